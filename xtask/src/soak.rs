@@ -108,7 +108,7 @@ const STORIES: [Story; 30] = [
 ];
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    setup::ensure(&setup::DEMO)?;
+    setup::ensure(&setup::SOAK)?;
     if args.keep_corpus {
         fuzz::keep()?;
         return Ok(ExitCode::SUCCESS);
@@ -120,12 +120,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     for Story(package, name, part) in STORIES {
         let rounds = args.rounds.div_ceil(part);
         println!("━━ {rounds} rounds: {name}");
-        let mut soak = cargo::cargo(&["test", "--release", "--package", package, "--test", "it"]);
-        soak.args(["--", "--nocapture", "--include-ignored", "--exact", name]);
+        let mut soak = cargo::nextest(&["nextest", "run", "--release", "--profile", "soak"])?;
+        soak.args(["--package", package, "--test", "it", "--run-ignored", "all", "--no-capture"]);
+        soak.args(["--filterset", &format!("test(={name})")]);
         soak.env("BATON_SOAK_ROUNDS", rounds.to_string());
         let mut tally = Tally::default();
         let passed = tally.watch(&mut soak)?;
-        // Cargo is content when a name fits no test; a soak that soaked nothing is a failure.
+        // A soak that soaked nothing is a failure, whatever it answers.
         ensure!(tally.ran() == 1, "expected the test {name}, found {} that ran", tally.ran());
         if !passed {
             failed.push(name);

@@ -1,13 +1,16 @@
 //! How a test says that it tested nothing, for something is missing here.
 //!
-//! The harness of Rust knows no such outcome at run time: to it the test passed. So it says so past
-//! the harness, which keeps what a passing test prints to itself, and `cargo xtask test` takes it off
-//! what passed.
+//! The harness of Rust knows no such outcome at run time: to it the test passed. So it says so in a file that
+//! `cargo xtask test` names, which takes it off what passed; and past the harness, which keeps what a passing
+//! test prints to itself, to whoever runs it by hand.
 
+use std::fs::OpenOptions;
 use std::io::Write as _;
 
+/// The variable with which `cargo xtask test` names the file of those that were skipped.
+const SKIPS: &str = "BATON_TEST_SKIPS";
 /// What begins the line of a skipped test, followed by its name, a colon and the reason.
-pub const SKIPPED: &str = "test skipped: ";
+const SKIPPED: &str = "test skipped: ";
 
 /// Ends a test that cannot test anything here, and says why: the words of a format.
 ///
@@ -23,13 +26,19 @@ macro_rules! skip {
 ///
 /// # Panics
 ///
-/// Without a standard output.
+/// Without a standard output, or where the file of skipped tests cannot be written.
 #[expect(clippy::expect_used, reason = "it is a test's own code")]
 pub fn skipped(why: &str) {
     let thread = std::thread::current();
-    let line = format!("{SKIPPED}{}: {}\n", thread.name().unwrap_or("?"), on_one_line(why));
+    let line = format!("{}: {}\n", thread.name().unwrap_or("?"), on_one_line(why));
     // The harness catches what macros print, and not what is written.
-    std::io::stdout().write_all(line.as_bytes()).expect("a standard output");
+    let said = format!("{SKIPPED}{line}");
+    std::io::stdout().write_all(said.as_bytes()).expect("a standard output");
+    if let Some(path) = std::env::var_os(SKIPS) {
+        // One short line in one call: those of other processes come before or behind it, whole.
+        let file = OpenOptions::new().append(true).create(true).open(path);
+        file.and_then(|mut file| file.write_all(line.as_bytes())).expect("a file of skipped tests");
+    }
 }
 
 fn on_one_line(text: &str) -> String {

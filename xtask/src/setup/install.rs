@@ -3,13 +3,28 @@
 //! The one idea: a machine does no more for having been set up. What is a service of the system when it is
 //! installed is only unpacked, and what is installed starts none.
 
-use super::need::{Need, on_path, shelf};
+use super::need::{Need, Way, on_path, shelf};
 use crate::cargo;
 use anyhow::{Context as _, Result, bail};
 use std::process::{Command, Stdio};
 
 /// Installs `missing` with apt where that needs no question; fails with instructions elsewhere.
 pub(crate) fn install(missing: &[&Need]) -> Result<()> {
+    let mut built = Vec::new();
+    let mut packaged = Vec::new();
+    for need in missing {
+        match need.way {
+            Way::Built(package) => built.push((need, package)),
+            Way::Installed | Way::Unpacked => packaged.push(*need),
+        }
+    }
+    if !packaged.is_empty() {
+        install_packaged(&packaged)?;
+    }
+    built.into_iter().try_for_each(|(need, package)| build(need, package))
+}
+
+fn install_packaged(missing: &[&Need]) -> Result<()> {
     if on_path("apt-get").is_none() {
         bail!("this system has no apt, please install it yourself:\n{}", elsewhere(missing));
     }
@@ -17,7 +32,7 @@ pub(crate) fn install(missing: &[&Need]) -> Result<()> {
         bail!("{advice}");
     }
     let (unpacked, installed): (Vec<&Need>, Vec<&Need>) =
-        missing.iter().copied().partition(|need| need.is_unpacked);
+        missing.iter().copied().partition(|need| need.way == Way::Unpacked);
     let packages: Vec<&str> = installed.iter().flat_map(|need| need.apt).copied().collect();
     if !packages.is_empty() {
         install_packages(&packages)?;
@@ -70,6 +85,15 @@ fn unpack(need: &Need) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Builds a crate's programs below the shelf of a need. They run for seconds, so it is the build that is kept
+/// short: without optimisation.
+fn build(need: &Need, package: &str) -> Result<()> {
+    let shelf = shelf(need.name);
+    eprintln!("building {package} below {}, which takes some minutes once", shelf.display());
+    let install = ["install", "--locked", "--debug", package, "--root"];
+    run(cargo::cargo(&install).arg(shelf))
 }
 
 /// How we may change the system.

@@ -2,25 +2,29 @@
 //!
 //! It installs only where it can do so without a question: with apt, as root or through a `sudo`
 //! that asks no password. Everywhere else it says exactly what to type, and fails. No service is
-//! started by it: nginx is only unpacked, below `target/tools`.
+//! started by it: nginx is only unpacked, below `target/tools`, where nextest is built.
 
 mod install;
 mod need;
 
 pub(crate) use need::{
-    AGE, C_COMPILER, CHROMIUM, DRIVER, KEYRING, NETWORKS, NGINX, NODE, Need, POSTGRESQL, PYTHON,
-    SANDBOXES, VSCODE,
+    AGE, C_COMPILER, CHROMIUM, DRIVER, KEYRING, NETWORKS, NEXTEST, NGINX, NODE, Need, POSTGRESQL,
+    PYTHON, SANDBOXES, VSCODE,
 };
 
 use anyhow::{Result, bail};
 use std::process::ExitCode;
 
-/// What the demo and the soak start.
+/// What the demo starts.
 pub(crate) const DEMO: [&Need; 2] = [&C_COMPILER, &CHROMIUM];
 
+/// What the soak starts.
+pub(crate) const SOAK: [&Need; 3] = [&C_COMPILER, &NEXTEST, &CHROMIUM];
+
 /// What the tests start.
-pub(crate) const TESTS: [&Need; 11] = [
+pub(crate) const TESTS: [&Need; 12] = [
     &C_COMPILER,
+    &NEXTEST,
     &CHROMIUM,
     &DRIVER,
     &POSTGRESQL,
@@ -35,7 +39,7 @@ pub(crate) const TESTS: [&Need; 11] = [
 
 /// Install what the demo and the tests need: Chromium, PostgreSQL's server programs, age, Node, Python, a
 /// keyring, what sandboxes and networks are made with, nginx, a driver for Selenium, a C compiler. It starts
-/// no service: nginx is only unpacked, below `target/tools`.
+/// no service: nginx is only unpacked, below `target/tools`. nextest is built there where it is missing.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Only say what is there and what is missing; install nothing.

@@ -16,15 +16,26 @@ pub(crate) struct Need {
     search: fn() -> Option<PathBuf>,
     /// Debian's packages.
     pub(crate) apt: &'static [&'static str],
-    /// Whether they are only unpacked, below [`shelf`]: installed, they would be a service that starts with the
-    /// machine.
-    pub(crate) is_unpacked: bool,
+    /// How it comes onto this machine.
+    pub(crate) way: Way,
     /// What to type where apt is not: Fedora, Arch, macOS.
     pub(crate) dnf: &'static str,
     pub(crate) pacman: &'static str,
     pub(crate) brew: &'static str,
     /// What to do on Ubuntu when its own package does not serve.
     pub(crate) ubuntu: Option<&'static str>,
+}
+
+/// How a need comes onto a machine.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Way {
+    /// As packages of the system.
+    Installed,
+    /// As packages of the system that are only unpacked, below [`shelf`]: installed, they would be a service that
+    /// starts with the machine.
+    Unpacked,
+    /// As a crate, which cargo builds below [`shelf`]: its name and version.
+    Built(&'static str),
 }
 
 impl Need {
@@ -47,7 +58,7 @@ pub(crate) const CHROMIUM: Need = Need {
     search: find_chromium,
     // The sandbox is a package of its own, which a browser that does not run as root may need.
     apt: &["chromium", "chromium-sandbox"],
-    is_unpacked: false,
+    way: Way::Installed,
     dnf: "sudo dnf install chromium",
     pacman: "sudo pacman -S chromium",
     brew: "brew install --cask chromium",
@@ -64,7 +75,7 @@ pub(crate) const POSTGRESQL: Need = Need {
     expected: "initdb and postgres on the PATH or in /usr/lib/postgresql/*/bin",
     search: find_postgresql,
     apt: &["postgresql"],
-    is_unpacked: false,
+    way: Way::Installed,
     dnf: "sudo dnf install postgresql-server",
     pacman: "sudo pacman -S postgresql",
     brew: "brew install postgresql",
@@ -78,7 +89,7 @@ pub(crate) const AGE: Need = Need {
     expected: "age-keygen on the PATH",
     search: || on_path("age-keygen"),
     apt: &["age"],
-    is_unpacked: false,
+    way: Way::Installed,
     dnf: "sudo dnf install age",
     pacman: "sudo pacman -S age",
     brew: "brew install age",
@@ -92,7 +103,7 @@ pub(crate) const C_COMPILER: Need = Need {
     expected: "cc, gcc or clang on the PATH",
     search: || ["cc", "gcc", "clang"].iter().find_map(|name| on_path(name)),
     apt: &["build-essential"],
-    is_unpacked: false,
+    way: Way::Installed,
     dnf: "sudo dnf install gcc make",
     pacman: "sudo pacman -S base-devel",
     brew: "xcode-select --install",
@@ -106,7 +117,7 @@ pub(crate) const DRIVER: Need = Need {
     expected: "chromedriver on the PATH",
     search: || on_path("chromedriver"),
     apt: &["chromium-driver"],
-    is_unpacked: false,
+    way: Way::Installed,
     dnf: "sudo dnf install chromedriver",
     pacman: "not alone: it comes with chromium",
     brew: "brew install chromedriver",
@@ -120,10 +131,24 @@ pub(crate) const NETWORKS: Need = Need {
     expected: "ip on the PATH or in /usr/sbin",
     search: || on_path("ip").or_else(|| file("/usr/sbin/ip".into())),
     apt: &["iproute2"],
-    is_unpacked: false,
+    way: Way::Installed,
     dnf: "sudo dnf install iproute",
     pacman: "sudo pacman -S iproute2",
     brew: "not there: only Linux has it",
+    ubuntu: None,
+};
+
+/// What runs the tests, each in a process of its own with a limit.
+pub(crate) const NEXTEST: Need = Need {
+    name: "nextest",
+    purpose: "it runs the tests, each in a process of its own with a limit",
+    expected: "cargo-nextest on the PATH",
+    search: find_nextest,
+    apt: &[],
+    way: Way::Built("cargo-nextest@0.9.143"),
+    dnf: "cargo install --locked cargo-nextest",
+    pacman: "sudo pacman -S cargo-nextest",
+    brew: "brew install cargo-nextest",
     ubuntu: None,
 };
 
@@ -134,7 +159,7 @@ pub(crate) const NODE: Need = Need {
     expected: "node and npm on the PATH",
     search: || on_path("npm").and_then(|_| on_path("node")),
     apt: &["nodejs", "npm"],
-    is_unpacked: false,
+    way: Way::Installed,
     dnf: "sudo dnf install nodejs npm",
     pacman: "sudo pacman -S nodejs npm",
     brew: "brew install node",
@@ -148,7 +173,7 @@ pub(crate) const PYTHON: Need = Need {
     expected: "python3 on the PATH, 3.11 or newer, with venv",
     search: find_python,
     apt: &["python3", "python3-venv"],
-    is_unpacked: false,
+    way: Way::Installed,
     dnf: "sudo dnf install python3",
     pacman: "sudo pacman -S python",
     brew: "brew install python",
@@ -162,7 +187,7 @@ pub(crate) const NGINX: Need = Need {
     expected: "nginx on the PATH or in /usr/sbin",
     search: find_nginx,
     apt: &["nginx"],
-    is_unpacked: true,
+    way: Way::Unpacked,
     dnf: "sudo dnf install nginx",
     pacman: "sudo pacman -S nginx",
     brew: "brew install nginx",
@@ -176,7 +201,7 @@ pub(crate) const KEYRING: Need = Need {
     expected: "gnome-keyring-daemon and dbus-daemon on the PATH",
     search: || on_path("dbus-daemon").and_then(|_| on_path("gnome-keyring-daemon")),
     apt: &["gnome-keyring", "dbus"],
-    is_unpacked: false,
+    way: Way::Installed,
     dnf: "sudo dnf install gnome-keyring dbus-daemon",
     pacman: "sudo pacman -S gnome-keyring dbus",
     brew: "not there: only Linux has it",
@@ -190,7 +215,7 @@ pub(crate) const VSCODE: Need = Need {
     expected: "pkg-config on the PATH, which knows krb5, libsecret-1, x11 and xkbfile",
     search: find_headers,
     apt: &["libkrb5-dev", "libsecret-1-dev", "libx11-dev", "libxkbfile-dev", "pkg-config"],
-    is_unpacked: false,
+    way: Way::Installed,
     dnf: "sudo dnf install krb5-devel libsecret-devel libX11-devel libxkbfile-devel pkgconf",
     pacman: "sudo pacman -S krb5 libsecret libx11 libxkbfile pkgconf",
     brew: "not there: the tests drive it on Linux",
@@ -204,7 +229,7 @@ pub(crate) const SANDBOXES: Need = Need {
     expected: "bwrap, slirp4netns, nft and Xtigervnc on the PATH or in /usr/sbin",
     search: find_sandboxes,
     apt: &["bubblewrap", "slirp4netns", "nftables", "tigervnc-standalone-server"],
-    is_unpacked: false,
+    way: Way::Installed,
     dnf: "sudo dnf install bubblewrap slirp4netns nftables tigervnc-server",
     pacman: "sudo pacman -S bubblewrap slirp4netns nftables tigervnc",
     brew: "not there: only Linux has it",
@@ -239,6 +264,10 @@ fn find_headers() -> Option<PathBuf> {
     let known = ["--exists", "krb5-gssapi", "libsecret-1", "x11", "xkbfile"];
     let asked = Command::new(&program).args(known).status();
     asked.is_ok_and(|status| status.success()).then_some(program)
+}
+
+fn find_nextest() -> Option<PathBuf> {
+    on_path("cargo-nextest").or_else(|| file(shelf(NEXTEST.name).join("bin/cargo-nextest")))
 }
 
 fn find_nginx() -> Option<PathBuf> {

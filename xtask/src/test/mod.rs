@@ -33,6 +33,12 @@ struct Step {
     environment: Option<(&'static str, &'static str)>,
 }
 
+impl Step {
+    fn is_nextest(&self) -> bool {
+        self.args.starts_with(&["nextest"])
+    }
+}
+
 /// The checks that npm runs: of the extension for VS Code, and of the one for Chrome in a real browser.
 const VSCODE: &str = "vscode";
 const CHROME: &str = "chrome";
@@ -41,7 +47,7 @@ const STEPS: [Step; 5] = [
     Step { name: "format", args: &["fmt", "--all", "--check"], environment: None },
     Step {
         name: "tidy",
-        args: &["test", "--workspace", "--all-features", "--test", "tidy"],
+        args: &["nextest", "run", "--workspace", "--all-features", "--test", "tidy"],
         environment: None,
     },
     Step {
@@ -56,7 +62,7 @@ const STEPS: [Step; 5] = [
     },
     Step {
         name: "tests",
-        args: &["test", "--workspace", "--all-features", "--no-fail-fast"],
+        args: &["nextest", "run", "--workspace", "--all-features"],
         // A snapshot that differs is a failure to read here, not a file to find later.
         environment: Some(("INSTA_UPDATE", "no")),
     },
@@ -66,8 +72,8 @@ const STEPS: [Step; 5] = [
 const FAST: usize = 1;
 /// How many come before the extension for Chrome: what starts browsers comes last.
 const WITHOUT_BROWSERS: usize = 4;
-/// How many tests of one binary run at once, as the test harness reads it.
-const THREADS: &str = "RUST_TEST_THREADS";
+/// How many tests run at once, as nextest reads it.
+const THREADS: &str = "NEXTEST_TEST_THREADS";
 /// How many tests run at once for each processor: most stories wait for a browser, a lease or a limit
 /// part of their time, and leave the processor to another one.
 const TESTS_PER_PROCESSOR: usize = 2;
@@ -115,24 +121,25 @@ fn passes(checked: Result<()>) -> bool {
     checked.map_err(|error| eprintln!("error: {error:#}")).is_ok()
 }
 
-/// Runs a step; its output is passed on line by line, and the results of tests are added up.
+/// Runs a step; what nextest reports is added up.
 fn check(step: &Step, tally: &mut Tally) -> Result<bool> {
-    let command = &mut command(step);
-    println!("$ {}", cargo::shown(command));
-    tally.watch(command)
+    let command = &mut command(step)?;
+    if step.is_nextest() { tally.watch(command) } else { Ok(cargo::run(command)?.success()) }
 }
 
-fn command(step: &Step) -> Command {
-    let mut command = cargo::cargo(step.args);
+fn command(step: &Step) -> Result<Command> {
+    let mut command = if step.is_nextest() {
+        let mut command = cargo::nextest(step.args)?;
+        if std::env::var_os(THREADS).is_none() {
+            let processors = available_parallelism().map_or(1, usize::from);
+            command.env(THREADS, (processors * TESTS_PER_PROCESSOR).to_string());
+        }
+        command
+    } else {
+        cargo::cargo(step.args)
+    };
     command.envs(step.environment);
-    if step.name != "tests" {
-        return command;
-    }
-    if std::env::var_os(THREADS).is_none() {
-        let processors = available_parallelism().map_or(1, usize::from);
-        command.env(THREADS, (processors * TESTS_PER_PROCESSOR).to_string());
-    }
-    command
+    Ok(command)
 }
 
 fn summarise(results: &[(&str, Outcome, Duration)], tally: &Tally) {
@@ -150,16 +157,14 @@ fn summarise(results: &[(&str, Outcome, Duration)], tally: &Tally) {
 
 #[cfg(test)]
 mod tests {
-    use super::{STEPS, command};
+    use super::STEPS;
     use std::collections::BTreeSet;
 
     #[test]
     fn no_flag_is_given_twice_which_cargo_refuses() {
         for step in &STEPS {
-            let command = command(step);
-            let words: Vec<_> = command.get_args().collect();
-            let distinct: BTreeSet<_> = words.iter().collect();
-            assert_eq!(distinct.len(), words.len(), "{}: {words:?}", step.name);
+            let distinct: BTreeSet<_> = step.args.iter().collect();
+            assert_eq!(distinct.len(), step.args.len(), "{}: {:?}", step.name, step.args);
         }
     }
 }

@@ -1,20 +1,20 @@
-//! The sum of what all test binaries reported.
+//! What nextest reports, added up, to be read once more at the end.
 //!
-//! Each binary closes with one line of the form
-//! `test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; …`; the sum is
-//! shown in the same form. A test that finds out when it runs that it can test nothing here passes for
-//! its binary, and says `test skipped: NAME: WHY` on a line of its own (`baton_testing::skip`): it is
-//! taken off what passed, and shown with its reason. So is what failed.
+//! It closes a run with a line `Summary [ 4.0s] 5 tests run: 2 passed, 3 failed, 1 skipped`, and what it calls
+//! skipped was ignored. A test that finds out when it runs that it can test nothing here passes for nextest,
+//! and adds a line `NAME: WHY` to the file that [`SKIPS`] names (`baton_testing::skip`): it is taken off what
+//! passed, and shown with its reason. So is what failed.
 
 use super::failures::Failures;
 use crate::cargo;
 use anyhow::{Context as _, Result};
 use std::fmt;
 use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What a test says that tested nothing.
-const SKIPPED: &str = "test skipped: ";
+/// The variable that names the file of skipped tests, as `baton_testing` reads it.
+const SKIPS: &str = "BATON_TEST_SKIPS";
 
 /// How many tests passed, failed and were ignored, and which were skipped.
 #[derive(Debug, Default, PartialEq)]
@@ -29,22 +29,27 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Runs a command, passes its output on line by line, and adds up what it reports; answers
-    /// whether it succeeded.
-    pub(crate) fn watch(&mut self, command: &mut Command) -> Result<bool> {
-        let mut child = command
-            .stdout(Stdio::piped())
+    /// Runs nextest, passes its report on line by line, and adds it up; answers whether it succeeded.
+    pub(crate) fn watch(&mut self, nextest: &mut Command) -> Result<bool> {
+        let skips = skips_file();
+        std::fs::create_dir_all(skips.parent().unwrap_or(&skips))?;
+        std::fs::write(&skips, "").with_context(|| format!("writing {}", skips.display()))?;
+        let mut child = nextest
+            .env(SKIPS, &skips)
+            .stderr(Stdio::piped())
             .spawn()
-            .with_context(|| format!("could not start {}", cargo::shown(command)))?;
-        if let Some(output) = child.stdout.take() {
-            for line in BufReader::new(output).split(b'\n') {
-                let line = line.context("could not read cargo's output")?;
+            .with_context(|| format!("could not start {}", cargo::shown(nextest)))?;
+        if let Some(report) = child.stderr.take() {
+            for line in BufReader::new(report).split(b'\n') {
+                let line = line.context("could not read what nextest reports")?;
                 let line = String::from_utf8_lossy(&line);
-                println!("{line}");
+                eprintln!("{line}");
                 self.read(&line);
             }
         }
-        Ok(child.wait()?.success())
+        let passed = child.wait()?.success();
+        self.skipped.extend(std::fs::read_to_string(&skips)?.lines().map(str::to_owned));
+        Ok(passed)
     }
 
     /// How many tests ran.
@@ -52,31 +57,29 @@ impl Tally {
         self.passed + self.failed
     }
 
-    /// Adds what a line of output reports; other lines change nothing.
+    /// Adds what a line of the report says; most say nothing that counts.
     fn read(&mut self, line: &str) {
         self.failures.read(line);
-        // One test at a time has its name on the line before it ends.
-        if let Some((_, skipped)) = line.split_once(SKIPPED) {
-            self.skipped.push(skipped.to_owned());
-        }
         let Some((_, counts)) =
-            line.strip_prefix("test result: ").and_then(|rest| rest.split_once(". "))
+            line.trim_start().strip_prefix("Summary [").and_then(|rest| rest.split_once(" run: "))
         else {
             return;
         };
-        for count in counts.split("; ") {
-            let Some((number, what)) = count.split_once(' ') else {
-                continue;
-            };
+        for count in counts.split(", ") {
+            let Some((number, what)) = count.split_once(' ') else { continue };
             let number: u64 = number.parse().unwrap_or(0);
-            match what {
-                "passed" => self.passed += number,
-                "failed" => self.failed += number,
-                "ignored" => self.ignored += number,
+            match what.split(' ').next() {
+                Some("passed") => self.passed += number,
+                Some("failed" | "timed" | "exec") => self.failed += number,
+                Some("skipped") => self.ignored += number,
                 _ => {}
             }
         }
     }
+}
+
+fn skips_file() -> PathBuf {
+    Path::new(cargo::root()).join("target/skipped-tests")
 }
 
 impl fmt::Display for Tally {
@@ -96,21 +99,21 @@ mod tests {
     use super::Tally;
 
     #[test]
-    fn closing_lines_add_up_and_others_do_not_count() {
+    fn summaries_add_up_and_other_lines_do_not_count() {
         let mut tally = Tally::default();
         for line in [
-            "running 3 tests",
-            "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.10s",
-            "test a_story ... ok",
-            "test disk::full ... test skipped: disk::full: no disk could be mounted",
-            "test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 9 filtered out; finished in 1s",
+            "    Starting 12 tests across 1 binary (1 test skipped)",
+            "     Summary [   0.100s] 12 tests run: 12 passed, 1 skipped",
+            "        PASS [   0.033s] (2/5) baton::it disk::full",
+            "     Summary [   4.035s] 6 tests run: 2 passed (1 slow, 1 leaky), 3 failed, 1 timed out, 0 skipped",
         ] {
             tally.read(line);
         }
-        assert_eq!((tally.passed, tally.failed, tally.ignored), (14, 1, 1));
+        tally.skipped.push("disk::full: no disk could be mounted".to_owned());
+        assert_eq!((tally.passed, tally.failed, tally.ignored), (14, 4, 1));
         assert_eq!(
             tally.to_string(),
-            "test result: FAILED. 13 passed; 1 failed; 1 ignored; 1 skipped\n  \
+            "test result: FAILED. 13 passed; 4 failed; 1 ignored; 1 skipped\n  \
              skipped disk::full: no disk could be mounted"
         );
     }
