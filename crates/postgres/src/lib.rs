@@ -1,9 +1,11 @@
 //! A PostgreSQL server of one's own: in a temp folder, on a Unix socket, as a user other than root.
 //!
-//! A shell holds the server and reads our pipe. When this process ends, however it ends, the pipe
-//! closes, and the shell stops the server and removes the folder.
+//! A shell holds the server and reads our pipe. When the process that started it ends, however it ends, the
+//! pipe closes, and the shell stops the server and removes the folder. Whoever starts many processes that each
+//! want a database starts one [`Server`] for all of them, and names it to them with [`SHARED`].
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -11,6 +13,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+/// The variable that names the folder of a server that others may use.
+pub const SHARED: &str = "BATON_TEST_POSTGRES";
 /// How long the server may take to answer for the first time.
 const START_LIMIT: Duration = Duration::from_mins(1);
 
@@ -25,28 +29,42 @@ wait $server
 rm -rf "$2"
 "#;
 
-struct Server {
+/// A running server. It ends with the process that started it.
+pub struct Server {
     programs: PathBuf,
     folder: PathBuf,
-    /// Holds our end of the pipe.
-    _holder: Child,
+    /// Holds our end of the pipe; none where another process does.
+    _holder: Option<Child>,
 }
 
-/// The URL of a new, empty database. The server starts with the first one and ends with this
-/// process; the call blocks until it answers.
+/// The URL of a new, empty database: of the server that [`SHARED`] names, or of one that starts with the first
+/// and ends with this process. The call blocks until it answers.
+///
+/// # Errors
+///
+/// When PostgreSQL is not there, or does not start.
 pub fn create_database() -> Result<String> {
     static SERVER: OnceLock<Result<Server, String>> = OnceLock::new();
     static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let server = SERVER.get_or_init(|| Server::start().map_err(|error| format!("{error:#}")));
+    let server = SERVER.get_or_init(|| {
+        let server = std::env::var_os(SHARED).map_or_else(Server::start, Server::of_others);
+        server.map_err(|error| format!("{error:#}"))
+    });
     let server = server.as_ref().map_err(|error| anyhow!("PostgreSQL did not start: {error}"))?;
-    let name = format!("baton_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let name = format!("baton_{}_{number}", std::process::id());
     succeed(&mut server.client("createdb", &["--template=template0", &name]))?;
     let folder = server.folder.display().to_string().replace('/', "%2F");
     Ok(format!("postgres://baton:unused@localhost/{name}?host={folder}"))
 }
 
 impl Server {
-    fn start() -> Result<Self> {
+    /// Starts a server, and waits until it answers.
+    ///
+    /// # Errors
+    ///
+    /// When PostgreSQL is not there, or does not start.
+    pub fn start() -> Result<Self> {
         let programs = find_programs()?;
         let folder = tempfile::Builder::new().prefix("baton-pg-").tempdir()?.keep();
         if is_root() {
@@ -62,9 +80,18 @@ impl Server {
             .args([&programs, &folder])
             .stdin(Stdio::piped())
             .spawn()?;
-        let server = Self { programs, folder, _holder: holder };
+        let server = Self { programs, folder, _holder: Some(holder) };
         server.wait_until_ready()?;
         Ok(server)
+    }
+
+    fn of_others(folder: OsString) -> Result<Self> {
+        Ok(Self { programs: find_programs()?, folder: folder.into(), _holder: None })
+    }
+
+    /// Where it is, for [`SHARED`].
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     fn wait_until_ready(&self) -> Result<()> {
@@ -87,7 +114,6 @@ impl Server {
     }
 }
 
-/// Debian keeps the server's programs out of the `PATH`.
 /// What a database answers to a statement, past whoever works on it: a row a line, without headings.
 ///
 /// # Errors
@@ -102,6 +128,7 @@ pub fn ask(url: &str, sql: &str) -> Result<String> {
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
+/// Debian keeps the server's programs out of the `PATH`.
 fn find_programs() -> Result<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();

@@ -124,7 +124,12 @@ fn passes(checked: Result<()>) -> bool {
 /// Runs a step; what nextest reports is added up.
 fn check(step: &Step, tally: &mut Tally) -> Result<bool> {
     let command = &mut command(step)?;
-    if step.is_nextest() { tally.watch(command) } else { Ok(cargo::run(command)?.success()) }
+    if !step.is_nextest() {
+        return Ok(cargo::run(command)?.success());
+    }
+    // Each test is a process of its own; one server for all of them starts once.
+    let server = baton_postgres::Server::start()?;
+    tally.watch(command.env(baton_postgres::SHARED, server.folder()))
 }
 
 fn command(step: &Step) -> Result<Command> {

@@ -77,7 +77,8 @@ const DIRECTIONS: [(&str, &[&str]); 22] = [
             "walk",
         ],
     ),
-    ("xtask", &[]),
+    // One PostgreSQL serves the tests of all crates.
+    ("xtask", &["postgres"]),
 ];
 
 /// Which crates alone may name a dependency that is kept behind their wall.
