@@ -1,13 +1,14 @@
-//! How an operation fails.
+//! How an operation fails, and what that is for a client.
 
 use baton_agents::AgentsError;
-use baton_api::{Invalid, by_way_of};
+use baton_api::{Answers, ErrorCode, Invalid, by_way_of};
 use baton_debug::LookError;
 use baton_federation::FederationError;
 use baton_net::WayError;
 use baton_proxy::CocoonError;
 use baton_proxy::cocoons::CocoonsError;
 use baton_runtime::RuntimeError;
+use baton_runtime::answers::file;
 use baton_runtime::keys::NoKey;
 use baton_runtime::live::LiveError;
 use baton_session::login::NoLogin;
@@ -131,4 +132,48 @@ by_way_of! {
     NodeError:
         RuntimeError { StoreError, LiveError, FileError, FederationError, Invalid, NoLogin, Stopping }
         SyncError { RuntimeError, WayError }
+}
+
+impl Answers for NodeError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Runtime(error) => error.code(),
+            Self::Sync(error) => error.code(),
+            Self::Look(error) => look(error),
+            Self::Cocoon(error) => error.code(),
+            Self::Agents(error) => error.code(),
+            Self::Exchange(DataError::Io { source, .. }) => file(source),
+            // The protocol knows by 404 that it is to begin anew.
+            Self::NoMcpSession => ErrorCode::RouteNotFound,
+            Self::Token(refusal) if refusal.is_passing() => ErrorCode::ProviderUnavailable,
+            Self::Token(_) | Self::Unauthenticated { .. } | Self::BadPairingCode => {
+                ErrorCode::Unauthenticated
+            }
+            Self::KeyOfLimitedPeer { .. } => ErrorCode::Forbidden,
+            Self::TooManyRequests { .. }
+            | Self::TooManyConnections { .. }
+            | Self::TooManyMcpSessions { .. } => ErrorCode::TooManyRequests,
+            Self::Exchange(_) => ErrorCode::Internal,
+        }
+    }
+
+    fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Runtime(error) => error.hint(),
+            Self::Sync(error) => error.hint(),
+            Self::Cocoon(error) => error.hint(),
+            Self::Agents(error) => error.hint(),
+            error => baton_api::usual_hint(error.code()),
+        }
+    }
+}
+
+fn look(error: &LookError) -> ErrorCode {
+    match error {
+        LookError::TabGone { .. } => ErrorCode::TabGone,
+        LookError::BrowserOffline { .. } => ErrorCode::BrowserOffline,
+        LookError::TooManyTabs { .. } => ErrorCode::StorageFull,
+        LookError::NotRevealed { .. } => ErrorCode::Conflict,
+        LookError::Ask(_) => ErrorCode::InvalidRequest,
+    }
 }

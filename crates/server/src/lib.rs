@@ -4,19 +4,16 @@
 //! So every door of one operation behaves alike. [`http`] and [`mcp`] are the doors, [`door`] is what they share,
 //! and [`auth`] says who asks. [`config`] reads what the node is told, [`context`] is what the doors hand to
 //! operations, [`error`] how one fails, and [`serve`](mod@serve) the node's life in steps, with its
-//! [`metrics`]. [`looking`] asks what tabs did, [`inspect`] looks at a node that does not run, and [`idle`] ends
-//! one that nobody uses.
+//! [`metrics`]. [`looking`] asks what tabs did, and [`inspect`] looks at a node that does not run.
 
-mod answers;
 pub mod auth;
-mod budget;
 mod changes;
 pub mod config;
 pub mod context;
 pub mod door;
+mod ending;
 pub mod error;
 pub mod http;
-pub mod idle;
 pub mod inspect;
 pub mod looking;
 pub mod mcp;
@@ -24,9 +21,9 @@ pub mod metrics;
 mod paired;
 pub mod serve;
 
-pub use budget::LAST_WORDS;
 pub use config::Config;
 pub use context::Context;
+pub use ending::LAST_WORDS;
 pub use error::NodeError;
 pub use paired::EXTENSION_ID;
 pub use serve::{ServeError, debug_secret, serve};

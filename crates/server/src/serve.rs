@@ -1,13 +1,13 @@
 //! The life of a node, in steps.
 
 use crate::auth::{LocalKeyError, ensure_local_key};
-use crate::budget::{self, Budget};
 use crate::config::Config;
 use crate::config::ConfigError;
 use crate::context::Context;
 use crate::context::Surroundings;
+use crate::ending::Budget;
 use crate::http::{DoorError, Doors};
-use crate::{idle, metrics};
+use crate::{ending, metrics};
 use baton_agents::sandboxes;
 use baton_agents::sandboxes::Sandboxes;
 use baton_debug::relay::RelayLimits;
@@ -140,7 +140,7 @@ pub async fn serve(
     let _lock = NodeLock::acquire(&data)?;
     let store = open_store(&config).await?;
     let served = run(config, store.clone(), doors, outside, shutdown).await;
-    if timeout(budget::DATABASE, store.close()).await.is_err() {
+    if timeout(ending::DATABASE, store.close()).await.is_err() {
         tracing::warn!("the database was still in use");
     }
     served
@@ -236,7 +236,7 @@ async fn run(
         context.tasks.close();
         context.tasks.wait().await;
     };
-    if budget.spend(budget::REQUESTS, requests).await.is_none() {
+    if budget.spend(ending::REQUESTS, requests).await.is_none() {
         let tasks = context.tasks.len();
         tracing::warn!(tasks, "some requests were still under way");
     }
@@ -398,7 +398,7 @@ fn publish(data: &DataFolder, local: SocketAddr, node_id: NodeId) -> Result<(), 
 async fn until_told(context: Context, idle_exit: Option<Duration>, shutdown: CancellationToken) {
     let unused = async {
         match idle_exit {
-            Some(limit) => idle::idle(&context, limit).await,
+            Some(limit) => ending::idle(&context, limit).await,
             None => std::future::pending().await,
         }
     };
@@ -414,7 +414,7 @@ async fn until_told(context: Context, idle_exit: Option<Duration>, shutdown: Can
 /// Writes back what sandboxes hold, captures all sessions, and leaves their browsers running.
 async fn shut_down(context: &Context, data: &DataFolder, mut budget: Budget) {
     context.tasks.close();
-    if budget.spend(budget::SANDBOXES, sandboxes::end_all(&context.agents)).await.is_none() {
+    if budget.spend(ending::SANDBOXES, sandboxes::end_all(&context.agents)).await.is_none() {
         for (sandbox, session) in context.agents.sandboxes.left() {
             let session = session.map(tracing::field::display);
             tracing::error!(
@@ -424,7 +424,7 @@ async fn shut_down(context: &Context, data: &DataFolder, mut budget: Budget) {
             );
         }
     }
-    context.hub.shut_down(budget.grant(budget::CAPTURES)).await;
+    context.hub.shut_down(budget.grant(ending::CAPTURES)).await;
     if let Err(error) = NodeFile::remove(data) {
         tracing::warn!(%error, "node.json stays behind");
     }

@@ -1,12 +1,10 @@
 //! The settings of one source, checked: a field that the source does not set is `None`.
 
-use super::error::ConfigError;
-use super::exposure::both_files;
 use super::gateway::read_gateway;
 use super::proxy::ProxyChoices;
 use super::sandboxes::read_sandboxes;
 use super::settings::Settings;
-use super::values::{address, invalid, number};
+use super::values::{ConfigError, address, invalid, number};
 use super::{node, oidc, webhooks};
 use axum::http::uri::Authority;
 use baton_agents::gateway::GatewaySettings;
@@ -14,6 +12,7 @@ use baton_agents::sandboxes::SandboxSettings;
 use baton_browser::launch::{ChromiumSandbox, Confine, Folder, NotSwitch, Switch};
 use baton_net::exposure::Exposure;
 use baton_net::outbound::Allowed;
+use baton_net::tls::TlsFiles;
 use baton_session::wire::NodeType;
 use baton_store::DatabaseUrl;
 use baton_sync::ConflictResolution;
@@ -394,4 +393,17 @@ const DATABASE: &str = "a path or \"postgres://user@host/database\"";
 fn database(origin: &str, text: &str) -> Result<DatabaseUrl, ConfigError> {
     DatabaseUrl::from_str(text)
         .map_err(|error| invalid(origin, "storage.database_url", DATABASE, error.found))
+}
+
+/// Both files, or none.
+fn both_files(
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
+) -> Result<Option<TlsFiles>, ConfigError> {
+    match (certificate, key) {
+        (Some(certificate), Some(key)) => Ok(Some(TlsFiles { certificate, key })),
+        (None, None) => Ok(None),
+        (Some(_), None) => Err(ConfigError::HalfTls { found: "server.tls.certificate" }),
+        (None, Some(_)) => Err(ConfigError::HalfTls { found: "server.tls.key" }),
+    }
 }

@@ -5,8 +5,6 @@
 //! names the place to mend.
 
 mod choices;
-mod error;
-mod exposure;
 mod gateway;
 mod node;
 mod oidc;
@@ -18,7 +16,6 @@ mod webhooks;
 
 pub use baton_store::DatabaseUrl;
 pub use choices::Choices;
-pub use error::ConfigError;
 pub use gateway::{AgentTexts, GatewayTexts, UpstreamTexts};
 pub use node::detect_node_type;
 pub use oidc::{AuthTexts, OidcTexts};
@@ -29,6 +26,7 @@ pub use settings::{
     OutboundTexts, ProxyTexts, RecoveryTexts, ServerSettings, Settings, StorageSettings, SyncTexts,
     TlsSettings,
 };
+pub use values::ConfigError;
 pub use webhooks::WebhookTexts;
 
 use baton_agents::gateway::GatewaySettings;

@@ -1,7 +1,6 @@
 //! What a node says of itself to others: how it is deployed, what it is called, where it is asked.
 
-use super::error::ConfigError;
-use super::values::invalid;
+use super::values::{ConfigError, invalid};
 use baton_session::wire::NodeType;
 use baton_sync::identity::{is_node_name, is_node_url};
 use std::collections::BTreeMap;

@@ -1,7 +1,6 @@
 //! `[auth.oidc]`: which tokens open this node to others.
 
-use super::error::ConfigError;
-use super::values::{invalid, number};
+use super::values::{ConfigError, invalid, number};
 use baton_session::Owner;
 use baton_sync::oidc::{Issuer, OidcSettings};
 use serde::Deserialize;

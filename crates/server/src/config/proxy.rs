@@ -1,18 +1,15 @@
 //! `[proxy]` and `[[cocoons]]`: what stands in front of services, and which services these are.
 //!
-//! What `[proxy.browser_debug]` says holds for every cocoon that does not say otherwise. Rooms: `cocoon`
-//! reads one service, `pages` what is done to its pages.
+//! What `[proxy.browser_debug]` says holds for every cocoon that does not say otherwise.
 
-mod cocoon;
-mod pages;
-
-use super::error::ConfigError;
-use super::settings::{CocoonTexts, ProxyTexts};
-use super::values::{address, invalid, number};
+use super::settings::{BrowserDebugTexts, CocoonTexts, ProxyTexts};
+use super::values::{ConfigError, address, invalid, number, refused};
 use axum::http::uri::Authority;
-use baton_proxy::{CocoonChoices, PageChoices, ProxySettings};
+use baton_proxy::{Access, CocoonChoices, PageChoices, PageTexts, ProxySettings, Upstream};
 use baton_session::Owner;
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// How long a cocoon may take until its answer begins, unless told otherwise.
@@ -50,8 +47,8 @@ impl ProxyChoices {
                 1..=3600,
             )?
             .map(Duration::from_secs),
-            browser_debug: pages::check(origin, proxy.browser_debug)?,
-            cocoons: cocoons.map(|texts| cocoon::read_all(origin, texts)).transpose()?,
+            browser_debug: check_pages(origin, proxy.browser_debug)?,
+            cocoons: cocoons.map(|texts| read_all(origin, texts)).transpose()?,
         })
     }
 
@@ -89,4 +86,72 @@ fn host(origin: &str, text: &str) -> Result<String, ConfigError> {
     }
     let expected = "a name such as dev.example.org, without a port";
     Err(invalid(origin, "proxy.host", expected, format!("{text:?}")))
+}
+
+/// What the id of a cocoon may be.
+const ID: &str = "1 to 63 lower-case letters, digits or '-', such as shop";
+/// How many cocoons a file names at most.
+const MOST: usize = 1000;
+
+/// A cocoon as a file names it.
+fn check(origin: &str, text: CocoonTexts) -> Result<CocoonChoices, ConfigError> {
+    let owner = text.owner.map(|owner| read(origin, "cocoons.owner", "an owner's name", &owner));
+    let id = read(origin, "cocoons.id", ID, &text.id)?;
+    let upstream = text.upstream.parse::<Upstream>();
+    Ok(CocoonChoices {
+        id,
+        name: text.name,
+        upstream: upstream.map_err(|why| refused(origin, why.into()))?,
+        owner: owner.transpose()?,
+        access: text.access.map(|word| access(origin, &word)).transpose()?.unwrap_or_default(),
+        browser_debug: check_pages(origin, text.browser_debug)?,
+    })
+}
+
+/// The cocoons of a file, each with an id of its own.
+fn read_all(origin: &str, texts: Vec<CocoonTexts>) -> Result<Vec<CocoonChoices>, ConfigError> {
+    if texts.len() > MOST {
+        let expected = format!("at most {MOST} cocoons");
+        return Err(invalid(origin, "cocoons", expected, texts.len()));
+    }
+    let mut ids = BTreeSet::new();
+    let mut cocoons = Vec::new();
+    for text in texts {
+        let cocoon = check(origin, text)?;
+        if !ids.insert(cocoon.id.clone()) {
+            return Err(invalid(origin, "cocoons.id", "another one for each cocoon", cocoon.id));
+        }
+        cocoons.push(cocoon);
+    }
+    Ok(cocoons)
+}
+
+/// A value of a cocoon. What was found may hold a password, and is not repeated.
+fn read<T: FromStr>(
+    origin: &str,
+    key: &'static str,
+    expected: &str,
+    text: &str,
+) -> Result<T, ConfigError> {
+    text.parse().map_err(|_| invalid(origin, key, expected, "another text"))
+}
+
+fn access(origin: &str, word: &str) -> Result<Access, ConfigError> {
+    match word {
+        "loopback" => Ok(Access::Loopback),
+        "key" => Ok(Access::Key),
+        _ => Err(invalid(origin, "cocoons.access", "loopback or key", format!("{word:?}"))),
+    }
+}
+
+/// Which pages of a cocoon get a token, and how much of a body is kept.
+fn check_pages(origin: &str, texts: BrowserDebugTexts) -> Result<PageChoices, ConfigError> {
+    let texts = PageTexts {
+        enabled: texts.enabled,
+        content_types: texts.content_types,
+        response_body_max_size: texts.response_body_max_size,
+        exclude_paths: texts.exclude_paths,
+        without_fetch_metadata: texts.without_fetch_metadata,
+    };
+    PageChoices::check(texts).map_err(|why| refused(origin, why))
 }

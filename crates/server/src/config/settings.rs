@@ -2,10 +2,10 @@
 //!
 //! Numbers are signed here, so that a negative one gets an error that says what was expected.
 
-use super::error::ConfigError;
 use super::gateway::GatewayTexts;
 use super::oidc::AuthTexts;
 use super::sandboxes::SandboxTexts;
+use super::values::ConfigError;
 use super::webhooks::WebhookTexts;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,6 @@
 //! `[[webhooks]]`: who is told of sessions that come from elsewhere.
 
-use super::error::ConfigError;
-use super::values::invalid;
+use super::values::{ConfigError, invalid};
 use baton_session::Owner;
 use baton_sync::webhooks::{Event, Patience, Secret, WebhookSettings};
 use serde::Deserialize;

@@ -3,9 +3,7 @@
 //! Whoever sends headers comes with a key, as often as they like, at an address that stays. Others
 //! come with a ticket in the address.
 
-use super::here::Here;
-use super::input::{Json, Path, Query};
-use super::websocket::shake_hands;
+use super::request::{Here, Json, Path, Query, shake_hands};
 use crate::auth::{Drive, count, refuse, show};
 use crate::context::Context;
 use crate::door::Refusal;

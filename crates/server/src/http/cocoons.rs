@@ -1,7 +1,7 @@
 //! Cocoons over HTTP: services behind the node's proxy.
 
-use super::input::{Json, Path, Query};
 use super::keys::OfOwner;
+use super::request::{Json, Path, Query};
 use crate::auth::{Admin, Debug};
 use crate::context::Context;
 use crate::door::Refusal;

@@ -1,7 +1,7 @@
 //! What changes at the node, as server-sent events for whoever follows it.
 
 use super::between::Between;
-use super::input::Query;
+use super::request::Query;
 use crate::auth::{Read, Sync};
 use crate::changes::{self, Change};
 use crate::context::Context;

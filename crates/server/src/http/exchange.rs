@@ -1,7 +1,7 @@
 //! What nodes ask each other. Bodies are sealed and messages signed: see the decision on who wrote this.
 
 use super::between::Between;
-use super::input::Path;
+use super::request::Path;
 use crate::auth::MayTalk;
 use crate::context::Context;
 use crate::door::Refusal;

@@ -1,6 +1,6 @@
 //! The board that agents share, over HTTP.
 
-use super::input::Json;
+use super::request::Json;
 use crate::auth::{Drive, Read};
 use crate::context::Context;
 use crate::door::Refusal;

@@ -1,17 +1,21 @@
-//! Agents over HTTP, in OpenAI's protocol.
+//! Agents over HTTP, in OpenAI's protocol: what they are asked, and what differs where it is spoken.
+//!
+//! Errors have another shape there, and an answer may take as long as its caller listens.
 
-use super::input::{Json, Path};
+use super::request::{Json, Path};
 use crate::auth::Sandbox;
 use crate::context::Context;
 use crate::door::Refusal;
 use axum::extract::State;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderName, HeaderValue};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use baton_agents::AgentsError;
-use baton_agents::gateway;
 use baton_agents::gateway::{Run, RunEvent, Shape, failure};
-use baton_api::Answers;
+use baton_agents::{AgentsError, gateway};
 use baton_api::chat::{ChatChunk, ChatCompletion, ChatError, ChatRequest, Model, ModelList};
+use baton_api::{Answers, Problem};
+use baton_session::json;
 use futures_util::{Stream, StreamExt, stream};
 use serde::Serialize;
 use std::convert::Infallible;
@@ -91,4 +95,32 @@ fn last(shape: &Shape, done: Result<gateway::Done, AgentsError>) -> Vec<Event> {
 /// Pieces are made of texts and numbers.
 fn piece<T: Serialize>(piece: &T) -> Event {
     Event::default().json_data(piece).unwrap_or_default()
+}
+
+/// What stands before the addresses of the protocol: their errors have its shape.
+const PREFIX: &str = "/v1/";
+/// Where agents are asked: for as long as their caller listens, and no longer.
+const COMPLETIONS: &str = "/v1/chat/completions";
+/// Tells OpenAI's clients whether to try again by themselves.
+const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
+
+/// Whether a request is worked on for as long as its caller listens, and no longer.
+pub(super) fn is_listened_to(path: &str) -> bool {
+    path == COMPLETIONS
+}
+
+/// Whether errors of an address have the protocol's shape.
+pub(super) fn is_spoken(path: &str) -> bool {
+    path.starts_with(PREFIX)
+}
+
+/// An error in the protocol's shape. What failed is not tried again by itself: an agent may have done
+/// half of what it was told.
+pub(super) fn openai_error(problem: &Problem) -> Response {
+    let headers = [
+        (CONTENT_TYPE, HeaderValue::from_static("application/json")),
+        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (SHOULD_RETRY, HeaderValue::from_static("false")),
+    ];
+    (headers, json::bytes(&failure(problem))).into_response()
 }

@@ -1,13 +1,15 @@
-//! API keys over HTTP. `{id}` is a key's id or the name of one that is not revoked.
+//! API keys over HTTP, and the audit log of what was done with them.
+//!
+//! `{id}` is a key's id or the name of one that is not revoked.
 
-use super::input::{Json, Path, Query};
-use crate::auth::Admin;
+use super::request::{Json, Path, Query};
+use crate::auth::{Admin, Auditor};
 use crate::context::Context;
 use crate::door::Refusal;
 use axum::extract::State;
 use axum::http::StatusCode;
-use baton_api::{CreateKey, CreatedKey, KeyList, Problem};
-use baton_runtime::keys;
+use baton_api::{AuditList, CreateKey, CreatedKey, KeyList, ListAudit, Problem};
+use baton_runtime::{audit, keys};
 use baton_session::Owner;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -63,4 +65,18 @@ pub(super) async fn revoke(
 ) -> Result<StatusCode, Refusal> {
     keys::revoke(&context, &caller, owner, &id).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Who did what, newest first: the caller's own entries with the scope `read`, those of every owner
+/// with the scope `admin`.
+#[utoipa::path(
+    get, path = "/audit", operation_id = "list", tag = "audit", security(("api_key" = [])), params(ListAudit),
+    responses((status = 200, body = AuditList), (status = "4XX", body = Problem))
+)]
+pub(super) async fn list_audit(
+    State(context): State<Context>,
+    Auditor(caller): Auditor,
+    Query(query): Query<ListAudit>,
+) -> Result<axum::Json<AuditList>, Refusal> {
+    Ok(axum::Json(audit::list(&context, &caller, query).await?))
 }

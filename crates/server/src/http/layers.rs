@@ -1,11 +1,8 @@
 //! What surrounds every request, from the outside in.
 
-use super::noted::note_refusals;
-use super::openai;
+use super::gateway::{is_listened_to, is_spoken, openai_error};
 use crate::context::Context;
-use crate::door::HttpConfig;
-use crate::door::{BODY_TOO_LARGE, Refusal};
-use crate::door::{Guard, guard};
+use crate::door::{BODY_TOO_LARGE, Guard, HttpConfig, Refusal, guard};
 use crate::metrics;
 use axum::Router;
 use axum::body::Body;
@@ -16,6 +13,7 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use baton_api::{ErrorCode, Problem, problem};
 use baton_net::connections::{BodyTrouble, Visit, freight};
+use baton_runtime::audit::{Action, Note, watch};
 use baton_runtime::sessions::FILE_LIMIT;
 use baton_session::json;
 use baton_store::blocking::finished;
@@ -69,7 +67,7 @@ fn span(request: &Request) -> tracing::Span {
 /// Writes the body of every answer that is an error; see [`Refusal`].
 async fn write_problem(request: Request, next: Next) -> Response {
     let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).map(str::to_owned);
-    let speaks_openai = openai::is_spoken(request.uri().path());
+    let speaks_openai = is_spoken(request.uri().path());
     let visit = request.extensions().get::<Visit>().cloned();
     let mut response = next.run(request).await;
     let status = response.status();
@@ -89,7 +87,7 @@ async fn write_problem(request: Request, next: Next) -> Response {
     parts.status = StatusCode::from_u16(problem.status).unwrap_or(parts.status);
     parts.headers.remove(axum::http::header::CONTENT_LENGTH);
     if speaks_openai {
-        let (own, body) = openai::error(&problem).into_parts();
+        let (own, body) = openai_error(&problem).into_parts();
         parts.headers.extend(own.headers);
         return Response::from_parts(parts, body);
     }
@@ -151,7 +149,7 @@ async fn observe(State(context): State<Context>, request: Request, next: Next) -
 
 /// An answer has its time, but for those that take as long as somebody listens.
 async fn limit(request: Request, next: Next) -> Response {
-    if openai::is_listened_to(request.uri().path()) {
+    if is_listened_to(request.uri().path()) {
         return next.run(request).await;
     }
     let answer = tokio::time::timeout(ANSWER_LIMIT, next.run(request)).await;
@@ -161,7 +159,7 @@ async fn limit(request: Request, next: Next) -> Response {
 /// What was begun is finished, also when the caller leaves or the limit passes: half an open or
 /// half a close would leave a browser that nobody knows of.
 async fn finish(State(context): State<Context>, request: Request, next: Next) -> Response {
-    if openai::is_listened_to(request.uri().path()) {
+    if is_listened_to(request.uri().path()) {
         return next.run(request).await;
     }
     let task = context.tasks.spawn(next.run(request).in_current_span());
@@ -183,4 +181,41 @@ async fn no_route(request: Request) -> Refusal {
 async fn no_method(request: Request) -> Refusal {
     let detail = format!("{} has no method {}", request.uri().path(), request.method());
     Refusal::new(ErrorCode::MethodNotAllowed, detail)
+}
+
+/// The layer: what a known key was refused below `/sync/` is noted, when no operation has noted it.
+///
+/// An id that is none, parts that are not what they are said to be, a body that is too large: whoever sends
+/// such a thing to a node that others trust is to be found in its audit log.
+async fn note_refusals(State(context): State<Context>, request: Request, next: Next) -> Response {
+    if !request.uri().path().starts_with("/sync/") {
+        return next.run(request).await;
+    }
+    let subject = format!("{} {}", request.method(), request.uri().path());
+    let (response, unnoted) = watch(next.run(request)).await;
+    if let Some((actor, owner)) = unnoted
+        && let Some(Problem { code, .. }) = response.extensions().get()
+        && is_noted(*code)
+    {
+        let note = Note::new(&actor, &owner, Action::Request, subject);
+        note.refused(&context.store, *code).await;
+    }
+    response
+}
+
+/// Whether something is wrong with what was sent. That something is not there, is not so any more or is
+/// asked too often says nothing of whoever asks, and would only fill the log.
+fn is_noted(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::Forbidden
+            | ErrorCode::Untrusted
+            | ErrorCode::RevisionRefused
+            | ErrorCode::InvalidJson
+            | ErrorCode::InvalidRequest
+            | ErrorCode::UnsupportedMediaType
+            | ErrorCode::BodyTooLarge
+            | ErrorCode::StorageFull
+            | ErrorCode::AddressNotAllowed
+    )
 }

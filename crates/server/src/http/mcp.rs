@@ -3,8 +3,8 @@
 //! Keys, Host and Origin are checked as at every other door. A client of an older protocol has a
 //! session of the protocol, which answers nobody else's key.
 
-use super::input::Query;
 use super::layers::OwnBody;
+use super::request::Query;
 use crate::auth::Known;
 use crate::door::Refusal;
 use crate::mcp::{Connections, Wishes};

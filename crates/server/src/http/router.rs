@@ -1,9 +1,9 @@
 //! Every route of a node, and the document that tells of them.
 
+use super::request::Scheme;
 use super::{
-    audit, carry, cdp, cocoons, compression, debug, debug_browsers, events, exchange, federation,
-    gateway, here, history, keys, layers, mcp, movement, sandboxes, session_files, sessions,
-    signaling, sync, sync_files, system,
+    cdp, cocoons, compression, debug, events, exchange, federation, gateway, keys, layers, mcp,
+    sandboxes, session_files, sessions, signaling, sync, system,
 };
 use crate::context::Context;
 use crate::door::HttpConfig;
@@ -50,24 +50,24 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(sessions::state))
         .routes(routes!(sessions::preview))
         .routes(routes!(sessions::icon))
-        .routes(routes!(history::history).layer(compression::answers()))
-        .routes(routes!(history::rollback))
-        .routes(routes!(history::diff))
+        .routes(routes!(sessions::history).layer(compression::answers()))
+        .routes(routes!(sessions::rollback))
+        .routes(routes!(sessions::diff))
         .routes(routes!(cdp::connect, cdp::open))
         .routes(routes!(session_files::list))
         .routes(routes!(session_files::get, session_files::put, session_files::remove))
-        .routes(routes!(carry::export))
-        .routes(routes!(carry::contexts))
-        .routes(routes!(carry::keep_context))
-        .routes(routes!(carry::import).layer((compression::bodies(), unpacked.clone(), long)))
+        .routes(routes!(sessions::export))
+        .routes(routes!(sessions::contexts))
+        .routes(routes!(sessions::keep_context))
+        .routes(routes!(sessions::import).layer((compression::bodies(), unpacked.clone(), long)))
         // Other nodes.
         .routes(routes!(sync::save))
         .routes(routes!(sync::index).layer(compression::answers()))
         .routes(routes!(sync::directory))
-        .routes(routes!(sync_files::download, sync::delete))
-        .routes(routes!(sync_files::upload).layer((compression::bodies(), unpacked.clone(), long)))
-        .routes(routes!(sync_files::seal))
-        .routes(routes!(sync_files::open).layer((compression::bodies(), unpacked.clone(), long)))
+        .routes(routes!(sync::download, sync::delete))
+        .routes(routes!(sync::upload).layer((compression::bodies(), unpacked.clone(), long)))
+        .routes(routes!(sync::seal))
+        .routes(routes!(sync::open).layer((compression::bodies(), unpacked.clone(), long)))
         .routes(routes!(sync::list_peers, sync::register_peer))
         .routes(routes!(sync::remove_peer))
         .routes(routes!(sync::confirm_peer))
@@ -75,8 +75,8 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(sync::ping_peer))
         .routes(routes!(sync::differences).layer(compression::answers()))
         .routes(routes!(sync::icon))
-        .routes(routes!(movement::pull))
-        .routes(routes!(movement::push))
+        .routes(routes!(sync::pull))
+        .routes(routes!(sync::push))
         .routes(routes!(sync::conflicts).layer(compression::answers()))
         .routes(routes!(sync::conflict, sync::resolve))
         // Between nodes.
@@ -106,9 +106,9 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(debug::console).layer(compression::answers()))
         .routes(routes!(debug::har).layer(compression::answers()))
         .routes(routes!(sessions::debug))
-        .routes(routes!(debug_browsers::pair))
-        .routes(routes!(debug_browsers::exchange).layer(DefaultBodyLimit::max(PAIRING_LIMIT)))
-        .routes(routes!(debug_browsers::connect))
+        .routes(routes!(debug::pair))
+        .routes(routes!(debug::exchange).layer(DefaultBodyLimit::max(PAIRING_LIMIT)))
+        .routes(routes!(debug::connect))
         .routes(routes!(signaling::connect))
         // Services behind the proxy.
         .routes(routes!(cocoons::list))
@@ -128,7 +128,7 @@ fn routes() -> OpenApiRouter<Context> {
         // Models.
         .routes(routes!(mcp::post, mcp::listen, mcp::end))
         // What was done.
-        .routes(routes!(audit::list).layer(compression::answers()))
+        .routes(routes!(keys::list_audit).layer(compression::answers()))
 }
 
 /// The service of a node.
@@ -138,7 +138,7 @@ pub fn router(context: Context, config: &HttpConfig) -> Router {
     let router = router
         .layer(axum::Extension(system::Document::of(&document)))
         .layer(axum::Extension(connections))
-        .layer(axum::Extension(here::Scheme::of(config)));
+        .layer(axum::Extension(Scheme::of(config)));
     layers::around(router, &context, config).with_state(context)
 }
 

@@ -1,6 +1,6 @@
 //! Sandboxes over HTTP. `{id}` is an id or a unique prefix of one.
 
-use super::input::{Json, Path, Query};
+use super::request::{Json, Path, Query};
 use crate::auth::Sandbox;
 use crate::context::Context;
 use crate::door::Refusal;

@@ -1,6 +1,6 @@
 //! The files of a session over HTTP.
 
-use super::input::Path;
+use super::request::Path;
 use crate::auth::Drive;
 use crate::context::Context;
 use crate::door::Refusal;

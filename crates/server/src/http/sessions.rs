@@ -1,7 +1,8 @@
-//! Sessions over HTTP. `{id}` is an id, a unique prefix of one, or a name.
+//! Sessions over HTTP, their snapshots, and sessions as files.
+//!
+//! `{id}` is an id, a unique prefix of one, or a name. A snapshot is named by its id or a unique prefix of it.
 
-use super::here::Here;
-use super::input::{Json, Path, Query};
+use super::request::{Here, Json, Path, Query};
 use crate::auth::{Admin, Drive, Read};
 use crate::context::Context;
 use crate::door::Refusal;
@@ -9,8 +10,10 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use baton_api::{
-    AttachSession, ListSessions, OpenSession, PassSession, Problem, ResumeResult, SessionList,
-    SessionView, SnapshotView, StateView, SwitchDebug,
+    AttachSession, CompareSnapshots, ContextList, DiffView, ExportSession, ExportView, History,
+    ImportSession, ImportView, KeepContext, ListHistory, ListSessions, OpenSession, PassSession,
+    Problem, ResumeResult, RollBack, SessionList, SessionView, SnapshotView, StateView,
+    SwitchDebug,
 };
 use baton_runtime::sessions;
 use serde::Deserialize;
@@ -254,4 +257,116 @@ pub(super) fn picture(png: Vec<u8>) -> impl IntoResponse {
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
     (headers, png)
+}
+
+/// A session's snapshots, newest first, and which of them a resume would take.
+#[utoipa::path(
+    get, path = "/sessions/{id}/history", tag = "sessions", security(("api_key" = [])),
+    params(("id" = String, Path), ListHistory),
+    responses((status = 200, body = History), (status = "4XX", body = Problem))
+)]
+pub(super) async fn history(
+    State(context): State<Context>,
+    Read(caller): Read,
+    Path(id): Path<String>,
+    Query(query): Query<ListHistory>,
+) -> Answer<History> {
+    Ok(axum::Json(sessions::history(&context, &caller.owner, &id, query).await?))
+}
+
+/// Brings a session back from any of its snapshots. An active one is captured first, and its browser
+/// ends.
+#[utoipa::path(
+    post, path = "/sessions/{id}/rollback", tag = "sessions", security(("api_key" = [])),
+    params(("id" = String, Path)),
+    responses((status = 200, body = ResumeResult), (status = "4XX", body = Problem))
+)]
+pub(super) async fn rollback(
+    State(context): State<Context>,
+    Drive(caller): Drive,
+    Path(id): Path<String>,
+    here: Here,
+    Json(request): Json<RollBack>,
+) -> Answer<ResumeResult> {
+    let mut resumed = sessions::rollback(&context, &caller, &id, request).await?;
+    resumed.session = here.tell(&context, resumed.session);
+    Ok(axum::Json(resumed))
+}
+
+/// What changed from one snapshot of a session to another, without a value of either.
+#[utoipa::path(
+    get, path = "/sessions/{id}/diff", tag = "sessions", security(("api_key" = [])),
+    params(("id" = String, Path), CompareSnapshots),
+    responses((status = 200, body = DiffView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn diff(
+    State(context): State<Context>,
+    Read(caller): Read,
+    Path(id): Path<String>,
+    Query(query): Query<CompareSnapshots>,
+) -> Answer<DiffView> {
+    Ok(axum::Json(sessions::diff(&context, &caller.owner, &id, query).await?))
+}
+
+/// A session as a file; an active one is captured first. Needs the scope `reveal`, because whoever
+/// has the file is logged in.
+#[utoipa::path(
+    get, path = "/sessions/{id}/export", tag = "sessions", security(("api_key" = [])),
+    params(("id" = String, Path), ExportSession),
+    responses((status = 200, body = ExportView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn export(
+    State(context): State<Context>,
+    Read(caller): Read,
+    Path(id): Path<String>,
+    Query(query): Query<ExportSession>,
+) -> Result<impl IntoResponse, Refusal> {
+    let view = sessions::export(&context, &caller, &id, query).await?;
+    Ok(([(header::CACHE_CONTROL, "no-store")], axum::Json(view)))
+}
+
+/// The contexts that clients made in the session's browser (incognito windows, Playwright's
+/// `newContext()`), with their tabs. They are not kept by themselves.
+#[utoipa::path(
+    get, path = "/sessions/{id}/contexts", tag = "sessions", security(("api_key" = [])),
+    params(("id" = String, Path)),
+    responses((status = 200, body = ContextList), (status = "4XX", body = Problem))
+)]
+pub(super) async fn contexts(
+    State(context): State<Context>,
+    Read(caller): Read,
+    Path(id): Path<String>,
+) -> Result<axum::Json<ContextList>, Refusal> {
+    Ok(axum::Json(sessions::contexts(&context, &caller.owner, &id).await?))
+}
+
+/// Makes a recoverable session of its own of what one of these contexts holds now: its cookies, its tabs,
+/// and the storage of the sites that they show. What happens in the context later is not in it.
+#[utoipa::path(
+    post, path = "/sessions/{id}/contexts/keep", tag = "sessions", security(("api_key" = [])),
+    params(("id" = String, Path)),
+    responses((status = 201, body = ImportView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn keep_context(
+    State(context): State<Context>,
+    Drive(caller): Drive,
+    Path(id): Path<String>,
+    Json(request): Json<KeepContext>,
+) -> Result<(StatusCode, axum::Json<ImportView>), Refusal> {
+    let view = sessions::keep_context(&context, &caller, &id, request).await?;
+    Ok((StatusCode::CREATED, axum::Json(view)))
+}
+
+/// Makes a recoverable session of a session file or of a Playwright storageState.
+#[utoipa::path(
+    post, path = "/sessions/import", tag = "sessions", security(("api_key" = [])),
+    responses((status = 201, body = ImportView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn import(
+    State(context): State<Context>,
+    Drive(caller): Drive,
+    Json(request): Json<ImportSession>,
+) -> Result<(StatusCode, axum::Json<ImportView>), Refusal> {
+    let view = sessions::import(&context, &caller, request).await?;
+    Ok((StatusCode::CREATED, axum::Json(view)))
 }

@@ -2,31 +2,37 @@
 //!
 //! Who comes with a key looks in; who comes with a ticket, as a subprotocol, is a paired browser: what
 //! runs in browsers cannot send headers along. A browser is let in before its ticket is looked at, and
-//! then sent away with a code, because a refused handshake tells it nothing.
+//! then sent away with a code, because a refused handshake tells it nothing. Messages are taken one after the
+//! other, and answered.
 
-mod conversation;
-mod end;
-
-use super::websocket::shake_hands;
+use super::request::shake_hands;
 use crate::auth::Debug;
 use crate::context::Context;
 use crate::door::Refusal;
+use crate::looking::{BrowserLink, answer};
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::Response;
 use axum::http::header::{HeaderValue, SEC_WEBSOCKET_PROTOCOL};
 use axum::http::request::Parts;
 use baton_api::Problem;
-use baton_api::debug::{LinkEnd, MAX_MESSAGE_BYTES};
+use baton_api::debug::{
+    BadMessage, BrowserMessage, ClientMessage, DebugError, DebugErrorCode, EpochMs, LinkEnd,
+    MAX_MESSAGE_BYTES, RelayMessage,
+};
 use baton_net::connections::Visit;
 use baton_runtime::Caller;
-use conversation::{Side, converse, hear_browser};
-use end::close;
+use baton_session::json;
+use futures_util::{SinkExt, StreamExt};
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
+use jiff::Timestamp;
 use secrecy::SecretString;
+use std::time::Duration;
+use tokio::time::{Instant, interval_at, timeout};
 use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Error, Message};
 
 /// What browsers and this node speak.
 const PROTOCOL: &str = "baton.v1";
@@ -110,4 +116,125 @@ async fn serve(
         (None, None) => LinkEnd::NoTicket,
     };
     close(&mut socket, end).await;
+}
+
+/// How long a connection may be silent. Browsers say something every 20 s.
+const SILENCE: Duration = Duration::from_mins(1);
+/// How long a message may take until the other side has taken it.
+const SEND_LIMIT: Duration = Duration::from_secs(10);
+/// How often it is looked whether the key was revoked.
+const LOOK_PAUSE: Duration = Duration::from_secs(5);
+/// How many messages that nobody understands end a connection.
+const MISUNDERSTOOD: u32 = 100;
+
+/// Who is at the other side.
+enum Side {
+    /// A paired browser, which tells.
+    Browser(BrowserLink),
+    /// Somebody who looks in, and asks.
+    Client(Context, Caller),
+}
+
+impl Side {
+    /// Takes a message; what there is to answer.
+    async fn take(&mut self, text: &str) -> Result<Option<RelayMessage>, BadMessage> {
+        match self {
+            Self::Browser(link) => Ok(link.take(BrowserMessage::read(text)?, now()).await),
+            Self::Client(context, caller) => {
+                Ok(Some(answer(context, caller, ClientMessage::read(text)?).await))
+            }
+        }
+    }
+}
+
+/// Takes what a paired browser tells, until one side leaves.
+async fn hear_browser(
+    context: &Context,
+    caller: Caller,
+    browser_id: String,
+    socket: &mut Socket,
+) -> LinkEnd {
+    let seat = context.browsers.sit(&caller.key).await;
+    let link = BrowserLink::new(context.clone(), caller.clone(), browser_id);
+    tokio::select! {
+        () = seat.left() => LinkEnd::Replaced,
+        end = converse(context, &caller, socket, Side::Browser(link)) => end,
+    }
+}
+
+/// Reads messages one after the other, and sends what there is to answer.
+async fn converse(
+    context: &Context,
+    caller: &Caller,
+    socket: &mut Socket,
+    mut side: Side,
+) -> LinkEnd {
+    let mut look = interval_at(Instant::now() + LOOK_PAUSE, LOOK_PAUSE);
+    let (mut misunderstood, mut heard) = (0, Instant::now());
+    loop {
+        let message = tokio::select! {
+            biased;
+            () = context.ending.cancelled() => return LinkEnd::Ending,
+            _ = look.tick() => {
+                // A database that does not answer changes nothing.
+                if context.is_shut_out(caller).await.unwrap_or(false) {
+                    return LinkEnd::Revoked;
+                }
+                if heard.elapsed() > SILENCE {
+                    return LinkEnd::Silent;
+                }
+                continue;
+            }
+            message = socket.next() => message,
+        };
+        heard = Instant::now();
+        let answer = match message {
+            Some(Ok(Message::Text(text))) => side.take(text.as_str()).await,
+            Some(Ok(Message::Binary(_))) => Err(BadMessage::Form("binary".to_owned())),
+            Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
+            Some(Err(Error::Capacity(_))) => return LinkEnd::TooLong,
+            Some(Ok(Message::Close(_)) | Err(_)) | None => return LinkEnd::Left,
+        };
+        let answer = answer.unwrap_or_else(|bad| {
+            misunderstood += 1;
+            Some(not_understood(&bad))
+        });
+        if misunderstood > MISUNDERSTOOD {
+            return LinkEnd::Garbage;
+        }
+        if let Some(answer) = answer
+            && !send(socket, &answer).await
+        {
+            return LinkEnd::Left;
+        }
+    }
+}
+
+fn not_understood(bad: &BadMessage) -> RelayMessage {
+    let (code, message) = (DebugErrorCode::InvalidMessage, bad.to_string());
+    RelayMessage::Error(DebugError { request_id: None, token: None, offered: None, code, message })
+}
+
+/// Whether the other side took it.
+async fn send(socket: &mut Socket, message: &RelayMessage) -> bool {
+    matches!(timeout(SEND_LIMIT, socket.send(Message::text(json::text(message)))).await, Ok(Ok(())))
+}
+
+fn now() -> EpochMs {
+    EpochMs::new(u64::try_from(Timestamp::now().as_millisecond()).unwrap_or_default())
+}
+
+/// How long the other side may take to say farewell.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// Tells the other side why its connection ends.
+async fn close(socket: &mut Socket, end: LinkEnd) {
+    let frame = CloseFrame { code: end.code().into(), reason: end.reason().into() };
+    let farewell = async {
+        // Whoever left needs no farewell.
+        if socket.close(Some(frame)).await.is_ok() {
+            while let Some(Ok(_)) = socket.next().await {}
+        }
+    };
+    let _ = timeout(FAREWELL, farewell).await;
 }

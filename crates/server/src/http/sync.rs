@@ -1,21 +1,28 @@
-//! Carry over HTTP. `{peer}` is a node's id, a unique prefix of one, or a peer's name.
+//! Carry over HTTP: what is saved, the peers it moves to and from, and session files for whoever is no node.
+//!
+//! `{peer}` is a node's id, a unique prefix of one, or a peer's name.
 
 use super::between::Between;
-use super::input::{Json, Path, Query};
+use super::request::{Json, Path, Query};
 use crate::auth::{Admin, Sync};
 use crate::context::Context;
 use crate::door::Refusal;
+use crate::error::NodeError;
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
-use axum::http::StatusCode;
+use axum::http::header::{CACHE_CONTROL, ETAG, IF_MATCH};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use baton_api::Problem;
 use baton_api::sync::{
     ConfirmPeer, ConflictDetails, ConflictList, ConflictView, DifferenceList, DirectoryView,
-    ListPeers, PeerList, PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView,
-    SyncIndex,
+    ListPeers, Movement, PeerList, PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView,
+    SealedFile, SyncIndex, TakenFile,
 };
-use baton_session::{PeerLimits, SessionId};
+use baton_api::{ErrorCode, FileText, Invalid, Problem};
+use baton_session::{PeerLimits, RevisionId, SessionId};
 use baton_sync::{Topic, peers};
+use serde::Deserialize;
+use std::time::Duration;
+use utoipa::IntoParams;
 
 type Answer<T> = Result<axum::Json<T>, Refusal>;
 
@@ -243,4 +250,135 @@ pub(super) async fn resolve(
     Json(request): Json<ResolveConflict>,
 ) -> Answer<ConflictView> {
     Ok(axum::Json(baton_sync::resolve(&context, &caller, &session, request).await?))
+}
+
+/// The current revision of a session as a session file; its name is in `ETag`. Needs the scope
+/// `reveal` as well.
+#[utoipa::path(
+    get, path = "/sync/sessions/{id}", tag = "sync", security(("api_key" = [])),
+    params(("id" = String, Path)),
+    responses((status = 200, body = Object), (status = "4XX", body = Problem))
+)]
+pub(super) async fn download(
+    State(context): State<Context>,
+    Sync(caller): Sync,
+    Path(id): Path<SessionId>,
+) -> Result<impl IntoResponse, Refusal> {
+    let (rev, file) = baton_sync::download(&context, &caller, id).await?;
+    Ok(([(ETAG, format!("\"{rev}\"")), (CACHE_CONTROL, "no-store".to_owned())], axum::Json(file)))
+}
+
+/// Takes a session file. `If-Match` names the revision that it comes from, which must be the newest;
+/// without it, a session that is here already gets a conflict.
+#[utoipa::path(
+    post, path = "/sync/sessions", tag = "sync", security(("api_key" = [])),
+    request_body = Object, params(("If-Match" = Option<String>, Header)),
+    responses((status = 201, body = SavedView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn upload(
+    State(context): State<Context>,
+    Sync(caller): Sync,
+    headers: HeaderMap,
+    Json(file): Json<FileText>,
+) -> Result<impl IntoResponse, Refusal> {
+    let based_on = based_on(&headers)?;
+    let view: SavedView = baton_sync::upload(&context, &caller, file, based_on).await?;
+    Ok((StatusCode::CREATED, [(ETAG, format!("\"{}\"", view.rev))], axum::Json(view)))
+}
+
+/// Saves a session and seals all that is shared of it for a confirmed peer, for those without a network
+/// between the nodes. Only that node can open the file.
+#[utoipa::path(
+    post, path = "/sync/sessions/{id}/seal/{peer}", tag = "sync", security(("api_key" = [])),
+    params(("id" = String, Path), ("peer" = String, Path)),
+    responses((status = 200, body = SealedFile), (status = "4XX", body = Problem))
+)]
+pub(super) async fn seal(
+    State(context): State<Context>,
+    Sync(caller): Sync,
+    Path((id, peer)): Path<(String, String)>,
+) -> Result<impl IntoResponse, Refusal> {
+    let sealed = baton_sync::file::seal(&context, &caller, &id, &peer).await?;
+    Ok(([(CACHE_CONTROL, "no-store")], axum::Json(sealed)))
+}
+
+/// Takes a sync file that a confirmed peer sealed for this node.
+#[utoipa::path(
+    post, path = "/sync/files", tag = "sync", security(("api_key" = [])),
+    request_body = Object,
+    responses((status = 200, body = TakenFile), (status = "4XX", body = Problem))
+)]
+pub(super) async fn open(
+    State(context): State<Context>,
+    Sync(caller): Sync,
+    Json(file): Json<FileText>,
+) -> Result<axum::Json<TakenFile>, Refusal> {
+    Ok(axum::Json(baton_sync::file::open(&context, &caller, file).await?))
+}
+
+/// The revision that a request is based on.
+fn based_on(headers: &HeaderMap) -> Result<Option<RevisionId>, Refusal> {
+    let Some(value) = headers.get(IF_MATCH) else { return Ok(None) };
+    let text = value.to_str().unwrap_or_default().trim().trim_matches('"');
+    let expected = "expected If-Match to name a revision, as ETag does, found something else";
+    text.parse().map(Some).map_err(|_| Refusal::new(ErrorCode::InvalidRequest, expected))
+}
+
+/// How long a movement goes on before it answers.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct HowLong {
+    /// After so many seconds, 1 to 80, it answers how much is left; whoever shows how far it is, or may stop
+    /// it, asks for few. 80 when left out.
+    seconds: Option<u64>,
+}
+
+impl HowLong {
+    fn limit(&self) -> Result<Duration, NodeError> {
+        let most = baton_sync::CALL_LIMIT.as_secs();
+        match self.seconds.unwrap_or(most) {
+            seconds if (1..=most).contains(&seconds) => Ok(Duration::from_secs(seconds)),
+            found => Err(Invalid {
+                field: "seconds",
+                expected: "a number from 1 to 80",
+                found: found.to_string(),
+            }
+            .into()),
+        }
+    }
+}
+
+/// Pulls a session from a peer. When time runs out it answers `unfinished`, and goes on when called
+/// again.
+#[utoipa::path(
+    post, path = "/sync/pull/{peer}/{session}", tag = "sync", security(("api_key" = [])),
+    params(("peer" = String, Path), ("session" = String, Path), HowLong),
+    responses((status = 200, body = Movement), (status = "4XX", body = Problem))
+)]
+pub(super) async fn pull(
+    State(context): State<Context>,
+    Sync(caller): Sync,
+    Path((peer, session)): Path<(String, String)>,
+    Query(how): Query<HowLong>,
+) -> Answer<Movement> {
+    let limit = how.limit()?;
+    Ok(axum::Json(baton_sync::pull(&context, &caller, &peer, &session, limit).await?))
+}
+
+/// Pushes a session to a peer. When time runs out it answers `unfinished`, and goes on when called
+/// again.
+#[utoipa::path(
+    post, path = "/sync/push/{peer}/{session}", tag = "sync", security(("api_key" = [])),
+    params(("peer" = String, Path), ("session" = String, Path), HowLong),
+    responses((status = 200, body = Movement), (status = "4XX", body = Problem))
+)]
+pub(super) async fn push(
+    State(context): State<Context>,
+    Sync(caller): Sync,
+    Path((peer, session)): Path<(String, String)>,
+    Query(how): Query<HowLong>,
+) -> Answer<Movement> {
+    let limit = how.limit()?;
+    Ok(axum::Json(baton_sync::push(&context, &caller, &peer, &session, limit).await?))
 }

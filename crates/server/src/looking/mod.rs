@@ -4,9 +4,8 @@
 //! what of it is noted, and who may tell.
 
 mod browsers;
-mod questions;
 mod tabs;
 
 pub(crate) use browsers::{BrowserLink, connect, exchange, largest_body, pair, watched};
-pub(crate) use questions::answer;
+pub(crate) use tabs::answer;
 pub use tabs::{console, har, list_tabs, network};

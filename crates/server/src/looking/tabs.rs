@@ -1,15 +1,18 @@
-//! The operations of those who look into tabs. A caller sees the tabs of its owner only, and secrets only
-//! with the scope `reveal`, once that is in the audit log.
+//! The operations of those who look into tabs, and what they ask over the relay's protocol.
+//!
+//! A caller sees the tabs of its owner only, and secrets only with the scope `reveal`, once that is in the audit
+//! log. Over the relay, every question is answered.
 
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::Scope;
 use baton_api::debug::{
-    ConsoleEntry, ConsoleFilters, DebugTabs, NetworkFilters, NetworkRequest, TabToken,
+    ClientMessage, ConsoleEntry, ConsoleFilters, DebugError, DebugTabs, GetConsole, GetNetwork,
+    NetworkFilters, NetworkRequest, RelayMessage, TabList, TabToken,
 };
 use baton_debug::ask::Found;
 use baton_debug::har::Har;
-use baton_debug::relay::{Answer, Sight};
+use baton_debug::relay::{Answer, LookError, Sight};
 use baton_runtime::Caller;
 use baton_runtime::audit::{Action, Note};
 use std::time::Duration;
@@ -118,4 +121,42 @@ impl View<'_> {
             None => note,
         }
     }
+}
+
+/// The answer to a message.
+pub(crate) async fn answer(
+    context: &Context,
+    caller: &Caller,
+    message: ClientMessage,
+) -> RelayMessage {
+    let (owner, bus) = (&caller.owner, &context.bus);
+    match message {
+        ClientMessage::Heartbeat {} => RelayMessage::Heartbeat {},
+        ClientMessage::ListTabs {} => match bus.tabs(owner).await {
+            Ok(tabs) => RelayMessage::Tabs(TabList { tabs }),
+            Err(error) => refused(None, None, &error),
+        },
+        ClientMessage::GetNetwork(GetNetwork { request_id, token, filters }) => {
+            let filters = filters.unwrap_or_default();
+            match bus.network(owner, &token, Sight::Hidden, &filters, Duration::ZERO).await {
+                // The protocol's answer has bodies: who asks in it knows no other way to them.
+                Ok(found) => RelayMessage::NetworkData(found.into_data(request_id, true)),
+                Err(error) => refused(Some(request_id), Some(token), &error),
+            }
+        }
+        ClientMessage::GetConsole(GetConsole { request_id, token, filters }) => {
+            let filters = filters.unwrap_or_default();
+            match bus.console(owner, &token, Sight::Hidden, &filters, Duration::ZERO).await {
+                Ok(found) => RelayMessage::ConsoleData(found.into_data(request_id)),
+                Err(error) => refused(Some(request_id), Some(token), &error),
+            }
+        }
+    }
+}
+
+fn refused(request_id: Option<String>, token: Option<TabToken>, error: &LookError) -> RelayMessage {
+    let code = error.code();
+    let text = error.to_string();
+    let message = text.lines().next().unwrap_or_default().to_owned();
+    RelayMessage::Error(DebugError { request_id, token, offered: None, code, message })
 }

@@ -1,11 +1,10 @@
-//! The protocol: what a client of any version is offered, and how its calls reach the tools.
+//! The protocol: what a client of any version is offered, which toolsets there are, and how its calls reach the
+//! tools.
 
-use super::confirm::Confirm;
-use super::progress::Progress;
-use super::subscriptions::{self, Subscribed};
-use super::toolset::Toolset;
+use super::dialogue::{Confirm, Progress};
+use super::resources::Subscribed;
 use super::verb::{Call, Entry};
-use super::{resources, toolset};
+use super::{carry, keep, look, resources, sandbox, turns};
 use crate::context::Context;
 use axum::http::request::Parts;
 use baton_runtime::Caller;
@@ -21,6 +20,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::str::FromStr;
 use utoipa::IntoParams;
 
 /// What a model is told of Baton as a whole.
@@ -28,6 +28,62 @@ const INSTRUCTIONS: &str = "\
 Baton keeps browser logins alive. Before you log in anywhere, call list_sessions: if a session for the \
 site exists, session_resume it when it is not active, and you are logged in. Else session_open one, log \
 in, then session_capture. After a crash: list_sessions, session_resume, read the receipt.";
+
+/// Tools that belong together; a client may be offered some sets only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Toolset {
+    /// Sessions are opened, kept, brought back, and carried as files.
+    Keep,
+    /// Sessions are saved, and move between nodes.
+    Carry,
+    /// Network and console of tabs are asked for.
+    Look,
+    /// Agents share a board, and pass sessions to each other.
+    Turns,
+    /// Isolated workspaces start logged in, and commands run in them.
+    Sandbox,
+}
+
+impl Toolset {
+    /// Every one, in the order in which lists show them.
+    pub const ALL: [Self; 5] = [Self::Keep, Self::Carry, Self::Look, Self::Turns, Self::Sandbox];
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Keep => "keep",
+            Self::Carry => "carry",
+            Self::Look => "look",
+            Self::Turns => "turns",
+            Self::Sandbox => "sandbox",
+        }
+    }
+
+    /// The tools of the set.
+    pub(super) fn entries(self) -> &'static [Entry] {
+        match self {
+            Self::Keep => keep::entries(),
+            Self::Carry => carry::entries(),
+            Self::Look => look::entries(),
+            Self::Turns => turns::entries(),
+            Self::Sandbox => sandbox::entries(),
+        }
+    }
+}
+
+/// A word that names no toolset.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected toolsets among keep, carry, look, turns and sandbox, found {0:?}")]
+pub struct UnknownToolset(String);
+
+impl FromStr for Toolset {
+    type Err = UnknownToolset;
+
+    fn from_str(word: &str) -> Result<Self, UnknownToolset> {
+        let named = Self::ALL.into_iter().find(|one| one.as_str() == word);
+        named.ok_or_else(|| UnknownToolset(word.to_owned()))
+    }
+}
 
 /// What a client is offered, which it says in the query of the address.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
@@ -95,7 +151,7 @@ fn asked(context: &RequestContext<RoleServer>) -> Result<(Caller, Wishes), Error
 
 impl Wishes {
     /// The toolsets that are offered.
-    pub(crate) fn toolsets(&self) -> Result<BTreeSet<Toolset>, toolset::UnknownToolset> {
+    pub(crate) fn toolsets(&self) -> Result<BTreeSet<Toolset>, UnknownToolset> {
         match &self.toolsets {
             None => Ok(BTreeSet::from(Toolset::ALL)),
             Some(named) => named.split(',').map(|word| word.trim().parse()).collect(),
@@ -183,12 +239,12 @@ impl ServerHandler for Server {
         &self,
         _asked: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        Some(subscriptions::offered())
+        Some(resources::offered())
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
         let (caller, _) = asked(subscription.request_context())?;
-        subscriptions::listen(&self.context, &caller, subscription).await
+        resources::listen(&self.context, &caller, subscription).await
     }
 
     async fn subscribe(

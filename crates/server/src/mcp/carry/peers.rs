@@ -1,16 +1,24 @@
-//! The caller's peers: what people call them, and which of them are asked.
-
-use crate::mcp::answer::Failure;
-use crate::mcp::verb::Call;
-use baton_api::sync::{PeerList, PeerView, pending_there};
-use baton_api::{Answers, ErrorCode};
-use baton_runtime::shell::word;
-use baton_session::NodeId;
-use baton_session::peer::PeerState;
-use baton_sync::SyncError;
-use futures_util::{StreamExt as _, stream};
+//! The caller's peers: what people call them, which of them are asked, and how one is registered.
 
 use super::text;
+use crate::mcp::answer::{Answer, Failure};
+use crate::mcp::text::age;
+use crate::mcp::verb::{Call, Effect, Verb};
+use baton_api::sync::{
+    ConfirmPeer, PeerList, PeerStatus, PeerView, RegisterPeer as Request, pending_there,
+};
+use baton_api::{Answers, ErrorCode, Invalid, Scope};
+use baton_runtime::shell::word;
+use baton_session::peer::{AuthMethod, PeerLimits, PeerState};
+use baton_session::{NodeId, Site, StateKind, View};
+use baton_store::clock;
+use baton_sync::SyncError;
+use futures_util::{StreamExt as _, stream};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::BTreeSet;
+use url::Url;
 
 /// How many peers are asked at once: one that is silent keeps nobody waiting but itself.
 const ASKED_AT_ONCE: usize = 16;
@@ -103,7 +111,7 @@ pub(super) fn command(peer: &PeerView) -> Option<String> {
 }
 
 /// What a person does at a peer that has not confirmed this node.
-pub(super) fn waits_there(peer: &PeerView) -> Option<String> {
+fn waits_there(peer: &PeerView) -> Option<String> {
     let next = peer.confirm_there.as_deref()?;
     let told = pending_there(&text::plain(&peer.name));
     Some(format!("{told}; there, the user runs: {next}"))
@@ -129,4 +137,189 @@ pub(super) fn silent(name: &str, error: &SyncError) -> String {
         Some(next) => format!("{why}. Next: {}", next.replace('\n', "; ")),
         None => why,
     }
+}
+
+/// Lists the other Baton nodes with which sessions are exchanged, and whether they answer.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListPeers {}
+
+impl Verb for ListPeers {
+    const NAME: &'static str = "browser_sync_list_peers";
+    const EFFECT: Effect = Effect::Reads;
+
+    async fn call(self, call: Call) -> Result<Answer, Failure> {
+        call.require(Scope::Sync).await?;
+        let peers = Peers::of(&call).await?;
+        let now = clock::now();
+        let mut told = vec![match peers.all() {
+            [] => "No peers. browser_sync_register_peer registers one.".to_owned(),
+            _ => "nodeId state status lastSync".to_owned(),
+        }];
+        let mut rows = Vec::new();
+        for peer in peers.all() {
+            let (name, synced) = (text::plain(&peer.name), peer.last_sync.map(|at| age(at, now)));
+            let status = status(peer.status);
+            let last = synced.as_deref().unwrap_or("never");
+            let next = command(peer).map(|command| format!(" (the user types: {command})"));
+            let next = next.unwrap_or_default();
+            let there = waits_there(peer);
+            let waits = there.as_ref().map(|told| format!(" ({told})")).unwrap_or_default();
+            let limits = limits(peer);
+            let limited = limits.as_ref().map(|told| format!(" {told}")).unwrap_or_default();
+            told.push(format!("{name} {} {status} {last}{next}{waits}{limited}", peer.state));
+            rows.push(json!([name, peer.state, status, synced, peer.node_id, limits, there]));
+        }
+        let columns = ["name", "state", "status", "lastSync", "nodeId", "limits", "pendingThere"];
+        Ok(Answer::new(&told, json!({"columns": columns, "rows": rows})))
+    }
+}
+
+fn status(status: PeerStatus) -> &'static str {
+    match status {
+        PeerStatus::Online => "online",
+        PeerStatus::Offline => "offline",
+        PeerStatus::Unknown => "unknown",
+    }
+}
+
+/// Registers another Baton node. A person confirms its fingerprint and gives what opens it, never you.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct RegisterPeer {
+    /// Such as https://baton.example.org
+    url: String,
+    /// What to call it
+    name: String,
+    #[serde(alias = "auth_method")]
+    auth_method: Method,
+    /// Only these move
+    #[schemars(with = "Option<Vec<String>>")]
+    sites: Option<BTreeSet<Site>>,
+    /// Such as cookies
+    #[schemars(with = "Option<Vec<String>>")]
+    kinds: Option<BTreeSet<StateKind>>,
+}
+
+/// How this node says there who it acts for.
+#[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Method {
+    Apikey,
+    Msal,
+    Tunnel,
+}
+
+impl From<Method> for AuthMethod {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Apikey => Self::ApiKey,
+            Method::Msal => Self::Msal,
+            Method::Tunnel => Self::Tunnel,
+        }
+    }
+}
+
+impl Verb for RegisterPeer {
+    const NAME: &'static str = "browser_sync_register_peer";
+    const EFFECT: Effect = Effect::Changes;
+
+    async fn call(self, call: Call) -> Result<Answer, Failure> {
+        call.require(Scope::Sync).await?;
+        let request = self.request()?;
+        let Call { context, caller, confirm, progress } = call;
+        let known = known(&baton_sync::peers::list(&context, &caller).await?, &request);
+        let mut peer = if let Some(peer) = known {
+            peer
+        } else {
+            let registering = Box::pin(baton_sync::peers::register(&context, &caller, request));
+            progress.during("asking the other node who it is", registering).await?
+        };
+        // Who agreed beforehand to what tools do has compared no fingerprint.
+        let is_asked = confirm.can_ask() && caller.require(Scope::Admin).is_ok();
+        if peer.state == PeerState::Pending && is_asked {
+            let (about, question) = (peer.fingerprint, question(&peer));
+            let command = format!("baton peers confirm {}", word(&peer.name));
+            confirm.ask(about, question, command).await?;
+            let request = ConfirmPeer { fingerprint: about };
+            let node = peer.node_id.to_string();
+            peer = baton_sync::peers::confirm(&context, &caller, &node, request).await?;
+        }
+        Ok(answer(&peer))
+    }
+}
+
+impl RegisterPeer {
+    fn request(self) -> Result<Request, Failure> {
+        let invalid =
+            |field, expected, found: &str| Invalid { field, expected, found: text::plain(found) };
+        let expected = "an address such as https://baton.example.org";
+        let url = Url::parse(&self.url).map_err(|_| invalid("url", expected, &self.url))?;
+        let view = View { sites: self.sites, kinds: self.kinds };
+        let limits = (!view.is_whole()).then(|| PeerLimits { give: view.clone(), take: view });
+        Ok(Request {
+            url,
+            name: self.name,
+            auth_method: self.auth_method.into(),
+            api_key: None,
+            oidc: None,
+            tunnel_token: None,
+            fingerprint: None,
+            limits,
+        })
+    }
+}
+
+/// The peer that was registered before, when a client asked a person and calls again.
+fn known(list: &PeerList, request: &Request) -> Option<PeerView> {
+    let is_same =
+        |peer: &&PeerView| peer.name == request.name && peer.url.as_ref() == Some(&request.url);
+    list.items.iter().find(is_same).cloned()
+}
+
+fn question(peer: &PeerView) -> String {
+    let (name, address) = (text::plain(&peer.name), address(peer));
+    let limits = limits(peer).map(|limits| format!(" {limits}")).unwrap_or_default();
+    format!(
+        "Exchange browser sessions, logins included, with {name} at {address}?{limits} It gave the \
+         fingerprint {}. Agree only when baton peers list shows the same at the top on that machine.",
+        peer.fingerprint
+    )
+}
+
+fn address(peer: &PeerView) -> String {
+    peer.url.as_ref().map(ToString::to_string).unwrap_or_default()
+}
+
+fn answer(peer: &PeerView) -> Answer {
+    let (name, fingerprint) = (text::plain(&peer.name), peer.fingerprint);
+    let mut told = vec![match peer.state {
+        PeerState::Confirmed => format!("{name} is confirmed."),
+        PeerState::Pending => {
+            format!("{name} is pending: nothing moves yet. It gave the fingerprint {fingerprint}.")
+        }
+    }];
+    told.extend(limits(peer));
+    told.extend(waits_there(peer).map(|there| format!("{there}.")));
+    let next = command(peer);
+    told.extend(match &next {
+        None => vec!["browser_sync_list_remote_sessions shows what it has.".to_owned()],
+        Some(next) if peer.has_key => vec![format!("Ask the user to type: {next}")],
+        Some(next) => vec![
+            format!(
+                "It answers to {}, which no tool takes; the user makes one: {}",
+                baton_sync::wanted(peer.auth_method),
+                baton_sync::preparation(peer.auth_method)
+            ),
+            format!("Ask the user to type here, with that: {next}"),
+        ],
+    });
+    let mut data = json!({
+        "nodeId": peer.node_id, "name": name, "state": peer.state, "fingerprint": fingerprint,
+        "next": next,
+    });
+    if !peer.limits.is_none() {
+        data["limits"] = json!(peer.limits);
+    }
+    Answer::new(&told, data)
 }

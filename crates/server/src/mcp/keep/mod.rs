@@ -1,24 +1,15 @@
 //! The keep tools: sessions are opened, captured, brought back, compared, and carried as files.
 //!
-//! One file a verb. The doc comments of the structs are what a model reads, so they are short and
-//! exact; all of them together stay below 6 kB.
+//! The doc comments of the structs are what a model reads, so they are short and exact; all of them together stay
+//! below 6 kB.
 
 #![expect(clippy::doc_markdown, reason = "models read these texts, not rustdoc")]
 
-mod abandon;
-mod capture;
-mod close;
-mod diff;
-mod export;
 mod files;
 mod history;
-mod import;
-mod list;
-mod open;
-mod resume;
-mod rollback;
+mod sessions;
 
-pub(super) use resume::resume;
+pub(super) use sessions::resume;
 
 use super::verb::Entry;
 use std::sync::LazyLock;
@@ -27,17 +18,17 @@ use std::sync::LazyLock;
 pub(super) fn entries() -> &'static [Entry] {
     static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         vec![
-            Entry::of::<list::ListSessions>(),
-            Entry::of::<open::SessionOpen>(),
-            Entry::of::<resume::SessionResume>(),
-            Entry::of::<capture::SessionCapture>(),
-            Entry::of::<close::SessionClose>(),
-            Entry::of::<abandon::SessionAbandon>(),
+            Entry::of::<sessions::ListSessions>(),
+            Entry::of::<sessions::SessionOpen>(),
+            Entry::of::<sessions::SessionResume>(),
+            Entry::of::<sessions::SessionCapture>(),
+            Entry::of::<sessions::SessionClose>(),
+            Entry::of::<sessions::SessionAbandon>(),
             Entry::of::<history::SessionHistory>(),
-            Entry::of::<rollback::SessionRollback>(),
-            Entry::of::<diff::SessionDiff>(),
-            Entry::of::<export::SessionExport>(),
-            Entry::of::<import::SessionImport>(),
+            Entry::of::<history::SessionRollback>(),
+            Entry::of::<history::SessionDiff>(),
+            Entry::of::<files::SessionExport>(),
+            Entry::of::<files::SessionImport>(),
             Entry::of::<files::SessionFiles>(),
         ]
     });

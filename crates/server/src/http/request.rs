@@ -1,0 +1,200 @@
+//! What a request carries: its body, query and path, the address at which its caller reached this node, and the
+//! handshake of a `WebSocket`.
+//!
+//! A refusal says where what was sent is wrong. The address is that which the caller named, and which the guard
+//! has checked, so that what is answered works for the caller, too.
+
+use crate::context::Context;
+use crate::door::{BODY_TOO_LARGE, HttpConfig, Refusal};
+use axum::body::Body;
+use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::header::{
+    CONNECTION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, SEC_WEBSOCKET_ACCEPT,
+    SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE,
+};
+use axum::http::request::Parts;
+use axum::http::{Response, StatusCode};
+use baton_api::{ErrorCode, SessionView};
+use baton_browser::keeper;
+use baton_session::SessionId;
+use hyper::upgrade::OnUpgrade;
+use serde::de::DeserializeOwned;
+use url::Url;
+
+/// What `curl -d` says of a body.
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// A JSON body. It may be sent without a word of what it is, or with the one that `curl -d` says unasked:
+/// whoever asks shows a key in a header, which no form of a page can.
+pub(super) struct Json<T>(pub(super) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
+    type Rejection = Refusal;
+
+    async fn from_request(mut request: Request, state: &S) -> Result<Self, Refusal> {
+        let headers = request.headers_mut();
+        let is_unsaid = headers.get(CONTENT_TYPE).is_none_or(|kind| kind == FORM);
+        if is_unsaid {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        let axum::Json(body) = axum::Json::from_request(request, state).await?;
+        Ok(Self(body))
+    }
+}
+
+/// The query of an address.
+#[derive(FromRequestParts)]
+#[from_request(via(axum::extract::Query), rejection(Refusal))]
+pub(super) struct Query<T>(pub(super) T);
+
+/// A part of the path.
+#[derive(FromRequestParts)]
+#[from_request(via(axum::extract::Path), rejection(Refusal))]
+pub(super) struct Path<T>(pub(super) T);
+
+impl From<JsonRejection> for Refusal {
+    fn from(rejection: JsonRejection) -> Self {
+        let code = match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => ErrorCode::BodyTooLarge,
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => ErrorCode::UnsupportedMediaType,
+            StatusCode::UNPROCESSABLE_ENTITY => ErrorCode::InvalidRequest,
+            _ => ErrorCode::InvalidJson,
+        };
+        let text = rejection.body_text();
+        match code {
+            ErrorCode::InvalidRequest => Self::new(code, format!("in the body, {}", why(&text))),
+            ErrorCode::BodyTooLarge => Self::new(code, BODY_TOO_LARGE),
+            ErrorCode::InvalidJson => Self::new(code, format!("expected JSON, {}", why(&text))),
+            _ => Self::new(code, lower(&text)),
+        }
+    }
+}
+
+impl From<QueryRejection> for Refusal {
+    fn from(rejection: QueryRejection) -> Self {
+        let text = rejection.body_text();
+        Self::new(ErrorCode::InvalidRequest, format!("in the query, {}", why(&text)))
+    }
+}
+
+impl From<PathRejection> for Refusal {
+    fn from(rejection: PathRejection) -> Self {
+        Self::new(ErrorCode::InvalidRequest, lower(&rejection.body_text()))
+    }
+}
+
+/// What stands behind the general words with which a rejection begins.
+fn why(text: &str) -> &str {
+    text.split_once(": ").map_or(text, |(_, why)| why)
+}
+
+/// Our texts begin in lower case.
+fn lower(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// What stands before the host of a `WebSocket`'s address; none when a proxy decides it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scheme(Option<&'static str>);
+
+impl Scheme {
+    /// The scheme of a node's door.
+    pub(super) fn of(config: &HttpConfig) -> Self {
+        Self(match (config.behind_proxy, config.tls) {
+            (true, _) => None,
+            (false, true) => Some("wss"),
+            (false, false) => Some("ws"),
+        })
+    }
+}
+
+/// The address of this node, as a `WebSocket`'s begins.
+#[derive(Debug, Clone)]
+pub(super) struct Here(Url);
+
+impl Here {
+    /// Where tools reach the browser of a session.
+    pub(super) fn cdp(&self, session: SessionId) -> Url {
+        let mut url = self.0.clone();
+        url.set_path(&format!("/sessions/{session}/cdp"));
+        url
+    }
+}
+
+impl Here {
+    /// Where browsers and whoever looks into them connect.
+    pub(super) fn signaling(&self) -> Url {
+        let mut url = self.0.clone();
+        url.set_path("/api/signaling/ws");
+        url
+    }
+
+    /// The node's address for requests.
+    pub(super) fn http(&self) -> Url {
+        let scheme = if self.0.scheme() == "wss" { "https" } else { "http" };
+        let mut url = self.0.clone();
+        // Both are schemes of the same kind, between which a change is allowed.
+        let _ = url.set_scheme(scheme);
+        url
+    }
+
+    /// Says in a view where its browser is driven, if it runs here.
+    pub(super) fn tell(&self, context: &Context, mut view: SessionView) -> SessionView {
+        let id = view.session.id;
+        view.cdp_url = context.hub.holds(id).then(|| self.cdp(id));
+        view
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Here {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
+        let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
+        let host = host.or(parts.uri.authority().map(axum::http::uri::Authority::as_str));
+        let scheme = match parts.extensions.get() {
+            Some(Scheme(Some(scheme))) => scheme,
+            _ if parts.headers.get("x-forwarded-proto").is_some_and(|told| told == "http") => "ws",
+            _ => "wss",
+        };
+        let url = host.and_then(|host| Url::parse(&format!("{scheme}://{host}/")).ok());
+        let detail = "expected the header Host to name this node";
+        url.map(Self).ok_or_else(|| Refusal::new(ErrorCode::InvalidRequest, detail))
+    }
+}
+
+/// The promise of a WebSocket, and the answer that keeps it (RFC 6455, section 4.2).
+pub(super) fn shake_hands(parts: &mut Parts) -> Result<(OnUpgrade, Response<Body>), Refusal> {
+    let expected = |what: &str| {
+        let detail = format!("expected a WebSocket handshake, found none: {what}");
+        let hint = "what connects here speaks WebSocket";
+        Refusal::new(ErrorCode::InvalidRequest, detail).hint(hint)
+    };
+    let headers = &parts.headers;
+    if !names(headers, &CONNECTION, "upgrade") || !names(headers, &UPGRADE, "websocket") {
+        return Err(expected("no Upgrade: websocket"));
+    }
+    if !names(headers, &SEC_WEBSOCKET_VERSION, "13") {
+        return Err(expected("no Sec-WebSocket-Version: 13"));
+    }
+    let key = headers.get(SEC_WEBSOCKET_KEY).ok_or_else(|| expected("no Sec-WebSocket-Key"))?;
+    let accept = HeaderValue::try_from(keeper::accept_key(key.as_bytes()));
+    let accept = accept.map_err(|_| expected("a Sec-WebSocket-Key that is no text"))?;
+    let upgrade = parts.extensions.remove::<OnUpgrade>();
+    let upgrade = upgrade.ok_or_else(|| expected("a connection that cannot be upgraded"))?;
+    let mut answer = Response::new(Body::empty());
+    *answer.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let headers = answer.headers_mut();
+    headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+    headers.insert(SEC_WEBSOCKET_ACCEPT, accept);
+    Ok((upgrade, answer))
+}
+
+/// Whether a header lists a word.
+fn names(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
+    let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(|found| found.trim().eq_ignore_ascii_case(word))
+}

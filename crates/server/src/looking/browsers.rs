@@ -1,0 +1,293 @@
+//! A person's browsers: they are paired once, and tell of the tabs that show pages of cocoons.
+//!
+//! The one idea: a browser gets a key that may tell and nothing else. A code that a person types pays for
+//! it, and a ticket that opens one connection is bought with it, so that the key never stands in an
+//! address or in a header that others log. Every message of a connected browser has a defined answer, or needs
+//! none.
+
+use crate::context::Context;
+use crate::error::NodeError;
+use baton_api::debug::{
+    BrowserMessage, DebugError, DebugErrorCode, EpochMs, GapReason, RelayMessage, TabAccepted,
+    TabAvailable, TabToken, WatchedCocoon,
+};
+use baton_api::{CocoonId, Invalid, Scope};
+use baton_debug::relay::{About, LookError, TabSender};
+use baton_debug::secrets::Page;
+use baton_debug::token::{PageToken, TabGrant, TokenError};
+use baton_proxy::Cocoon;
+use baton_runtime::audit::{Action, Note};
+use baton_runtime::keys::{KeySecret, new_key};
+use baton_runtime::{Caller, keys};
+use baton_session::Owner;
+use baton_store::clock;
+use secrecy::SecretString;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A code with which a person pairs a browser of theirs, and how long it counts.
+pub(crate) fn pair(context: &Context, caller: &Caller) -> Result<(String, Duration), NodeError> {
+    context.browsers.pairing.begin(&caller.owner)
+}
+
+/// The key of a browser whose extension was given a good code; older ones of the same browser are
+/// revoked.
+pub(crate) async fn exchange(
+    context: &Context,
+    code: &str,
+    browser_id: &str,
+) -> Result<SecretString, NodeError> {
+    check(browser_id)?;
+    let owner = context.browsers.pairing.redeem(code).ok_or(NodeError::BadPairingCode)?;
+    let name = format!("browser {browser_id}");
+    revoke_older(context, &owner, &name).await?;
+    let key = new_key(name, owner, [Scope::Browser]);
+    let secret = KeySecret::generate();
+    let made = context.store.create_key(&key, secret.hash()).await.map_err(NodeError::from);
+    let actor = baton_runtime::Actor::key(&key);
+    keys::note(&actor, &key).end(&context.store, made).await?;
+    Ok(secret.expose().to_owned().into())
+}
+
+async fn revoke_older(context: &Context, owner: &Owner, name: &str) -> Result<(), NodeError> {
+    for key in context.store.list_keys(owner).await? {
+        if key.name == name && key.revoked_at.is_none() {
+            context.store.revoke_key(owner, &key.id, clock::now()).await?;
+        }
+    }
+    Ok(())
+}
+
+/// A ticket for one connection of the caller's browser.
+pub(crate) fn connect(
+    context: &Context,
+    caller: &Caller,
+    browser_id: &str,
+) -> Result<SecretString, NodeError> {
+    check(browser_id)?;
+    context.browsers.pairing.ticket(caller, browser_id)
+}
+
+/// Whose pages the caller's browser watches.
+pub(crate) fn watched(context: &Context, caller: &Caller) -> Vec<WatchedCocoon> {
+    let Some(place) = &context.front.place else { return Vec::new() };
+    own(context, caller).iter().flat_map(|cocoon| place.ways(cocoon)).collect()
+}
+
+/// The longest body that any of them wants, within what is kept of a tab.
+pub(crate) fn largest_body(context: &Context, caller: &Caller) -> usize {
+    let most = context.relay.limits().tab.body_bytes;
+    let asked = own(context, caller);
+    let asked = asked.iter().map(|cocoon| cocoon.browser_debug.response_body_max_size).max();
+    asked.map_or(most, |asked| usize::try_from(asked).unwrap_or(most).min(most))
+}
+
+fn own(context: &Context, caller: &Caller) -> Vec<Arc<Cocoon>> {
+    let mut cocoons = context.front.cocoons.list();
+    cocoons.retain(|one| one.owner == caller.owner && one.browser_debug.enabled);
+    cocoons
+}
+
+fn check(browser_id: &str) -> Result<(), NodeError> {
+    let fits = |c: u8| c.is_ascii_alphanumeric() || c == b'-';
+    if (1..=36).contains(&browser_id.len()) && browser_id.bytes().all(fits) {
+        return Ok(());
+    }
+    Err(Invalid {
+        field: "browser_id",
+        expected: "1 to 36 letters, digits and hyphens",
+        found: "another text".to_owned(),
+    }
+    .into())
+}
+
+/// A connected browser. When it is gone, its tabs wait for it.
+pub(crate) struct BrowserLink {
+    context: Context,
+    caller: Caller,
+    browser_id: String,
+    tabs: HashMap<TabToken, TabSender>,
+}
+
+impl BrowserLink {
+    /// The browser with the caller's key.
+    pub(crate) fn new(context: Context, caller: Caller, browser_id: String) -> Self {
+        Self { context, caller, browser_id, tabs: HashMap::new() }
+    }
+
+    /// Takes a message, and answers it if it wants an answer.
+    pub(crate) async fn take(
+        &mut self,
+        message: BrowserMessage,
+        now: EpochMs,
+    ) -> Option<RelayMessage> {
+        match message {
+            BrowserMessage::TabAvailable(offer) => Some(match self.accept(&offer, now) {
+                Ok(mut accepted) => {
+                    accepted.revealed = self.reveal(&accepted.token, offer.reveal).await;
+                    RelayMessage::TabAccepted(accepted)
+                }
+                Err(Refused { code, message }) => RelayMessage::Error(DebugError {
+                    request_id: None,
+                    token: None,
+                    offered: Some(offer.token),
+                    code,
+                    message,
+                }),
+            }),
+            BrowserMessage::TabClosed(closed) => match self.tabs.remove(&closed.token) {
+                Some(_) => None,
+                None => Some(gone(&closed.token)),
+            },
+            BrowserMessage::TabUpdated(shown) => self.tell(&shown.token, |tab| {
+                tab.show(&Page { url: shown.url.clone(), title: shown.title.clone() });
+            }),
+            BrowserMessage::Network(event) => {
+                let token = event.token.clone();
+                self.tell(&token, |tab| tab.network(event))
+            }
+            BrowserMessage::Console(event) => {
+                let token = event.token.clone();
+                self.tell(&token, |tab| tab.console(event))
+            }
+            BrowserMessage::Heartbeat {} => Some(RelayMessage::Heartbeat {}),
+        }
+    }
+
+    fn tell(&self, token: &TabToken, tell: impl FnOnce(&TabSender)) -> Option<RelayMessage> {
+        let Some(tab) = self.tabs.get(token) else { return Some(gone(token)) };
+        tell(tab);
+        None
+    }
+
+    /// Takes a tab that the browser offers: by what a page's header brought, or by the grant that it got
+    /// for it.
+    fn accept(&mut self, offer: &TabAvailable, now: EpochMs) -> Result<TabAccepted, Refused> {
+        let secret = &self.context.browsers.secret;
+        let (tab, cocoon) = match TabGrant::open(secret, &offer.token, &self.caller.key, now) {
+            Ok(grant) if grant.owner == self.caller.owner => (self.take_up(&grant)?, grant.cocoon),
+            Ok(_) => return Err(TokenError::OtherBrowser.into()),
+            Err(TokenError::Audience { .. }) => {
+                let add = |page: &PageToken| {
+                    // To somebody else's cocoon the answer is as to a forged one: nobody learns that it is there.
+                    if page.owner != self.caller.owner {
+                        return Err(Refused::from(TokenError::Forged));
+                    }
+                    Ok(self.context.relay.add(self.about(page))?)
+                };
+                let (page, tab) = self.context.browsers.take_page(&offer.token, now, add)?;
+                (tab, page.cocoon)
+            }
+            Err(error) => return Err(error.into()),
+        };
+        Ok(self.begin(tab, cocoon, offer, now)?)
+    }
+
+    /// A tab that was accepted before: as it is, or anew when this relay has forgotten it.
+    fn take_up(&mut self, grant: &TabGrant) -> Result<TabSender, LookError> {
+        let here = self.tabs.remove(&grant.tab);
+        if let Some(tab) =
+            here.or_else(|| self.context.browsers.parked.take(&grant.tab, &self.caller.key))
+        {
+            return Ok(tab);
+        }
+        let about = self.about_cocoon(&grant.cocoon);
+        let tab = self.context.relay.add_again(grant.tab.clone(), about)?;
+        tab.miss(GapReason::Restarted, None);
+        Ok(tab)
+    }
+
+    fn begin(
+        &mut self,
+        tab: TabSender,
+        cocoon: CocoonId,
+        offer: &TabAvailable,
+        now: EpochMs,
+    ) -> Result<TabAccepted, TokenError> {
+        tab.show(&Page { url: offer.url.clone(), title: offer.title.clone() });
+        if offer.first_load {
+            tab.miss(GapReason::FirstLoad, None);
+        }
+        let last_seq = offer.epoch.map_or(0, |epoch| tab.begin(epoch));
+        let grant = TabGrant {
+            tab: tab.token().clone(),
+            cocoon,
+            owner: self.caller.owner.clone(),
+            browser: self.caller.key.clone(),
+        };
+        let resume = grant.sign(&self.context.browsers.secret, now)?;
+        let (offered, token) = (offer.token.clone(), tab.token().clone());
+        self.tabs.insert(token.clone(), tab);
+        Ok(TabAccepted { offered, token, last_seq, resume, revealed: false })
+    }
+
+    /// Keeps secrets of a tab or does so no longer, as the person at the browser wants it; whether they
+    /// are kept. They are not before that is in the audit log.
+    async fn reveal(&self, token: &TabToken, wanted: bool) -> bool {
+        let Some(tab) = self.tabs.get(token).filter(|tab| tab.reveals() != wanted) else {
+            return wanted && self.tabs.contains_key(token);
+        };
+        if !wanted {
+            tab.reveal(false);
+        }
+        let Caller { actor, owner, .. } = &self.caller;
+        let note = Note::new(actor, owner, Action::KeepTab, token.as_str());
+        let note = note.with("of", tab.about().cocoon_id.clone()).with("on", wanted.to_string());
+        match note.done(&self.context.store).await {
+            Ok(()) => tab.reveal(wanted),
+            Err(error) => tracing::error!(%error, "a switch of a tab's secrets cannot be noted"),
+        }
+        tab.reveals()
+    }
+
+    fn about(&self, page: &PageToken) -> About {
+        self.about_cocoon(&page.cocoon)
+    }
+
+    fn about_cocoon(&self, cocoon: &CocoonId) -> About {
+        About {
+            owner: self.caller.owner.clone(),
+            browser_id: self.browser_id.clone(),
+            cocoon_id: cocoon.to_string(),
+            cocoon_name: self.context.front.cocoons.fetch(cocoon).map(|found| found.name.clone()),
+        }
+    }
+}
+
+impl Drop for BrowserLink {
+    fn drop(&mut self) {
+        for (_, tab) in self.tabs.drain() {
+            self.context.browsers.parked.park(tab, &self.caller.key);
+        }
+    }
+}
+
+/// Why a tab is not taken, as its browser is told.
+struct Refused {
+    code: DebugErrorCode,
+    message: String,
+}
+
+impl From<TokenError> for Refused {
+    fn from(error: TokenError) -> Self {
+        Self { code: DebugErrorCode::Untrusted, message: first_line(&error) }
+    }
+}
+
+impl From<LookError> for Refused {
+    fn from(error: LookError) -> Self {
+        Self { code: error.code(), message: first_line(&error) }
+    }
+}
+
+fn gone(token: &TabToken) -> RelayMessage {
+    let error = LookError::TabGone { token: token.clone() };
+    let (code, message) = (DebugErrorCode::TabGone, first_line(&error));
+    let token = Some(token.clone());
+    RelayMessage::Error(DebugError { request_id: None, token, offered: None, code, message })
+}
+
+fn first_line(error: &impl ToString) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
+}
