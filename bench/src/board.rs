@@ -1,7 +1,6 @@
 //! The board that agents share: how long a look takes, in a program and as a command.
 
-use crate::ratio::{Ratio, median, percentile};
-use crate::report::{Comparison, Figure, Section};
+use crate::report::{Comparison, Figure, Ratio, Section, median, percentile};
 use anyhow::{Context as _, Result, ensure};
 use baton_federation::{Federation, Operation, Priority};
 use jiff::Timestamp;

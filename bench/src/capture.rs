@@ -5,8 +5,7 @@
 //! and nobody else. After half of the pairs they change parts, so that no browser is measured against
 //! its twin. The node is there before the work begins: what is measured is capturing, not starting.
 
-use crate::ratio::{Ratio, median};
-use crate::report::{Comparison, Section};
+use crate::report::{Comparison, Ratio, Section, median};
 use crate::site;
 use anyhow::Result;
 use baton_playground::{House, Page};

@@ -1,7 +1,6 @@
 //! What it costs to move a session to another node, against rsync with the same bytes.
 
-use crate::ratio::{Ratio, median};
-use crate::report::{Comparison, Figure, Section};
+use crate::report::{Comparison, Figure, Ratio, Section, median};
 use anyhow::{Context as _, Result, ensure};
 use baton_api::sync::{ConfirmPeer, MovementOutcome, RegisterPeer, SaveSession};
 use baton_api::{CreateKey, FileText, ImportSession, Scope};

@@ -1,7 +1,6 @@
 //! What it costs that a browser is kept from the files of the machine.
 
-use crate::ratio::{Ratio, median};
-use crate::report::{Comparison, Section};
+use crate::report::{Comparison, Ratio, Section, median};
 use crate::site;
 use anyhow::{Context as _, Result, ensure};
 use baton_browser::cdp::{CdpSession, CdpSessionId, Connection};

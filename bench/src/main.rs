@@ -12,13 +12,12 @@ mod carry;
 mod change;
 mod confined;
 mod idle;
-mod look;
-mod machine;
 mod mcp;
 mod peers;
 mod process;
 mod profile;
-mod ratio;
+mod proxy;
+mod relay;
 mod report;
 mod resume;
 mod sandbox;
@@ -110,8 +109,8 @@ async fn main() -> Result<()> {
             Part::Mcp => vec![mcp::measure(baton).await?],
             Part::Carry => carry::measure(baton).await?,
             Part::Board => vec![board::measure(baton)?],
-            Part::Proxy => vec![look::proxy(baton).await?],
-            Part::Relay => vec![look::relay(baton).await?],
+            Part::Proxy => vec![proxy::measure(baton).await?],
+            Part::Relay => vec![relay::measure(baton).await?],
             Part::Peers => peers::measure(baton).await?,
         };
         for section in &sections {

@@ -3,8 +3,7 @@
 //! The server behind the bridge answers at once, so that what is measured is the bridge alone.
 
 use crate::process;
-use crate::ratio::{Ratio, median};
-use crate::report::{Comparison, Figure, Section};
+use crate::report::{Comparison, Figure, Ratio, Section, median};
 use anyhow::{Context as _, Result, ensure};
 use baton_api::OpenSession;
 use baton_playground::tools::{Npm, Room};

@@ -1,7 +1,6 @@
 //! What it costs to compile a profile, and to read one, against giving the same to a browser.
 
-use crate::ratio::{Ratio, median};
-use crate::report::{Comparison, Figure, Section};
+use crate::report::{Comparison, Figure, Ratio, Section, median};
 use anyhow::{Result, ensure};
 use baton_browser::keeper::{self, BrowserSpec, KeeperCommand, KeeperSpec, Role};
 use baton_browser::launch::{LaunchOptions, find_browser};

@@ -1,7 +1,6 @@
 //! Resume after a crash against opening the same tabs without state.
 
-use crate::ratio::{Ratio, median};
-use crate::report::{Comparison, Section};
+use crate::report::{Comparison, Ratio, Section, median};
 use crate::site;
 use anyhow::{Result, ensure};
 use baton_playground::{House, Page, Site, victims};

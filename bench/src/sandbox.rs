@@ -1,8 +1,7 @@
 //! What it costs to hand a session in: a sandbox with a large one, against the same without any.
 
 use crate::profile::{self, COOKIES};
-use crate::ratio::{Ratio, median};
-use crate::report::{Comparison, Figure, Section};
+use crate::report::{Comparison, Figure, Ratio, Section, median};
 use anyhow::{Result, ensure};
 use baton_api::sandbox::{BrowserSession, CreateSandbox};
 use baton_api::{Client, FileText, ImportSession};

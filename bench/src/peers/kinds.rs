@@ -1,7 +1,6 @@
 //! Which kinds of state come back.
 
-use super::driver::{PEERS, Peers};
-use super::{Disk, best, cell, name, section};
+use super::{Disk, PEERS, Peers, best, cell, name, section};
 use crate::report::{Section, Table};
 use anyhow::Result;
 use baton_playground::kinds::{Kept, TABS};

@@ -1,9 +1,7 @@
 //! How long it takes until a page is there with everything that 50 origins and 1000 cookies hold.
 
-use super::driver::{PEERS, Peers};
-use super::{Disk, best, cell, name, section};
-use crate::ratio::median;
-use crate::report::{Section, Table};
+use super::{Disk, PEERS, Peers, best, cell, name, section};
+use crate::report::{Section, Table, median};
 use crate::resume::{COOKIES, ORIGINS, fill, host};
 use crate::site;
 use anyhow::{Result, ensure};

@@ -2,12 +2,11 @@
 
 use crate::document::FileText;
 use crate::session::{SessionView, Tab};
+pub use baton_session::ExportFormat;
 use baton_session::{Receipt, SessionId, SessionName, SnapshotId, State};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-
-pub use baton_session::ExportFormat;
 
 /// In which form a session leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoParams)]

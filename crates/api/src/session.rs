@@ -1,14 +1,14 @@
-//! Views of sessions: one line of a list, and one session in full.
+//! Sessions: how one begins, how lists and a session in full show it, and what is asked of it: its files, its
+//! browser's address for another tool, its snapshots, and the state that one of them holds.
 
-use baton_session::redact::{ShownAddress, shown_title};
-pub use baton_session::{SnapshotReason, Unread};
-
-use crate::agent::DriverView;
+use crate::federation::DriverView;
 use crate::sync::{HandedView, SharedView};
+use baton_session::redact::{ShownAddress, shown_title};
 use baton_session::{
-    CertificateView, Confinement, Forecast, Lifecycle, Owner, Permission, Receipt, SandboxId,
-    SessionId, SessionName, SnapshotId,
+    CertificateView, Confinement, Diff, Environment, Forecast, Lifecycle, Owner, Permission,
+    Receipt, SandboxId, SessionId, SessionName, SnapshotId,
 };
+pub use baton_session::{SnapshotReason, Unread};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -186,4 +186,220 @@ pub struct SessionList {
     /// Give this as `after` to get the next page; none on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<SessionId>,
+}
+
+/// Opens a session in a browser of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OpenSession {
+    /// Unique among the owner's sessions that are not closed.
+    pub name: SessionName,
+    /// Free text for people, at most 1000 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// A tab for each of these `http`, `https` or `about` addresses, the first one in front; at
+    /// most 50. None: one blank tab.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub urls: Vec<Url>,
+    /// Whether the browser shows a window.
+    #[serde(default)]
+    pub headed: bool,
+    /// Whether what its tabs do, network and console, is recorded, from the first byte on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub debug: bool,
+    /// Whether their secrets are kept too, in memory, for keys with the scope `reveal`: as long as its
+    /// first browser runs. Needs that scope, and `debug`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reveal: bool,
+    /// Folders of the node's machine that its browser sees, on this node, for as long as the session
+    /// is there. For the owner `local` alone, and a key with the scope `admin`: such a folder may hold
+    /// anything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<SharedFolder>,
+    /// What pages see of the world; a field left out is the browser's own.
+    #[serde(default)]
+    pub environment: Environment,
+}
+
+impl OpenSession {
+    /// Opens a session of this name with a tab for each of these addresses; all else is as usual.
+    pub fn new(name: SessionName, urls: impl IntoIterator<Item = Url>) -> Self {
+        Self {
+            name,
+            description: None,
+            urls: urls.into_iter().collect(),
+            headed: false,
+            debug: false,
+            reveal: false,
+            files: Vec::new(),
+            environment: Environment::default(),
+        }
+    }
+}
+
+/// Attaches to a browser that someone else started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AttachSession {
+    /// Unique among the owner's sessions that are not closed.
+    pub name: SessionName,
+    /// Free text for people, at most 1000 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The browser's DevTools address: `http://127.0.0.1:9222` or `ws://127.0.0.1:9222/devtools/…`.
+    /// Only this machine's loopback addresses are accepted.
+    pub cdp_url: Url,
+}
+
+/// Switches on or off whether what a session's tabs do is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SwitchDebug {
+    /// Whether it is recorded from now on. What was recorded is forgotten when it is not.
+    pub on: bool,
+    /// Whether secrets of its tabs are kept too, in memory, for keys with the scope `reveal`: from now on,
+    /// as long as its browser runs. Those that were kept are forgotten when it is not. Needs that scope.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reveal: bool,
+}
+
+/// A file of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SessionFile {
+    /// Its name; never a path.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+    /// When it last changed.
+    pub changed_at: Timestamp,
+    /// Where it is at the node, as the browser knows it: what a tool names to upload it.
+    pub path: String,
+}
+
+/// The files of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SessionFiles {
+    /// By their names; at most 1000.
+    pub items: Vec<SessionFile>,
+}
+
+/// A folder of the machine that a browser sees beside the files of its session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SharedFolder {
+    /// Where it is; its whole path.
+    pub path: String,
+    /// Whether the browser may write there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub writable: bool,
+}
+
+/// Asks for an address that opens a session's browser by itself, for tools that take an address and
+/// no headers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OpenCdp {
+    /// Whether it opens more than once, for a tool that connects again after a resume.
+    #[serde(default)]
+    pub reusable: bool,
+}
+
+/// An address that opens a session's browser: as good as the browser itself.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CdpAccess {
+    /// Speaks the Chrome DevTools Protocol. It carries a ticket, which is a secret.
+    pub cdp_url: Url,
+    /// When the ticket ends; one that opens once ends with that, too.
+    pub expires_at: Timestamp,
+}
+
+impl std::fmt::Debug for CdpAccess {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CdpAccess").field("expires_at", &self.expires_at).finish_non_exhaustive()
+    }
+}
+
+/// Which snapshots a history shows, newest first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListHistory {
+    /// Only those before this one: the `next` of the page before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<SnapshotId>,
+    /// How many at most: 1 to 200, 50 when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+    /// Reads all parts of the snapshots of the page: each says how many of its parts are damaged, and
+    /// `resumes_from` minds that too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub verify: bool,
+}
+
+/// A page of a session's snapshots.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct History {
+    /// Newest first.
+    pub items: Vec<SnapshotView>,
+    /// Those of the page whose list of parts is damaged, so that they cannot be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<SnapshotId>,
+    /// The snapshot that a resume would take; none when there is none. Unless `verify` was asked for, parts
+    /// are taken to be whole: where some are damaged, a resume may take an older one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumes_from: Option<SnapshotId>,
+    /// Give this as `after` to get the next page; none on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<SnapshotId>,
+}
+
+/// Where a session is to go back to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RollBack {
+    /// A snapshot of the session: an id, or a unique prefix of one.
+    pub to: String,
+}
+
+/// Which snapshots are compared: ids, or unique prefixes of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct CompareSnapshots {
+    /// The one before.
+    pub a: String,
+    /// The one after.
+    pub b: String,
+}
+
+/// What differs between two snapshots, without a value of either.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DiffView {
+    /// The snapshot before.
+    pub a: SnapshotView,
+    /// The snapshot after.
+    pub b: SnapshotView,
+    /// What changed from the one to the other.
+    #[serde(flatten)]
+    pub diff: Diff,
+    /// Parts of either that could not be read, and why: they count as not there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<String>,
+}
+
+/// What a snapshot holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct StateView {
+    /// Which snapshot it is of.
+    pub snapshot: SnapshotId,
+    /// When the browser was read.
+    pub taken_at: Timestamp,
+    /// Whether secret values were replaced by markers.
+    pub redacted: bool,
+    /// Cookies, origins, tabs and environment.
+    #[schema(value_type = Object)]
+    pub state: serde_json::Value,
+    /// Parts that could not be read, and why; the rest of the state is whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<String>,
 }

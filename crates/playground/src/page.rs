@@ -1,16 +1,21 @@
-//! A page of a session's browser, driven by a client of its keeper.
+//! A site on loopback, and a page of a session's browser that is driven by a client of its keeper.
 //!
-//! It comes through the same door as every other client of the browser, and types as a person
+//! The page comes through the same door as every other client of the browser, and types as a person
 //! would: text goes to the field that has the focus, and Enter sends the form.
 
 use anyhow::{Context as _, Result, bail};
+use axum::Router;
 use baton_browser::cdp::{CdpSession, CdpSessionId};
 use baton_browser::keeper::{self, KeeperLink, Role, Welcome};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
+use url::Url;
 
 /// How long a page may take until it shows what is expected.
 const LIMIT: Duration = Duration::from_secs(15);
@@ -113,5 +118,44 @@ async fn find_target(link: &KeeperLink, url: &str) -> Result<String> {
             bail!("expected a tab at {url} within {LIMIT:?}, found {}", targets["targetInfos"]);
         }
         sleep(PAUSE).await;
+    }
+}
+
+/// A running site; it ends when this is dropped.
+pub struct Site {
+    address: SocketAddr,
+    task: JoinHandle<()>,
+}
+
+impl Site {
+    /// Serves `pages` on a free port.
+    pub async fn start(pages: Router) -> Result<Self> {
+        Self::on(TcpListener::bind("127.0.0.1:0").await?, pages)
+    }
+
+    /// Serves `pages` to whoever reaches this listener.
+    pub fn on(listener: TcpListener, pages: Router) -> Result<Self> {
+        let address = listener.local_addr()?;
+        let task = tokio::spawn(async move {
+            // It ends with the task: there is nothing to say when it does.
+            let _ = axum::serve(listener, pages).await;
+        });
+        Ok(Self { address, task })
+    }
+
+    /// The address of a path.
+    pub fn url(&self, path: &str) -> Result<Url> {
+        Ok(Url::parse(&format!("http://{}{path}", self.address))?)
+    }
+
+    /// The address of a path on a host of its own, such as `a.localhost`.
+    pub fn url_on(&self, host: &str, path: &str) -> Result<Url> {
+        Ok(Url::parse(&format!("http://{host}.localhost:{}{path}", self.address.port()))?)
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.task.abort();
     }
 }

@@ -6,7 +6,7 @@ use super::push;
 use super::whole::{Published, publish_whole};
 use crate::context::Sync;
 use crate::error::SyncError;
-use baton_api::sync::save::NotPushed;
+use baton_api::sync::movement::NotPushed;
 use baton_api::sync::{Movement, SaveSession, SavedView};
 use baton_runtime::Caller;
 use baton_runtime::RuntimeError;

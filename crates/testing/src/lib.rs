@@ -7,12 +7,10 @@
 
 #![allow(clippy::print_stdout, reason = "whoever runs a test reads it")]
 
-mod dice;
 mod nobody;
 mod seed;
 mod skip;
 
-pub use dice::Dice;
 pub use nobody::Nobody;
-pub use seed::{SEED, asked_rounds, cases, rounds, seed};
+pub use seed::{Dice, SEED, asked_rounds, cases, rounds, seed};
 pub use skip::skipped;

@@ -1,5 +1,7 @@
-//! The seed of what is random in a test: always the same one, so that a change is judged by what it
-//! changes; a new one in each run of a soak, which looks for what nobody has seen; or one that is named.
+//! The seed of what is random in a test, and choices without a pattern that can be had again from it.
+//!
+//! It is always the same one, so that a change is judged by what it changes; a new one in each run of a soak,
+//! which looks for what nobody has seen; or one that is named.
 
 use proptest::test_runner::{Config, RngSeed};
 use std::hash::{BuildHasher as _, RandomState};
@@ -56,6 +58,55 @@ fn number(variable: &str) -> Option<u64> {
     let text = std::env::var(variable).ok()?;
     let read = text.parse().map_err(|_| format!("expected a number in {variable}, found {text:?}"));
     Some(read.unwrap_or_else(|why| panic!("{why}")))
+}
+
+/// A sequence of choices that a seed decides.
+#[derive(Debug, Clone)]
+pub struct Dice(u64);
+
+impl Dice {
+    /// With the [seed](seed()) of this run.
+    pub fn new() -> Self {
+        Self(seed())
+    }
+
+    /// With a seed of one's own.
+    pub fn of(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// A number below `bound` (`SplitMix64`).
+    pub fn roll(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % bound
+    }
+
+    /// Whether something happens that does so `of` times in a hundred.
+    pub fn chance(&mut self, of: u64) -> bool {
+        self.roll(100) < of
+    }
+
+    /// One of these, each as often as its weight says.
+    pub fn weighed<T: Copy>(&mut self, choices: &[(u64, T)]) -> Option<T> {
+        let total: u64 = choices.iter().map(|(weight, _)| weight).sum();
+        let mut left = self.roll(total.max(1));
+        choices.iter().find_map(|(weight, choice)| {
+            if left < *weight {
+                return Some(*choice);
+            }
+            left -= weight;
+            None
+        })
+    }
+}
+
+impl Default for Dice {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
-//! What nodes hold of a session: in its snapshots, and in the revisions that count.
+//! What nodes hold of a session: in its snapshots, and in the revisions that count; and how it stands at each
+//! node, as is seen before a verb and after.
 
 use crate::stage::Stage;
 use anyhow::{Result, ensure};
-use baton_session::{Owner, Part, PartRef, SessionId, State, parts};
+use baton_session::{AgentName, Lifecycle, NodeId, Owner, Part, PartRef, SessionId, State, parts};
 use baton_store::{Snapshot, Store, StoreError};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -75,4 +76,26 @@ async fn read(store: &Store, parts: Vec<PartRef>) -> Result<Marks> {
 /// The names of a state's cookies.
 pub(crate) fn marks(state: &State) -> Marks {
     state.cookies.iter().map(|cookie| cookie.name.clone()).collect()
+}
+
+/// How things stand before a verb.
+pub(crate) struct Before {
+    pub(crate) marks: [Option<Marks>; 2],
+    pub(crate) looks: [Option<Look>; 2],
+    /// Whether both nodes run, and nothing stands still.
+    pub(crate) is_calm: bool,
+    /// Whether nothing changes by itself.
+    pub(crate) is_settled: bool,
+}
+
+/// How a session stands at a node.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Look {
+    pub(crate) browser: Option<u64>,
+    pub(crate) state: Option<Lifecycle>,
+    pub(crate) agent: Option<AgentName>,
+    /// Whether this node holds it, as far as peers go.
+    pub(crate) is_held: bool,
+    pub(crate) has_conflicts: bool,
+    pub(crate) home: Option<NodeId>,
 }

@@ -1,7 +1,6 @@
 //! Two real nodes with real keepers and real browsers, to walk on.
 
-use crate::peers;
-use crate::stage::Stage;
+use crate::stage::{self, Stage};
 use anyhow::{Context, Result};
 use baton_api::Client;
 use baton_browser::keeper::{self, Role};
@@ -66,8 +65,8 @@ impl Houses {
         };
         let stores = [store(0).await?, store(1).await?];
         if !is_shared {
-            peers::know(&clients[0], &clients[1], "node1").await?;
-            peers::know(&clients[1], &clients[0], "node0").await?;
+            stage::know(&clients[0], &clients[1], "node1").await?;
+            stage::know(&clients[1], &clients[0], "node0").await?;
         }
         let (is_up, frozen) = ([true; 2], Mutex::default());
         Ok(Self { sides: houses, clients, stores, is_up, frozen, is_shared, _shared: folder })

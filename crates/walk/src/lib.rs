@@ -5,7 +5,7 @@
 //! changed nothing elsewhere. What happens comes from a seed, so that it can happen again.
 //!
 //! Rooms: `step` draws what happens, `walk` lets it happen, `judge` looks at how the session stands
-//! (`look`) and judges it by the kinds of the `oracle`, `run` walks many and makes short the one
+//! (`held`) and judges it by the kinds of the `oracle`, `run` walks many and makes short the one
 //! that fails. They walk on any [`Stage`]: [`standin`] has one whose browsers are none, for walks
 //! by the thousand, and [`Houses`] are real.
 
@@ -13,11 +13,8 @@ mod ask;
 mod held;
 mod houses;
 mod judge;
-mod look;
 mod oracle;
-mod peers;
 mod run;
-mod settle;
 mod stage;
 pub mod standin;
 mod step;

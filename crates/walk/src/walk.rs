@@ -1,8 +1,7 @@
 //! One walk: what happens, what was acknowledged, and what must hold after each step.
 
 use crate::ask::{Asked, Asking, Ended, Subject, agent};
-use crate::held::{self, Marks};
-use crate::look::{Before, Look};
+use crate::held::{self, Before, Look, Marks};
 use crate::oracle::{Finding, Kind};
 use crate::stage::Stage;
 use crate::step::{Call, Step, Verb, Who};

@@ -4,7 +4,6 @@
 //! for checking and once for running, never more. The tests come last: their closing lines are the
 //! last thing that is read before the summary, which adds them up.
 
-mod failures;
 pub(crate) mod tally;
 
 use crate::{cargo, chrome, setup, vscode};

@@ -1,9 +1,10 @@
-//! Server-sent events, as an answer of a node brings them (WHATWG HTML, "Server-sent events").
+//! Streams of a node: what changes, for whoever follows it, and the server-sent events that bring it (WHATWG
+//! HTML, "Server-sent events").
 
-use super::Client;
-use super::error::ClientError;
+use super::{ANSWER_LIMIT, Client, ClientError, STREAM_LIMIT};
 use crate::problem::Problem;
-use reqwest::Response;
+use crate::sync::SyncStanding;
+use reqwest::{Method, RequestBuilder, Response};
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 
@@ -112,6 +113,72 @@ fn parse(event: &[u8]) -> Option<Event> {
     let data = field(b"data:").collect::<Vec<_>>().join(&b'\n');
     let name = field(b"event:").next_back().unwrap_or(b"message");
     (!data.is_empty()).then(|| Event { name: String::from_utf8_lossy(name).into_owned(), data })
+}
+
+/// What changed at a node. What it is, the lists tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NodeChange {
+    /// The list of sessions, or how one of them stands.
+    Sessions,
+    /// The tabs that can be looked into.
+    Tabs,
+}
+
+impl Client {
+    /// Follows what changes: the sessions, and the tabs that can be looked into.
+    pub async fn follow_changes(&self) -> Result<ChangeEvents, ClientError> {
+        Ok(ChangeEvents(self.follow(self.request(Method::GET, &["events"])?).await?))
+    }
+
+    /// Follows how sync stands: as it is now, and again whenever it changes. Peers are asked for what they
+    /// have when `peers` says so.
+    pub async fn follow_sync(&self, peers: bool) -> Result<SyncEvents, ClientError> {
+        let call = self.request(Method::GET, &["sync", "events"])?.query(&[("peers", peers)]);
+        Ok(SyncEvents(self.follow(call).await?))
+    }
+
+    /// Opens a stream of events.
+    pub(super) async fn follow(&self, call: RequestBuilder) -> Result<Events, ClientError> {
+        let call = call.timeout(STREAM_LIMIT);
+        let begun = tokio::time::timeout(ANSWER_LIMIT, call.send()).await;
+        let begun = begun.map_err(|_| ClientError::TimedOut { url: self.base.clone() })?;
+        let response = begun.map_err(|source| self.unreachable(source))?;
+        if !response.status().is_success() {
+            return Err(self.refused(response).await);
+        }
+        Ok(Events::new(self.clone(), response))
+    }
+}
+
+/// A node that is followed, until this is dropped.
+#[derive(Debug)]
+pub struct ChangeEvents(Events);
+
+impl ChangeEvents {
+    /// The next change; none when the node ends.
+    pub async fn next(&mut self) -> Result<Option<NodeChange>, ClientError> {
+        while let Some(event) = self.0.next().await? {
+            match event.name.as_str() {
+                "sessions" => return Ok(Some(NodeChange::Sessions)),
+                "tabs" => return Ok(Some(NodeChange::Tabs)),
+                // A newer node may have more to tell.
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Sync that is followed, until this is dropped.
+#[derive(Debug)]
+pub struct SyncEvents(Events);
+
+impl SyncEvents {
+    /// How it stands after the next change; none when the node ends. When that cannot be found out, it is an
+    /// error, after which one can wait on.
+    pub async fn next(&mut self) -> Result<Option<SyncStanding>, ClientError> {
+        self.0.next_of("sync").await
+    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
 //! Messages of the Model Context Protocol to a node: Streamable HTTP of 2026-07-28, where each
 //! request stands for itself.
 
-use super::error::ClientError;
 use super::events::Events;
-use super::{BROWSER_LIMIT, Client, STREAM_LIMIT};
+use super::{BROWSER_LIMIT, Client, ClientError, STREAM_LIMIT};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::Method;

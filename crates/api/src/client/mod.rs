@@ -1,39 +1,30 @@
 //! The typed client: one method an operation of a node.
 //!
 //! The one idea: whatever comes back is either the answer's type or a [`ClientError`] that says
-//! whether the node refused (a [`Problem`]) or could not be reached.
+//! whether the node refused (a [`Problem`]) or could not be reached. What concerns the node itself is here: its
+//! health, its keys and its audit log.
 
-mod audit;
-mod carry;
-mod chat;
-mod cocoons;
+mod agents;
 mod debug;
-mod error;
 mod events;
-mod federation;
-mod follow;
-mod history;
-mod keys;
 mod mcp;
-mod sandboxes;
 mod sessions;
 mod sync;
 
-pub use error::ClientError;
-pub use federation::FederationEvents;
-pub use follow::{ChangeEvents, NodeChange, SyncEvents};
-pub use mcp::{Messages, Wishes};
-pub use sandboxes::SandboxRun;
-
-use crate::agent::AGENT_HEADER;
-use crate::health::{Health, Ready};
-use crate::problem::Problem;
-use baton_session::AgentName;
+use crate::federation::AGENT_HEADER;
+use crate::key::{AuditList, CreateKey, CreatedKey, KeyList, ListAudit};
+use crate::node::{Health, Ready};
+use crate::problem::{ErrorCode, Exit, Problem};
+use baton_session::{AgentName, Owner};
 use reqwest::{Method, RequestBuilder, Response};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 use url::Url;
+
+pub use agents::{FederationEvents, SandboxRun};
+pub use events::{ChangeEvents, NodeChange, SyncEvents};
+pub use mcp::{Messages, Wishes};
 
 /// How long a connection may take to open.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
@@ -154,5 +145,127 @@ impl Client {
         } else {
             ClientError::Unreachable { url, source: source.without_url() }
         }
+    }
+}
+
+/// A request that was not answered as hoped.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// The node refused.
+    #[error("{}", .0.detail)]
+    Problem(Box<Problem>),
+    /// No node could be reached.
+    #[error("expected a node at {url}, found none: {}", cause(source))]
+    Unreachable {
+        /// Where it was looked for.
+        url: Url,
+        /// What went wrong.
+        source: reqwest::Error,
+    },
+    /// The node took longer than the limit; it may still be at work.
+    #[error("the node at {url} did not answer in time; it may still be at work")]
+    TimedOut {
+        /// Which node.
+        url: Url,
+    },
+    /// Something answers, but it is not a node.
+    #[error("expected a node at {url}, found something that answers {status} without saying why")]
+    NotANode {
+        /// Where it was looked for.
+        url: Url,
+        /// The status of its answer.
+        status: u16,
+    },
+    /// The node's answer is not what this version knows.
+    #[error("expected an answer of this version from the node at {url}: {source}")]
+    NotUnderstood {
+        /// Which node.
+        url: Url,
+        /// What does not fit.
+        source: serde_json::Error,
+    },
+    /// A message of the node is longer than any should be.
+    #[error(
+        "expected a message of at most {limit} bytes from the node at {url}, found a longer one"
+    )]
+    TooLarge {
+        /// Which node.
+        url: Url,
+        /// How long it may be.
+        limit: usize,
+    },
+    /// The address can have no path.
+    #[error("expected an address such as http://127.0.0.1:7420, found {url}")]
+    InvalidAddress {
+        /// The address.
+        url: Url,
+    },
+    /// The HTTP stack did not start.
+    #[error("the client could not be built: {0}")]
+    NotBuilt(reqwest::Error),
+}
+
+impl ClientError {
+    /// The code, when the node refused.
+    pub fn code(&self) -> Option<ErrorCode> {
+        match self {
+            Self::Problem(problem) => Some(problem.code),
+            _ => None,
+        }
+    }
+
+    /// How a command ends that fails with it.
+    pub fn exit(&self) -> Exit {
+        match self {
+            Self::Problem(problem) => problem.code.exit(),
+            Self::InvalidAddress { .. } => Exit::Usage,
+            _ => Exit::Failed,
+        }
+    }
+}
+
+/// The innermost cause: the outer ones only say that sending failed.
+fn cause(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}
+
+impl Client {
+    /// Makes a key; its secret is shown this once.
+    pub async fn create_key(&self, request: &CreateKey) -> Result<CreatedKey, ClientError> {
+        self.fetch(self.request(Method::POST, &["keys"])?.json(request)).await
+    }
+
+    /// The keys of `owner`, or of the caller's own.
+    pub async fn list_keys(&self, owner: Option<&Owner>) -> Result<KeyList, ClientError> {
+        self.fetch(of_owner(self.request(Method::GET, &["keys"])?, owner)).await
+    }
+
+    /// Revokes a key of `owner`, or of the caller's own: from now on it opens nothing.
+    pub async fn revoke_key(
+        &self,
+        reference: &str,
+        owner: Option<&Owner>,
+    ) -> Result<(), ClientError> {
+        let call = self.request(Method::DELETE, &["keys", reference])?;
+        self.fetch_bytes(of_owner(call, owner)).await.map(drop)
+    }
+}
+
+fn of_owner(call: RequestBuilder, owner: Option<&Owner>) -> RequestBuilder {
+    match owner {
+        Some(owner) => call.query(&[("owner", owner.as_str())]),
+        None => call,
+    }
+}
+
+impl Client {
+    /// One page of the audit log, newest first: the caller's own entries, and those of every owner
+    /// with the scope `admin`.
+    pub async fn list_audit(&self, query: &ListAudit) -> Result<AuditList, ClientError> {
+        self.fetch(self.request(Method::GET, &["audit"])?.query(query)).await
     }
 }

@@ -1,13 +1,18 @@
-//! Operations on sessions. A `reference` is an id, a unique prefix of one, or a name.
+//! Operations on sessions, on their snapshots, and on the files that they leave and come as.
+//!
+//! A `reference` is an id, a unique prefix of one, or a name. A snapshot is named by its id or a unique prefix
+//! of it.
 
-use super::error::ClientError;
-use super::{BROWSER_LIMIT, Client};
-use crate::agent::PassSession;
-use crate::cdp::{CdpAccess, OpenCdp};
-use crate::files::{SessionFile, SessionFiles};
-use crate::open::{AttachSession, OpenSession};
-use crate::session::{ListSessions, ResumeResult, SessionList, SessionView, SnapshotView};
-use crate::state::StateView;
+use super::{BROWSER_LIMIT, Client, ClientError};
+use crate::carry::{
+    ContextList, ExportSession, ExportView, ImportSession, ImportView, KeepContext,
+};
+use crate::federation::PassSession;
+use crate::session::{
+    AttachSession, CdpAccess, CompareSnapshots, DiffView, History, ListHistory, ListSessions,
+    OpenCdp, OpenSession, ResumeResult, RollBack, SessionFile, SessionFiles, SessionList,
+    SessionView, SnapshotView, StateView,
+};
 use reqwest::Method;
 use serde::de::DeserializeOwned;
 
@@ -144,5 +149,72 @@ impl Client {
     ) -> Result<T, ClientError> {
         let call = self.request(Method::POST, &["sessions", reference, verb])?;
         self.fetch(call.timeout(BROWSER_LIMIT)).await
+    }
+}
+
+impl Client {
+    /// One page of a session's snapshots, newest first.
+    pub async fn list_history(
+        &self,
+        reference: &str,
+        query: &ListHistory,
+    ) -> Result<History, ClientError> {
+        self.fetch(self.request(Method::GET, &["sessions", reference, "history"])?.query(query))
+            .await
+    }
+
+    /// Captures a session, ends its browser, and brings it back from the snapshot `to`.
+    pub async fn roll_back_session(
+        &self,
+        reference: &str,
+        to: &str,
+    ) -> Result<ResumeResult, ClientError> {
+        let call = self.request(Method::POST, &["sessions", reference, "rollback"])?;
+        let request = RollBack { to: to.to_owned() };
+        self.fetch(call.timeout(BROWSER_LIMIT).json(&request)).await
+    }
+
+    /// What differs between the snapshots `a` and `b` of a session.
+    pub async fn diff_snapshots(
+        &self,
+        reference: &str,
+        a: &str,
+        b: &str,
+    ) -> Result<DiffView, ClientError> {
+        let query = CompareSnapshots { a: a.to_owned(), b: b.to_owned() };
+        self.fetch(self.request(Method::GET, &["sessions", reference, "diff"])?.query(&query)).await
+    }
+}
+
+impl Client {
+    /// A session as a file; an active one is captured first. Needs the scope `reveal`.
+    pub async fn export_session(
+        &self,
+        reference: &str,
+        query: &ExportSession,
+    ) -> Result<ExportView, ClientError> {
+        let call = self.request(Method::GET, &["sessions", reference, "export"])?;
+        self.fetch(call.timeout(BROWSER_LIMIT).query(query)).await
+    }
+
+    /// The contexts that clients made in a session's browser.
+    pub async fn list_contexts(&self, reference: &str) -> Result<ContextList, ClientError> {
+        self.fetch(self.request(Method::GET, &["sessions", reference, "contexts"])?).await
+    }
+
+    /// Makes a session of its own of what a context holds now.
+    pub async fn keep_context(
+        &self,
+        reference: &str,
+        request: &KeepContext,
+    ) -> Result<ImportView, ClientError> {
+        let call = self.request(Method::POST, &["sessions", reference, "contexts", "keep"])?;
+        self.fetch(call.timeout(BROWSER_LIMIT).json(request)).await
+    }
+
+    /// Makes a session of a file.
+    pub async fn import_session(&self, request: &ImportSession) -> Result<ImportView, ClientError> {
+        let call = self.request(Method::POST, &["sessions", "import"])?;
+        self.fetch(call.timeout(BROWSER_LIMIT).json(request)).await
     }
 }

@@ -1,8 +1,7 @@
 //! Operations that move sessions between nodes. A peer is named by its node id, a unique prefix of it, or
 //! its name.
 
-use super::error::ClientError;
-use super::{BROWSER_LIMIT, Client};
+use super::{BROWSER_LIMIT, Client, ClientError};
 use crate::document::FileText;
 use crate::sync::{
     ConfirmPeer, ConflictDetails, ConflictList, ConflictView, DifferenceList, DirectoryView,

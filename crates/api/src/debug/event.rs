@@ -1,12 +1,9 @@
 //! Events: what a browser reports of a tab, as it happens.
 
-use super::console::ConsoleEntry;
-use super::instant::EpochMs;
-use super::network::{Headers, Source};
-use super::resource::ResourceType;
-use super::socket::SocketMessage;
-use super::token::TabToken;
-use super::{check, instant};
+use super::check;
+use super::check::EpochMs;
+use super::network::{ConsoleEntry, Headers, ResourceType, SocketMessage, Source};
+use super::tab::TabToken;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -62,7 +59,7 @@ pub struct Requested {
     #[serde(deserialize_with = "check::id")]
     pub request_id: String,
     /// When.
-    #[serde(deserialize_with = "instant::of_event")]
+    #[serde(deserialize_with = "check::of_event")]
     pub timestamp: EpochMs,
     /// Such as `GET`.
     #[serde(deserialize_with = "check::method")]
@@ -113,7 +110,7 @@ pub struct Answered {
     #[serde(deserialize_with = "check::id")]
     pub request_id: String,
     /// When.
-    #[serde(deserialize_with = "instant::of_event")]
+    #[serde(deserialize_with = "check::of_event")]
     pub timestamp: EpochMs,
     /// Its status; 0 where the browser hides it.
     #[serde(deserialize_with = "check::status")]
@@ -145,7 +142,7 @@ pub struct Finished {
     #[serde(deserialize_with = "check::id")]
     pub request_id: String,
     /// When.
-    #[serde(deserialize_with = "instant::of_event")]
+    #[serde(deserialize_with = "check::of_event")]
     pub timestamp: EpochMs,
     /// What came, where the browser has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -177,7 +174,7 @@ pub struct Failed {
     #[serde(deserialize_with = "check::id")]
     pub request_id: String,
     /// When.
-    #[serde(deserialize_with = "instant::of_event")]
+    #[serde(deserialize_with = "check::of_event")]
     pub timestamp: EpochMs,
     /// The browser's word, such as `net::ERR_CONNECTION_REFUSED`.
     pub error: String,

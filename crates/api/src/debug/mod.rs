@@ -12,38 +12,26 @@
 
 mod answer;
 mod check;
-mod close;
-mod console;
 mod event;
-mod filters;
-mod gap;
-mod instant;
 mod message;
 mod network;
-mod pair;
-mod resource;
-mod socket;
 mod tab;
-mod token;
 
 pub use answer::{
-    ConsoleData, DebugError, DebugErrorCode, DebugTabs, NetworkData, TabAccepted, TabList,
+    ConsoleData, ConsoleFilters, DebugError, DebugErrorCode, DebugTabs, Gap, GapReason, GetConsole,
+    GetNetwork, NetworkData, NetworkFilters, Reveal, TabAccepted, TabList, Wait,
 };
-pub use close::LinkEnd;
-pub use console::{ConsoleEntry, ConsoleLevel};
+pub use check::EpochMs;
 pub use event::{
     Answered, ConsoleEvent, Failed, Finished, NetworkChange, NetworkEvent, Redirected, Requested,
     SocketEvent,
 };
-pub use filters::{ConsoleFilters, GetConsole, GetNetwork, NetworkFilters, Reveal, Wait};
-pub use gap::{Gap, GapReason};
-pub use instant::EpochMs;
-pub use message::{BadMessage, BrowserMessage, ClientMessage, MAX_MESSAGE_BYTES, RelayMessage};
-pub use network::{Headers, NetworkRequest, Source};
-pub use pair::{
-    BrowserConnection, ConnectBrowser, ExchangePairing, PairedBrowser, PairingCode, WatchedCocoon,
+pub use message::{
+    BadMessage, BrowserConnection, BrowserMessage, ClientMessage, ConnectBrowser, ExchangePairing,
+    LinkEnd, MAX_MESSAGE_BYTES, PairedBrowser, PairingCode, RelayMessage, WatchedCocoon,
 };
-pub use resource::ResourceType;
-pub use socket::{Direction, SocketMessage};
-pub use tab::{DebugTab, TabAvailable, TabClosed, TabUpdated};
-pub use token::TabToken;
+pub use network::{
+    ConsoleEntry, ConsoleLevel, Direction, Headers, NetworkRequest, ResourceType, SocketMessage,
+    Source,
+};
+pub use tab::{DebugTab, TabAvailable, TabClosed, TabToken, TabUpdated};

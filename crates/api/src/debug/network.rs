@@ -1,11 +1,12 @@
-//! A request of a tab, with its answer.
+//! What there is to see of a tab: its requests with their answers, messages that go over a WebSocket, and the
+//! lines of its console.
 
-use super::instant::EpochMs;
-use super::resource::ResourceType;
-use super::socket::SocketMessage;
-use super::{check, instant};
+use super::check;
+use super::check::EpochMs;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fmt;
 use utoipa::ToSchema;
 
 /// Headers by name. A header that was sent more than once has its values on lines of their own.
@@ -48,7 +49,7 @@ pub struct NetworkRequest {
     #[serde(deserialize_with = "check::id")]
     pub request_id: String,
     /// When it was sent.
-    #[serde(deserialize_with = "instant::of_event")]
+    #[serde(deserialize_with = "check::of_event")]
     pub timestamp: EpochMs,
     /// Such as `GET`; `?` when its beginning was missed.
     pub method: String,
@@ -168,4 +169,203 @@ impl NetworkRequest {
             ..*self
         }
     }
+}
+
+/// What a request is for.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
+#[serde(rename_all = "lowercase", from = "String")]
+pub enum ResourceType {
+    /// A page, or a page in a frame.
+    Document,
+    /// A style sheet.
+    Stylesheet,
+    /// An image.
+    Image,
+    /// Sound or film.
+    Media,
+    /// A font.
+    Font,
+    /// A script.
+    Script,
+    /// `XMLHttpRequest`.
+    Xhr,
+    /// `fetch`.
+    Fetch,
+    /// Server-sent events.
+    EventSource,
+    /// A WebSocket.
+    WebSocket,
+    /// The manifest of an app.
+    Manifest,
+    /// A beacon.
+    Ping,
+    /// The question before a request to another origin.
+    Preflight,
+    /// Anything else.
+    Other,
+}
+
+impl ResourceType {
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Document => "document",
+            Self::Stylesheet => "stylesheet",
+            Self::Image => "image",
+            Self::Media => "media",
+            Self::Font => "font",
+            Self::Script => "script",
+            Self::Xhr => "xhr",
+            Self::Fetch => "fetch",
+            Self::EventSource => "eventsource",
+            Self::WebSocket => "websocket",
+            Self::Manifest => "manifest",
+            Self::Ping => "ping",
+            Self::Preflight => "preflight",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// Words of `Network.ResourceType` (CDP), of `webRequest.ResourceType` (extensions), and ours. New
+/// browsers have new words: those are `Other`.
+impl From<String> for ResourceType {
+    fn from(word: String) -> Self {
+        match word.to_ascii_lowercase().as_str() {
+            "document" | "main_frame" | "sub_frame" => Self::Document,
+            "stylesheet" => Self::Stylesheet,
+            "image" => Self::Image,
+            "media" | "texttrack" => Self::Media,
+            "font" => Self::Font,
+            "script" => Self::Script,
+            "xhr" | "xmlhttprequest" => Self::Xhr,
+            "fetch" => Self::Fetch,
+            "eventsource" => Self::EventSource,
+            "websocket" => Self::WebSocket,
+            "manifest" => Self::Manifest,
+            "ping" => Self::Ping,
+            "preflight" => Self::Preflight,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl fmt::Display for ResourceType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// One message of a WebSocket.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SocketMessage {
+    /// When it was seen.
+    #[serde(deserialize_with = "check::of_event")]
+    pub timestamp: EpochMs,
+    /// Which way it went.
+    pub direction: Direction,
+    /// What it says; base64 when it is binary. May be cut.
+    pub payload: String,
+    /// Whether it is binary.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub binary: bool,
+    /// Whether the payload was cut.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub payload_truncated: bool,
+    /// Bytes of the whole payload.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "check::bytes")]
+    pub size: Option<u64>,
+}
+
+/// Which way a message went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// From the page.
+    Sent,
+    /// To the page.
+    Received,
+}
+
+/// How loud a line is.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum ConsoleLevel {
+    /// `console.log`.
+    Log,
+    /// `console.debug`.
+    Debug,
+    /// `console.info`.
+    Info,
+    /// `console.warn`, and warnings of the browser.
+    #[serde(alias = "warning")]
+    Warn,
+    /// `console.error`, exceptions and rejections, and errors of the browser.
+    Error,
+}
+
+impl ConsoleLevel {
+    /// All of them, as the protocol lists them.
+    pub const ALL: [Self; 5] = [Self::Log, Self::Debug, Self::Info, Self::Warn, Self::Error];
+
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Log => "log",
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Error => "error",
+        }
+    }
+}
+
+impl fmt::Display for ConsoleLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A line of a tab's console.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ConsoleEntry {
+    /// When it was written.
+    #[serde(deserialize_with = "check::of_event")]
+    pub timestamp: EpochMs,
+    /// How loud it is.
+    pub level: ConsoleLevel,
+    /// What was given to the console.
+    #[serde(default)]
+    pub args: Vec<Value>,
+    /// The same as one text; may be cut.
+    pub message: String,
+    /// The script that wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Where in the script, from 1 on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// Where in the line, from 1 on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+    /// How it came there, for errors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack_trace: Option<String>,
+
+    /// The tab's sequence number of the line, from 1 on: a short id, for good.
+    #[serde(default)]
+    pub seq: u64,
+    /// The address of the frame it belongs to; left out for the page itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame: Option<String>,
+    /// The script of the worker it belongs to; left out when it is no worker's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    /// Whether `message` or `args` were cut.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
 }

@@ -1,8 +1,80 @@
-//! What two nodes tell each other of one session. It travels sealed, so no schema shows it.
+//! What two nodes tell each other of their sessions: the index says which there are and how far each has come,
+//! an exchange what one of them is made of, and a lease who holds it.
+//!
+//! An exchange travels sealed, so no schema shows it.
 
-use baton_session::revision::PartList;
-use baton_session::{Lease, PartHash, RevisionId, View, revision::Offer};
+use baton_session::revision::{Knowledge, Offer, PartList, Within};
+use baton_session::{Lease, NodeId, PartHash, RevisionId, SessionId, SessionName, Vector, View};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Every session of the caller's owner that was saved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SyncIndex {
+    /// Whose index it is.
+    pub node_id: NodeId,
+    /// When the last of them changed; none when there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_updated: Option<Timestamp>,
+    /// The sessions, by id. Those that were deleted are among them until every peer knows.
+    pub sessions: Vec<IndexedSession>,
+}
+
+/// One session of an index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct IndexedSession {
+    /// Which one: the same at every node.
+    pub id: SessionId,
+    /// What it is called.
+    pub name: SessionName,
+    /// The number of the current revision: a hint. `rev` and `vector` tell what is newer.
+    pub version: u64,
+    /// The checksum of its state.
+    pub checksum: PartHash,
+    /// When the current revision was written.
+    pub last_modified: Timestamp,
+    /// The node at which the session was opened first.
+    pub origin_node_id: NodeId,
+    /// Bytes of the current revision's parts together.
+    pub size: u64,
+    /// The current revision.
+    pub rev: RevisionId,
+    /// The other revisions that wait for someone to choose, sorted; none is the rule.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<RevisionId>,
+    /// How far each actor (`nodeId#epoch`) had come: all revisions here together.
+    #[schema(value_type = Object)]
+    pub vector: Vector,
+    /// The views of which that is told, with how far each actor had come in them; left out when it is told
+    /// of the whole session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Object>)]
+    pub within: Vec<Within>,
+    /// Who holds the session, as far as the node knows; none before anybody did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Lease>,
+    /// Whether the session was deleted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deleted: bool,
+}
+
+impl IndexedSession {
+    /// Whether there are parts of the session of which it tells nothing.
+    pub fn is_partial(&self) -> bool {
+        !self.within.is_empty() && !self.within.iter().any(|within| within.view.is_whole())
+    }
+
+    /// Of which parts of the session it tells, and how far each actor had come there.
+    pub fn knowledge(&self) -> Knowledge {
+        match self.within.as_slice() {
+            [] => Knowledge::whole(self.vector.clone()),
+            within => Knowledge::new(within.iter().cloned()),
+        }
+    }
+}
 
 /// The revisions of a session, and of which parts they are made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,4 +141,96 @@ pub struct Taken {
     /// Who holds the session, as far as the receiver knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<Lease>,
+}
+
+/// Asks a peer for a session. It travels sealed, so no schema shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TakeLease {
+    /// The lease that the asking node is about to have.
+    pub lease: Lease,
+}
+
+/// What a peer says to that.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeaseAnswer {
+    /// What became of it.
+    pub outcome: LeaseOutcome,
+    /// The lease that counts there now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Lease>,
+    /// How far the session has come there.
+    #[serde(default)]
+    pub vector: Vector,
+}
+
+/// What became of a lease that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LeaseOutcome {
+    /// The session does not run there.
+    Free,
+    /// It ran there, was captured, saved and closed.
+    HandedOver,
+    /// A lease is known there that counts more: nothing was done.
+    Outdated,
+    /// It is in use there in a way that cannot be ended now; says how.
+    Kept(String),
+}
+
+/// How a session stands among nodes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SharedView {
+    /// The revision that counts.
+    pub rev: RevisionId,
+    /// The revision that what is here comes from, when that is another one: a newer one came while
+    /// the browser ran, and a resume brings it back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub based_on: Option<RevisionId>,
+    /// Whether the revision that counts deletes the session: a resume removes it, and a save keeps what
+    /// is here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deleted: bool,
+    /// Revisions that wait for someone to choose.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<RevisionId>,
+    /// Who holds the session, as far as this node knows; none when nobody does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_by: Option<HolderView>,
+}
+
+/// The holder of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct HolderView {
+    /// Which node.
+    pub node_id: NodeId,
+    /// What it is called here; none for one that is no peer, and for this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Whether it is the node that was asked.
+    pub here: bool,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+/// How a session came from the node that held it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct HandedView {
+    /// The node that held it.
+    pub node_id: NodeId,
+    /// What it is called here.
+    pub name: String,
+    /// How.
+    pub how: Handing,
+}
+
+/// How a session came from the node that held it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Handing {
+    /// That node captured it once more, saved and closed it.
+    HandedOver,
+    /// That node does not answer: what it saved last is what there is.
+    TakenOver,
 }

@@ -1,6 +1,8 @@
-//! What moved between two nodes, and what would have to.
+//! How a session moves: saving makes a revision of its state, which goes to peers, into the files of a sync
+//! directory, or into a file that people carry.
 
-use baton_session::{NodeId, RevisionId, SessionId, SessionName};
+use crate::document::FileText;
+use baton_session::{NodeId, PartHash, Receipt, RevisionId, SessionId, SessionName, SnapshotId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -108,4 +110,140 @@ pub struct DifferenceList {
     pub name: String,
     /// The sessions, those that differ first.
     pub items: Vec<SessionDifference>,
+}
+
+/// Saves a session as it is now.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct SaveSession {
+    /// What it is called from now on; as before when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<SessionName>,
+    /// Free text for people, at most 1000 characters; as before when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Whether it goes to every confirmed peer at once.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub sync_to_peers: bool,
+}
+
+/// A session that was saved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SavedView {
+    /// Which session.
+    pub id: SessionId,
+    /// What it is called.
+    pub name: SessionName,
+    /// The revision that holds it.
+    pub rev: RevisionId,
+    /// The number in it.
+    pub version: u64,
+    /// The checksum of its state.
+    pub checksum: PartHash,
+    /// The snapshot that holds it.
+    pub snapshot: SnapshotId,
+    /// Whether nothing had changed since the revision was made.
+    pub unchanged: bool,
+    /// Revisions that wait for someone to choose.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<RevisionId>,
+    /// What went to peers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pushed: Vec<Movement>,
+    /// Peers to which it did not go, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<NotPushed>,
+    /// What is not in it, and why: what of an uploaded file was not taken, or which newer snapshot was left
+    /// aside because parts of it are damaged.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub left_out: Receipt,
+}
+
+/// A peer that a session did not reach.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NotPushed {
+    /// What people call it.
+    pub peer: String,
+    /// Why.
+    pub reason: String,
+}
+
+pub(super) fn is_empty(receipt: &Receipt) -> bool {
+    receipt.items.is_empty()
+}
+
+/// A session that was sealed for a peer.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SealedFile {
+    /// Which session.
+    pub id: SessionId,
+    /// What it is called.
+    pub name: SessionName,
+    /// The revision that counts in it.
+    pub rev: RevisionId,
+    /// For which node.
+    pub node_id: NodeId,
+    /// What people call that.
+    pub peer: String,
+    /// Which newer snapshot was left aside, and why.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub left_out: Receipt,
+    /// The file. Nobody else can open it.
+    #[schema(value_type = Object)]
+    pub file: FileText,
+}
+
+/// What became of a sync file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TakenFile {
+    /// Which session.
+    pub id: SessionId,
+    /// What it is called here; none when it was deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<SessionName>,
+    /// The revision that counts now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rev: Option<RevisionId>,
+    /// Those that wait for someone to choose.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<RevisionId>,
+    /// Whether anything in it was new here.
+    pub changed: bool,
+    /// The node that wrote the file.
+    pub node_id: NodeId,
+    /// What people call that; none when it is this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer: Option<String>,
+}
+
+/// The sync directory of a node, as it was found last.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(default, rename_all = "camelCase")]
+pub struct DirectoryView {
+    /// Where it is; none when the node keeps none, or not for the caller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// How many files of sessions are in step with the database.
+    pub sessions: usize,
+    /// Files that are left aside, at most 256 of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedFile>,
+    /// What kept the node from reading or writing it when it tried last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+}
+
+/// A file that was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RefusedFile {
+    /// Its name among the sessions.
+    pub file: String,
+    /// Why.
+    pub reason: String,
+    /// When it was looked at.
+    pub since: Timestamp,
 }

@@ -158,7 +158,7 @@ pub fn pending_there(name: &str) -> String {
 pub struct PeerList {
     /// This node.
     #[serde(rename = "self")]
-    pub this: super::card::NodeCard,
+    pub this: crate::node::NodeCard,
     /// The fingerprint that a person at a peer compares.
     pub fingerprint: Fingerprint,
     /// The owner's peers, by name.

@@ -3,8 +3,7 @@
 //! The one idea: the site judges, not the tool. Its pages write each kind with `fill()` and read it
 //! back with `check()`, so that whoever brings the state back is measured by the same pages.
 
-use crate::page::Page;
-use crate::site::Site;
+use crate::page::{Page, Site};
 use anyhow::{Result, ensure};
 use axum::Router;
 use axum::http::HeaderMap;

@@ -4,16 +4,11 @@
 //! which ends whatever the tool left behind. No package's own script runs while it is installed.
 
 mod extension;
-mod install;
-mod npm;
+mod packages;
 mod provider;
-mod python;
 mod room;
-mod types;
 
-pub use extension::Extension;
-pub use npm::Npm;
+pub use extension::{Extension, Types, extension_types};
+pub use packages::{Npm, Python};
 pub use provider::{Provider, ProviderSettings};
-pub use python::Python;
 pub use room::Room;
-pub use types::{Types, extension_types};

@@ -3,7 +3,7 @@
 //! It is a real one: it gives tokens to clients that prove who they are, signs them with a key of its
 //! own, and says where that is. It can be stopped, and start again at the same address with another key.
 
-use super::npm::Npm;
+use super::packages::Npm;
 use super::room::Room;
 use anyhow::{Context as _, Result, ensure};
 use serde::Serialize;

@@ -7,7 +7,7 @@ use baton_session::{NodeId, SessionId};
 use baton_store::Store;
 use baton_store::data::DataFolder;
 use baton_sync::identity::{Identity, load_or_create, verify_card};
-use baton_testkit::peer::{Peer, settings};
+use baton_testkit::{Peer, settings};
 use secrecy::SecretString;
 use std::path::Path;
 

@@ -3,7 +3,7 @@
 use baton_sync::messages::{
     BATON_NODE, Replays, Untrusted, Verified, sign_request, verify_request,
 };
-use baton_testkit::peer::Peer;
+use baton_testkit::Peer;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, IF_MATCH};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};

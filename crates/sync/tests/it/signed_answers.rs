@@ -3,7 +3,7 @@
 
 use baton_session::{NodeKey, NodeSignature};
 use baton_sync::messages::{Untrusted, sign_request, sign_response, verify_response};
-use baton_testkit::peer::Peer;
+use baton_testkit::Peer;
 use http::header::CONTENT_TYPE;
 use http::response::Parts;
 use http::{HeaderValue, Request, Response, StatusCode};

@@ -5,8 +5,7 @@
 //! whose answers count where there is no tab, and says `{}` to all others. It stands for Chromium and its
 //! keeper where verbs are walked by the thousand; what those do themselves is tested with them.
 
-use super::cookies::Cookies;
-use super::street::{Browser, Street};
+use super::street::{Browser, Cookies, Street};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use baton_browser::cdp::{FrameReader, FrameWriter, Transport};

@@ -3,11 +3,9 @@
 //! They are stand-ins, for walks by the thousand: what a node does, with its database, its HTTP and its
 //! leases, is real; what it takes for a keeper and a browser is a few lines that keep cookies.
 
-mod cookies;
 mod keeper;
 mod node;
 mod pair;
-mod room;
 mod street;
 
 pub use keeper::StandIns;

@@ -2,8 +2,7 @@
 
 use super::node::StandInNode;
 use super::street::Street;
-use crate::peers;
-use crate::stage::Stage;
+use crate::stage::{self, Stage};
 use anyhow::Result;
 use baton_api::Client;
 use baton_session::SessionId;
@@ -44,8 +43,8 @@ impl Pair {
         let pair = Self { street, nodes, stores, _shared: folder };
         if !is_shared {
             let clients = [pair.nodes[0].client()?, pair.nodes[1].client()?];
-            peers::know(&clients[0], &clients[1], "node1").await?;
-            peers::know(&clients[1], &clients[0], "node0").await?;
+            stage::know(&clients[0], &clients[1], "node1").await?;
+            stage::know(&clients[1], &clients[0], "node0").await?;
         }
         Ok(pair)
     }

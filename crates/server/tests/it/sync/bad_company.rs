@@ -76,7 +76,7 @@ async fn another_node_at_the_address_of_a_known_one_is_refused() {
     // As if the one that was registered had had another key.
     let laptop = store(&pair.laptop).await;
     let known = laptop.find_peer(&"local".parse().unwrap(), "cloud").await.unwrap();
-    let pinned = baton_testkit::peer::Peer::new(1).identity;
+    let pinned = baton_testkit::Peer::new(1).identity;
     laptop.delete_peer(&known.owner, known.node).await.unwrap();
     let other = Peer { node: pinned.node(), key: pinned.key(), ..known };
     laptop.create_peer(&other).await.unwrap();
@@ -101,8 +101,7 @@ async fn a_lease_of_another_node_or_one_for_ever_is_refused() {
     let (node, stranger) = admitted().await;
     let id = seed(&node, "shop", &shop()).await;
     save(&node, "shop").await;
-    let other =
-        Lease::after(None, baton_testkit::peer::Peer::new(2).identity.node(), Timestamp::now());
+    let other = Lease::after(None, baton_testkit::Peer::new(2).identity.node(), Timestamp::now());
     let own = Lease { node: stranger.node(), ..other };
     let mut told = Vec::new();
     for lease in [other, Lease { term: Term::from_i64(i64::MAX), ..own }] {

@@ -14,7 +14,7 @@ use baton_api::sync::MovementOutcome;
 use baton_api::sync::parcel;
 use baton_server::config::Choices;
 use baton_session::{PeerLimits, State};
-use baton_testkit::peer::Peer;
+use baton_testkit::Peer;
 use serde_json::json;
 use std::process::Command;
 use std::sync::Arc;

@@ -14,7 +14,7 @@ use baton_api::{ClientError, CreateKey, ErrorCode, Scope};
 use baton_server::config::Choices;
 use baton_session::{PeerLimits, SessionId};
 use baton_sync::sealing::{SealContext, open};
-use baton_testkit::peer::Peer;
+use baton_testkit::Peer;
 use jiff::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};

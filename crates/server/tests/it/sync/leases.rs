@@ -13,7 +13,7 @@ use baton_api::sync::{LeaseAnswer, LeaseOutcome};
 use baton_api::{ErrorCode, ListHistory};
 use baton_server::config::Choices;
 use baton_session::{Lease, SessionId, Vector};
-use baton_testkit::peer::Peer;
+use baton_testkit::Peer;
 use jiff::Timestamp;
 use std::sync::{Arc, Mutex};
 

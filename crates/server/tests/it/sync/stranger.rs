@@ -15,7 +15,7 @@ use baton_store::PackedPart;
 use baton_sync::identity::SealKey;
 use baton_sync::messages::{Replays, sign_request, sign_response, verify_request};
 use baton_sync::sealing::{SealContext, seal};
-use baton_testkit::peer::Peer;
+use baton_testkit::Peer;
 use jiff::Timestamp;
 use reqwest::Response;
 use tokio::net::TcpListener;

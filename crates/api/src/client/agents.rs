@@ -1,8 +1,11 @@
-//! Operations on sandboxes.
+//! What agents have at a node: the sandboxes in which they run, the way to ask one as if it were a model, and
+//! the board that they share.
 
-use super::error::ClientError;
 use super::events::Events;
-use super::{ANSWER_LIMIT, BROWSER_LIMIT, Client, STREAM_LIMIT};
+use super::{ANSWER_LIMIT, BROWSER_LIMIT, Client, ClientError, STREAM_LIMIT};
+use crate::chat::{ChatCompletion, ChatError, ChatRequest};
+use crate::federation::{ChangeFederation, DrivenSessions, FederationChange, FederationView};
+use crate::problem::{ErrorCode, Problem};
 use crate::sandbox::{
     CreateSandbox, EndedSandbox, ExecEvent, ExecSandbox, SandboxFile, SandboxList, SandboxView,
 };
@@ -89,5 +92,70 @@ impl SandboxRun {
             Some(event) => self.0.understood(&event.data).map(Some),
             None => Ok(None),
         }
+    }
+}
+
+impl Client {
+    /// Asks an agent, and waits for its whole answer. Dropping the wait ends the agent.
+    pub async fn ask_agent(&self, request: &ChatRequest) -> Result<ChatCompletion, ClientError> {
+        let call = self.request(Method::POST, &["v1", "chat", "completions"])?;
+        let response = call.timeout(STREAM_LIMIT).json(request).send().await;
+        let response = response.map_err(|source| self.unreachable(source))?;
+        let status = response.status();
+        let body = response.bytes().await.map_err(|source| self.unreachable(source))?;
+        if status.is_success() {
+            let not_understood =
+                |source| ClientError::NotUnderstood { url: self.base.clone(), source };
+            return serde_json::from_slice(&body).map_err(not_understood);
+        }
+        Err(match problem(&body) {
+            Some(problem) => ClientError::Problem(Box::new(problem)),
+            None => ClientError::NotANode { url: self.base.clone(), status: status.as_u16() },
+        })
+    }
+}
+
+/// A refusal in OpenAI's shape, in ours.
+fn problem(body: &[u8]) -> Option<Problem> {
+    let ChatError { error } = serde_json::from_slice(body).ok()?;
+    let code = ErrorCode::ALL.iter().find(|code| code.as_str() == error.code)?;
+    Some(Problem::new(*code, error.message))
+}
+
+impl Client {
+    /// The board as it is now, and who drives which session.
+    pub async fn show_federation(&self) -> Result<FederationView, ClientError> {
+        self.fetch(self.request(Method::GET, &["federation"])?).await
+    }
+
+    /// Does something with the board; it is on disk when this returns.
+    pub async fn change_federation(
+        &self,
+        request: &ChangeFederation,
+    ) -> Result<FederationChange, ClientError> {
+        self.fetch(self.request(Method::POST, &["federation"])?.json(request)).await
+    }
+
+    /// Who drives which session.
+    pub async fn list_driven_sessions(&self) -> Result<DrivenSessions, ClientError> {
+        self.fetch(self.request(Method::GET, &["federation", "sessions"])?).await
+    }
+
+    /// Follows the board: as it is now, and again whenever it changes.
+    pub async fn follow_federation(&self) -> Result<FederationEvents, ClientError> {
+        let call = self.request(Method::GET, &["federation", "events"])?;
+        Ok(FederationEvents(self.follow(call).await?))
+    }
+}
+
+/// A board that is followed, until this is dropped.
+#[derive(Debug)]
+pub struct FederationEvents(Events);
+
+impl FederationEvents {
+    /// The board after the next change; none when the node ends. A board that cannot be read is an
+    /// error, after which one can wait on.
+    pub async fn next(&mut self) -> Result<Option<FederationView>, ClientError> {
+        self.0.next_of("board").await
     }
 }

@@ -1,4 +1,5 @@
-//! The card of a node: who it is, where it is asked, and for whom what is meant for it is sealed.
+//! A node as others see it: its card says who it is, where it is asked, and for whom what is meant for it is
+//! sealed; its health says whether it lives, and whether it can work.
 
 use baton_session::wire::NodeType;
 use baton_session::{NodeId, NodeKey, NodeSignature};
@@ -68,4 +69,24 @@ impl NodeCard {
     pub fn seal_message(seal_key: &str) -> Vec<u8> {
         [SEAL_CONTEXT, seal_key.as_bytes()].concat()
     }
+}
+
+/// The node lives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Health {
+    /// Always `ok`.
+    pub status: String,
+    /// The version of Baton.
+    pub version: String,
+    /// Which node it is.
+    pub node_id: NodeId,
+    /// Who it is, for a node that registers it.
+    pub identity: NodeIdentity,
+}
+
+/// The node can work: its database answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Ready {
+    /// Always `ready`; a node that is not answers with a problem.
+    pub status: String,
 }

@@ -1,8 +1,7 @@
-//! What the proxy takes for a request, against nginx in front of the same site.
+//! TODO
 
 use crate::process;
-use crate::ratio::{Ratio, median};
-use crate::report::{Comparison, Section};
+use crate::report::{Comparison, Ratio, Section, median};
 use anyhow::{Context as _, Result, ensure};
 use axum::Router;
 use axum::response::Html;
