@@ -3,10 +3,10 @@
 //! A browser's navigation bears no key. So a ticket, which counts once, is turned into a pass: a cookie
 //! that scripts cannot read, signed, good for half a day and for one cocoon.
 
-use super::cocoon::{Access, Cocoon};
-use super::page::Failure;
-use super::route::Route;
-use super::{Proxy, ProxyConfig, now};
+use crate::cocoon::{Access, Cocoon};
+use crate::error::Failure;
+use crate::route::Route;
+use crate::{Proxy, ProxyConfig, now};
 use axum::body::Body;
 use axum::http::header::{
     CACHE_CONTROL, COOKIE, HeaderMap, HeaderValue, LOCATION, ORIGIN, REFERRER_POLICY, SET_COOKIE,

@@ -1,16 +1,15 @@
-//! The way of a request to its cocoon, and of the answer back.
+//! The way of a request to its cocoon, the wait for the answer, and its way back.
 
-use super::cocoon::Cocoon;
-use super::headers::{
+use crate::cocoon::Cocoon;
+use crate::error::Failure;
+use crate::headers::{
     WEBSOCKET, add_forwarded, are_too_large, drop_hop_by_hop, drop_hostile, drop_other_length,
     drop_ours, upgrade,
 };
-use super::page::Failure;
-use super::rewrite::{name_as_they_were, rewrite};
-use super::route::{NoRoute, Route, route};
-use super::waiting::{Moved, Watched};
-use super::{Proxy, access, inject, now};
-use axum::body::Body;
+use crate::rewrite::{name_as_they_were, rewrite};
+use crate::route::{NoRoute, Route, route};
+use crate::{Proxy, access, inject, now};
+use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::http::header::{
     ACCEPT, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HOST, HeaderValue, LOCATION, UPGRADE,
@@ -21,13 +20,18 @@ use baton_debug::token::{Nonce, PageToken};
 use baton_net::connections::{BodyTrouble, Connection, Visit};
 use baton_net::forwarded::forwarded_for;
 use futures_util::StreamExt;
-use hyper::body::Body as _;
+use hyper::body::{Body as _, Frame, SizeHint};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::client::legacy::Error;
 use hyper_util::rt::TokioIo;
 use std::error::Error as _;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 /// Answers one request.
@@ -318,4 +322,69 @@ fn slow(cocoon: &Cocoon, seconds: u64) -> Failure {
             cocoon.id
         ),
     )
+}
+
+/// When something last moved.
+#[derive(Clone)]
+struct Moved(Arc<Mutex<Instant>>);
+
+impl Moved {
+    fn now() -> Self {
+        Self(Arc::new(Mutex::new(Instant::now())))
+    }
+
+    fn note(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    fn last(&self) -> Instant {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What `answer` becomes; none when nothing moved for so long.
+    async fn wait<T>(&self, limit: Duration, answer: impl Future<Output = T>) -> Option<T> {
+        let still = async {
+            loop {
+                let end = self.last() + limit;
+                if end <= Instant::now() {
+                    return;
+                }
+                sleep_until(end).await;
+            }
+        };
+        tokio::select! {
+            answer = answer => Some(answer),
+            () = still => None,
+        }
+    }
+}
+
+/// A body that notes each piece that moves on.
+struct Watched {
+    body: Body,
+    moved: Moved,
+}
+
+impl hyper::body::Body for Watched {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(context);
+        if polled.is_ready() {
+            self.moved.note();
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }

@@ -4,32 +4,28 @@
 //! as it comes. Only what concerns the connection or us is changed: `headers` says which of them go on,
 //! `rewrite` corrects addresses that name the cocoon's own, and `inject` adds the token of a page to
 //! real navigations. A request goes by `route` (whose is it, and was it meant for us), `access` (who may),
-//! `forward` (on to the cocoon) and, when that fails, `page`. [`Cocoons`] are looked up for each request,
-//! so a change counts at once. `settings` is what it is told, and `choices` what is said of one cocoon.
+//! `forward` (on to the cocoon) and, when that fails, `error`. [`Cocoons`] are looked up for each request,
+//! so a change counts at once. `place` is where it stands, with what it is told, and `cocoon` what stands
+//! behind it.
 
 mod access;
-mod choices;
 mod cocoon;
 pub mod cocoons;
 mod error;
 mod forward;
 mod headers;
 mod inject;
-mod outside;
-mod page;
 mod place;
 mod rewrite;
 mod route;
-mod settings;
-mod waiting;
 
 pub use access::{CocoonPass, EnterTicket, TicketKey};
-pub use choices::{CocoonChoices, PageChoices, PageTexts};
-pub use cocoon::{Access, BrowserDebug, Cocoon, Cocoons, InvalidUpstream, Upstream};
+pub use cocoon::{
+    Access, BrowserDebug, Cocoon, CocoonChoices, Cocoons, InvalidUpstream, PageChoices, PageTexts,
+    Upstream,
+};
 pub use error::CocoonError;
-pub use outside::{OpenCocoon, Outside, OutsideError};
-pub use place::ProxyPlace;
-pub use settings::ProxySettings;
+pub use place::{OpenCocoon, Outside, OutsideError, ProxyPlace, ProxySettings};
 
 use axum::body::Body;
 use baton_api::debug::EpochMs;
@@ -37,8 +33,7 @@ use baton_debug::token::{DebugSecret, UsedNonces};
 use baton_net::connections::{Bounds, Door, Keys};
 use baton_net::rates::Rates;
 use baton_runtime::keys::StoredKeys;
-use baton_store::Store;
-use baton_store::clock;
+use baton_store::{Store, clock};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};

@@ -1,14 +1,16 @@
-//! How an operation on a session fails.
+//! How an operation on a session fails, and what other nodes have against it, told to those who know nothing
+//! of other nodes.
 
-use super::elsewhere::Elsewhere;
 use crate::live::LiveError;
-use baton_api::{Invalid, Scope};
+use baton_api::{Answers, ErrorCode, Invalid, Scope};
 use baton_federation::FederationError;
 use baton_session::login::NoLogin;
 use baton_session::{AgentName, Lifecycle, NodeId, SessionName};
 use baton_store::StoreError;
 use baton_store::blocking::Stopping;
 use baton_store::data::FileError;
+use std::error::Error;
+use std::fmt;
 use std::time::Duration;
 
 /// Why an operation on a session was not done.
@@ -192,5 +194,69 @@ pub enum RuntimeError {
 impl From<Stopping> for RuntimeError {
     fn from(_: Stopping) -> Self {
         Self::Live(LiveError::Stopping)
+    }
+}
+
+/// How a session stands with the nodes that were asked for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stand {
+    /// One of them keeps it.
+    Kept,
+    /// One of them did not answer.
+    Unanswered,
+    /// Something else is the matter.
+    Other,
+}
+
+/// What other nodes have against an operation.
+#[derive(Debug)]
+pub struct Elsewhere {
+    stand: Stand,
+    code: ErrorCode,
+    hint: Option<&'static str>,
+    error: Box<dyn Error + Send + Sync>,
+}
+
+impl Elsewhere {
+    /// What `error` says.
+    pub fn new(stand: Stand, error: impl Answers + Send + Sync + 'static) -> Self {
+        Self { stand, code: error.code(), hint: error.hint(), error: Box::new(error) }
+    }
+
+    /// How the session stands.
+    pub fn stand(&self) -> Stand {
+        self.stand
+    }
+
+    /// The word that programs rely on.
+    pub(super) fn code(&self) -> ErrorCode {
+        self.code
+    }
+
+    /// What to do, where the text does not say it.
+    pub(super) fn hint(&self) -> Option<&'static str> {
+        self.hint
+    }
+
+    /// The error itself, for those who know its type.
+    ///
+    /// # Errors
+    ///
+    /// It is of another type.
+    pub fn downcast<E: Error + 'static>(self) -> Result<Box<E>, Self> {
+        let Self { stand, code, hint, error } = self;
+        error.downcast().map_err(|error| Self { stand, code, hint, error })
+    }
+}
+
+impl fmt::Display for Elsewhere {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl Error for Elsewhere {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.error.source()
     }
 }

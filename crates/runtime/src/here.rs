@@ -3,14 +3,12 @@
 //! Both stand together, for each names the other: whoever answers for the nodes elsewhere works on what the
 //! operation was given.
 
-use super::activity::Activity;
-use super::caller::Caller;
-use super::consent::Consent;
-use super::error::RuntimeError;
-use super::feed::Feed;
-use super::tickets::Tickets;
+use crate::error::RuntimeError;
+use crate::feed::Feed;
 use crate::live::{Hub, LiveError};
+use crate::request::{Activity, Caller, Consent};
 use crate::table::Hold;
+use crate::tickets::Tickets;
 use baton_api::sync::{HandedView, SharedView};
 use baton_federation::Federation;
 use baton_session::wire::Provenance;

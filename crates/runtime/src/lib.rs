@@ -1,24 +1,18 @@
 //! Sessions that run: the one way in to them and out of them, who asks, and the log of what was asked.
 //!
-//! The one idea: an operation takes what it needs and plain data, and returns plain data; a door only translates.
-//! It knows nothing of doors, and of other nodes no more than what it asks of them. Rooms, from the ground
-//! upwards: [`table`] says what is being done to which session; [`live`] holds the running browsers, [`life`] is
-//! the one way in to them, and [`sessions`] are the operations, as doors call them. [`here`] is what every
-//! operation is given, with what it asks of other nodes; [`caller`] is who asks, [`actor`] what the log calls
-//! them, and [`consent`] what they agreed to; [`keys`] open the node to callers, and [`tickets`] a browser to
-//! tools that send no headers; [`audit`] is the log. [`board`] writes on the board that agents share, [`feed`]
-//! tells of it, and [`activity`] when somebody last asked. [`error`] is how an operation fails, [`elsewhere`]
-//! what other nodes have against it, and [`answers`] what either is for a client. [`latest`] keeps what came
-//! last, [`page`] and [`mod@reference`] read what a request names, and [`shell`] writes what a person types.
+//! The one idea: an operation takes what it needs and plain data, and returns plain data; a door only
+//! translates. It knows nothing of doors, and of other nodes no more than what it asks of them. Rooms, from
+//! the ground upwards: [`table`] says what is being done to which session; [`live`] holds the running
+//! browsers, [`life`] is the one way in to them, and [`sessions`] are the operations, as doors call them.
+//! [`here`] is what every operation is given, with what it asks of other nodes; [`request`] is who asks, and
+//! what a request names; [`keys`] open the node to callers, and [`tickets`] a browser to tools that send no
+//! headers; [`audit`] is the log. [`board`] writes on the board that agents share, and [`feed`] tells of it.
+//! [`error`] is how an operation fails and what other nodes have against it, and [`answers`] what either is
+//! for a client. [`latest`] keeps what came last, and [`shell`] writes what a person types.
 
-pub mod activity;
-pub mod actor;
 pub mod answers;
 pub mod audit;
 pub mod board;
-pub mod caller;
-pub mod consent;
-pub mod elsewhere;
 pub mod error;
 pub mod feed;
 pub mod here;
@@ -26,19 +20,14 @@ pub mod keys;
 pub mod latest;
 pub mod life;
 pub mod live;
-pub mod page;
-pub mod reference;
+pub mod request;
 pub mod sessions;
 pub mod shell;
 pub mod table;
 pub mod tickets;
 
-pub use activity::{Activity, Request};
-pub use actor::Actor;
-pub use caller::Caller;
-pub use consent::Consent;
-pub use elsewhere::{Elsewhere, Stand};
-pub use error::RuntimeError;
+pub use error::{Elsewhere, RuntimeError, Stand};
 pub use feed::Feed;
 pub use here::{Answer, Peers, Runtime};
+pub use request::{Activity, Actor, Caller, Consent, Request};
 pub use tickets::Tickets;

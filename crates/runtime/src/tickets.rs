@@ -4,8 +4,8 @@
 //! soon. One that opens more often is asked for by name, and ends with the key behind it. Tickets
 //! live in memory: a node that starts again knows none.
 
-use super::caller::Caller;
-use super::error::RuntimeError;
+use crate::error::RuntimeError;
+use crate::request::Caller;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use baton_session::SessionId;
@@ -137,7 +137,7 @@ fn hash(secret: &SecretString) -> [u8; 32] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actor::Actor;
+    use crate::request::Actor;
     use jiff::Timestamp;
     use std::collections::BTreeSet;
 

@@ -8,21 +8,15 @@
 //! this machine, with bubblewrap, or without any isolation; [`init`] is the first process in such a
 //! sandbox; [`Network`] is what a sandbox may reach.
 
-mod command;
-mod error;
-mod network;
-mod provider;
-mod spec;
-
 #[cfg(target_os = "linux")]
 pub mod init;
 #[cfg(target_os = "linux")]
 pub mod local;
-mod workspace;
+mod network;
+mod provider;
 
-pub use command::{Command, Ended, Input, Output, Process};
-pub use error::SandboxError;
 pub use network::{Allowed, Destination, InvalidAllowed, Network};
-pub use provider::{Answer, Enforced, InitCommand, Provider, Sandbox};
-pub use spec::{Limits, Mount, SandboxSpec};
-pub use workspace::WORKSPACE;
+pub use provider::{
+    Answer, Command, Ended, Enforced, InitCommand, Input, Limits, Mount, Output, Process, Provider,
+    Sandbox, SandboxError, SandboxSpec, WORKSPACE,
+};

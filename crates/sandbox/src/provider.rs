@@ -1,11 +1,21 @@
-//! Who makes sandboxes. One trait, so that containers and clusters can follow.
+//! Who makes sandboxes, of what, and how commands run in them.
+//!
+//! One trait for whoever makes them and one for what they make, so that containers and clusters can follow.
 
-use crate::command::{Command, Process};
-use crate::error::SandboxError;
-use crate::spec::SandboxSpec;
+use crate::network::Network;
 use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::File;
 use std::path::PathBuf;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::oneshot;
+use tokio_util::sync::DropGuard;
+
+/// Where a sandbox's own files are, in it.
+pub const WORKSPACE: &str = "/workspace";
 
 /// An answer that takes a while.
 pub type Answer<'a, T> = BoxFuture<'a, Result<T, SandboxError>>;
@@ -24,7 +34,7 @@ pub trait Sandbox: Send + Sync + std::fmt::Debug {
     /// Whether the limits of memory, processes and processors hold.
     fn enforced(&self) -> &Enforced;
 
-    /// Where its own files are, as its commands know it: [`WORKSPACE`](crate::workspace::WORKSPACE), or a folder of
+    /// Where its own files are, as its commands know it: [`WORKSPACE`], or a folder of
     /// this machine that every path below that is taken for.
     fn workspace(&self) -> &str;
 
@@ -52,6 +62,51 @@ pub trait Sandbox: Send + Sync + std::fmt::Debug {
     fn ended(&self) -> BoxFuture<'_, ()>;
 }
 
+/// What a sandbox is made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SandboxSpec {
+    /// Its name: letters, digits and dashes, unique among what runs on this machine.
+    pub name: String,
+    /// What of this machine it sees beside programs and libraries, read-only.
+    pub mounts: Vec<Mount>,
+    /// The environment of every command in it.
+    pub env: BTreeMap<String, String>,
+    /// More of it: variables that name a file of the workspace, from there on.
+    pub files: BTreeMap<String, String>,
+    /// What it may reach.
+    pub network: Network,
+    /// What it may use.
+    pub limits: Limits,
+}
+
+/// Something of this machine that a sandbox sees, read-only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mount {
+    /// Where it is on this machine.
+    pub source: PathBuf,
+    /// Where the sandbox sees it.
+    pub target: PathBuf,
+}
+
+/// What a sandbox may use. Files are in memory, so they count as memory, too.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// Memory of all processes and files, in bytes.
+    pub memory: u64,
+    /// Processes and threads.
+    pub processes: u32,
+    /// Processors; 0.5 is half of one.
+    pub processors: f64,
+    /// Files in the workspace, in bytes.
+    pub disk: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { memory: 2 << 30, processes: 512, processors: 2.0, disk: 1 << 30 }
+    }
+}
+
 /// Whether the limits of memory, processes and processors hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Enforced {
@@ -69,4 +124,167 @@ pub struct InitCommand {
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<String>,
+}
+
+/// A command that is to run in a sandbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    /// The program, and what it is given.
+    pub words: Vec<String>,
+    /// Its environment, beside the sandbox's own.
+    pub env: BTreeMap<String, String>,
+    /// In which folder it runs, from the workspace on.
+    pub directory: String,
+}
+
+impl Command {
+    /// A command in the workspace.
+    pub fn new<T: Into<String>>(words: impl IntoIterator<Item = T>) -> Self {
+        let words = words.into_iter().map(Into::into).collect();
+        Self { words, env: BTreeMap::new(), directory: WORKSPACE.into() }
+    }
+
+    /// A line for the shell.
+    pub fn shell(line: impl Into<String>) -> Self {
+        Self::new(["/bin/sh".to_owned(), "-c".to_owned(), line.into()])
+    }
+
+    /// With one more variable.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.env.insert(name.into(), value.into());
+        self
+    }
+}
+
+/// What a command reads.
+pub type Input = Box<dyn AsyncWrite + Send + Unpin>;
+/// What a command writes.
+pub type Output = Box<dyn AsyncRead + Send + Unpin>;
+
+/// A command that runs. Dropping it ends the command and its process group.
+pub struct Process {
+    /// What it reads; dropping it is the end of its input.
+    pub input: Option<Input>,
+    /// What it writes.
+    pub output: Output,
+    /// What it complains about.
+    pub errors: Output,
+    pub(crate) ended: oneshot::Receiver<Ended>,
+    pub(crate) _end: DropGuard,
+}
+
+impl Process {
+    /// A command that a provider has started: it says in `ended` how it ended, and ends it when `end` is
+    /// dropped.
+    pub fn new(
+        input: Option<Input>,
+        [output, errors]: [Output; 2],
+        ended: oneshot::Receiver<Ended>,
+        end: DropGuard,
+    ) -> Self {
+        Self { input, output, errors, ended, _end: end }
+    }
+
+    /// Waits until it has ended. What it wrote may still be in the pipes.
+    pub async fn ended(&mut self) -> Ended {
+        (&mut self.ended).await.unwrap_or(Ended::Gone)
+    }
+}
+
+impl fmt::Debug for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Process").finish_non_exhaustive()
+    }
+}
+
+/// How a command has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Ended {
+    /// By itself, with this code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+    /// Together with its sandbox.
+    Gone,
+}
+
+/// Why a sandbox could not be made, or did not do what it was told.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// A program that makes sandboxes is not installed.
+    #[error("sandboxes need {program}, which is not installed\n  install it: {hint}")]
+    Missing {
+        /// Which one.
+        program: &'static str,
+        /// How to get it.
+        hint: &'static str,
+    },
+    /// The first process of the sandbox did not come up.
+    #[error("the sandbox did not start: {reason}")]
+    NotStarted {
+        /// What the programs said that should have started it.
+        reason: String,
+    },
+    /// The sandbox took longer than it may.
+    #[error("expected {what} within {limit:?}")]
+    TimedOut {
+        /// What we waited for.
+        what: &'static str,
+        /// For how long.
+        limit: Duration,
+    },
+    /// The sandbox has ended.
+    #[error("the sandbox has ended")]
+    Gone,
+    /// A command could not be started.
+    #[error("{command} could not be started in the sandbox: {reason}")]
+    NotRun {
+        /// The command's first word.
+        command: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// A command is longer than what can be passed.
+    #[error("expected a command and environment of at most {limit} bytes, found more")]
+    TooLong {
+        /// The limit.
+        limit: usize,
+    },
+    /// So many commands run in the sandbox that there is no room for another.
+    #[error("{limit} commands run in the sandbox; wait for one to end")]
+    TooMany {
+        /// How many may.
+        limit: usize,
+    },
+    /// Nothing of this machine can be shown elsewhere than where it is.
+    #[error("{} cannot be shown at {}: without bubblewrap everything is where it is on this machine", from.display(), to.display())]
+    NotShown {
+        /// Where it is.
+        from: PathBuf,
+        /// Where the sandbox should see it.
+        to: PathBuf,
+    },
+    /// The system refused something.
+    #[error("could not {doing}: {source}")]
+    System {
+        /// What.
+        doing: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file of this machine that a sandbox is to see cannot be shown.
+    #[error("{} cannot be shown to a sandbox: expected an absolute path without `..`", .0.display())]
+    InvalidMount(PathBuf),
+}
+
+impl SandboxError {
+    /// Makes an error of what the system said.
+    pub(crate) fn system<E: Into<std::io::Error>>(
+        doing: impl Into<String>,
+    ) -> impl FnOnce(E) -> Self {
+        let doing = doing.into();
+        move |source| Self::System { doing, source: source.into() }
+    }
 }

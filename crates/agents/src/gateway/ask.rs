@@ -1,23 +1,21 @@
-//! Runs an agent for one answer.
+//! The agents that there are, and how one runs for an answer.
 //!
-//! All of it is one task, so that what was begun is finished whoever leaves: a sandbox that was made ends,
+//! All of a run is one task, so that what was begun is finished whoever leaves: a sandbox that was made ends,
 //! and its session is written back.
 
-use super::desk::{Answered, Desk};
-use super::error::GatewayRefusal;
-use super::event::{Done, RunEvent};
-use super::models::Agent;
+use super::desk::{Answered, Desk, Done, RunEvent};
 use super::prompt::Conversation;
 use super::{baseline, command};
-use crate::context::Agents;
-use crate::error::AgentsError;
-use crate::sandboxes;
-use baton_api::chat::{ChatRequest, Ran};
+use crate::error::{AgentsError, GatewayRefusal};
+use crate::settings::{AgentSettings, BUILT_IN_AGENT, GatewaySettings, UpstreamSettings};
+use crate::{Agents, sandboxes};
+use baton_api::chat::{ChatRequest, Model, ModelList, Ran};
 use baton_api::sandbox::{BrowserSession, CreateSandbox, EndedSandbox, SandboxView};
 use baton_runtime::Caller;
 use baton_runtime::live::LiveError;
 use baton_session::SandboxId;
 use jiff::Timestamp;
+use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
@@ -25,6 +23,69 @@ use tokio::sync::{mpsc, oneshot};
 const WAITING: usize = 16;
 /// How much longer than its agent a sandbox may live.
 const SLACK: Duration = Duration::from_mins(1);
+
+/// An agent that is asked.
+#[derive(Debug, Clone)]
+enum Agent {
+    /// A program.
+    Command(AgentSettings),
+    /// The one that is built in.
+    Baseline(UpstreamSettings),
+}
+
+impl Agent {
+    /// The agent of a name.
+    fn find(settings: &GatewaySettings, name: &str) -> Result<Self, GatewayRefusal> {
+        if let (BUILT_IN_AGENT, Some(upstream)) = (name, &settings.upstream) {
+            return Ok(Self::Baseline(upstream.clone()));
+        }
+        let found = settings.agents.iter().find(|agent| agent.name == name);
+        found.cloned().map(Self::Command).ok_or_else(|| GatewayRefusal::UnknownModel {
+            found: name.chars().take(100).collect(),
+            known: match names(settings).as_slice() {
+                [] => "none".to_owned(),
+                names => names.join(", "),
+            },
+        })
+    }
+
+    /// What is in its sandbox.
+    fn flavor(&self) -> Option<String> {
+        match self {
+            Self::Command(agent) => agent.flavor.clone(),
+            Self::Baseline(upstream) => upstream.flavor.clone(),
+        }
+    }
+
+    /// Variables of every command in its sandbox.
+    fn env(&self) -> BTreeMap<String, String> {
+        match self {
+            Self::Command(agent) => agent.env.clone(),
+            Self::Baseline(_) => BTreeMap::new(),
+        }
+    }
+}
+
+/// The agents of this node.
+pub fn models(context: &Agents) -> ModelList {
+    let data = names(&context.gateway).into_iter().map(shown).collect();
+    ModelList { object: "list".to_owned(), data }
+}
+
+/// One of them.
+pub fn model(context: &Agents, id: &str) -> Result<Model, AgentsError> {
+    Agent::find(&context.gateway, id)?;
+    Ok(shown(id.to_owned()))
+}
+
+fn shown(id: String) -> Model {
+    Model { id, object: "model".to_owned(), created: 0, owned_by: "baton".to_owned() }
+}
+
+fn names(settings: &GatewaySettings) -> Vec<String> {
+    let built_in = settings.upstream.iter().map(|_| BUILT_IN_AGENT.to_owned());
+    built_in.chain(settings.agents.iter().map(|agent| agent.name.clone())).collect()
+}
 
 /// An agent that answers. Dropping it ends the agent.
 #[derive(Debug)]

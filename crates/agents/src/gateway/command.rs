@@ -1,11 +1,9 @@
 //! An agent that is a program: what it writes is the answer.
 
 use super::desk::{Answered, Desk};
-use super::error::GatewayRefusal;
-use super::prompt;
-use super::prompt::Conversation;
-use super::settings::{AgentSettings, Prompt};
-use crate::error::AgentsError;
+use super::prompt::{self, Conversation};
+use crate::error::{AgentsError, GatewayRefusal};
+use crate::settings::{AgentSettings, Prompt};
 use baton_api::chat::FinishReason;
 use baton_api::sandbox::{CommandLine, ExecEnd, ExecEvent};
 

@@ -1,11 +1,9 @@
-//! Where an agent works: in a sandbox, for a caller who listens.
+//! Where an agent works: in a sandbox, for a caller who listens and hears what it does.
 
-use super::event::RunEvent;
-use crate::context::Agents;
 use crate::error::AgentsError;
-use crate::sandboxes;
 use crate::sandboxes::Events;
-use baton_api::chat::{FinishReason, Usage};
+use crate::{Agents, sandboxes};
+use baton_api::chat::{FinishReason, Ran, Usage};
 use baton_api::sandbox::{CommandLine, ExecSandbox, SandboxView};
 use baton_runtime::Caller;
 use std::collections::BTreeMap;
@@ -14,6 +12,26 @@ use tokio::sync::mpsc;
 
 /// The most that an agent says in one answer, in bytes.
 const MOST_SAID: usize = 4 << 20;
+
+/// What an agent does.
+#[derive(Debug)]
+pub enum RunEvent {
+    /// It says something.
+    Text(String),
+    /// It is done; always the last event.
+    End(Box<Result<Done, AgentsError>>),
+}
+
+/// How an answer ended.
+#[derive(Debug)]
+pub struct Done {
+    /// Why.
+    pub finish: FinishReason,
+    /// The tokens, if the agent knows them.
+    pub usage: Option<Usage>,
+    /// What became of its sandbox.
+    pub ran: Ran,
+}
 
 /// Where an agent works.
 pub(super) struct Desk<'a> {

@@ -1,23 +1,33 @@
-//! Makes a sandbox, with a session in it.
+//! Makes a sandbox, with a session in it: planned within what the settings allow, built, and given its
+//! profile.
 
-use super::error::SandboxRefusal;
-use super::found::Found;
-use super::hand_in::{self, Sought};
-use super::plan::Plan;
-use super::profile;
-use super::registry::{Kept, Lent, Slot};
-use super::vnc::Display;
-use super::watch;
-use crate::context::Agents;
-use crate::error::AgentsError;
-use baton_api::sandbox::{CreateSandbox, Enforcement, SandboxView, WrittenLimits};
+use super::end::watch;
+use super::exec::within_limit;
+use super::hand_in::{Found, Sought};
+use super::vnc::{Display, variables};
+use super::{PROFILE, PROFILE_NAME, PROFILE_VARIABLE, hand_in};
+use crate::Agents;
+use crate::error::{AgentsError, SandboxRefusal};
+use crate::registry::{Kept, Lent, Slot};
+use crate::settings::{DEFAULT_FLAVOR, Flavor};
+use baton_api::Invalid;
+use baton_api::sandbox::{
+    CreateSandbox, Enforcement, SandboxView, TakeBack, WantedLimits, WrittenLimits,
+};
+use baton_browser::profile::at_rest::Instant;
+use baton_browser::profile::compile::Times;
 use baton_browser::profile::packed::Pack;
 use baton_runtime::Caller;
 use baton_runtime::audit::{Action, Note};
-use baton_sandbox::{Enforced, Limits, Sandbox};
+use baton_sandbox::{Enforced, Limits, Sandbox, SandboxSpec};
 use baton_session::SandboxId;
+use baton_session::domains::Domain;
+use baton_store::blocking::blocking;
 use baton_store::clock;
+use futures_util::future::join_all;
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
@@ -94,7 +104,7 @@ async fn build(
     let pack = async {
         let Some(sought) = sought else { return Ok(None) };
         let session = Box::pin(hand_in::find(context, caller, sought, &plan.domains, id)).await?;
-        profile::pack(context, found.insert(session)).await.map(Some)
+        pack(context, found.insert(session)).await.map(Some)
     };
     let (sandbox, packed) = tokio::join!(make, pack);
     let (sandbox, packed) = match (sandbox, packed) {
@@ -121,7 +131,7 @@ async fn furnish(
     packed: Option<&Pack>,
 ) -> Result<Option<Display>, AgentsError> {
     if let Some(packed) = packed {
-        profile::put(sandbox, packed).await?;
+        put(sandbox, packed).await?;
     }
     if !plan.has_display {
         return Ok(None);
@@ -201,7 +211,198 @@ fn keep(
     if let Some(display) = display {
         view.vnc = Some(display.serve(Arc::clone(&kept)));
     }
-    watch::watch(context, kept, plan.ttl);
+    watch(context, kept, plan.ttl);
     tracing::info!(sandbox = %view.id, flavor = view.flavor, "made a sandbox");
     view
+}
+
+/// Makes the profile of a session, whose state goes with that.
+async fn pack(context: &Agents, found: &mut Found) -> Result<Pack, AgentsError> {
+    let now = Instant(clock::now().as_microsecond());
+    let times = Times { now, written: Instant(found.taken_at.as_microsecond()) };
+    let (cache, key) = (context.hub.compiled().clone(), found.key);
+    let (scratch, state) = (context.sandboxes.scratch().clone(), std::mem::take(&mut found.state));
+    let local_storage = found.local_storage.take().map(|(kept, _)| kept);
+    let work = move || {
+        let cached = key.map(|key| (&cache, key));
+        Pack::make(&state, &scratch, times, cached, local_storage.as_ref())
+    };
+    let made = blocking(work).await?;
+    Ok(made.map_err(SandboxRefusal::from)?)
+}
+
+/// Puts it there.
+async fn put(sandbox: &dyn Sandbox, pack: &Pack) -> Result<(), AgentsError> {
+    let not_put = |why| SandboxRefusal::NotPut { why };
+    let archives = pack.open().map_err(|error| not_put(error.to_string()))?;
+    let all = archives.into_iter().map(|archive| sandbox.unpack(archive, PROFILE));
+    for unpacked in within_limit(async { Ok(join_all(all).await) }).await? {
+        unpacked.map_err(SandboxRefusal::from)?.map_err(|why| {
+            if why.contains("os error 28") { SandboxRefusal::Full { why } } else { not_put(why) }
+        })?;
+    }
+    Ok(())
+}
+
+/// The most that the variables of a request may have, in bytes.
+const ENV_LIMIT: usize = 64 << 10;
+
+/// What is said of a sandbox that is none.
+const NOT_ISOLATED: &str = "not isolated: what runs here can read and change whatever the node can, its \
+    keys and all of its sessions, too ([sandboxes] allow_unsandboxed)";
+
+/// What a sandbox will be.
+struct Plan {
+    /// By which name its maker asked for it.
+    flavor: String,
+    spec: SandboxSpec,
+    /// Which domains need a login.
+    domains: Vec<Domain>,
+    ttl: Duration,
+    /// What is written back of the session that is handed in.
+    take_back: TakeBack,
+    /// Whether it has a display.
+    has_display: bool,
+    /// What its maker should know.
+    warnings: Vec<String>,
+}
+
+impl Plan {
+    /// What a request wants, as far as the settings allow it, of a provider that isolates or does not.
+    fn of(
+        context: &Agents,
+        id: SandboxId,
+        request: &CreateSandbox,
+        isolates: bool,
+    ) -> Result<Self, AgentsError> {
+        let settings = context.sandboxes.settings();
+        let name = request.flavor.as_deref().unwrap_or(DEFAULT_FLAVOR);
+        let flavor = settings.flavors.get(name).ok_or_else(|| {
+            let known = settings.flavors.keys().cloned().collect::<Vec<_>>().join(", ");
+            SandboxRefusal::UnknownFlavor { found: name.to_owned(), known }
+        })?;
+        let ttl = ttl(request.ttl, settings.ttl, settings.longest_ttl)?;
+        let domains = domains(&request.domains)?;
+        let spec = SandboxSpec {
+            name: format!("sandbox-{id}"),
+            mounts: flavor.mounts.clone(),
+            env: env(context, flavor, request, isolates)?,
+            files: files(request),
+            network: settings.network.clone(),
+            limits: limits(request.limits, settings.limits)?,
+        };
+        let mut warnings = Vec::new();
+        if !isolates {
+            warnings.push(NOT_ISOLATED.to_owned());
+        }
+        if !isolates && request.enable_vnc {
+            return Err(SandboxRefusal::NotIsolated.into());
+        }
+        if request.browser_session.as_ref().is_some_and(|wanted| wanted.shared) {
+            warnings.push(
+                "shared: what changes here is not written back; where tokens rotate, the session or \
+                 the sandbox will be logged out"
+                    .to_owned(),
+            );
+        }
+        let take_back = request.browser_session.as_ref().map(|wanted| wanted.take_back);
+        Ok(Self {
+            flavor: name.to_owned(),
+            spec,
+            domains,
+            ttl,
+            take_back: take_back.unwrap_or_default(),
+            has_display: request.enable_vnc,
+            warnings,
+        })
+    }
+}
+
+fn ttl(wanted: Option<u32>, usual: Duration, longest: Duration) -> Result<Duration, AgentsError> {
+    let wanted = wanted.map(|seconds| Duration::from_secs(seconds.into()));
+    match wanted {
+        Some(ttl) if ttl.is_zero() || ttl > longest => Err(Invalid {
+            field: "ttl",
+            expected: "a number of seconds from 1 to what [sandboxes] longest_ttl says",
+            found: ttl.as_secs().to_string(),
+        }
+        .into()),
+        wanted => Ok(wanted.unwrap_or(usual)),
+    }
+}
+
+fn domains(texts: &[String]) -> Result<Vec<Domain>, AgentsError> {
+    let read = |text: &String| {
+        text.parse().map_err(|_| Invalid {
+            field: "domains",
+            expected: "domains such as example.com, without a scheme, port or path",
+            found: format!("{text:?}"),
+        })
+    };
+    Ok(texts.iter().map(read).collect::<Result<_, _>>()?)
+}
+
+fn env(
+    context: &Agents,
+    flavor: &Flavor,
+    request: &CreateSandbox,
+    isolates: bool,
+) -> Result<BTreeMap<String, String>, AgentsError> {
+    const PROGRAM: &str = "AGENT_BROWSER_EXECUTABLE_PATH";
+    let size: usize = request.env.iter().map(|(name, value)| name.len() + value.len()).sum();
+    let is_bad = |(name, value): (&String, &String)| {
+        name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
+    };
+    if size > ENV_LIMIT || request.env.iter().any(is_bad) {
+        return Err(Invalid {
+            field: "env",
+            expected: "at most 64 KiB of variables, with names without '='",
+            found: "others".to_owned(),
+        }
+        .into());
+    }
+    let mut env = variables(request.enable_vnc);
+    if !isolates && rustix::process::geteuid().is_root() {
+        // Chromium refuses to run in its own sandbox as root, and here that is who runs it.
+        env.insert("AGENT_BROWSER_ARGS".to_owned(), "--no-sandbox".to_owned());
+    }
+    env.extend(flavor.env.clone());
+    if !env.contains_key(PROGRAM)
+        && let Some(browser) = context.hub.browser()
+    {
+        env.insert(PROGRAM.to_owned(), browser.display().to_string());
+    }
+    env.extend(request.env.clone());
+    Ok(env)
+}
+
+/// The variable that says where the profile is.
+fn files(request: &CreateSandbox) -> BTreeMap<String, String> {
+    let handed_in = request.browser_session.iter();
+    handed_in.map(|_| (PROFILE_VARIABLE.to_owned(), PROFILE_NAME.to_owned())).collect()
+}
+
+fn limits(wanted: WantedLimits, most: Limits) -> Result<Limits, AgentsError> {
+    let limits = Limits {
+        memory: wanted.memory.unwrap_or(most.memory),
+        processes: wanted.processes.unwrap_or(most.processes),
+        processors: wanted.processors.unwrap_or(most.processors),
+        disk: wanted.disk.unwrap_or(most.disk),
+    };
+    let fits = limits.memory <= most.memory
+        && limits.processes <= most.processes
+        && limits.processors <= most.processors
+        && limits.disk <= most.disk;
+    let is_enough = limits.memory >= 1 << 20
+        && limits.processes >= 8
+        && limits.processors >= 0.01
+        && limits.disk >= 1 << 20;
+    if fits && is_enough {
+        return Ok(limits);
+    }
+    Err(Invalid {
+        field: "limits",
+        expected: "no more than [sandboxes] allows, and at least 1 MiB, 8 processes, 0.01 processors",
+        found: format!("{limits:?}"),
+    }.into())
 }

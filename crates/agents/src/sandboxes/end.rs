@@ -1,20 +1,33 @@
-//! Ends sandboxes: what they held of a session is written back first.
+//! Ends sandboxes, on request, in time or when they have ended by themselves: what they held of a session is
+//! written back first.
+//!
+//! The one idea: what an agent left there may be anything, and costs its own session only; but a session is
+//! never given up because this node had no room, no time or a fault. What it holds is stored once, and the
+//! session is free only when nothing is left that can fail.
 
-use super::error::SandboxRefusal;
-use super::registry::Kept;
-use super::take_back::take_back;
-use super::taken::{LeftSites, Taken};
-use crate::context::Agents;
-use crate::error::AgentsError;
-use baton_api::sandbox::EndedSandbox;
-use baton_runtime::Actor;
-use baton_runtime::Caller;
-use baton_runtime::RuntimeError;
+use super::PROFILE;
+use super::exec::LIMIT;
+use crate::Agents;
+use crate::error::{AgentsError, SandboxRefusal};
+use crate::registry::{Kept, LeftSites, Lent, Taken};
+use baton_api::sandbox::{EndedSandbox, WrittenBack};
+use baton_browser::profile::at_rest::Instant;
+use baton_browser::profile::keyring::KeyringError;
+use baton_browser::profile::read::{ProfileFolder, ReadError};
+use baton_browser::profile::{Fault, packed, read};
 use baton_runtime::audit::{Action, Note};
-use baton_session::SandboxId;
+use baton_runtime::{Actor, Caller, RuntimeError};
+use baton_sandbox::{Sandbox, SandboxError};
+use baton_session::cookie::Expiry;
+use baton_session::write_back::written_back;
+use baton_session::{Holdings, Receipt, SandboxId, State, admit};
+use baton_store::clock;
 use futures_util::future::join_all;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
+use tokio_util::io::SyncIoBridge;
 
 /// How many sites of which something was left out are in the audit log by name.
 const MOST_NOTED: usize = 20;
@@ -33,7 +46,7 @@ pub async fn delete(
 }
 
 /// Ends a sandbox because its time has come, or it ended by itself.
-pub(super) async fn expire(context: &Agents, kept: &Kept) -> Result<(), AgentsError> {
+async fn expire(context: &Agents, kept: &Kept) -> Result<(), AgentsError> {
     noted(context, &Actor::node(), kept).await.map(drop)
 }
 
@@ -131,4 +144,193 @@ async fn save(context: &Agents, kept: &Kept) -> Result<Option<Taken>, AgentsErro
         Some(lent) => Box::pin(take_back(context, kept, lent)).await.map(Some),
         None => Ok(None),
     }
+}
+
+/// For how long a sandbox is kept that this node cannot read: whoever looks after the node may make room
+/// on its disk meanwhile, but a session does not stay away for ever.
+const PATIENCE: Duration = Duration::from_hours(1);
+
+/// Asks what runs in a sandbox to end, reads its profile, stores what the session holds now, and gives the
+/// session back. What lies there and cannot be read costs nothing: the snapshot before stands, and the
+/// answer says so. After an error of ours the sandbox has the session yet, and this can be done again: then
+/// what was stored is not stored a second time.
+async fn take_back(context: &Agents, kept: &Kept, lent: &Lent) -> Result<Taken, AgentsError> {
+    let session = &lent.loan.session;
+    let taken = lent.taken.get_or_try_init(|| settle_and_store(context, kept, lent)).await?;
+    context.peers.release(context, &session.owner, session.id).await?;
+    // Last of all: from here on it is somebody else's, and may run.
+    context.hub.give_back(&lent.loan).await?;
+    Ok(taken.clone())
+}
+
+async fn settle_and_store(
+    context: &Agents,
+    kept: &Kept,
+    lent: &Lent,
+) -> Result<Taken, AgentsError> {
+    let settled = kept.sandbox.settle().await;
+    let mut taken = store(context, kept, lent).await?;
+    if let Err(error) = settled {
+        tracing::warn!(sandbox = %kept.view.id, %error, "what ran in a sandbox did not end by itself");
+        taken.told.reason.get_or_insert(format!(
+            "what a browser had not written down yet is not in it: {error}"
+        ));
+    }
+    Ok(taken)
+}
+
+/// Stores what the profile of a sandbox holds in which nothing runs any more.
+async fn store(context: &Agents, kept: &Kept, lent: &Lent) -> Result<Taken, AgentsError> {
+    let session = &lent.loan.session;
+    let mut left_sites = LeftSites::new();
+    let mut told = WrittenBack {
+        session_id: session.id,
+        snapshot: None,
+        shrunk: false,
+        reason: None,
+        left_out: Receipt::default(),
+    };
+    match read_profile(context, &*kept.sandbox).await {
+        Ok((after, left_out)) => {
+            let (before, unread) = context.hub.recall(&lent.loan).await?;
+            let held = Holdings::of(&before);
+            let taken = written_back(before, after, &lent.receipt, lent.take_back);
+            let snapshot = context.hub.write_back(&lent.loan, held, taken.state).await?;
+            told.left_out = left_out;
+            told.left_out.extend(unread);
+            told.left_out.extend(taken.left_out);
+            left_sites = taken.left_sites;
+            told.shrunk = snapshot.shrunk;
+            told.snapshot = Some(snapshot.id);
+            if snapshot.sibling {
+                told.reason = Some("another node took the session: what the sandbox left is kept beside what that one captured".to_owned());
+            }
+        }
+        Err(Fault::Ours(why)) if is_kept(kept) => {
+            return Err(SandboxRefusal::NotRead { why }.into());
+        }
+        Err(Fault::Bytes(why) | Fault::Ours(why)) => {
+            tracing::warn!(session = %session.id, sandbox = %kept.view.id, why, "a session was not written back");
+            told.reason = Some(why);
+        }
+    }
+    Ok(Taken { told, left_sites })
+}
+
+/// Whether a sandbox that this node could not read is kept, to be read later.
+fn is_kept(kept: &Kept) -> bool {
+    kept.unread_since.get_or_init(tokio::time::Instant::now).elapsed() < PATIENCE
+}
+
+/// What the profile in a sandbox holds, and what of it could not be read; or why nothing could.
+async fn read_profile(context: &Agents, sandbox: &dyn Sandbox) -> Result<(State, Receipt), Fault> {
+    let scratch = context.sandboxes.scratch().clone();
+    let read = async {
+        let command = sandbox.tool("pack", PROFILE);
+        let mut process = sandbox.start(&command).await.map_err(|error| not_started(&error))?;
+        let empty = Box::new(tokio::io::empty());
+        let output = SyncIoBridge::new(std::mem::replace(&mut process.output, empty));
+        let work = move || {
+            let folder = tempfile::tempdir_in(&scratch).map_err(|error| {
+                Fault::Ours(format!("could not make a folder in {}: {error}", scratch.display()))
+            })?;
+            match packed::unpack(output, folder.path()) {
+                Ok(true) => read(folder.path()),
+                Ok(false) => Err(Fault::Bytes(
+                    "the profile in the sandbox is larger than is taken back".to_owned(),
+                )),
+                Err(Fault::Bytes(why)) => {
+                    Err(Fault::Bytes(format!("the profile in the sandbox is damaged: {why}")))
+                }
+                Err(ours) => Err(ours),
+            }
+        };
+        tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
+            let why = if error.is_panic() {
+                "the reader of profiles panicked, which is a fault of Baton"
+            } else {
+                "the node is stopping"
+            };
+            Err(Fault::Ours(why.to_owned()))
+        })
+    };
+    let slow = || Fault::Ours(format!("the profile was not read within {LIMIT:?}"));
+    tokio::time::timeout(LIMIT, read).await.unwrap_or_else(|_| Err(slow()))
+}
+
+/// Why a sandbox does not pack its profile. One that has ended never will.
+fn not_started(error: &SandboxError) -> Fault {
+    let why = error.to_string();
+    if matches!(error, SandboxError::Gone) { Fault::Bytes(why) } else { Fault::Ours(why) }
+}
+
+/// Blocks on the disk.
+fn read(folder: &Path) -> Result<(State, Receipt), Fault> {
+    let now = clock::now().as_microsecond();
+    let profile = ProfileFolder::find(folder).map_err(|error| match error {
+        ReadError::Profile(error) => Fault::Ours(error.to_string()),
+        _ => Fault::Bytes("no profile is left in the sandbox".to_owned()),
+    })?;
+    // A browser in a sandbox has no keyring.
+    let mut no_key = || Err(KeyringError::Locked);
+    let found = read::read(&profile, &mut no_key, Instant(now));
+    let told = |why| format!("the profile in the sandbox cannot be read: {why}");
+    match found.fault {
+        Some(Fault::Bytes(why)) => return Err(Fault::Bytes(told(why))),
+        Some(Fault::Ours(why)) => return Err(Fault::Ours(told(why))),
+        None => {}
+    }
+    let (mut state, mut left_out) = (found.state, found.left_out);
+    // Whatever ran there could write what it liked.
+    left_out.extend(admit::admit(&mut state, Expiry(now)));
+    Ok((state, left_out))
+}
+
+/// How long until it is tried again where something of ours did not work, the database for instance: at
+/// first, and at most.
+const AGAIN: Duration = Duration::from_secs(10);
+const AGAIN_MOST: Duration = Duration::from_mins(5);
+
+/// Waits until this node can no longer say that it holds the sandbox's session.
+async fn lost(context: &Agents, kept: &Kept) {
+    match kept.lent {
+        Some(_) => context.hub.lost().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Watches a sandbox for as long as it is there, or until the node ends, which then ends all of them. An
+/// end that has begun is finished before the node ends.
+pub(super) fn watch(context: &Agents, kept: Arc<Kept>, ttl: Duration) {
+    let context = context.clone();
+    context.tasks.clone().spawn(async move {
+        tokio::select! {
+            biased;
+            () = kept.ended.cancelled() => return,
+            () = context.ending.cancelled() => return,
+            () = kept.sandbox.ended() => {
+                tracing::warn!(sandbox = %kept.view.id, "a sandbox ended by itself");
+            }
+            () = lost(&context, &kept) => {
+                tracing::warn!(sandbox = %kept.view.id, "another node may take the session of a sandbox: it ends");
+            }
+            () = sleep(ttl) => tracing::info!(sandbox = %kept.view.id, "a sandbox's time has come"),
+        }
+        let mut pause = AGAIN;
+        loop {
+            match expire(&context, &kept).await {
+                Ok(()) => return,
+                // Somebody else ends it right now.
+                Err(AgentsError::Sandbox(SandboxRefusal::NotFound { .. })) => {}
+                Err(error) => {
+                    tracing::error!(sandbox = %kept.view.id, %error, "a sandbox was not ended");
+                }
+            }
+            tokio::select! {
+                () = kept.ended.cancelled() => return,
+                () = context.ending.cancelled() => return,
+                () = sleep(pause) => pause = (pause * 2).min(AGAIN_MOST),
+            }
+        }
+    });
 }

@@ -3,10 +3,9 @@
 //! The one idea: what is read is passed on, not held. A file in a sandbox may have no end, and there are
 //! many sandboxes; so a file is read as fast as whoever wants it takes it, and no faster.
 
-use super::error::SandboxRefusal;
-use super::run::{LIMIT, complaint, ended, nothing, too_much, tool, within_limit};
-use crate::context::Agents;
-use crate::error::AgentsError;
+use super::exec::{LIMIT, complaint, ended, nothing, too_much, tool, within_limit};
+use crate::Agents;
+use crate::error::{AgentsError, SandboxRefusal};
 use baton_api::Invalid;
 use baton_runtime::Caller;
 use baton_sandbox::{Output, Process, WORKSPACE};

@@ -1,20 +1,31 @@
-//! Finds the session that is to be handed in, and checks that it logs somebody in.
+//! The session that is to be handed in: sought, found here or at another service, and checked that it logs
+//! somebody in.
 
-use super::borrow::{self, kept_here};
-use super::error::SandboxRefusal;
-use super::found::{Found, accept};
-use super::service;
-use crate::context::Agents;
-use crate::error::AgentsError;
+use crate::Agents;
+use crate::error::{AgentsError, SandboxRefusal};
+use crate::settings::SessionService;
 use baton_api::FileText;
-use baton_api::sandbox::{BrowserSession, BrowserSessionType, HandedIn, TakeBack};
-use baton_runtime::Caller;
+use baton_api::sandbox::{BrowserSession, BrowserSessionType, HandedIn, Login, TakeBack};
+use baton_browser::profile::compile::{CacheKey, StoreArchive};
+use baton_net::client;
+use baton_net::outbound::Reach;
+use baton_runtime::audit::Action;
+use baton_runtime::life::{Lend, Lent, Want, Wish, expect_driver, stored};
+use baton_runtime::live::{Handed, LiveError, Loan};
+use baton_runtime::{Caller, RuntimeError};
 use baton_session::cookie::Expiry;
 use baton_session::domains::Domain;
-use baton_session::{Receipt, SandboxId, Session, State, admit, import};
+use baton_session::import::{ImportError, Imported};
+use baton_session::login::{NoLogin, expect_login, logins};
+use baton_session::{
+    Lifecycle, Receipt, SandboxId, Session, SessionName, State, StorageKey, admit, import,
+};
 use baton_store::blocking::blocking;
-use baton_store::clock;
+use baton_store::{StoreError, clock, plain};
 use jiff::Timestamp;
+use secrecy::SecretString;
+use std::time::Duration;
+use url::Url;
 
 /// A session that a request wants.
 pub(super) enum Sought<'a> {
@@ -24,6 +35,62 @@ pub(super) enum Sought<'a> {
     Here(Session, &'a BrowserSession),
     /// One of another service, by its id there.
     Elsewhere(&'a str, &'a str),
+}
+
+/// A session on its way into a sandbox.
+pub(super) struct Found {
+    /// What it holds, but for localStorage that is at hand.
+    pub(super) state: State,
+    /// That localStorage, and where it belongs.
+    pub(super) local_storage: Option<(StoreArchive, Vec<StorageKey>)>,
+    /// When that was.
+    pub(super) taken_at: Timestamp,
+    /// Under which name its profile may be kept.
+    pub(super) key: Option<CacheKey>,
+    /// That it was taken, if nobody else may have it meanwhile.
+    pub(super) loan: Option<Loan>,
+    /// The name of the session whose browser was ended for it.
+    pub(super) ended: Option<SessionName>,
+    /// What its maker is told.
+    pub(super) told: HandedIn,
+}
+
+/// Checks that a session logs somebody in, and says for how long.
+pub(super) fn accept(found: Found, domains: &[Domain]) -> Result<Found, AgentsError> {
+    let now = clock::now();
+    let stored = found.local_storage.as_ref().map_or(&[][..], |(_, keys)| keys);
+    let is_login = expect_login(&found.state, stored, domains, now);
+    is_login.map_err(|source| refused(source, &found.told.receipt))?;
+    Ok(with_logins(found, now))
+}
+
+/// Says where a session is logged in, and for how long.
+fn with_logins(mut found: Found, now: Timestamp) -> Found {
+    let stored = found.local_storage.as_ref().map_or(&[][..], |(_, keys)| keys);
+    found.told.logins = logins(&found.state, stored, now)
+        .into_iter()
+        .map(|login| Login {
+            domain: login.site.as_str().to_owned(),
+            likelihood: login.likelihood,
+            address: login.address,
+            stored: login.is_stored,
+            forecast: login.forecast,
+        })
+        .collect();
+    found
+}
+
+/// Why a session is not taken. What was left out of it may be the login.
+fn refused(source: NoLogin, left_out: &Receipt) -> AgentsError {
+    let mut lost = left_out.losses();
+    let (NoLogin::Missing { place }, Some(first)) = (&source, lost.next()) else {
+        return source.into();
+    };
+    let why = first.reason.as_deref().unwrap_or_default();
+    let more = lost.count();
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    let left_out = format!("{} {}: {why}{more}", first.kind, first.place);
+    SandboxRefusal::NotTaken { place: place.clone(), left_out }.into()
 }
 
 /// Understands what a request wants, and refuses at once what cannot be had.
@@ -66,7 +133,7 @@ pub(super) async fn seek<'a>(
                 );
             }
             let Some(url) = &wanted.session_service_url else {
-                let session = borrow::seek(context, caller, wanted, reference).await?;
+                let session = seek_session(context, caller, wanted, reference).await?;
                 return Ok(Sought::Here(session, wanted));
             };
             if wanted.shared {
@@ -96,7 +163,7 @@ pub(super) async fn find(
             kept_here(context, caller, wanted, &session, domains, to).await
         }
         Sought::Elsewhere(url, reference) => {
-            let (state, left_out) = service::fetch(context, caller, url, reference).await?;
+            let (state, left_out) = fetch(context, caller, url, reference).await?;
             accept(admitted(BrowserSessionType::Reference, state, left_out, clock::now()), domains)
         }
     }
@@ -138,4 +205,188 @@ fn admitted(
 
 fn is_over(cookie: &baton_session::Cookie, now: Timestamp) -> bool {
     cookie.expires.is_some_and(|end| end.0 <= now.as_microsecond())
+}
+
+/// A session of this node that the caller may have now.
+async fn seek_session(
+    context: &Agents,
+    caller: &Caller,
+    wanted: &BrowserSession,
+    reference: &str,
+) -> Result<Session, AgentsError> {
+    let found = context.find(&caller.owner, reference).await?;
+    if !wanted.shared {
+        let want = want(caller, wanted, &[]);
+        want.allows(context, &found)?;
+        if want.drives() {
+            expect_driver(context, caller, &found).await?;
+        }
+    }
+    Ok(found)
+}
+
+fn want<'w>(caller: &'w Caller, wanted: &BrowserSession, domains: &'w [Domain]) -> Lend<'w> {
+    Lend { domains, agent: caller.agent.as_ref(), takes: wanted.take }
+}
+
+/// A session of this node: lent to the sandbox `to`, or a copy.
+async fn kept_here(
+    context: &Agents,
+    caller: &Caller,
+    wanted: &BrowserSession,
+    session: &Session,
+    domains: &[Domain],
+    to: SandboxId,
+) -> Result<Found, AgentsError> {
+    if wanted.shared {
+        copy(context, session, domains).await
+    } else {
+        borrow(context, caller, session, want(caller, wanted, domains), to).await
+    }
+}
+
+/// A copy of a session, which stays with whoever has it.
+async fn copy(
+    context: &Agents,
+    session: &Session,
+    domains: &[Domain],
+) -> Result<Found, AgentsError> {
+    let runs_here = session.lifecycle == Lifecycle::Active && context.hub.holds(session.id);
+    let turn = if runs_here { Some(context.hold_again(session).await?) } else { None };
+    let session = turn.as_ref().map_or(session, |(session, _)| session);
+    let handed = context.hub.copy_out(session).await?;
+    accept(of(session, handed, false), domains)
+}
+
+/// A session that the sandbox has until it ends.
+async fn borrow(
+    context: &Agents,
+    caller: &Caller,
+    found: &Session,
+    want: Lend<'_>,
+    to: SandboxId,
+) -> Result<Found, AgentsError> {
+    let wish = Wish::about(context, caller, Action::Lend, found.clone());
+    let wish = wish.with("sandbox", to.to_string());
+    let lent = Box::pin(lend(&wish, want, to)).await;
+    let wish = match &lent {
+        Ok(found) => wish.with_losses(&found.told.receipt),
+        Err(_) => wish,
+    };
+    wish.end(lent.map_err(|error| held_elsewhere(found, error))).await
+}
+
+async fn lend<'w>(wish: &'w Wish<'w>, want: Lend<'w>, to: SandboxId) -> Result<Found, AgentsError> {
+    let held = wish.preflight(want).await?.hold().await?.stop_to_lend().await?;
+    let Lent { session, ran, loan, handed } = held.acquire().await?.lend(to).await?;
+    let found = with_logins(of(&session, handed, true), clock::now());
+    Ok(Found { loan: Some(loan), ended: ran.then_some(session.name), ..found })
+}
+
+fn of(session: &Session, handed: Handed, writes_back: bool) -> Found {
+    let key = Some(CacheKey::of(&handed.parts).of_session(session.id));
+    let stored = stored(&handed);
+    let told = HandedIn {
+        kind: BrowserSessionType::Reference,
+        session_id: Some(session.id),
+        name: Some(session.name.clone()),
+        snapshot: Some(handed.snapshot),
+        writes_back,
+        logins: Vec::new(),
+        receipt: handed.receipt,
+    };
+    let local_storage = handed.local_storage.map(|kept| (kept, stored));
+    Found {
+        state: handed.state,
+        local_storage,
+        taken_at: handed.taken_at,
+        key,
+        loan: None,
+        ended: None,
+        told,
+    }
+}
+
+fn held_elsewhere(session: &Session, error: AgentsError) -> AgentsError {
+    let node = match error {
+        AgentsError::Runtime(
+            RuntimeError::Store(StoreError::HeldElsewhere { node })
+            | RuntimeError::Live(LiveError::Store(StoreError::HeldElsewhere { node })),
+        ) => node,
+        error => return error,
+    };
+    let holder = format!("node {node} has it");
+    RuntimeError::Held { name: session.name.clone(), holder }.into()
+}
+
+/// The largest answer, in bytes.
+const ANSWER_MAX: usize = 128 << 20;
+/// How long an answer may take.
+const ANSWER_LIMIT: Duration = Duration::from_secs(30);
+
+/// What a session holds at a service: `GET URL/ID/state?reveal=true`, as a Baton answers it, or any file
+/// that is imported.
+///
+/// A service is one of the settings, and is asked with the key that the settings name, never the caller's;
+/// and only for the owner whose that key is. So nobody reaches through this node what they could not reach
+/// themselves.
+async fn fetch(
+    context: &Agents,
+    caller: &Caller,
+    url: &str,
+    session: &str,
+) -> Result<(State, Receipt), AgentsError> {
+    let services = &context.sandboxes.settings().services;
+    let named = url.parse::<Url>().ok();
+    let found = services.iter().find(|one| {
+        one.owner == caller.owner && named.as_ref().is_some_and(|named| is_same(named, &one.url))
+    });
+    let service = found.ok_or(SandboxRefusal::UnknownService)?;
+    let failed = |why: String| SandboxRefusal::Service { url: service.url.clone(), why };
+    let asked = ask(context, service, session);
+    let answer = tokio::time::timeout(ANSWER_LIMIT, asked).await;
+    let answer = answer.map_err(|_| failed(format!("no answer within {ANSWER_LIMIT:?}")))??;
+    Ok(blocking(move || read(&answer)).await?.map_err(failed)?)
+}
+
+/// The same address, whether or not a slash stands at its end.
+fn is_same(one: &Url, other: &Url) -> bool {
+    one.as_str().trim_end_matches('/') == other.as_str().trim_end_matches('/')
+}
+
+async fn ask(
+    context: &Agents,
+    service: &SessionService,
+    session: &str,
+) -> Result<Vec<u8>, AgentsError> {
+    let failed = |why: String| SandboxRefusal::Service { url: service.url.clone(), why };
+    let key = plain::secret(&service.key_file).await;
+    let key = key.map_err(|error| failed(format!("its key cannot be read: {error}")))?;
+    let key = SecretString::from(key.trim());
+    let client = client::client(&context.outbound, &service.url, Reach::default()).await?;
+    let url = client::address(&service.url, &[session, "state"])?;
+    let call = client.get(url).query(&[("reveal", true)]);
+    let call = call.header("authorization", client::bearer(&key)?);
+    let response = call.send().await.map_err(|error| failed(client::said(error)))?;
+    let status = response.status();
+    match status.as_u16() {
+        200 => {}
+        404 => return Err(SandboxRefusal::NotThere { session: session.to_owned() }.into()),
+        300..=399 => {
+            return Err(failed("it sends us elsewhere, where we do not go".to_owned()).into());
+        }
+        401 | 403 => return Err(failed("it refuses our key".to_owned()).into()),
+        _ => return Err(failed(format!("it answers {status}")).into()),
+    }
+    client::bounded(response, ANSWER_MAX).await.map_err(|why| failed(why).into())
+}
+
+fn read(answer: &[u8]) -> Result<(State, Receipt), String> {
+    match import::read(answer) {
+        Ok(Imported { state, left_out, .. }) => Ok((state, left_out)),
+        Err(ImportError::Redacted) => {
+            Err("its answer has no secrets: its key for us lacks the scope reveal".to_owned())
+        }
+        Err(error) => Err(error.to_string()),
+    }
 }

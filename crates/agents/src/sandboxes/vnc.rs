@@ -6,10 +6,9 @@
 //! else out: wrong passwords count for nothing, and whoever has shown none has a place for a while only, that
 //! of whoever came first when there are many.
 
-use super::error::SandboxRefusal;
-use super::registry::Kept;
-use super::run::tool;
-use crate::error::AgentsError;
+use super::exec::tool;
+use crate::error::{AgentsError, SandboxRefusal};
+use crate::registry::Kept;
 use baton_api::sandbox::Vnc;
 use baton_sandbox::{Command, Process, Sandbox, SandboxError};
 use des::Des;

@@ -1,11 +1,11 @@
-//! What whoever starts a session has to have: its lease in the database, and that between nodes.
+//! What whoever starts a session has to have, its lease in the database and that between nodes, and how both
+//! are given up when it ends.
 //!
 //! The one idea: the database first, because that can be given back as it was; then peers, of whom one may
 //! close its browser for us. Both are given back, by themselves, unless something starts.
 
 use super::driver::{drive, let_go};
-use super::start::{Lend, Starts, StartsBrowser};
-use super::want::Want;
+use super::want::{Lend, Starts, StartsBrowser, Want};
 use super::wish::{Held, Wish, settled};
 use crate::error::RuntimeError;
 use crate::here::Runtime;
@@ -13,7 +13,7 @@ use crate::live::{Handed, Loan, Resumed};
 use crate::table::Hold;
 use baton_api::sync::HandedView;
 use baton_session::{Lifecycle, NodeId, Owner, SandboxId, Session, SessionId, Term};
-use baton_store::StoreError;
+use baton_store::{StoreError, clock};
 
 impl<'w, W: Starts> Held<'w, W> {
     /// Makes this node the holder of the session, for all who might run it. What another node saved since
@@ -257,5 +257,38 @@ async fn send_home(context: &Runtime, session: SessionId, home: NodeId) -> Resul
 pub(crate) async fn give_back_to_peers(context: &Runtime, owner: &Owner, session: SessionId) {
     if let Err(error) = context.peers.release(context, owner, session).await {
         tracing::error!(%session, %error, "peers are not told that a session is free");
+    }
+}
+
+/// Takes a last snapshot and closes the session; no agent drives it any more.
+pub async fn end(
+    context: &Runtime,
+    hold: &Hold,
+    session: &Session,
+) -> Result<Session, RuntimeError> {
+    context.hub.close(hold).await?;
+    let closed = finish(context, session).await?;
+    let_go(context, &closed).await?;
+    Ok(closed)
+}
+
+/// Moves the row to closed from wherever it stands now: a watcher may notice the end of the browser
+/// at the same time and move it as well.
+pub(crate) async fn finish(context: &Runtime, session: &Session) -> Result<Session, RuntimeError> {
+    loop {
+        let now = context.store.fetch_session(&session.owner, session.id).await?;
+        if now.lifecycle == Lifecycle::Closed {
+            return Ok(now);
+        }
+        let (id, from) = (now.id, now.lifecycle);
+        match context
+            .store
+            .update_lifecycle(id, context.node, from, Lifecycle::Closed, clock::now())
+            .await
+        {
+            // A watcher moves an active session once, so this ends.
+            Err(StoreError::LifecycleConflict { .. }) => {}
+            moved => return Ok(moved?),
+        }
     }
 }

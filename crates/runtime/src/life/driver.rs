@@ -4,12 +4,11 @@
 //! of them drives is refused to the others, and to whoever says no name, until it is passed on. The
 //! first one that asks gets a session that nobody drives. Looking at a session and capturing it is free.
 
-use crate::caller::Caller;
 use crate::error::RuntimeError;
 use crate::here::Runtime;
+use crate::request::Caller;
 use baton_session::{AgentName, Session};
-use baton_store::StoreError;
-use baton_store::clock;
+use baton_store::{StoreError, clock};
 
 /// How often it is looked again, when another agent was faster.
 const ATTEMPTS: usize = 8;

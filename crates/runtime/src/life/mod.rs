@@ -7,40 +7,22 @@
 //! the wait is checked again. Only what starts something goes on: the session is `Acquired` from the
 //! database and from peers, both of which get it back unless it starts.
 //!
-//! Rooms: `wish` is the way; `want` says what each verb asks of a session; `start` are those that start
-//! one, and `acquire` what they have to have; `end` closes one; `hold` keeps others from it; `driver` says which agent drives one; and
-//! `rehydrate` resumes by itself what was lost with a node.
+//! Rooms: `wish` is the way, and holds a session; `want` says what each verb asks of one, and what those
+//! that start it bring back; `acquire` is what they have to have, and gives it back in the end; `driver`
+//! says which agent drives one; and `rehydrate` resumes by itself what was lost with a node.
 
 mod acquire;
 mod driver;
-mod end;
-mod hold;
 mod rehydrate;
-mod start;
 mod want;
 mod wish;
 
-pub use acquire::Lent;
-pub(crate) use acquire::Started;
-pub(crate) use acquire::give_back_to_peers;
-pub(crate) use driver::drive;
-pub(crate) use driver::driver;
-pub(crate) use driver::let_go;
-pub(crate) use driver::other;
-pub(crate) use driver::put;
+pub use acquire::{Lent, end};
+pub(crate) use acquire::{Started, finish, give_back_to_peers};
+pub(crate) use driver::{drive, driver, let_go, other, put};
 pub use driver::{expect_driver, is_driver};
-pub use end::end;
-pub(crate) use end::finish;
 pub use rehydrate::rehydrate;
-pub(crate) use start::Resume;
-pub(crate) use start::RollBack;
-pub use start::{Lend, stored};
-pub(crate) use want::Abandon;
-pub(crate) use want::Capture;
-pub(crate) use want::Change;
-pub(crate) use want::Close;
-pub(crate) use want::Debug;
-pub(crate) use want::Delete;
-pub use want::Want;
+pub(crate) use want::{Abandon, Capture, Change, Close, Debug, Delete, Resume, RollBack};
+pub use want::{Lend, Want, stored};
 pub(crate) use wish::HOLD_LIMIT;
 pub use wish::{Wish, settled};

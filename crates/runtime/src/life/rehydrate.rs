@@ -5,13 +5,12 @@
 //! asked for, but where a peer has the session by now, or may have it and does not answer, it stays as it
 //! is. One after the other: each takes all of the machine.
 
-use super::start::Rehydrate;
+use super::want::Rehydrate;
 use super::wish::Wish;
 use crate::audit::Action;
-use crate::caller::Caller;
-use crate::elsewhere::Stand;
-use crate::error::RuntimeError;
+use crate::error::{RuntimeError, Stand};
 use crate::here::Runtime;
+use crate::request::Caller;
 use baton_session::{Lifecycle, Session};
 use std::collections::VecDeque;
 use std::time::Duration;

@@ -1,13 +1,16 @@
-//! What each verb asks of a session.
+//! What each verb asks of a session, and what those that start one bring back.
 //!
 //! The one idea: one small type a verb says where the session may stand, and whether another agent that
 //! drives it is in the way. It is asked before the wait and after it, so no verb can forget either.
 
-use crate::caller::Caller;
 use crate::error::RuntimeError;
 use crate::here::Runtime;
-use crate::live::LiveError;
-use baton_session::{Lifecycle, Session};
+use crate::live::{Handed, LiveError, Loaded};
+use crate::request::{Caller, Consent};
+use baton_session::domains::Domain;
+use baton_session::login::expect_login;
+use baton_session::{AgentName, Lifecycle, NodeId, PartKind, PartRef, Session, StorageKey};
+use baton_store::clock;
 
 /// Of which session something is wanted, and by whom.
 #[derive(Clone, Copy)]
@@ -42,7 +45,7 @@ pub trait Want {
 }
 
 /// Refuses a session whose home is another node.
-pub(super) fn expect_home(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
+fn expect_home(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
     if session.node == context.node {
         return Ok(());
     }
@@ -125,4 +128,239 @@ fn active(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
         return Err(refuse(session, "active"));
     }
     Ok(())
+}
+
+/// A verb that starts something.
+pub trait Starts: Want {
+    /// Whether whoever runs the session elsewhere is asked to give it up.
+    const CONSENT: Consent;
+    /// Whether what another node saved since becomes what is here, before it starts.
+    const SETTLES: bool;
+}
+
+/// A verb that starts a browser.
+pub trait StartsBrowser: Starts {
+    /// What is brought back.
+    fn load(
+        context: &Runtime,
+        session: &Session,
+        found: Self::Found,
+    ) -> impl Future<Output = Result<Loaded, RuntimeError>> + Send;
+}
+
+/// To bring a session back from its last good snapshot.
+pub(crate) struct Resume;
+
+impl Want for Resume {
+    type Found = ();
+    const DOING: &'static str = "resumed";
+    const DRIVES: bool = true;
+
+    fn allows(&self, context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
+        expect_unlent(context, session)?;
+        if context.hub.holds(session.id) {
+            return Err(refuse(session, "recoverable, stale, failed or closed"));
+        }
+        Ok(())
+    }
+
+    async fn find(&self, asked: Asked<'_>) -> Result<(), RuntimeError> {
+        expect_had(asked).await?;
+        expect_snapshot(asked).await?;
+        Ok(asked.context.hub.expect_startable(asked.session.id).await?)
+    }
+}
+
+impl Starts for Resume {
+    const CONSENT: Consent = Consent::Asked;
+    const SETTLES: bool = true;
+}
+
+impl StartsBrowser for Resume {
+    async fn load(context: &Runtime, session: &Session, (): ()) -> Result<Loaded, RuntimeError> {
+        Ok(context.hub.load_last_good(session).await?)
+    }
+}
+
+/// To bring back, without anybody asking for it, a session whose browser was lost with its node: this
+/// one, while it was down, or another one of its database, which fell silent. Nobody is disturbed for it:
+/// where a peer has the session by now, it stays there. Whoever drove it still does.
+pub(crate) struct Rehydrate {
+    /// Whose session it was when its browser was lost.
+    pub(super) of: NodeId,
+}
+
+impl Want for Rehydrate {
+    type Found = ();
+    const DOING: &'static str = Resume::DOING;
+    const DRIVES: bool = false;
+
+    fn allows(&self, context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
+        if session.node != self.of {
+            // It is this node's once it was brought here, and nobody else's.
+            expect_home(context, session)?;
+        }
+        match session.lifecycle {
+            Lifecycle::Recoverable => Ok(()),
+            _ => Err(refuse(session, "recoverable")),
+        }
+    }
+
+    async fn find(&self, asked: Asked<'_>) -> Result<(), RuntimeError> {
+        Resume.find(asked).await
+    }
+}
+
+impl Starts for Rehydrate {
+    const CONSENT: Consent = Consent::IfFree;
+    const SETTLES: bool = true;
+}
+
+impl StartsBrowser for Rehydrate {
+    async fn load(context: &Runtime, session: &Session, (): ()) -> Result<Loaded, RuntimeError> {
+        Resume::load(context, session, ()).await
+    }
+}
+
+/// To take a session back to one of its snapshots, whether or not it has a browser now.
+pub(crate) struct RollBack<'r> {
+    /// The snapshot: its id, or the start of that.
+    pub(crate) to: &'r str,
+}
+
+impl Want for RollBack<'_> {
+    type Found = Loaded;
+    const DOING: &'static str = "rolled back";
+    const DRIVES: bool = true;
+
+    fn allows(&self, context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
+        expect_home(context, session)?;
+        expect_unlent(context, session)
+    }
+
+    async fn find(&self, asked: Asked<'_>) -> Result<Loaded, RuntimeError> {
+        let (hub, session) = (&asked.context.hub, asked.session);
+        let to = asked.context.store.find_snapshot(session.id, self.to).await?;
+        expect_had(asked).await?;
+        // The lock of a browser of this node's own is no obstacle.
+        hub.expect_startable(session.id).await?;
+        Ok(hub.load_to_go_back(session, to).await?)
+    }
+}
+
+impl Starts for RollBack<'_> {
+    const CONSENT: Consent = Consent::Asked;
+    const SETTLES: bool = false;
+}
+
+impl StartsBrowser for RollBack<'_> {
+    async fn load(_: &Runtime, _: &Session, found: Loaded) -> Result<Loaded, RuntimeError> {
+        Ok(found)
+    }
+}
+
+/// To hand a session in: a sandbox has it until that ends.
+pub struct Lend<'l> {
+    /// Where somebody has to be logged in.
+    pub domains: &'l [Domain],
+    /// Which agent asks for it.
+    pub agent: Option<&'l AgentName>,
+    /// Whether it is taken also from whoever drives it.
+    pub takes: bool,
+}
+
+impl Lend<'_> {
+    /// Checks that what is handed in logs somebody in.
+    pub(super) fn accepts(&self, handed: &Handed) -> Result<(), RuntimeError> {
+        let login = expect_login(&handed.state, &stored(handed), self.domains, clock::now());
+        Ok(login?)
+    }
+}
+
+impl Want for Lend<'_> {
+    type Found = Option<Handed>;
+    const DOING: &'static str = "lent";
+    const DRIVES: bool = true;
+
+    fn allows(&self, context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
+        let (table, name) = (context.hub.table(), || session.name.clone());
+        if let Some(sandbox) = table.borrower(session.id) {
+            let holder = format!("sandbox {sandbox} has it");
+            return Err(RuntimeError::Held { name: name(), holder });
+        }
+        if context.hub.is_attached(session.id) {
+            // It would go on with the same login, and tokens rotate.
+            let holder = "a browser of somebody's own has it, which Baton does not end".to_owned();
+            return Err(RuntimeError::Held { name: name(), holder });
+        }
+        if !self.takes && table.has_other_client(session.id, self.agent) {
+            return Err(RuntimeError::Driven { name: name() });
+        }
+        Ok(())
+    }
+
+    fn drives(&self) -> bool {
+        !self.takes
+    }
+
+    async fn find(&self, asked: Asked<'_>) -> Result<Option<Handed>, RuntimeError> {
+        expect_had(asked).await?;
+        let (context, session) = (asked.context, asked.session);
+        if context.hub.holds(session.id) {
+            // What its browser holds is looked at once it is held.
+            return Ok(None);
+        }
+        let handed = match context.hub.hand(session).await {
+            Ok(handed) => handed,
+            Err(LiveError::NoSnapshot(_)) if is_shared(asked).await? => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let Err(refused) = self.accepts(&handed) else { return Ok(Some(handed)) };
+        // Whoever holds it may have logged in since: what they saved is looked at, and their browser runs on.
+        if !context.peers.look_at_holder(context, asked.by, session.id).await? {
+            return Err(refused);
+        }
+        let handed = context.hub.hand(session).await?;
+        self.accepts(&handed).map(|()| Some(handed))
+    }
+}
+
+impl Starts for Lend<'_> {
+    const CONSENT: Consent = Consent::Asked;
+    const SETTLES: bool = true;
+}
+
+/// For which storage keys it has localStorage that was not loaded.
+pub fn stored(handed: &Handed) -> Vec<StorageKey> {
+    let is_one = |part: &&PartRef| part.kind == PartKind::LocalStorage;
+    let parts = handed.local_storage.iter().flat_map(|_| handed.parts.iter().filter(is_one));
+    parts.map(|part| StorageKey::new(part.name.clone())).collect()
+}
+
+/// Checks that the session can be had here: by its name, and from another node of the database.
+async fn expect_had(asked: Asked<'_>) -> Result<(), RuntimeError> {
+    let (hub, session) = (&asked.context.hub, asked.session);
+    if session.lifecycle == Lifecycle::Closed {
+        hub.expect_its_name(session).await?;
+    }
+    if session.node != asked.context.node {
+        hub.expect_adoptable(session.id).await?;
+    }
+    Ok(())
+}
+
+/// Checks that there is something to come back from: a snapshot that can be read, or else what peers have.
+async fn expect_snapshot(asked: Asked<'_>) -> Result<(), RuntimeError> {
+    match asked.context.hub.expect_snapshot(asked.session.id).await {
+        Err(LiveError::NoSnapshot(_) | LiveError::SnapshotsDamaged { .. })
+            if is_shared(asked).await? =>
+        {
+            Ok(())
+        }
+        found => Ok(found?),
+    }
+}
+
+async fn is_shared(asked: Asked<'_>) -> Result<bool, RuntimeError> {
+    asked.context.peers.is_shared(asked.context, asked.session).await
 }

@@ -3,14 +3,13 @@
 use super::driver::expect_driver;
 use super::want::{Asked, Want};
 use crate::audit::{Action, Note};
-use crate::caller::Caller;
 use crate::error::RuntimeError;
 use crate::here::Runtime;
 use crate::live::LiveError;
-use crate::reference::Reference;
+use crate::request::{Caller, Reference};
 use crate::table::Hold;
 use baton_api::{Answers, Scope};
-use baton_session::{Receipt, Session};
+use baton_session::{Owner, Receipt, Session};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -169,4 +168,27 @@ pub async fn settled(
         return Ok(session);
     }
     Ok(context.store.fetch_session(&session.owner, session.id).await?)
+}
+
+impl Runtime {
+    /// Finds a session of this node and holds it, once nobody else does. The session is as it is now, not as
+    /// it was before the wait, and if it is active somebody watches its browser.
+    pub async fn hold_here(
+        &self,
+        owner: &Owner,
+        reference: &str,
+    ) -> Result<(Session, Hold), RuntimeError> {
+        let found = self.find(owner, reference).await?;
+        self.hold_again(&found).await
+    }
+
+    /// The same for one that was found before.
+    pub async fn hold_again(&self, found: &Session) -> Result<(Session, Hold), RuntimeError> {
+        let hold = self.hold(found.id, "changed", HOLD_LIMIT).await?;
+        let session = self.store.fetch_session(&found.owner, found.id).await?;
+        if session.node != self.node {
+            return Err(RuntimeError::OtherNode { name: session.name, node: session.node });
+        }
+        Ok((settled(self, &hold, session).await?, hold))
+    }
 }

@@ -1,20 +1,26 @@
 //! Captures of this node: what was read becomes a snapshot, and only what changed is stored.
+//!
+//! Contexts that clients made in a running browser are read once, when somebody asks for it.
 
 use super::Hub;
+use super::close::Ending;
 use super::draft::{Draft, draft};
-use super::ending::Ending;
 use super::error::LiveError;
 use super::policy::Began;
 use super::runner::Runner;
 use baton_browser::capture::{Captured, Depth};
 use baton_browser::cdp::CdpError;
-use baton_browser::live::Jar;
-use baton_session::SnapshotReason;
-use baton_session::{SessionId, SnapshotId, Tab};
+use baton_browser::keeper::{KeeperError, Role};
+use baton_browser::live::{Jar, Live};
+use baton_browser::{ContextId, MadeContext, keeper};
+use baton_session::{Environment, SessionId, SnapshotId, SnapshotReason, State, Tab};
 use baton_store::{NewSnapshot, Snapshot, StoreError};
 use jiff::Timestamp;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long all of a context may take.
+const LIMIT: Duration = Duration::from_mins(1);
 
 impl Hub {
     /// Takes a snapshot now. When this returns it is on disk, and holds all that was written before
@@ -227,5 +233,42 @@ fn report_unread(runner: &Runner, captured: &Captured) {
             reason = unread.reason,
             "a place could not be read; what was last known of it stands"
         );
+    }
+}
+
+impl Hub {
+    /// The contexts that clients made in the running browser.
+    pub async fn contexts(&self, id: SessionId) -> Result<Vec<MadeContext>, LiveError> {
+        self.runner(id)?.live.contexts().await.map_err(|error| ended(id, error))
+    }
+
+    /// Reads all that a context holds: its cookies, its tabs, and the storage of the sites that they show.
+    /// That of other sites no page of it can read, and it has no profile in which it would stand.
+    pub(crate) async fn read_context(
+        &self,
+        id: SessionId,
+        context: ContextId,
+    ) -> Result<Captured, LiveError> {
+        // What is given to the whole browser holds there too; who may what, and how large its pages are,
+        // is the context's own.
+        let environment = Environment {
+            viewport: None,
+            permissions: Vec::new(),
+            ..self.runner(id)?.live.environment()
+        };
+        let known = State { environment, ..State::default() };
+        let socket = self.config().data.socket(id);
+        let reading = async {
+            // A client beside others: it leaves with its connection, and the node's own goes on.
+            let link = match keeper::connect(&socket, Role::Client).await {
+                Err(KeeperError::NotRunning { .. }) => return Err(LiveError::NotActive(id)),
+                link => link?,
+            };
+            let live = Live::start_in(context, link, known).await;
+            let live = live.map_err(|error| ended(id, error))?;
+            live.capture(Depth::Whole, false).await.map_err(|error| ended(id, error))
+        };
+        let slow = LiveError::TooSlow { what: "a context to be read", limit: LIMIT };
+        tokio::time::timeout(LIMIT, reading).await.unwrap_or(Err(slow))
     }
 }

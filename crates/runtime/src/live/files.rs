@@ -1,6 +1,6 @@
 //! The files of a session: its folder with profile and log.
 
-use super::ending::Ending;
+use super::close::Ending;
 use super::error::LiveError;
 use super::{Hub, expect_unlent};
 use crate::table::Hold;

@@ -4,40 +4,26 @@
 //! watches and captures; when the node ends, however it ends, the browsers live on, and the next
 //! node carries on from the sockets that it finds.
 
-mod ahead;
-mod attach;
 mod capture;
-mod certificates;
-mod clobber;
 mod close;
-mod contexts;
 mod draft;
-mod ending;
 mod error;
 mod files;
-mod ground;
 mod held;
-mod keeper;
 mod lease;
 mod lend;
 mod load;
 mod open;
-mod orphans;
-mod permissions;
 mod policy;
-mod raw;
+mod profile;
 mod record;
 mod recover;
 mod resume;
-mod rollback;
 mod runner;
-mod stand_in;
-mod stopwatch;
 
 pub use error::LiveError;
 pub use files::FilesGone;
-pub use lend::Handed;
-pub use lend::Loan;
+pub use lend::{Handed, Loan};
 pub use load::Loaded;
 pub use recover::Recovered;
 pub use resume::Resumed;

@@ -3,7 +3,7 @@
 //! The one idea: a row says what was promised, a keeper what runs, and here the two are made to
 //! agree. What hangs costs its own session some seconds, and the others nothing.
 
-use super::ending::Ending;
+use super::close::Ending;
 use super::error::LiveError;
 use super::held::Held;
 use super::runner::Known;

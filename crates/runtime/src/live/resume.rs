@@ -1,26 +1,28 @@
-//! Resumes a session: a browser on its own profile, made equal to its last good snapshot.
+//! Resumes a session, or takes it back: a browser on its own profile, made equal to a snapshot.
 //!
-//! The one idea: nothing is given up before the new browser is verified. The profile's state is
-//! kept beside it, the snapshot is only read, and a resume that fails leaves both as they were.
+//! The one idea: nothing is given up before the new browser is verified. The profile's state is kept beside
+//! it, the snapshot is only read, and a resume that fails leaves both as they were. Nothing is lost on the
+//! way back either: what the browser held is captured first.
 
-use super::ending::Ending;
+use super::close::Ending;
 use super::error::LiveError;
 use super::held::Held;
-use super::load::Loaded;
+use super::load::{Loaded, expect_something};
 use super::runner::{Known, Runner};
-use super::stopwatch::Stopwatch;
 use super::{Hub, expect_unlent};
+use crate::latest::Latest;
 use crate::table::Hold;
-use baton_browser::launch::{self, LockState};
+use baton_browser::launch::LockState;
 use baton_browser::live::Live;
-use baton_browser::profile::{self, KeptProfile};
+use baton_browser::profile::KeptProfile;
 use baton_browser::restore::{Restored, restore};
+use baton_browser::{launch, profile};
 use baton_session::cookie::Expiry;
-use baton_session::{Lifecycle, Receipt, Session, SessionId, SnapshotId, Term};
-use baton_store::StoreError;
+use baton_session::{Lifecycle, Receipt, Session, SessionId, SnapshotId, SnapshotReason, Term};
+use baton_store::{Snapshot, StoreError};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
 /// How long a restore may take as a whole; each of its steps has a limit of its own, but a browser
@@ -29,6 +31,40 @@ const RESTORE_LIMIT: Duration = Duration::from_mins(5);
 
 /// How long the first capture may put the answer off.
 const FIRST_LIMIT: Duration = Duration::from_secs(10);
+
+/// Measures steps, one after the other.
+struct Stopwatch {
+    start: Instant,
+    last: Instant,
+    steps: BTreeMap<String, u64>,
+}
+
+impl Stopwatch {
+    fn start(at: Instant) -> Self {
+        Self { start: at, last: at, steps: BTreeMap::new() }
+    }
+
+    /// Ends a step that began when the last one ended.
+    fn step(&mut self, name: &str) {
+        let time = self.last.elapsed();
+        self.add(name, time);
+    }
+
+    /// Adds a step that was measured elsewhere.
+    fn add(&mut self, name: &str, time: Duration) {
+        self.last = Instant::now();
+        self.steps.insert(name.to_owned(), millis(time));
+    }
+
+    fn end(mut self) -> BTreeMap<String, u64> {
+        self.steps.insert("total".to_owned(), millis(self.start.elapsed()));
+        self.steps
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
 
 /// What a resume did.
 #[derive(Debug)]
@@ -261,5 +297,33 @@ impl Hub {
         if let Err(error) = put_back.await {
             tracing::error!(session = %session.id, %error, "the profile was not put back; the copy beside it is kept");
         }
+    }
+}
+
+impl Hub {
+    /// Loads the snapshot `to` of a session, to go back to it: that one and no other, as far as it can be
+    /// read. Fails with `SnapshotDamaged` when nothing of it can.
+    pub(crate) async fn load_to_go_back(
+        &self,
+        session: &Session,
+        to: Snapshot,
+    ) -> Result<Loaded, LiveError> {
+        let began = Instant::now();
+        let read = Box::pin(self.read_snapshot(session, &to, None)).await?;
+        expect_something(&to, &read)?;
+        let found = Latest { snapshot: to, damaged: None, passed_over: None };
+        let loaded = Loaded::of(began, found, read, Receipt::default());
+        Ok(Loaded { goes_back: true, is_newest: false, ..loaded })
+    }
+
+    /// Captures what the browser of an active session holds, and ends it. Says where the session stands
+    /// then.
+    pub(crate) async fn stop(&self, hold: &Hold) -> Result<Lifecycle, LiveError> {
+        if let Ok(runner) = self.runner(hold.id()) {
+            // Nobody accepted what it holds: it may be the reason for going back.
+            self.capture_last(&runner, SnapshotReason::Shutdown).await?;
+            self.end(&runner, Ending::Close).await;
+        }
+        self.mark_dead(hold.id()).await
     }
 }

@@ -4,11 +4,10 @@
 
 use super::files::Opened;
 use crate::audit::{Action, Note};
-use crate::caller::Caller;
 use crate::error::RuntimeError;
 use crate::here::Runtime;
 use crate::life::Wish;
-use crate::reference::Reference;
+use crate::request::{Caller, Reference};
 use baton_api::{
     AttachSession, ExportSession, ExportView, ImportSession, ImportView, KeepContext, OpenSession,
     PassSession, ResumeResult, RollBack, SessionFile, SessionView, SnapshotView, StateView,
@@ -35,7 +34,7 @@ pub async fn open(
         reveal: request.reveal,
         trusts: places(&request.environment.certificates),
     };
-    let opened = super::open::open(context, caller, request).await;
+    let opened = super::lifecycle::open(context, caller, request).await;
     begins.end(context, caller, opened).await
 }
 
@@ -47,7 +46,7 @@ pub async fn attach(
 ) -> Result<SessionView, RuntimeError> {
     let (action, name) = (Action::Attach, request.name.clone());
     let begins = Begins { action, name, reveal: false, trusts: Vec::new() };
-    let attached = super::attach::attach(context, caller, request).await;
+    let attached = super::lifecycle::attach(context, caller, request).await;
     begins.end(context, caller, attached).await
 }
 
@@ -58,7 +57,7 @@ pub async fn resume(
     reference: &str,
 ) -> Result<ResumeResult, RuntimeError> {
     let wish = Wish::of(context, caller, Action::Resume, reference).await?;
-    let resumed = Box::pin(super::resume::resume(&wish)).await;
+    let resumed = Box::pin(super::lifecycle::resume(&wish)).await;
     end_started(wish, resumed).await
 }
 
@@ -71,7 +70,7 @@ pub async fn rollback(
 ) -> Result<ResumeResult, RuntimeError> {
     let to: String = request.to.chars().take(36).collect();
     let wish = Wish::of(context, caller, Action::Rollback, reference).await?.with("to", to);
-    let rolled = Box::pin(super::rollback::rollback(&wish, &request)).await;
+    let rolled = Box::pin(super::lifecycle::rollback(&wish, &request)).await;
     end_started(wish, rolled).await
 }
 
@@ -95,7 +94,7 @@ pub async fn capture(
     reference: impl Into<Reference<'_>>,
 ) -> Result<SnapshotView, RuntimeError> {
     let wish = Wish::of(context, caller, Action::Capture, reference).await?;
-    let captured = Box::pin(super::capture::capture(&wish)).await;
+    let captured = Box::pin(super::lifecycle::capture(&wish)).await;
     wish.end(captured).await
 }
 
@@ -106,7 +105,7 @@ pub async fn close(
     reference: &str,
 ) -> Result<SessionView, RuntimeError> {
     let wish = Wish::of(context, caller, Action::Close, reference).await?;
-    let closed = Box::pin(super::close::close(&wish)).await;
+    let closed = Box::pin(super::lifecycle::close(&wish)).await;
     wish.end(closed).await
 }
 
@@ -117,7 +116,7 @@ pub async fn abandon(
     reference: impl Into<Reference<'_>>,
 ) -> Result<SessionView, RuntimeError> {
     let wish = Wish::of(context, caller, Action::Abandon, reference).await?;
-    let abandoned = Box::pin(super::abandon::abandon(&wish)).await;
+    let abandoned = Box::pin(super::lifecycle::abandon(&wish)).await;
     wish.end(abandoned).await
 }
 
@@ -128,7 +127,7 @@ pub async fn delete(
     reference: &str,
 ) -> Result<(), RuntimeError> {
     let wish = Wish::of(context, caller, Action::Delete, reference).await?;
-    let deleted = Box::pin(super::delete::delete(&wish)).await;
+    let deleted = Box::pin(super::lifecycle::delete(&wish)).await;
     wish.end(deleted).await
 }
 
@@ -147,7 +146,7 @@ pub async fn pass(
     if let Some(reason) = &request.reason {
         wish = wish.with("reason", cut(reason));
     }
-    let passed = Box::pin(super::pass::pass(&wish, request)).await;
+    let passed = Box::pin(super::lifecycle::pass(&wish, request)).await;
     wish.end(passed).await
 }
 
@@ -161,7 +160,7 @@ pub async fn debug(
     let wish = Wish::of(context, caller, Action::Debug, reference).await?;
     let wish = wish.with("on", switch.on.to_string());
     let wish = if switch.reveal { wish.with("reveal", "true") } else { wish };
-    let switched = Box::pin(super::debug::debug(&wish, switch)).await;
+    let switched = Box::pin(super::lifecycle::debug(&wish, switch)).await;
     wish.end(switched).await
 }
 
@@ -173,7 +172,7 @@ pub async fn connect(
     ticket: Option<&SecretString>,
 ) -> Result<Transport, RuntimeError> {
     let wish = Wish::of(context, caller, Action::Connect, reference).await?;
-    let connected = super::cdp::connect(&wish, ticket).await;
+    let connected = crate::sessions::lifecycle::connect(&wish, ticket).await;
     wish.end(connected).await
 }
 
@@ -232,10 +231,10 @@ pub async fn state(
 ) -> Result<StateView, RuntimeError> {
     if !reveal {
         let session = context.find(&caller.owner, reference).await?;
-        return super::state::state(context, &session, false).await;
+        return super::snapshots::state(context, &session, false).await;
     }
     let wish = Wish::to_reveal(context, caller, Action::Reveal, reference).await?;
-    let shown = super::state::state(context, &wish.session, true).await;
+    let shown = super::snapshots::state(context, &wish.session, true).await;
     wish.end(shown).await
 }
 
@@ -265,7 +264,7 @@ pub async fn export(
 ) -> Result<ExportView, RuntimeError> {
     let wish = Wish::to_reveal(context, caller, Action::Export, reference).await?;
     let wish = wish.with("format", query.format.as_str());
-    let exported = Box::pin(super::export::export(context, wish.session.clone(), query)).await;
+    let exported = Box::pin(super::transfer::export(context, wish.session.clone(), query)).await;
     let wish = match &exported {
         Ok(view) => wish.with_losses(&damage(&view.receipt)),
         Err(_) => wish,
@@ -286,7 +285,7 @@ pub async fn import(
     request: ImportSession,
 ) -> Result<ImportView, RuntimeError> {
     let wanted = request.name.clone();
-    let imported = super::import::import(context, &caller.owner, request).await;
+    let imported = super::transfer::import(context, &caller.owner, request).await;
     let made = imported.as_ref().ok().map(|view| &view.session.session);
     let name = made.map(|made| made.name.clone()).or(wanted).map(String::from);
     let name = name.unwrap_or_else(|| "a file without a name".to_owned());
@@ -304,7 +303,7 @@ pub async fn keep_context(
 ) -> Result<ImportView, RuntimeError> {
     let wish = Wish::of(context, caller, Action::KeepContext, reference).await?;
     let wish = wish.with("as", request.name.to_string());
-    let kept = Box::pin(super::contexts::keep(&wish, request)).await;
+    let kept = Box::pin(super::transfer::keep(&wish, request)).await;
     wish.end(kept).await
 }
 

@@ -4,12 +4,11 @@
 //! browser writes there by itself, so nothing that lies there is trusted: names are checked, and only
 //! plain files count.
 
-use crate::caller::Caller;
 use crate::error::RuntimeError;
 use crate::here::Runtime;
 use crate::life::Wish;
-use baton_api::Invalid;
-use baton_api::{SessionFile, SessionFiles};
+use crate::request::Caller;
+use baton_api::{Invalid, SessionFile, SessionFiles};
 use baton_session::Session;
 use baton_store::blocking::blocking;
 use baton_store::data::{FileError, named};
@@ -27,7 +26,7 @@ const MOST: usize = 1000;
 /// How many bytes all files of a session may have for another one to be put there.
 const MOST_BYTES: u64 = 2 << 30;
 /// The largest file that is put there, in bytes.
-const LARGEST: u64 = super::export::FILE_LIMIT as u64;
+const LARGEST: u64 = super::transfer::FILE_LIMIT as u64;
 
 /// A file that is read.
 pub struct Opened {

@@ -1,17 +1,19 @@
-//! Shows one session in full.
+//! Sessions as callers see them: one in full, or a page of them.
 
-use super::{state, view};
+use super::snapshots;
 use crate::error::RuntimeError;
 use crate::here::Runtime;
 use crate::latest::{Latest, last_good};
 use crate::life::Started;
 use crate::live::LiveError;
-use baton_api::{ResumeResult, SessionSummary, SessionView, Tab};
+use crate::request;
+use baton_api::{
+    DriverView, ListSessions, ResumeResult, SessionList, SessionSummary, SessionView, Tab,
+};
 use baton_session::forecast::forecast;
 use baton_session::{CertificateView, Lifecycle, Owner, PartKind, Session, State, parts};
 use baton_store::blocking::blocking;
-use baton_store::clock;
-use baton_store::{Snapshot, StoreError};
+use baton_store::{Driver, Snapshot, StoreError, clock};
 
 /// What a forecast is made of, and what of the environment is shown.
 const SHOWN: [PartKind; 3] = [PartKind::Cookies, PartKind::Environment, PartKind::Certificates];
@@ -57,12 +59,12 @@ async fn describe_by(
         None => None,
     };
     let snapshot = newest.or(good);
-    let mut view = snapshot.as_ref().map(view::snapshot);
+    let mut view = snapshot.as_ref().map(snapshots::snapshot);
     if let (Some(view), Some(snapshot)) = (&mut view, &snapshot) {
-        view.unread = state::unread(context, &session.owner, snapshot).await?;
+        view.unread = snapshots::unread(context, &session.owner, snapshot).await?;
     }
     let driver = context.store.fetch_driver(session.id).await?;
-    let agent = driver.and_then(view::driver);
+    let agent = driver.and_then(self::driver);
     let receipt = readable(context.store.latest_receipt(session.id).await)?.flatten();
     Ok(SessionView {
         // Only a door knows how its caller reaches this node.
@@ -79,7 +81,7 @@ async fn describe_by(
         session: SessionSummary {
             confinement: context.hub.confinement(session.id),
             agent,
-            ..view::summary(session)
+            ..summary(session)
         },
     })
 }
@@ -140,4 +142,46 @@ pub(super) async fn started(
     let mut view = describe(context, session).await?;
     view.receipt = Some(resumed.receipt);
     Ok(ResumeResult { session: view, handed, timing: resumed.timing })
+}
+
+/// One page of the owner's sessions, newest first.
+pub async fn list(
+    context: &Runtime,
+    owner: &Owner,
+    query: ListSessions,
+) -> Result<SessionList, RuntimeError> {
+    let limit = request::limit(query.limit)?;
+    // One more than asked for tells whether there is another page.
+    let found = context.store.list_sessions(owner, query.state, query.after, limit + 1).await?;
+    let (found, next) = request::cut(found, limit, |session| session.id);
+    let mut drivers = context.store.list_drivers(owner).await?;
+    let item = |session: Session| SessionSummary {
+        confinement: context.hub.confinement(session.id),
+        agent: drivers.remove(&session.id).and_then(driver),
+        ..summary(session)
+    };
+    Ok(SessionList { items: found.into_iter().map(item).collect(), next })
+}
+
+/// One line of a list.
+fn summary(session: Session) -> SessionSummary {
+    SessionSummary {
+        id: session.id,
+        name: session.name,
+        description: session.description,
+        state: session.lifecycle,
+        owner: session.owner,
+        headed: session.headed,
+        debug: session.debug,
+        confinement: None,
+        agent: None,
+        created_at: session.created_at,
+        updated_at: session.updated_at,
+    }
+}
+
+/// Who drives a session, as others see it.
+pub(super) fn driver(driver: Driver) -> Option<DriverView> {
+    let Driver { agent, fence, since, reason } = driver;
+    agent.map(|agent| DriverView { agent, since, fence, reason })
 }

@@ -1,22 +1,34 @@
-//! The life of a sandbox's first process.
+//! The life of a sandbox's first process: it obeys its node, and keeps the commands that run.
 
-use super::children::Children;
-use super::error::InitError;
-use super::message::{Begin, Notice, Order};
-use super::{channel, loopback, processes, settle, signals, unpack};
+use super::channel::{Begin, Notice, Order, Start};
+use super::processes::end_all;
+use super::{InitError, channel, processes, tool};
 use crate::network::HOST;
-use baton_confine::calls;
-use baton_confine::keyring::{self, KeyringError};
+use crate::provider::Ended;
+use baton_confine::keyring::KeyringError;
+use baton_confine::{calls, keyring};
 use rustix::io::Errno;
-use rustix::process::{DumpableBehavior, set_dumpable_behavior};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use rustix::process::{
+    DumpableBehavior, Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, getpid,
+    kill_process_group, set_child_subreaper, set_dumpable_behavior, setsid, wait, waitid,
+};
+use std::collections::HashMap;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::sync::Arc;
+use std::process::Command;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::io::copy_bidirectional;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
 
 /// Does what the other end of the socket on standard input says, until that closes.
 pub(super) fn serve() -> Result<(), InitError> {
     confine()?;
-    signals::hear().map_err(InitError::Deaf)?;
+    processes::hear().map_err(InitError::Deaf)?;
     let socket = std::io::stdin().as_fd().try_clone_to_owned().map_err(InitError::NoSocket)?;
     forget_inherited(&socket);
     let children = Arc::new(Children::new(socket));
@@ -59,13 +71,13 @@ fn obey(
         Order::Start(start) => children.start(&start, descriptors),
         Order::Unpack(order) => {
             let children = Arc::clone(children);
-            std::thread::spawn(move || children.tell(&unpack::obey(&order, descriptors)));
+            std::thread::spawn(move || children.tell(&tool::obey(&order, descriptors)));
         }
         Order::Kill { id } => children.kill(id),
         Order::Settle { id } => {
             let children = Arc::clone(children);
             std::thread::spawn(move || {
-                let whole = settle::settle();
+                let whole = processes::settle();
                 // What comes out of it from now on comes from us: nobody else is there to write it.
                 let whole = processes::end_all() && whole;
                 children.tell(&Notice::Settled { id, whole });
@@ -90,5 +102,183 @@ fn prepare(begin: &Begin) -> Result<(), InitError> {
     for (path, text) in &begin.files {
         std::fs::write(path, text).map_err(InitError::file(Path::new(path)))?;
     }
-    loopback::open(&begin.host_ports, HOST).map_err(InitError::Loopback)
+    open_ports(&begin.host_ports, HOST).map_err(InitError::Loopback)
+}
+
+/// The word with which it is started, before the folder.
+pub(crate) const BARE: &str = "bare";
+
+/// Serves until the socket on standard input closes, and then ends all that was started and removes
+/// `folder`.
+///
+/// What the kernel would end and remove with a namespace, this process ends and removes itself.
+pub(super) fn hold(folder: &Path) -> Result<(), InitError> {
+    // Whoever interrupts the node from a terminal does not interrupt this.
+    let _ = setsid();
+    // Processes whose parent ends are left to this one, so that it can end them.
+    set_child_subreaper(Some(getpid())).map_err(|error| InitError::file(folder)(error.into()))?;
+    let served = serve();
+    end_all();
+    std::fs::remove_dir_all(folder).map_err(InitError::file(folder))?;
+    served
+}
+
+/// The commands that run, by process.
+type Running = HashMap<Pid, u64>;
+
+/// The commands that run in a sandbox.
+#[derive(Debug)]
+struct Children {
+    running: Mutex<Running>,
+    born: Condvar,
+    socket: OwnedFd,
+}
+
+impl Children {
+    fn new(socket: OwnedFd) -> Self {
+        Self { running: Mutex::default(), born: Condvar::new(), socket }
+    }
+
+    fn socket(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    /// Tells the node. When it has gone, whoever reads the socket ends all of this.
+    fn tell(&self, notice: &Notice) {
+        let _ = channel::send(self.socket(), notice, &[]);
+    }
+
+    fn running(&self) -> MutexGuard<'_, Running> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts a command. Nobody reaps until it is noted, so that no end comes before its beginning.
+    fn start(&self, start: &Start, descriptors: Vec<OwnedFd>) {
+        let id = start.id;
+        let mut running = self.running();
+        match spawn(start, descriptors) {
+            Ok(pid) => {
+                running.insert(pid, id);
+                self.tell(&Notice::Started { id });
+                self.born.notify_all();
+            }
+            Err(error) => self.tell(&Notice::Failed { id, reason: error.to_string() }),
+        }
+    }
+
+    /// Ends a command and its process group at once. One that has ended already is no longer here.
+    fn kill(&self, id: u64) {
+        let running = self.running();
+        if let Some((pid, _)) = running.iter().find(|(_, other)| **other == id) {
+            let _ = kill_process_group(*pid, Signal::KILL);
+        }
+    }
+
+    /// Waits for children, its own and those that were left to it, for as long as it lives.
+    fn reap(&self) {
+        loop {
+            // Looks only: what ends while a command is started belongs to whoever starts it.
+            let some_ended = waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+            let mut running = self.running();
+            if some_ended.is_err() && running.is_empty() {
+                drop(self.born.wait(running));
+                continue;
+            }
+            while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
+                if let Some(id) = running.remove(&pid) {
+                    self.tell(&Notice::Ended { id, ended: how(status) });
+                }
+            }
+        }
+    }
+}
+
+fn spawn(start: &Start, descriptors: Vec<OwnedFd>) -> std::io::Result<Pid> {
+    let invalid =
+        |what: &str| std::io::Error::new(std::io::ErrorKind::InvalidInput, what.to_owned());
+    let [input, output, errors] =
+        <[OwnedFd; 3]>::try_from(descriptors).map_err(|_| invalid("expected three descriptors"))?;
+    let (program, arguments) =
+        start.words.split_first().ok_or_else(|| invalid("expected a program"))?;
+    let child = Command::new(program)
+        .args(arguments)
+        .env_clear()
+        .envs(&start.env)
+        .current_dir(&start.directory)
+        .stdin(input)
+        .stdout(output)
+        .stderr(errors)
+        .process_group(0)
+        .spawn()?;
+    Ok(Pid::from_child(&child))
+}
+
+fn how(status: WaitStatus) -> Ended {
+    let signal = status.terminating_signal().map(Ended::Signal);
+    status.exit_status().map(Ended::Code).or(signal).unwrap_or(Ended::Gone)
+}
+
+/// How many connections are passed on at once, of all ports together.
+const CONNECTIONS: usize = 256;
+/// How long the machine may take to answer a connection.
+const LIMIT: Duration = Duration::from_secs(10);
+/// When it is tried again to take a connection, where there are no descriptors left.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Passes on, from now on and in a thread of its own, what connects to these ports here. A port that cannot
+/// be had is left out.
+///
+/// `http://127.0.0.1:3000` is the same page in a sandbox as outside, so that whoever is logged in there is
+/// logged in here. Each connection is passed on to where this network has the machine's loopback; the rules
+/// of the network are asked as they are for that address itself.
+fn open_ports(ports: &[u16], host: Ipv4Addr) -> std::io::Result<()> {
+    let doors: Vec<_> = ports.iter().filter_map(|port| bind(*port).ok().zip(Some(*port))).collect();
+    if doors.is_empty() {
+        return Ok(());
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    std::thread::Builder::new().name("loopback".to_owned()).spawn(move || {
+        runtime.block_on(async {
+            let places = Arc::new(Semaphore::new(CONNECTIONS));
+            for (door, port) in doors {
+                if let Ok(door) = TcpListener::from_std(door) {
+                    tokio::spawn(serve_port(
+                        door,
+                        SocketAddrV4::new(host, port),
+                        Arc::clone(&places),
+                    ));
+                }
+            }
+            std::future::pending::<()>().await;
+        });
+    })?;
+    Ok(())
+}
+
+fn bind(port: u16) -> std::io::Result<std::net::TcpListener> {
+    let door = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+    door.set_nonblocking(true)?;
+    Ok(door)
+}
+
+async fn serve_port(door: TcpListener, host: SocketAddrV4, places: Arc<Semaphore>) {
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        match door.accept().await {
+            Ok((client, _)) => {
+                tokio::spawn(async move {
+                    let _place = place;
+                    pass(client, host).await;
+                });
+            }
+            Err(_) => sleep(PAUSE).await,
+        }
+    }
+}
+
+/// Passes bytes on until both sides have said all. What breaks is seen by the two that it is between.
+async fn pass(mut client: TcpStream, host: SocketAddrV4) {
+    if let Ok(Ok(mut host)) = timeout(LIMIT, TcpStream::connect(host)).await {
+        let _ = copy_bidirectional(&mut client, &mut host).await;
+    }
 }

@@ -1,16 +1,20 @@
-//! The tools that move files into a sandbox and out of it, and reach its sockets: they run in it, with its
-//! rights.
+//! What moves files into a sandbox and out of it, and reaches its sockets.
+//!
+//! The tools run in it as commands of their own, with its rights. Archives are unpacked by the first process
+//! itself: no command is started for them, because the maker of the sandbox waits.
 
-use super::error::InitError;
+use super::InitError;
+use super::channel::{Notice, Unpack};
+use crate::provider::Ended;
 use rustix::fs::{Mode, OFlags};
 use std::fs::File;
-use std::io::{BufWriter, Error, ErrorKind, Read, Write, stdin, stdout};
+use std::io::{BufReader, BufWriter, Error, ErrorKind, Read, Write, stdin, stdout};
 use std::net::Shutdown;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::thread;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// How much is read at once, in bytes.
 const CHUNK: usize = 256 << 10;
@@ -129,4 +133,63 @@ fn pass_on(from: &mut dyn Read, to: &mut dyn Write) -> std::io::Result<()> {
             read => to.write_all(&bytes[..read])?,
         }
     }
+}
+
+/// A file from which on it is worth a thread of its own, in bytes.
+const LARGE: u64 = 1 << 20;
+
+/// Unpacks what came along, and tells how that went.
+pub(super) fn obey(order: &Unpack, descriptors: Vec<OwnedFd>) -> Notice {
+    let Unpack { id, path } = order;
+    let unpacked = match <[OwnedFd; 1]>::try_from(descriptors) {
+        Ok([input]) => unpack(&File::from(input), Path::new(path)),
+        Err(_) => Err(ErrorKind::InvalidInput.into()),
+    };
+    match unpacked {
+        Ok(()) => Notice::Ended { id: *id, ended: Ended::Code(0) },
+        Err(error) => Notice::Failed { id: *id, reason: format!("{path}: {error}") },
+    }
+}
+
+/// What is unpacked is a file, of which the kernel copies each in one go, large ones at the same time.
+fn unpack(input: &File, path: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(path)?;
+    let mut archive = tar::Archive::new(BufReader::new(input));
+    thread::scope(|scope| {
+        let mut copying = Vec::new();
+        for entry in archive.entries_with_seek()? {
+            let mut entry = entry?;
+            let name = entry.path()?.into_owned();
+            let is_plain = name.components().all(|part| matches!(part, Component::Normal(_)));
+            if !is_plain || !entry.header().entry_type().is_file() {
+                entry.unpack_in(path)?;
+                continue;
+            }
+            let since = UNIX_EPOCH + Duration::from_secs(entry.header().mtime()?);
+            let (start, size, to) = (entry.raw_file_position(), entry.size(), path.join(name));
+            let copy = move || copy_part(input, start, size, &to)?.set_modified(since);
+            if size < LARGE {
+                copy()?;
+            } else {
+                copying.push(scope.spawn(copy));
+            }
+        }
+        copying.into_iter().try_for_each(|copy| copy.join().unwrap_or(Err(ErrorKind::Other.into())))
+    })
+}
+
+/// Makes a file of a part of another one.
+fn copy_part(from: &File, mut start: u64, mut left: u64, to: &Path) -> std::io::Result<File> {
+    if let Some(folder) = to.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let file = File::create(to)?;
+    while left > 0 {
+        let most = usize::try_from(left).unwrap_or(usize::MAX);
+        match rustix::fs::sendfile(&file, from, Some(&mut start), most)? {
+            0 => return Err(ErrorKind::UnexpectedEof.into()),
+            copied => left = left.saturating_sub(copied as u64),
+        }
+    }
+    Ok(file)
 }

@@ -2,18 +2,15 @@
 //! machine, with the rights of whoever runs the node.
 //!
 //! The one idea: the same first process, without namespaces. Where the kernel would end what runs and
-//! remove its files, that process does it (`init::bare`).
+//! remove its files, that process does it (`init::serve`).
 
 use super::cgroup::{Cgroup, Cgroups};
-use super::environment::environment;
 use super::link::Link;
 use super::sandbox::{Held, LocalSandbox};
-use super::start::told;
+use super::start::{environment, told};
 use super::{drain, timed_out};
-use crate::error::SandboxError;
 use crate::init::{BARE, Begin, Order, pair};
-use crate::provider::{Answer, InitCommand, Provider, Sandbox};
-use crate::spec::SandboxSpec;
+use crate::provider::{Answer, InitCommand, Provider, Sandbox, SandboxError, SandboxSpec};
 use std::collections::BTreeMap;
 use std::fs::Permissions;
 use std::os::fd::OwnedFd;

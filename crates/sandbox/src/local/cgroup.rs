@@ -1,8 +1,7 @@
 //! What sandboxes may use, held by the kernel's control groups, versions 1 and 2
 //! (Documentation/admin-guide/cgroup-v1 and cgroup-v2.rst of Linux).
 
-use crate::provider::Enforced;
-use crate::spec::Limits;
+use crate::provider::{Enforced, Limits};
 use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,8 +1,7 @@
 //! Our end of a sandbox's socket: orders out, notices in.
 
-use crate::command::Ended;
-use crate::error::SandboxError;
 use crate::init::{MESSAGE_MAX, Notice, Order, receive, send};
+use crate::provider::{Ended, SandboxError};
 use rustix::io::Errno;
 use rustix::net::Shutdown;
 use std::collections::HashMap;

@@ -4,24 +4,53 @@
 //! The one idea: everything is made of namespaces that belong to a user without rights, so nothing
 //! outside has to be undone; when the first process ends, the kernel takes all of it away.
 
-mod arguments;
 pub mod bare;
 mod cgroup;
-mod environment;
 mod link;
-mod rules;
+mod network;
 mod sandbox;
-mod slirp;
 mod start;
-mod tools;
 
-pub use tools::Tools;
-
-use crate::error::SandboxError;
-use crate::provider::{Answer, InitCommand, Provider, Sandbox};
-use crate::spec::SandboxSpec;
+use crate::provider::{Answer, InitCommand, Provider, Sandbox, SandboxError, SandboxSpec};
 use cgroup::Cgroups;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use tokio::io::AsyncRead;
+
+/// Where administrators' programs are, which is not on everybody's path.
+const MORE: [&str; 2] = ["/usr/sbin", "/sbin"];
+
+/// The programs of the system that make sandboxes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tools {
+    bwrap: PathBuf,
+    slirp: PathBuf,
+    nft: PathBuf,
+    unshare: PathBuf,
+    setpriv: PathBuf,
+}
+
+impl Tools {
+    /// Finds them on a search path, such as the variable `PATH`.
+    pub fn find(path: &OsStr) -> Result<Self, SandboxError> {
+        let find = |program, hint| {
+            let folders = std::env::split_paths(path).chain(MORE.map(PathBuf::from));
+            let mut places = folders.map(|folder| folder.join(program));
+            places.find(|place| is_program(place)).ok_or(SandboxError::Missing { program, hint })
+        };
+        Ok(Self {
+            bwrap: find("bwrap", "the package bubblewrap")?,
+            slirp: find("slirp4netns", "the package slirp4netns")?,
+            nft: find("nft", "the package nftables")?,
+            unshare: find("unshare", "the package util-linux")?,
+            setpriv: find("setpriv", "the package util-linux")?,
+        })
+    }
+}
+
+fn is_program(place: &Path) -> bool {
+    place.is_absolute() && place.is_file()
+}
 
 /// Makes sandboxes on this machine.
 #[derive(Debug)]

@@ -2,13 +2,13 @@
 
 use super::cgroup::Cgroup;
 use super::link::{Link, Watch};
-use super::slirp::Slirp;
+use super::network::Slirp;
 use super::timed_out;
-use crate::command::{Command, Ended, Input, Output, Process};
-use crate::error::SandboxError;
 use crate::init::{BROWSERS_LIMIT, Order, Start, Unpack};
-use crate::provider::{Answer, Enforced, InitCommand, Sandbox};
-use crate::workspace::WORKSPACE;
+use crate::provider::{
+    Answer, Command, Ended, Enforced, InitCommand, Input, Output, Process, Sandbox, SandboxError,
+    WORKSPACE,
+};
 use futures_util::future::BoxFuture;
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use std::collections::BTreeMap;

@@ -3,19 +3,18 @@
 //! A bounded loop: the model is asked, what it says is told to the caller, the commands that it wants are
 //! run, and it is asked again with what they wrote, until it wants none.
 
-mod heard;
-mod reply;
-mod tool;
 mod upstream;
 
 use super::desk::{Answered, Desk};
 use super::prompt::{self, Conversation};
 use crate::error::AgentsError;
-use crate::gateway::settings::UpstreamSettings;
+use crate::settings::UpstreamSettings;
 use baton_api::chat::{FinishReason, Usage};
-use reply::Reply;
+use baton_api::sandbox::{CommandLine, ExecEnd, ExecEvent};
+use serde::Deserialize;
 use serde_json::{Value, json};
-use upstream::Upstream;
+use std::time::Duration;
+use upstream::{Call, Reply, Upstream};
 
 /// The most commands that one turn may want.
 const MOST_CALLS: usize = 16;
@@ -37,7 +36,7 @@ pub(super) async fn answer(
     let upstream = Upstream::reach(desk.context, settings).await?;
     let (mut messages, mut usage) = (begin(desk, conversation), None);
     for _ in 0..settings.turns {
-        let mut heard = upstream.ask(&messages, &tool::declared()).await?;
+        let mut heard = upstream.ask(&messages, &declared()).await?;
         let mut gap = if desk.has_said() { "\n\n" } else { "" };
         while let Some(said) = heard.next().await? {
             if !desk.say(format!("{gap}{said}")).await {
@@ -74,7 +73,7 @@ async fn work(desk: &Desk<'_>, messages: &mut Vec<Value>, reply: Reply) -> Resul
     messages.push(reply.message);
     for (at, call) in reply.calls.iter().enumerate() {
         let content = if at < MOST_CALLS {
-            tool::run(desk, call).await?
+            run(desk, call).await?
         } else {
             format!("not run: expected at most {MOST_CALLS} commands at once")
         };
@@ -102,4 +101,116 @@ fn sum(before: Option<Usage>, more: Option<Usage>) -> Option<Usage> {
         completion_tokens: before.completion_tokens.saturating_add(more.completion_tokens),
         total_tokens: before.total_tokens.saturating_add(more.total_tokens),
     })
+}
+
+/// What the model calls it.
+const NAME: &str = "run_command";
+/// How long a command may take.
+const LIMIT: Duration = Duration::from_mins(5);
+/// How much of what a command writes is told, in bytes: so much of its begin, and of its end.
+const TOLD: usize = 16 << 10;
+
+#[derive(Deserialize)]
+struct Arguments {
+    command: String,
+}
+
+/// What the model is told of the tool.
+fn declared() -> Value {
+    json!([{
+        "type": "function",
+        "function": {
+            "name": NAME,
+            "description": "Runs a command line with /bin/sh in the sandbox, for 5 minutes at most. \
+                            Answers what it wrote and how it ended.",
+            "parameters": {
+                "type": "object",
+                "properties": {"command": {"type": "string", "description": "The command line."}},
+                "required": ["command"],
+                "additionalProperties": false,
+            },
+        },
+    }])
+}
+
+/// Runs what the model wants. What it did wrong is told to it, so that it can do better.
+async fn run(desk: &Desk<'_>, call: &Call) -> Result<String, AgentsError> {
+    if call.function.name != NAME {
+        return Ok(format!("error: expected the tool {NAME}, found another one"));
+    }
+    let Ok(Arguments { command }) = serde_json::from_str(&call.function.arguments) else {
+        return Ok("error: expected arguments such as {\"command\": \"ls\"}".to_owned());
+    };
+    let mut events = match desk.run(CommandLine::Line(command), None, Some(LIMIT)).await {
+        Ok(events) => events,
+        Err(error @ AgentsError::Sandbox(_)) => return Ok(format!("error: {error}")),
+        Err(error) => return Err(error),
+    };
+    let mut written = Ends::default();
+    while let Some(event) = events.recv().await {
+        match event {
+            ExecEvent::Stdout(text) | ExecEvent::Stderr(text) => written.push(&text),
+            ExecEvent::Exit(end) => return Ok(written.told(end)),
+        }
+    }
+    Ok(written.told(ExecEnd::Gone))
+}
+
+/// The begin and the end of what a command writes.
+#[derive(Default)]
+struct Ends {
+    begin: String,
+    end: String,
+    left_out: usize,
+}
+
+impl Ends {
+    fn push(&mut self, text: &str) {
+        let room = text.floor_char_boundary(TOLD - self.begin.len().min(TOLD));
+        // Once something is not in the begin, nothing behind it is.
+        let (first, rest) = if self.end.is_empty() { text.split_at(room) } else { ("", text) };
+        self.begin.push_str(first);
+        self.end.push_str(rest);
+        let surplus = self.end.ceil_char_boundary(self.end.len().saturating_sub(TOLD));
+        self.end.drain(..surplus);
+        self.left_out += surplus;
+    }
+
+    fn told(self, end: ExecEnd) -> String {
+        let how = match end {
+            ExecEnd::Code(code) => format!("[exit code {code}]"),
+            ExecEnd::Signal(signal) => format!("[ended by signal {signal}]"),
+            ExecEnd::TimedOut => "[ended: it took longer than 5 minutes]".to_owned(),
+            ExecEnd::Gone => "[the sandbox has ended]".to_owned(),
+        };
+        let gap = match self.left_out {
+            0 => String::new(),
+            bytes => format!("\n[{bytes} bytes are left out]\n"),
+        };
+        format!("{}{gap}{}\n{how}", self.begin, self.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ends, TOLD};
+    use baton_api::sandbox::ExecEnd;
+
+    #[test]
+    fn of_much_the_begin_and_the_end_are_told() {
+        let mut few = Ends::default();
+        for text in ["a", "é", "b"] {
+            few.push(text);
+        }
+        assert_eq!(few.told(ExecEnd::Code(1)), "aéb\n[exit code 1]");
+        let mut much = Ends::default();
+        much.push("begin");
+        for _ in 0..TOLD {
+            much.push("éé");
+        }
+        much.push("end");
+        let told = much.told(ExecEnd::Code(0));
+        assert!(told.starts_with("beginé") && told.ends_with("éend\n[exit code 0]"));
+        assert!(told.contains("bytes are left out") && told.len() < 2 * TOLD + 100);
+    }
 }

@@ -1,0 +1,239 @@
+//! The sandboxes that there are, and who makes them.
+//!
+//! It stands below the operations: they find here what each other made, and leave here what became of it.
+
+use crate::error::{AgentsError, SandboxRefusal};
+use crate::settings::{Prepare, SandboxSettings};
+use baton_api::sandbox::{SandboxView, TakeBack, WrittenBack};
+use baton_runtime::live::Loan;
+use baton_sandbox::{Provider, Sandbox};
+use baton_session::{Owner, Receipt, SandboxId, SessionId, Site};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use tokio::sync::{OnceCell, watch};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// The start of an id has to be so long at least.
+const PREFIX: usize = 4;
+
+/// The sandboxes of this node. Cheap to clone.
+#[derive(Clone)]
+pub struct Sandboxes(Arc<Inner>);
+
+struct Inner {
+    /// Who makes them, or why nobody does.
+    provider: Result<Arc<dyn Provider>, String>,
+    settings: SandboxSettings,
+    /// Where profiles are made before they go in.
+    scratch: PathBuf,
+    /// Whether somebody wanted one.
+    used: watch::Sender<bool>,
+    places: Mutex<BTreeMap<SandboxId, Place>>,
+    /// Tells that one came, is ended, or went.
+    changed: watch::Sender<()>,
+}
+
+enum Place {
+    /// It is being made.
+    Made,
+    /// It is there.
+    There(Arc<Kept>),
+    /// It is being ended.
+    Ending(Arc<Kept>),
+}
+
+/// A sandbox that is there.
+pub(crate) struct Kept {
+    pub(crate) view: SandboxView,
+    pub(crate) sandbox: Box<dyn Sandbox>,
+    /// The session that it has.
+    pub(crate) lent: Option<Lent>,
+    /// Told when it ends, so that nobody waits for its time any more.
+    pub(crate) ended: CancellationToken,
+    /// Since when it is kept although it was to end, because this node could not read it.
+    pub(crate) unread_since: OnceLock<Instant>,
+}
+
+/// A session that a sandbox has.
+pub(crate) struct Lent {
+    pub loan: Loan,
+    /// What of it was in the profile.
+    pub(crate) receipt: Receipt,
+    /// Which sites are written back.
+    pub(crate) take_back: TakeBack,
+    /// What was written back, once it was: never a second time, whatever fails after that.
+    pub(crate) taken: OnceCell<Taken>,
+}
+
+/// How many items of which sites were not taken back.
+pub(crate) type LeftSites = BTreeMap<Site, usize>;
+
+/// What became of a session that a sandbox had.
+#[derive(Debug, Clone)]
+pub(crate) struct Taken {
+    pub(crate) told: WrittenBack,
+    /// Which sites were not taken.
+    pub(crate) left_sites: LeftSites,
+}
+
+/// A place for a sandbox, which is free again when this is dropped.
+pub(crate) struct Slot {
+    sandboxes: Sandboxes,
+    pub(crate) id: SandboxId,
+    is_kept: bool,
+}
+
+impl Sandboxes {
+    /// None yet. The folder `scratch` is there, and nobody else's.
+    pub fn new(
+        provider: Result<Arc<dyn Provider>, String>,
+        settings: SandboxSettings,
+        scratch: PathBuf,
+    ) -> Self {
+        let (places, used) = (Mutex::default(), watch::Sender::new(false));
+        let changed = watch::Sender::default();
+        Self(Arc::new(Inner { provider, settings, scratch, used, places, changed }))
+    }
+
+    /// Tells each time that one came, is ended, or went.
+    pub(crate) fn changes(&self) -> watch::Receiver<()> {
+        self.0.changed.subscribe()
+    }
+
+    /// All that there are, with the session that each has, whatever happens to them right now.
+    pub fn left(&self) -> Vec<(SandboxId, Option<SessionId>)> {
+        let session = |kept: &Kept| kept.lent.as_ref().map(|lent| lent.loan.session.id);
+        let places = self.places();
+        let left = places.iter().map(|(id, place)| match place {
+            Place::Made => (*id, None),
+            Place::There(kept) | Place::Ending(kept) => (*id, session(kept)),
+        });
+        left.collect()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.places().is_empty()
+    }
+
+    pub(crate) fn settings(&self) -> &SandboxSettings {
+        &self.0.settings
+    }
+
+    pub(crate) fn scratch(&self) -> &PathBuf {
+        &self.0.scratch
+    }
+
+    /// Who makes them.
+    pub(crate) fn provider(&self) -> Result<&dyn Provider, SandboxRefusal> {
+        let provider = self.0.provider.as_ref().map(AsRef::as_ref);
+        provider.map_err(|why| SandboxRefusal::Unavailable { why: why.clone() })
+    }
+
+    /// Notes that somebody wants sandboxes of this node.
+    pub(crate) fn note_use(&self) {
+        self.0.used.send_if_modified(|used| !std::mem::replace(used, true));
+    }
+
+    /// Whether this node makes any, and may prepare what goes into them.
+    pub(crate) fn can_prepare(&self) -> bool {
+        let settings = self.settings();
+        self.0.provider.is_ok() && settings.most > 0 && settings.prepare != Prepare::Never
+    }
+
+    /// Whether what goes into them is prepared.
+    pub(crate) fn prepares(&self) -> bool {
+        let is_wanted = *self.0.used.borrow() || self.settings().prepare == Prepare::Always;
+        self.can_prepare() && is_wanted
+    }
+
+    /// Returns when somebody wants one of a node that prepares what goes in.
+    pub(crate) async fn wanted(&self) {
+        let used = self.0.used.subscribe().wait_for(|used| *used).await.is_ok();
+        if !used || !self.can_prepare() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// A place for one more.
+    pub(crate) fn reserve(&self, id: SandboxId) -> Result<Slot, SandboxRefusal> {
+        let most = self.settings().most;
+        let mut places = self.places();
+        if places.len() >= most {
+            return Err(SandboxRefusal::TooMany { most });
+        }
+        places.insert(id, Place::Made);
+        self.note_use();
+        Ok(Slot { sandboxes: self.clone(), id, is_kept: false })
+    }
+
+    /// An owner's sandbox, by its id or the start of it.
+    pub(crate) fn find(&self, owner: &Owner, reference: &str) -> Result<Arc<Kept>, AgentsError> {
+        let reference = reference.to_ascii_lowercase();
+        let found = self.of(owner).into_iter().filter(|kept| {
+            let id = kept.view.id.to_string();
+            id == reference || (reference.len() >= PREFIX && id.starts_with(&reference))
+        });
+        let mut found: Vec<_> = found.collect();
+        match found.len() {
+            0 => Err(SandboxRefusal::NotFound { reference }.into()),
+            1 => Ok(found.remove(0)),
+            found => Err(SandboxRefusal::Ambiguous { reference, found }.into()),
+        }
+    }
+
+    /// Those of an owner, the oldest first.
+    pub(crate) fn of(&self, owner: &Owner) -> Vec<Arc<Kept>> {
+        self.all().into_iter().filter(|kept| kept.view.owner == *owner).collect()
+    }
+
+    /// All of them, the oldest first.
+    pub(crate) fn all(&self) -> Vec<Arc<Kept>> {
+        let places = self.places();
+        let there = places.values().filter_map(|place| match place {
+            Place::There(kept) => Some(Arc::clone(kept)),
+            Place::Made | Place::Ending(_) => None,
+        });
+        there.collect()
+    }
+
+    /// Takes a sandbox, to end it. None when somebody else does.
+    pub(crate) fn take(&self, id: SandboxId) -> Option<(Arc<Kept>, Slot)> {
+        let mut places = self.places();
+        let Some(Place::There(kept)) = places.get(&id) else { return None };
+        let kept = Arc::clone(kept);
+        places.insert(id, Place::Ending(Arc::clone(&kept)));
+        Some((kept, Slot { sandboxes: self.clone(), id, is_kept: false }))
+    }
+
+    fn places(&self) -> MutexGuard<'_, BTreeMap<SandboxId, Place>> {
+        self.0.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Slot {
+    /// It is there from now on, or once more.
+    pub(crate) fn keep(mut self, kept: Arc<Kept>) {
+        self.sandboxes.places().insert(self.id, Place::There(kept));
+        self.is_kept = true;
+        self.sandboxes.0.changed.send_replace(());
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            self.sandboxes.places().remove(&self.id);
+            self.sandboxes.0.changed.send_replace(());
+        }
+    }
+}
+
+impl fmt::Debug for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kept").field("id", &self.view.id).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,182 @@
+//! A request: who asks, what they may and agreed to, and which session and which page they name.
+
+use crate::error::RuntimeError;
+use baton_api::{Invalid, Scope};
+use baton_session::{AgentName, Owner, Session};
+use baton_store::{ApiKey, AuditEntry};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// Whose sessions are seen.
+    pub owner: Owner,
+    /// The id of the key, or of the client that a provider vouches for.
+    pub key: String,
+    /// What the audit log calls the caller.
+    pub actor: Actor,
+    /// What the key allows.
+    pub scopes: BTreeSet<Scope>,
+    /// Which agent it says it is.
+    pub agent: Option<AgentName>,
+}
+
+impl Caller {
+    /// The node itself, in the name of an owner: what it does without anybody asking for it.
+    pub fn node(owner: Owner) -> Self {
+        let scopes = [Scope::Read, Scope::Sync].into();
+        Self { owner, key: "node".to_owned(), actor: Actor::node(), scopes, agent: None }
+    }
+
+    /// Checks that the key allows `needed`.
+    pub fn require(&self, needed: Scope) -> Result<(), RuntimeError> {
+        if self.scopes.contains(&needed) {
+            return Ok(());
+        }
+        let found: Vec<&str> = self.scopes.iter().map(|scope| scope.as_str()).collect();
+        Err(RuntimeError::Forbidden { needed, found: found.join(", ") })
+    }
+}
+
+/// Who does something: an API key, a client of a provider, or the node by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Actor(String);
+
+impl Actor {
+    /// The node, at its start or on its own account.
+    pub fn node() -> Self {
+        Self(AuditEntry::NODE.to_owned())
+    }
+
+    /// A key. Its id stands behind its name, so that no name can pass for another's, or the node's.
+    pub fn key(key: &ApiKey) -> Self {
+        Self(format!("{} ({})", key.name, key.id))
+    }
+
+    /// Another node, by a token that the provider `issuer` gave to `client`.
+    pub fn client(client: &str, issuer: &str) -> Self {
+        Self(format!("client {client} of {issuer}"))
+    }
+
+    /// Somebody with a token that opens nothing.
+    pub fn stranger() -> Self {
+        Self("a token".to_owned())
+    }
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Whether whoever runs a session elsewhere is asked to give it up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Consent {
+    /// They are: they capture, save and close it.
+    Asked,
+    /// They are not: the session is taken only if it is still this node's.
+    IfFree,
+}
+
+/// Which session an operation is about.
+pub enum Reference<'a> {
+    /// One that is to be found by its id, the start of that, or its name.
+    Words(&'a str),
+    /// One that the caller has found.
+    Found(Box<Session>),
+}
+
+impl<'a> From<&'a str> for Reference<'a> {
+    fn from(words: &'a str) -> Self {
+        Self::Words(words)
+    }
+}
+
+impl<'a> From<&'a String> for Reference<'a> {
+    fn from(words: &'a String) -> Self {
+        Self::Words(words)
+    }
+}
+
+impl From<Session> for Reference<'_> {
+    fn from(session: Session) -> Self {
+        Self::Found(Box::new(session))
+    }
+}
+
+/// The size of a page when none is asked for.
+const DEFAULT_LIMIT: u32 = 50;
+/// The largest page.
+const MAX_LIMIT: u32 = 200;
+
+/// The size of a page that is asked for.
+pub(crate) fn limit(asked: Option<u32>) -> Result<u32, RuntimeError> {
+    let limit = asked.unwrap_or(DEFAULT_LIMIT);
+    if (1..=MAX_LIMIT).contains(&limit) {
+        return Ok(limit);
+    }
+    let expected = "a number from 1 to 200";
+    Err(Invalid { field: "limit", expected, found: limit.to_string() }.into())
+}
+
+/// The page, and the id after which the next one begins, when there is one. Whoever fetches one
+/// more than the limit knows.
+pub(crate) fn cut<T, I>(
+    mut found: Vec<T>,
+    limit: u32,
+    id: impl Fn(&T) -> I,
+) -> (Vec<T>, Option<I>) {
+    let more = found.len() > limit as usize;
+    found.truncate(limit as usize);
+    let next = found.last().filter(|_| more).map(id);
+    (found, next)
+}
+
+/// When somebody last asked this node for something.
+#[derive(Clone)]
+pub struct Activity(Arc<Inner>);
+
+struct Inner {
+    in_flight: AtomicUsize,
+    last: Mutex<Instant>,
+}
+
+impl Default for Activity {
+    fn default() -> Self {
+        let last = Mutex::new(Instant::now());
+        Self(Arc::new(Inner { in_flight: AtomicUsize::new(0), last }))
+    }
+}
+
+/// A request under way.
+pub struct Request(Activity);
+
+impl Activity {
+    /// Notes that a request begins; it ends when the answer is dropped.
+    pub fn begin(&self) -> Request {
+        self.0.in_flight.fetch_add(1, Ordering::SeqCst);
+        Request(self.clone())
+    }
+
+    /// How long no request has been under way.
+    pub fn quiet(&self) -> Duration {
+        if self.0.in_flight.load(Ordering::SeqCst) > 0 {
+            return Duration::ZERO;
+        }
+        self.0.last.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+    }
+}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        let Self(Activity(inner)) = self;
+        *inner.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        inner.in_flight.fetch_sub(1, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,130 @@
+//! The network of a sandbox: slirp4netns passes its packets on as connections of this machine, within rules
+//! of nftables.
+
+use super::{Tools, drain, timed_out};
+use crate::network::{Allowed, Destination, HOST, Network};
+use crate::provider::SandboxError;
+use std::fmt::Write as _;
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::AsyncReadExt;
+use tokio::process::{Child, ChildStdin, Command};
+
+/// Where slirp4netns answers questions about names.
+pub(super) const NAMES: &str = "10.0.2.3";
+
+/// What the internet at large does not reach (IANA's registry of special addresses, RFC 6890).
+const NOT_PUBLIC: &str = "0.0.0.0/8, 10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 169.254.0.0/16, \
+    172.16.0.0/12, 192.0.0.0/24, 192.0.2.0/24, 192.168.0.0/16, 198.18.0.0/15, 198.51.100.0/24, \
+    203.0.113.0/24, 224.0.0.0/3";
+
+/// The rules for a sandbox. A refusal is told at once, so that nothing in it waits.
+///
+/// They are set in the sandbox's network namespace from outside of its user namespace, so nothing in it can
+/// change them.
+pub(super) fn rules(network: &Network) -> String {
+    let mut lines: Vec<String> =
+        vec!["oifname \"lo\" accept".into(), "ct state established,related accept".into()];
+    let is_public = matches!(network, Network::Public(_));
+    if is_public {
+        lines.extend(["udp", "tcp"].map(|kind| format!("ip daddr {NAMES} {kind} dport 53 accept")));
+    }
+    lines.extend(network.allowed().iter().map(allow));
+    if is_public {
+        lines.push(format!("ip daddr {{ {NOT_PUBLIC} }} reject with icmp type admin-prohibited"));
+        lines.push("meta nfproto ipv4 accept".into());
+    }
+    lines.push("reject with icmpx type admin-prohibited".into());
+    let mut text = String::from(
+        "table inet baton {\n  chain output {\n    type filter hook output priority 0; policy drop;\n",
+    );
+    for line in lines {
+        // Writing to a text cannot fail.
+        let _ = writeln!(text, "    {line}");
+    }
+    text.push_str("  }\n}\n");
+    text
+}
+
+fn allow(allowed: &Allowed) -> String {
+    let to = match allowed.to {
+        Destination::Host => HOST.to_string(),
+        Destination::Addresses(net) => net.to_string(),
+    };
+    match allowed.port {
+        Some(port) => format!("ip daddr {to} meta l4proto {{ tcp, udp }} th dport {port} accept"),
+        None => format!("ip daddr {to} accept"),
+    }
+}
+
+/// How long the network may take to come up.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// The process that passes on the packets of a sandbox.
+#[derive(Debug)]
+pub(super) struct Slirp {
+    process: Child,
+    /// It ends when this closes, with us at the latest.
+    _alive: Option<ChildStdin>,
+}
+
+impl Slirp {
+    /// Gives the network namespace of a process a network; `reaches_host` tells whether that has this
+    /// machine's loopback, too, which is then for the rules to forbid.
+    pub(super) async fn start(
+        tools: &Tools,
+        name: &str,
+        pid: u32,
+        reaches_host: bool,
+    ) -> Result<Self, SandboxError> {
+        let namespace = |kind| format!("/proc/{pid}/ns/{kind}");
+        let mut command = Command::new(&tools.slirp);
+        // Its input and output tell when it has to end, and that it is ready.
+        command.args(["--configure", "--mtu=65520", "--enable-seccomp"]);
+        command.args(["--exit-fd=0", "--ready-fd=1"]);
+        if !reaches_host {
+            command.arg("--disable-host-loopback");
+        }
+        command.arg(format!("--userns-path={}", namespace("user")));
+        command.args(["--netns-type=path".to_owned(), namespace("net"), "tap0".into()]);
+        let mut process = command
+            .env_clear()
+            // For whoever looks at what runs on the machine.
+            .env("BATON_SANDBOX", name)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(SandboxError::system("start slirp4netns"))?;
+        let alive = process.stdin.take();
+        let ready = tokio::time::timeout(LIMIT, is_ready(&mut process)).await;
+        ready.map_err(|_| timed_out("a network for the sandbox", LIMIT))??;
+        drain(process.stderr.take());
+        Ok(Self { process, _alive: alive })
+    }
+
+    /// Ends it and waits.
+    pub(super) async fn end(mut self) {
+        if let Err(error) = self.process.kill().await {
+            tracing::debug!(%error, "slirp4netns had ended");
+        }
+    }
+}
+
+async fn is_ready(process: &mut Child) -> Result<(), SandboxError> {
+    let mut byte = [0];
+    let read = match &mut process.stdout {
+        Some(output) => output.read(&mut byte).await,
+        None => Ok(0),
+    };
+    if read.is_ok_and(|read| read == 1) {
+        return Ok(());
+    }
+    let mut reason = String::new();
+    if let Some(errors) = &mut process.stderr {
+        // What it says is told as far as it can be read.
+        let _ = errors.take(4096).read_to_string(&mut reason).await;
+    }
+    Err(SandboxError::NotStarted { reason: format!("no network: {}", reason.trim()) })
+}
