@@ -3,42 +3,38 @@
 //! The one idea: a client that starts must have its list of tools at once and always, so the bridge
 //! answers for itself what needs no node (`initialize`, `server/discover`, `tools/list`), and passes
 //! everything else on. It keeps nothing: a node that starts again, or another one, answers the next
-//! request. Rooms: `message` is JSON-RPC on lines; `client` writes to the client and asks it; `greeting`
-//! is what is answered without a node; `node` passes requests to the node and translates the answers
-//! for clients of older protocols; `nodes` finds it; `running` holds what is under way;
-//! `subscriptions` what a client wants to hear of; `upstream` is another server on the session's browser, whose tools are passed through.
+//! request. Requests are answered side by side, and can be cancelled. Rooms: `message` is JSON-RPC on
+//! lines; `client` writes to the client and asks it; `greeting` is what is answered without a node; `node`
+//! finds the node and passes requests and subscriptions to it; `upstream` is another server on the
+//! session's browser, whose tools are passed through.
 
 mod client;
 mod greeting;
 mod message;
 mod node;
-mod nodes;
-mod running;
-mod signals;
-mod subscriptions;
 mod upstream;
 
-use crate::context::Context;
+pub(crate) use upstream::{PLACE, With};
+
+use crate::local::Context;
 use baton_api::Wishes;
 use baton_server::mcp::{Offer, Toolset, offer};
 use client::Client;
 use greeting::{Greeting, HANDSHAKES};
 use message::{Incoming, Message, Outcome};
-use node::Node;
-use nodes::Nodes;
-use running::Running;
+use node::{LISTEN, Node, Nodes, SUBSCRIBE, Subscriptions, UNSUBSCRIBE};
 use serde_json::{Value, json};
-use signals::Signals;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, BufRead, Write};
 use std::pin::pin;
 use std::sync::Arc;
-use subscriptions::{LISTEN, SUBSCRIBE, Subscriptions, UNSUBSCRIBE};
+use std::time::Duration;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::Receiver;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use upstream::{Introduction, Patience, Upstream};
-
-pub(crate) use upstream::{PLACE, With};
 
 /// What whoever starts the bridge wants of it.
 #[derive(Debug, Clone, Default)]
@@ -262,5 +258,106 @@ impl Bridge {
             version: HANDSHAKES[HANDSHAKES.len() - 1].to_owned(),
             can_ask: false,
         }
+    }
+}
+
+/// How many requests are answered at once.
+const AT_ONCE: usize = 64;
+/// How long requests may take when the client has left.
+const FINISH_LIMIT: Duration = Duration::from_mins(2);
+
+/// Why a request is not answered now.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "expected at most {AT_ONCE} requests at once, found one more; wait for the answers of the others"
+)]
+struct TooMany;
+
+/// The requests under way.
+#[derive(Default)]
+struct Running {
+    tasks: JoinSet<()>,
+    by_id: HashMap<String, AbortHandle>,
+}
+
+impl Running {
+    /// Begins to answer a request, unless too many are under way: whoever waited here would read
+    /// nothing any more, and so never hear that one was cancelled, or the answer to a question.
+    fn begin(
+        &mut self,
+        id: &Value,
+        answer: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<(), TooMany> {
+        while self.tasks.try_join_next().is_some() {}
+        if self.tasks.len() >= AT_ONCE {
+            return Err(TooMany);
+        }
+        let handle = self.tasks.spawn(answer);
+        self.by_id.retain(|_, handle| !handle.is_finished());
+        self.by_id.insert(id.to_string(), handle);
+        Ok(())
+    }
+
+    /// The client wants no answer any more to the request that these parameters name. What the node
+    /// has begun it finishes.
+    fn cancel(&mut self, params: &Value) {
+        let id = params.get("requestId").map(Value::to_string);
+        if let Some(handle) = id.and_then(|id| self.by_id.remove(&id)) {
+            handle.abort();
+        }
+    }
+
+    /// Waits until everything is answered.
+    async fn finish(mut self) {
+        let done = async { while self.tasks.join_next().await.is_some() {} };
+        // Whoever takes longer is cut off.
+        let _ = timeout(FINISH_LIMIT, done).await;
+    }
+}
+
+/// Whether the system tells the bridge to end. Only one that has a server to end listens.
+struct Signals(Vec<Signal>);
+
+impl Signals {
+    fn begin(listens: bool) -> std::io::Result<Self> {
+        let kinds = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
+        let kinds = kinds.into_iter().filter(|_| listens);
+        kinds.map(signal).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Returns when it does.
+    async fn end(&mut self) {
+        let [terminate, interrupt, hangup] = self.0.as_mut_slice() else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::future::pending;
+
+    #[tokio::test]
+    async fn one_too_many_is_refused_and_a_cancelled_one_leaves_its_place() {
+        let mut running = Running::default();
+        for id in 0..AT_ONCE {
+            running.begin(&json!(id), pending()).unwrap();
+        }
+        let refused = running.begin(&json!("one"), pending()).unwrap_err();
+        insta::assert_snapshot!(refused, @"expected at most 64 requests at once, found one more; wait for the answers of the others");
+        running.cancel(&json!({"requestId": 0}));
+        let found = async {
+            while running.begin(&json!("one"), pending()).is_err() {
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(FINISH_LIMIT, found).await.unwrap();
     }
 }

@@ -1,16 +1,22 @@
-//! Requests that a node answers: passed on, each for itself, and translated for older clients.
+//! The node behind the bridge: found when it is needed, asked what the client asks, and listened to.
 //!
-//! The node is asked in the newest protocol, where nothing is remembered between two requests, so a
-//! node may end and another begin without the client hearing of it.
+//! It is asked in the newest protocol, where nothing is remembered between two requests, so a node may end
+//! and another begin without the client hearing of it; answers are translated for older clients. These
+//! subscribe once and hear of changes from then on, so a subscription is a stream for each: it ends with
+//! its node, then the next node is asked, and the client hears that something may have changed meanwhile.
 
 use super::client::Client;
 use super::greeting::Greeting;
 use super::message::{Incoming, Outcome, STATELESS, error};
-use super::nodes::Nodes;
-use baton_api::{Client as NodeClient, Messages, Wishes};
+use crate::local::Context;
+use crate::local::{self, is_current};
+use baton_api::{Client as NodeClient, ClientError, ErrorCode, Messages, Wishes};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::sleep;
+use tokio_util::task::AbortOnDropHandle;
 
 /// What answers of the newest protocol have and older ones have not.
 const NEW_FIELDS: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
@@ -129,7 +135,7 @@ impl Node {
 }
 
 /// The next message of an answer.
-pub(super) async fn next(messages: &mut Messages) -> Outcome {
+async fn next(messages: &mut Messages) -> Outcome {
     match messages.next().await {
         Ok(Some(message)) => Ok(message),
         Ok(None) => Err(failure(&anyhow::anyhow!(ENDED))),
@@ -145,7 +151,7 @@ fn failure(failed: &anyhow::Error) -> Value {
 }
 
 /// Says with the request what an older client has said once.
-pub(super) fn introduce(params: &mut Map<String, Value>, greeting: &Greeting) {
+fn introduce(params: &mut Map<String, Value>, greeting: &Greeting) {
     let meta = params.entry("_meta").or_insert_with(|| json!({}));
     if !meta.is_object() {
         *meta = json!({});
@@ -177,4 +183,179 @@ fn older(mut result: Value) -> Value {
         fields.retain(|key, _| !NEW_FIELDS.contains(&key.as_str()));
     }
     result
+}
+
+/// Finds the node.
+pub(super) struct Nodes {
+    context: Context,
+    found: tokio::sync::Mutex<Option<NodeClient>>,
+}
+
+impl Nodes {
+    pub(super) fn new(context: Context) -> Self {
+        Self { context, found: tokio::sync::Mutex::default() }
+    }
+
+    /// A client of the node that holds the data folder now.
+    pub(super) async fn client(&self) -> anyhow::Result<NodeClient> {
+        let mut found = self.found.lock().await;
+        if let Some(node) = found.as_ref().filter(|node| is_current(&self.context.data, node)) {
+            return Ok(node.clone());
+        }
+        let node = self.context.client().await?;
+        *found = Some(node.clone());
+        Ok(node)
+    }
+
+    /// Whether a node runs. None is started.
+    pub(super) async fn is_there(&self) -> bool {
+        local::find(&self.context.data).await.is_ok_and(|found| found.is_some())
+    }
+
+    /// The node is not where it was: the next one to ask finds or starts it again.
+    pub(super) async fn forget(&self) {
+        *self.found.lock().await = None;
+    }
+
+    /// Asks the node something that may be asked twice.
+    pub(super) async fn ask_again<T, A>(&self, ask: impl Fn(NodeClient) -> A) -> anyhow::Result<T>
+    where
+        A: Future<Output = Result<T, ClientError>>,
+    {
+        let asked = self.ask(&ask).await;
+        let broke = |error: &anyhow::Error| {
+            matches!(error.downcast_ref(), Some(ClientError::Unreachable { .. }))
+        };
+        if !asked.as_ref().is_err_and(broke) {
+            return asked;
+        }
+        self.forget().await;
+        self.ask(ask).await
+    }
+
+    /// Asks the node. One that has gone since the last time is found or started again; what may have
+    /// reached a node is not sent twice.
+    pub(super) async fn ask<T, A>(&self, ask: impl Fn(NodeClient) -> A) -> anyhow::Result<T>
+    where
+        A: Future<Output = Result<T, ClientError>>,
+    {
+        match ask(self.client().await?).await {
+            Err(ClientError::Unreachable { source, .. }) if source.is_connect() => {}
+            // A restored data folder has another key.
+            Err(ClientError::Problem(problem)) if problem.code == ErrorCode::Unauthenticated => {}
+            asked => return Ok(asked?),
+        }
+        self.forget().await;
+        Ok(ask(self.client().await?).await?)
+    }
+}
+
+pub(super) const SUBSCRIBE: &str = "resources/subscribe";
+pub(super) const UNSUBSCRIBE: &str = "resources/unsubscribe";
+/// What the node is asked instead, and clients of the newest protocol ask themselves.
+pub(super) const LISTEN: &str = "subscriptions/listen";
+/// What the client hears.
+const UPDATED: &str = "notifications/resources/updated";
+/// How long to wait before a node is asked again: twice as long each time.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// What the client has subscribed to, each until it unsubscribes or leaves. A node has one resource of
+/// this kind, and refuses others, so there are never many.
+#[derive(Default)]
+pub(super) struct Subscriptions(Mutex<HashMap<String, AbortOnDropHandle<()>>>);
+
+impl Subscriptions {
+    /// Answers a client that subscribes.
+    pub(super) async fn begin(
+        &self,
+        request: &Incoming,
+        node: &Arc<Node>,
+        greeting: &Greeting,
+        client: &Client,
+    ) -> Outcome {
+        let uri = uri(request)?;
+        let mut params = Map::new();
+        params.insert("notifications".to_owned(), json!({"resourceSubscriptions": [uri]}));
+        introduce(&mut params, greeting);
+        let asked = Asked { uri: uri.clone(), params, node: Arc::clone(node) };
+        let stream = asked.open().await?;
+        let task = tokio::spawn(asked.follow(stream, client.clone()));
+        // One that was there already ends.
+        self.lock().insert(uri, AbortOnDropHandle::new(task));
+        Ok(json!({}))
+    }
+
+    /// Answers a client that wants to hear no more.
+    pub(super) fn end(&self, request: &Incoming) -> Outcome {
+        self.lock().remove(&uri(request)?);
+        Ok(json!({}))
+    }
+
+    /// The client has left.
+    pub(super) fn end_all(&self) {
+        self.lock().clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, AbortOnDropHandle<()>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn uri(request: &Incoming) -> Result<String, Value> {
+    let uri = request.params.get("uri").and_then(Value::as_str).map(str::to_owned);
+    uri.ok_or_else(|| error(-32602, "expected the uri of a resource, found none"))
+}
+
+/// What the node is asked for.
+struct Asked {
+    uri: String,
+    params: Map<String, Value>,
+    node: Arc<Node>,
+}
+
+impl Asked {
+    /// A stream on which the node tells of changes.
+    async fn open(&self) -> Result<Messages, Value> {
+        let mut stream = self.node.begin(&json!(1), LISTEN, &self.params).await?;
+        let first = next(&mut stream).await?;
+        let accepted = first.pointer("/params/notifications/resourceSubscriptions");
+        let mut accepted = accepted.and_then(Value::as_array).into_iter().flatten();
+        if accepted.any(|uri| *uri == *self.uri) {
+            return Ok(stream);
+        }
+        let other = format!("{} is no resource that can be subscribed to", self.uri);
+        Err(first.get("error").cloned().unwrap_or_else(|| error(-32002, &other)))
+    }
+
+    /// Tells the client of changes, whichever node is there.
+    async fn follow(self, mut stream: Messages, client: Client) {
+        let told = json!({"uri": self.uri});
+        loop {
+            while let Ok(message) = next(&mut stream).await {
+                match message.get("method") {
+                    Some(method) if method == UPDATED => client.mention(UPDATED, &told),
+                    Some(_) => {}
+                    // The node ends, or the key was revoked.
+                    None => break,
+                }
+            }
+            stream = self.open_again().await;
+            client.mention(UPDATED, &told);
+        }
+    }
+
+    /// The stream of the next node. None is started for it: whoever ended the last one may have meant it.
+    async fn open_again(&self) -> Messages {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            sleep(pause).await;
+            if self.node.is_there().await
+                && let Ok(stream) = self.open().await
+            {
+                return stream;
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
 }

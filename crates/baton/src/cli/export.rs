@@ -1,7 +1,7 @@
 //! `baton export`
 
 use super::Context;
-use super::destination::{Destination, DestinationArgs};
+use super::state_file::{Destination, DestinationArgs};
 use crate::output;
 use baton_api::sync::SealedFile;
 use baton_api::{Contents, Exit, ExportFormat, ExportSession, ExportView};

@@ -1,18 +1,16 @@
 //! What went wrong, as a person or a program reads it, and how the process ends.
 
-use super::consent::NobodyToAsk;
-use super::destination::NoPlace;
-use super::environment::NotTrusted;
+use super::backup::NoKey;
+use super::cocoons::NoCocoons;
 use super::export::NotForPeers;
 use super::federation::Nameless;
 use super::import::NotImported;
 use super::mcp::NotChanged;
-use super::passphrase::PassphraseError;
+use super::open::NotTrusted;
 use super::peers::{NotCompared, NotShown, PeerKeyError};
 use super::profile::NeedsMerge;
-use super::proxy::NoCocoons;
-use super::restore::NoKey;
-use super::state_file::Unreadable;
+use super::prompt::{NobodyToAsk, PassphraseError};
+use super::state_file::{NoPlace, Unreadable};
 use crate::clients::FileError;
 use crate::local;
 use crate::output::Output;

@@ -1,22 +1,25 @@
-//! `baton import`
+//! `baton import`: a session of a file, of the profile in a folder, or of a person's own browser.
 
-mod choose;
-mod error;
-mod profile;
-
-pub(super) use error::NotImported;
-
-use super::{Context, consent::Consent, state_file};
-use crate::browsers::TakenProfile;
+use super::prompt::Consent;
+use super::{Context, state_file};
+use crate::browsers::{self, Browser, Own, TakenProfile};
+use crate::clients::Homes;
 use crate::output;
+use anyhow::Context as _;
 use baton_api::{Exit, FileText, ImportSession, ImportView};
+use baton_browser::profile::read::{Choice, ProfileFolder, Read};
+use baton_runtime::sessions::FILE_LIMIT;
+use baton_session::domains::{self, Domain};
+use baton_session::printable::Printable;
+use baton_session::wire::{self, SessionFile};
 use baton_session::{Receipt, SessionName};
 use clap::Args;
-use profile::ProfileArgs;
+use console::Term;
 use secrecy::SecretString;
 use serde::Serialize;
 use serde_json::json;
-use std::path::PathBuf;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 
 /// Make a session of a file, of a profile, or of your own browser
 #[derive(Debug, Args)]
@@ -84,6 +87,77 @@ struct Imported {
     profile: Option<TakenProfile>,
 }
 
+/// Why no profile was imported.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NotImported {
+    /// A profile has a name for its person, not for a session.
+    #[error(
+        "expected a name for the session, found none, for a profile has none that fits\n\
+         give one with --name"
+    )]
+    NoName,
+    /// A session that moves between nodes has the name that it has there.
+    #[error(
+        "expected no --name and no --description for a file of a peer, found one: it becomes the same \
+         session as there"
+    )]
+    KeepsItsName,
+    /// A file is taken as a whole.
+    #[error("expected the folder of a profile together with {option}, found another file at {}\n\
+         leave {option} away: a file is imported as a whole", path.display())]
+    NoFolder {
+        /// What was given beside it.
+        option: &'static str,
+        /// What it is.
+        path: PathBuf,
+    },
+    /// The browser was never used here.
+    #[error(
+        "expected a profile of {browser} in {looked}, found none\n\
+         give the folder of a profile that is elsewhere: baton import DIR"
+    )]
+    NoneFound {
+        /// Which browser.
+        browser: Browser,
+        /// Where it was looked for.
+        looked: String,
+    },
+    /// None is called like that, or more than one.
+    #[error(
+        "expected one profile of {browser} that is called {wanted:?}, found {found}\n\
+         name one with --profile, by its name or its folder:\n{there}"
+    )]
+    NoneCalled {
+        /// Which browser.
+        browser: Browser,
+        /// What was typed.
+        wanted: String,
+        /// How many are called so.
+        found: usize,
+        /// What there is, a line each.
+        there: String,
+    },
+    /// Nobody said which.
+    #[error(
+        "expected to be told which profile of {browser} is meant, found {found}\n\
+         name one with --profile, by its name or its folder:\n{there}"
+    )]
+    Several {
+        /// Which browser.
+        browser: Browser,
+        /// How many there are.
+        found: usize,
+        /// What there is, a line each.
+        there: String,
+    },
+    /// More than a file may have.
+    #[error(
+        "expected at most {FILE_LIMIT} bytes of session file, found {0}\n\
+         take less with --domain"
+    )]
+    TooLarge(usize),
+}
+
 impl Import {
     pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let Some(Brought { file, left_out: mut unread, profile }) = self.bring(context)? else {
@@ -136,4 +210,170 @@ impl Import {
             path => self.profile.bring(context, path.as_deref(), &self.consent),
         }
     }
+}
+
+/// What is taken of which profile.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Profiles")]
+struct ProfileArgs {
+    /// Take a profile of your own browser
+    #[arg(long, value_name = "BROWSER")]
+    from: Option<Browser>,
+    /// Which one: its name as the browser shows it, or its folder [default: the only one, or a
+    /// question]
+    #[arg(long, value_name = "NAME", requires = "from")]
+    profile: Option<String>,
+    /// Only what belongs to this domain and to those below it; again for more
+    #[arg(long, value_name = "DOMAIN")]
+    domain: Vec<Domain>,
+    /// Take the open tabs of your browser, and their sessionStorage, too
+    #[arg(long, requires = "from")]
+    tabs: bool,
+    /// Whose password opens the cookies of a folder [default: as its path says, else chromium]
+    #[arg(long, value_name = "BROWSER", conflicts_with = "from")]
+    product: Option<Browser>,
+}
+
+impl ProfileArgs {
+    /// Refuses a file in the place of a folder, where something was said that only a folder can obey.
+    fn expect_none(&self, path: &Path) -> Result<(), NotImported> {
+        let option = match (&self.domain[..], &self.product) {
+            ([_, ..], _) => "--domain",
+            (_, Some(_)) => "--product",
+            _ => return Ok(()),
+        };
+        Err(NotImported::NoFolder { option, path: path.to_owned() })
+    }
+
+    /// Reads the profile in a folder, or one of a person's own browser, if that person agrees.
+    fn bring(
+        &self,
+        context: &Context,
+        path: Option<&Path>,
+        consent: &Consent,
+    ) -> anyhow::Result<Option<Brought>> {
+        let mut profile = None;
+        let found = match (path, self.from) {
+            (_, Some(browser)) => self.own(context, browser, consent)?,
+            (path, None) => {
+                let path = path.context("expected a folder, found none")?;
+                let choice = Choice::of(&std::path::absolute(path)?)?;
+                if let Some(told) = browsers::told(&choice) {
+                    context.output.note(&told);
+                }
+                profile = Some(TakenProfile::of(&choice));
+                let folder = choice.taken.folder;
+                let browser = self.product.unwrap_or_else(|| Browser::of_path(folder.path()));
+                Some((folder, browser))
+            }
+        };
+        let Some((folder, browser)) = found else { return Ok(None) };
+        if let Some(pid) = browsers::in_use(&folder) {
+            context.output.note(&output::in_use(pid));
+        }
+        let progress = context.output.progress("reading the profile");
+        let read = browsers::read(&folder, browser);
+        progress.end();
+        self.file(context, read?).map(|brought| Some(Brought { profile, ..brought }))
+    }
+
+    /// A profile of a person's own browser; none when that person does not agree.
+    fn own(
+        &self,
+        context: &Context,
+        browser: Browser,
+        consent: &Consent,
+    ) -> anyhow::Result<Option<(ProfileFolder, Browser)>> {
+        let (all, looked) = browsers::own(browser, &Homes::of_this_user()?);
+        let own = choose(browser, all, &looked, self.profile.as_deref())?;
+        let what = format!("the logins of {browser} are taken");
+        let shown = self.shown(browser, &own.to_string());
+        let agreed = consent.asked(context.output, &what, &shown, "import this?")?;
+        Ok(agreed.then_some((own.folder, browser)))
+    }
+
+    /// What a person agrees to.
+    fn shown(&self, browser: Browser, own: &str) -> String {
+        let domains: Vec<String> = self.domain.iter().map(ToString::to_string).collect();
+        let what = match domains.as_slice() {
+            [] => "every login in it".to_owned(),
+            domains => format!("the logins of {} and below", domains.join(", ")),
+        };
+        format!(
+            "{browser}: {}\nwhat is taken: {what}\nwhoever may use the session, an agent for \
+             example, is logged in as you",
+            output::plain(own)
+        )
+    }
+
+    /// What was wanted of all that was read, as a session file.
+    fn file(&self, context: &Context, read: Read) -> anyhow::Result<Brought> {
+        let Read { mut state, mut left_out, .. } = read;
+        if !self.domain.is_empty() {
+            domains::keep(&mut state, &self.domain);
+            left_out = domains::concerning(left_out, &self.domain);
+        }
+        if self.from.is_some() && !self.tabs && !state.tabs.is_empty() {
+            let tabs = output::counted(state.tabs.len(), "open tab");
+            context.output.note(&format!("not taken: {tabs}; --tabs takes them too"));
+            state.tabs.clear();
+        }
+        let text = wire::write(&SessionFile { state, ..SessionFile::default() });
+        match text.len() {
+            size if size > FILE_LIMIT => Err(NotImported::TooLarge(size).into()),
+            _ => Ok(Brought { file: FileText::new(text)?, left_out, profile: None }),
+        }
+    }
+}
+
+/// The one that was named, the only one, or the one that somebody chose on a terminal.
+fn choose(
+    browser: Browser,
+    mut all: Vec<Own>,
+    looked: &[PathBuf],
+    wanted: Option<&str>,
+) -> anyhow::Result<Own> {
+    if all.is_empty() {
+        let looked: Vec<String> = looked.iter().map(|path| path.display().to_string()).collect();
+        return Err(NotImported::NoneFound { browser, looked: looked.join(", ") }.into());
+    }
+    let there = listed(&all);
+    if let Some(wanted) = wanted {
+        all.retain(|own| own.is(wanted));
+        let (wanted, found) = (wanted.to_owned(), all.len());
+        return only(all)
+            .ok_or_else(|| NotImported::NoneCalled { browser, wanted, found, there }.into());
+    }
+    let several = NotImported::Several { browser, found: all.len(), there };
+    match all.len() {
+        1 => only(all).ok_or_else(|| several.into()),
+        count => match ask(browser, &all)? {
+            Some(number @ 1..) if number <= count => Ok(all.swap_remove(number - 1)),
+            _ => Err(several.into()),
+        },
+    }
+}
+
+fn only(mut all: Vec<Own>) -> Option<Own> {
+    all.pop().filter(|_| all.is_empty())
+}
+
+fn listed(all: &[Own]) -> String {
+    let lines: Vec<String> = all.iter().map(|own| output::plain(&own.to_string())).collect();
+    lines.join("\n")
+}
+
+/// The number that somebody chose; none when nobody can be asked, or what was typed is no number.
+fn ask(browser: Browser, all: &[Own]) -> anyhow::Result<Option<usize>> {
+    let terminal = Term::stderr();
+    if !std::io::stdin().is_terminal() || !terminal.is_term() {
+        return Ok(None);
+    }
+    terminal.write_line(&format!("profiles of {browser}:"))?;
+    for (position, line) in listed(all).lines().enumerate() {
+        let line = Printable::for_terminal(line);
+        terminal.write_line(&format!("  {}  {line}", position + 1))?;
+    }
+    terminal.write_str(&format!("which one? [1-{}] ", all.len()))?;
+    Ok(terminal.read_line()?.trim().parse().ok())
 }

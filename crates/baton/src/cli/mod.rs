@@ -1,52 +1,38 @@
-//! The command line: one file a subcommand.
+//! The command line: one file for each group of commands.
 //!
 //! The doc comments of the arguments are the help texts, and `docs/reference/cli.md` follows them.
 
-mod attach;
-mod audit;
 mod backup;
 mod cocoons;
-mod completions;
-mod consent;
 mod debug;
-mod demo;
-mod demo_agent;
-mod destination;
 mod doctor;
-mod environment;
 mod export;
 mod failure;
 mod federation;
-mod help;
 mod import;
-mod keeper;
 mod keys;
 mod mcp;
 mod open;
-mod passphrase;
 mod peers;
 mod profile;
-mod proxy;
-mod restore;
+mod prompt;
 mod sandbox;
-mod sandbox_init;
-mod save;
 mod serve;
 mod sessions;
 mod skill;
 mod state_file;
-mod stop;
 mod sync;
-mod url;
 
-use crate::context::Context;
-
+use crate::demo;
+use crate::local::Context;
 use crate::output::Output;
 use baton_api::Exit;
 use baton_session::AgentName;
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches as _, Parser, Subcommand};
+use clap_complete::Shell;
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -87,12 +73,12 @@ struct Global {
 #[derive(Debug, Subcommand)]
 enum Command {
     Open(open::Open),
-    Attach(attach::Attach),
+    Attach(open::Attach),
     #[command(subcommand)]
     Sessions(sessions::Sessions),
     Export(export::Export),
     Import(Box<import::Import>),
-    Save(save::Save),
+    Save(sync::Save),
     #[command(subcommand)]
     Peers(peers::Peers),
     #[command(subcommand)]
@@ -106,26 +92,26 @@ enum Command {
     Federation(federation::Federation),
     #[command(subcommand)]
     Keys(keys::Keys),
-    Audit(audit::Audit),
+    Audit(keys::Audit),
     Serve(Box<serve::Serve>),
-    Stop(stop::Stop),
-    Url(url::Address),
-    Proxy(proxy::Proxy),
+    Stop(serve::Stop),
+    Url(serve::Address),
+    Proxy(cocoons::Proxy),
     #[command(subcommand)]
     Cocoons(cocoons::Cocoons),
     #[command(subcommand)]
     Sandbox(sandbox::Sandbox),
     Backup(Box<backup::Backup>),
-    Restore(restore::Restore),
+    Restore(backup::Restore),
     Doctor(Box<doctor::Doctor>),
     Demo(demo::Demo),
-    Completions(completions::Completions),
+    Completions(Completions),
     #[command(hide = true)]
-    Keeper(keeper::Keeper),
+    Keeper(serve::Keeper),
     #[command(hide = true)]
-    SandboxInit(sandbox_init::SandboxInit),
+    SandboxInit(serve::SandboxInit),
     #[command(hide = true)]
-    DemoAgent(demo_agent::DemoAgent),
+    DemoAgent(demo::agent::DemoAgent),
 }
 
 const EXAMPLES: &str = "\
@@ -147,7 +133,7 @@ Exit codes:
 /// Does what `args` say.
 pub(crate) fn main(args: Vec<OsString>) -> ExitCode {
     let wants_json = args.iter().any(|arg| arg == "--json");
-    let mut command = help::flowing(Cli::command());
+    let mut command = flowing(Cli::command());
     let parsed = command.try_get_matches_from_mut(args);
     let read =
         |matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command));
@@ -229,13 +215,77 @@ fn not_parsed(error: &clap::Error, wants_json: bool) -> ExitCode {
     ExitCode::from(if is_answer { Exit::Done.code() } else { Exit::Usage.code() })
 }
 
+/// The same command line, with paragraphs of one line each, which clap wraps where the terminal ends: what
+/// is written by hand ends its lines where the source does.
+fn flowing(command: clap::Command) -> clap::Command {
+    let text = command.get_after_help().map(|text| flow(&text.to_string()));
+    let command = command.mut_subcommands(flowing);
+    match text {
+        Some(text) => command.after_help(text),
+        None => command,
+    }
+}
+
+fn flow(text: &str) -> String {
+    let mut flowing = String::with_capacity(text.len());
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        flowing.push_str(line);
+        match lines.peek() {
+            Some(next) if goes_on(line) && goes_on(next) => flowing.push(' '),
+            Some(_) => flowing.push('\n'),
+            None => {}
+        }
+    }
+    flowing
+}
+
+/// Whether a line is one of a paragraph.
+fn goes_on(line: &str) -> bool {
+    !line.is_empty() && !line.starts_with(' ')
+}
+
+/// Write the completions of a shell to standard output
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  baton completions bash > ~/.local/share/bash-completion/completions/baton")]
+struct Completions {
+    /// The shell
+    shell: Shell,
+}
+
+impl Completions {
+    fn run(self) -> Exit {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Cli::command(), "baton", &mut script);
+        // A reader that has seen enough closes the pipe: that is no failure.
+        let _ = std::io::stdout().write_all(&script);
+        Exit::Done
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Cli;
+    use super::{Cli, flow};
     use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn paragraphs_flow_and_lists_stand() {
+        let text = flow(
+            "A session is captured\nfirst. What follows\nis this:\n  one  first\n  two  second\n\nIt is\nsealed.",
+        );
+        insta::assert_snapshot!(text, @r"
+        A session is captured first. What follows is this:
+          one  first
+          two  second
+
+        It is sealed.
+        ");
     }
 }

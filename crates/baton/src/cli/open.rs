@@ -1,11 +1,14 @@
-//! `baton open`
+//! `baton open` and `baton attach`: a session in a browser of ours or of yours, and what its pages see.
 
-use super::Context;
-use super::environment::EnvironmentArgs;
+use super::{Context, state_file};
 use crate::output;
-use baton_api::{Exit, OpenSession, SharedFolder};
-use baton_session::SessionName;
+use baton_api::{AttachSession, Exit, OpenSession, SharedFolder};
+use baton_session::certificate::{BadCertificate, MAX_PEM};
+use baton_session::environment::{Geolocation, Viewport};
+use baton_session::permission::{NAMES, Setting, origin_of};
+use baton_session::{Certificate, Environment, Permission, SessionName};
 use clap::Args;
+use std::path::{Path, PathBuf};
 use url::Url;
 
 /// Open a session in a browser of its own
@@ -75,5 +78,169 @@ impl Open {
         let view = opened?;
         context.output.answer(&view, || output::session(&view));
         Ok(Exit::Done)
+    }
+}
+
+/// What pages see of the world.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What pages see")]
+pub(super) struct EnvironmentArgs {
+    /// Inner size of the window in pixels, such as 1280x800
+    #[arg(long, value_name = "WxH", value_parser = viewport)]
+    viewport: Option<Viewport>,
+    /// Time zone, such as Asia/Tokyo
+    #[arg(long, value_name = "TZ")]
+    timezone: Option<String>,
+    /// Language, such as ja-JP
+    #[arg(long, value_name = "LOCALE")]
+    locale: Option<String>,
+    /// What the browser says it is; one that it cannot be is refused
+    #[arg(long, value_name = "UA")]
+    user_agent: Option<String>,
+    /// Where the browser says it is, in degrees, such as 35.68,139.69
+    #[arg(long, value_name = "LAT,LON", value_parser = place, allow_hyphen_values = true)]
+    geolocation: Option<Geolocation>,
+    /// What a site may do without asking, such as `notifications=https://example.org`; again for more
+    #[arg(long, value_name = "PERMISSION=ORIGIN", value_parser = permission)]
+    allow: Vec<Permission>,
+    /// Trust the certificates in this file (PEM): an authority of one's own, or a server that signed for
+    /// itself. Again for more
+    #[arg(long, value_name = "FILE")]
+    ca: Vec<PathBuf>,
+}
+
+impl EnvironmentArgs {
+    /// What was typed, with the files that it names.
+    pub(super) fn read(self) -> anyhow::Result<Environment> {
+        let mut certificates = Vec::new();
+        for path in &self.ca {
+            certificates.extend(read_certificates(path)?);
+        }
+        Ok(Environment { certificates, ..self.into() })
+    }
+}
+
+/// The certificates in a file.
+fn read_certificates(path: &Path) -> anyhow::Result<Vec<Certificate>> {
+    let bytes = state_file::read_bounded(path, MAX_PEM)?;
+    // What is no text holds no PEM, and the error for that says what to do.
+    let found = Certificate::read_all(&String::from_utf8_lossy(&bytes));
+    found.map_err(|source| NotTrusted { path: path.to_owned(), source }.into())
+}
+
+/// A file that holds nothing that could be trusted, or more than that.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {source}", path.display())]
+pub(super) struct NotTrusted {
+    path: PathBuf,
+    source: BadCertificate,
+}
+
+impl From<EnvironmentArgs> for Environment {
+    fn from(args: EnvironmentArgs) -> Self {
+        Self {
+            viewport: args.viewport,
+            user_agent: args.user_agent,
+            timezone: args.timezone,
+            locale: args.locale,
+            geolocation: args.geolocation,
+            permissions: args.allow,
+            certificates: Vec::new(),
+        }
+    }
+}
+
+fn viewport(text: &str) -> Result<Viewport, String> {
+    let read = || {
+        let (width, height) = text.split_once('x')?;
+        Some(Viewport { width: width.parse().ok()?, height: height.parse().ok()? })
+    };
+    read().ok_or_else(|| "expected a width and a height such as 1280x800".to_owned())
+}
+
+fn permission(text: &str) -> Result<Permission, String> {
+    let expected = || "expected a permission and an origin, such as camera=https://example.org";
+    let (name, address) = text.split_once('=').ok_or_else(expected)?;
+    let permission = Permission {
+        name: name.to_owned(),
+        origin: origin_of(address).ok_or_else(expected)?,
+        setting: Setting::Allow,
+        changed: None,
+    };
+    permission.validate().map_err(|error| {
+        let known: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
+        format!("{error}; there are {}", known.join(", "))
+    })?;
+    Ok(permission)
+}
+
+fn place(text: &str) -> Result<Geolocation, String> {
+    let read = || {
+        let (latitude, longitude) = text.split_once(',')?;
+        let (latitude, longitude) = (latitude.trim().parse().ok()?, longitude.trim().parse().ok()?);
+        Some(Geolocation { latitude, longitude, accuracy: 1.0 })
+    };
+    read().ok_or_else(|| "expected two numbers such as 35.68,139.69".to_owned())
+}
+
+/// Keep the session of a browser that runs already
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The browser must have been started with --remote-debugging-port, on this machine. It stays yours:
+closing the session leaves it running. A resume starts a browser of the session's own.
+
+Example:
+  baton attach http://127.0.0.1:9222 --name work")]
+pub(super) struct Attach {
+    /// The browser's DevTools address
+    #[arg(value_name = "CDP_URL")]
+    cdp_url: Url,
+    /// Name of the session: letters, digits, '-', '_' and '.'
+    #[arg(long)]
+    name: SessionName,
+    /// Free text for people
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+}
+
+impl Attach {
+    pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
+        let client = context.client().await?;
+        let (name, description, cdp_url) = (self.name, self.description, self.cdp_url);
+        let request = AttachSession { name, description, cdp_url };
+        let progress = context.output.progress("attaching to the browser");
+        let attached = client.attach_session(&request).await;
+        progress.end();
+        let view = attached?;
+        context.output.answer(&view, || output::session(&view));
+        Ok(Exit::Done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{permission, place, viewport};
+
+    #[test]
+    fn sizes_and_places_are_two_numbers() {
+        let size = viewport("1280x800").unwrap();
+        assert_eq!((size.width, size.height), (1280, 800));
+        let tokyo = place("35.68, 139.69").unwrap();
+        assert!((tokyo.latitude - 35.68).abs() < 1e-9 && (tokyo.longitude - 139.69).abs() < 1e-9);
+        for wrong in ["", "1280", "1280x", "-1x5", "axb"] {
+            assert!(viewport(wrong).is_err(), "{wrong:?} is no size");
+        }
+        for wrong in ["", "35.68", "35.68;139.69", "north,east"] {
+            assert!(place(wrong).is_err(), "{wrong:?} is no place");
+        }
+    }
+
+    #[test]
+    fn a_permission_is_a_name_and_an_origin() {
+        let camera = permission("camera=https://app.test/").unwrap();
+        assert_eq!(camera.place(), "camera https://app.test");
+        for wrong in ["", "camera", "camera=", "camera=app.test", "cookies=https://app.test"] {
+            assert!(permission(wrong).is_err(), "{wrong:?} is no permission");
+        }
     }
 }

@@ -1,26 +1,29 @@
-//! `baton serve`
+//! `baton serve`, `baton stop` and `baton url`: a node in the foreground, its end, and where it answers.
 
 mod flags;
 mod surroundings;
 
-pub(super) use surroundings::{DatabaseArgs, NodeArgs, inherited, proxy};
+pub(super) use surroundings::{DatabaseArgs, Keeper, NodeArgs, SandboxInit, inherited, proxy};
 
 use super::Context;
 use crate::output;
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use baton_api::Exit;
 use baton_runtime::live::RecoverySettings;
 use baton_server::config::DEFAULT_LISTEN;
-use baton_store::data::DataFolder;
+use baton_server::inspect;
+use baton_store::data::{DataFolder, NodeFile};
 use clap::Args;
 use jiff::SignedDuration;
-use rustix::process::{Resource, getrlimit, setrlimit};
+use rustix::process::{Pid, Resource, Signal, getrlimit, kill_process, setrlimit};
+use serde_json::json;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 /// Run a node: the service that keeps sessions
@@ -160,6 +163,95 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let expected = || "expected a time such as 10m or 30s".to_owned();
     let read: SignedDuration = text.parse().map_err(|_| expected())?;
     Duration::try_from(read).ok().filter(|time| !time.is_zero()).ok_or_else(expected)
+}
+
+/// How long a node may take to end; it kills itself before that.
+const END_LIMIT: Duration = Duration::from_secs(90);
+/// How often it is looked whether it has ended.
+const STEP: Duration = Duration::from_millis(20);
+
+/// End the node of the data folder; browsers run on, and the next node finds them
+#[derive(Debug, Args)]
+#[command(after_help = "\
+What is under way is finished, sandboxes are written back, and every session is captured; that may
+take up to 90 seconds. Sessions stay active: the next command that needs a node starts one, which
+carries on with their browsers. baton sessions close ends a browser.")]
+pub(super) struct Stop {}
+
+impl Stop {
+    pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
+        let data = &context.data;
+        if !inspect::is_held(data) {
+            let told = || format!("no node runs on {}", data.path().display());
+            context.output.answer(&json!({"stopped": null}), told);
+            return Ok(Exit::Done);
+        }
+        let progress = context.output.progress("ending the node");
+        // One that is on its way out has given up its address.
+        let pid = NodeFile::read(data)?.map(|file| file.pid);
+        if let Some(pid) = pid {
+            ask_to_end(data, pid)?;
+        }
+        ended(data).await?;
+        drop(progress);
+        context.output.answer(&json!({"stopped": pid}), || "ended the node".to_owned());
+        Ok(Exit::Done)
+    }
+}
+
+fn ask_to_end(data: &DataFolder, pid: u32) -> anyhow::Result<()> {
+    let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let Some(process) = process.filter(|_| is_node(pid)) else {
+        bail!(
+            "expected the node of {} to be a process of this machine, found none with the id {pid}\n\
+             end it where it runs: in another container, or on another machine",
+            data.path().display()
+        );
+    };
+    kill_process(process, Signal::TERM)
+        .with_context(|| format!("could not ask process {pid} to end"))
+}
+
+/// Waits until no node holds the folder.
+async fn ended(data: &DataFolder) -> anyhow::Result<()> {
+    let until = Instant::now() + END_LIMIT;
+    while inspect::is_held(data) {
+        if Instant::now() >= until {
+            bail!(
+                "expected the node of {} to end within {END_LIMIT:?}, found it still there\n\
+                 its log says what it waits for",
+                data.path().display()
+            );
+        }
+        sleep(STEP).await;
+    }
+    Ok(())
+}
+
+/// Whether a process of this machine is a node: the id may be one of another container's.
+fn is_node(pid: u32) -> bool {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    line.split(|byte| *byte == 0).any(|word| word == b"serve")
+}
+
+/// Print the address of the node; one is started where none runs
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A node listens at 127.0.0.1:7420, unless its settings say otherwise. One that a command started takes
+another port while a program has that one, so ask for the address where it is needed.
+
+Examples:
+  export BATON_KEY=\"$(baton keys create --name curl --scope read)\"
+  curl -H \"Authorization: Bearer $BATON_KEY\" \"$(baton url)/sessions\"")]
+pub(super) struct Address {}
+
+impl Address {
+    pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
+        let client = context.client().await?;
+        let url = client.base().as_str().trim_end_matches('/');
+        context.output.answer(&json!({ "url": url }), || url.to_owned());
+        Ok(Exit::Done)
+    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! `baton skill`
 
-use super::{Context, consent};
+use super::Context;
+use super::prompt::Consent;
 use crate::clients::{Found, Homes, differing};
 use crate::output;
 use anyhow::Context as _;
 use baton_api::Exit;
 use clap::Args;
-use consent::Consent;
 use serde_json::json;
 
 /// Write what teaches an agent to keep, resume and hand over logins

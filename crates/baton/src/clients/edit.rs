@@ -1,10 +1,9 @@
-//! What the text of a file becomes, and what of that a person is shown.
+//! What the text of a file becomes, and what of that a person is shown, in the file's own form.
 
-use super::entry::{self, Entry, Fields, NAME};
-use super::mistake::Mistake;
-use super::{Form, json, shown, toml};
+use super::{Entry, Fields, Form, Mistake, NAME, can_keep, json, shown, toml};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::fmt::Write as _;
 
 /// What happens to the entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -36,7 +35,7 @@ pub(crate) fn set(text: &str, form: Form, entry: &Entry) -> Result<Edited, Mista
     let (mark, body) = without_mark(text);
     let mut said = read(form, body)?;
     let current = said.get(form.key()).and_then(|servers| servers.get(NAME)).cloned();
-    let keep = current.as_ref().is_none_or(entry::can_keep);
+    let keep = current.as_ref().is_none_or(can_keep);
     let fields = entry.fields(form);
     let mut wanted = current.clone().filter(|_| keep).unwrap_or_default();
     for (key, value) in &fields {
@@ -51,7 +50,7 @@ pub(crate) fn set(text: &str, form: Form, entry: &Entry) -> Result<Edited, Mista
     };
     said[form.key()][NAME] = wanted;
     check(form, &new, said)?;
-    let before = current.as_ref().map(entry::shown);
+    let before = current.as_ref().map(shown);
     let kind = if before.is_some() { Kind::Change } else { Kind::Add };
     Ok(Edited { kind, text: format!("{mark}{new}"), shown: differ(form, before, Some(fields)) })
 }
@@ -69,7 +68,7 @@ pub(crate) fn remove(text: &str, form: Form) -> Result<Edited, Mistake> {
         Form::Toml => toml::remove(body)?,
     };
     check(form, &new, said)?;
-    let shown = differ(form, Some(entry::shown(&current)), None);
+    let shown = differ(form, Some(shown(&current)), None);
     Ok(Edited { kind: Kind::Remove, text: format!("{mark}{new}"), shown })
 }
 
@@ -119,9 +118,8 @@ fn without_mark(text: &str) -> (&str, &str) {
 
 /// What goes and what comes, with what stays around it.
 fn differ(form: Form, before: Option<Fields>, after: Option<Fields>) -> Vec<String> {
-    let side = |fields: Option<Fields>| {
-        fields.map_or_else(|| shown::around(form), |fields| shown::lines(form, &fields))
-    };
+    let side =
+        |fields: Option<Fields>| fields.map_or_else(|| around(form), |fields| lines(form, &fields));
     differing(&side(before), &side(after))
 }
 
@@ -141,4 +139,199 @@ pub(crate) fn differing(before: &[String], after: &[String]) -> Vec<String> {
         marked(" ", &after_rest[after_rest.len() - tail..]),
     ]
     .concat()
+}
+
+impl Entry {
+    /// What to paste into a file that cannot be changed.
+    pub(crate) fn to_paste(&self, form: Form) -> String {
+        lines(form, &self.fields(form)).join("\n")
+    }
+}
+
+/// An entry with what stands around it.
+pub(super) fn lines(form: Form, fields: &Fields) -> Vec<String> {
+    match form {
+        Form::Toml => toml::block(fields),
+        Form::Json { key, .. } => {
+            let last = fields.len().saturating_sub(1);
+            let fields = fields.iter().enumerate().map(|(index, (key, value))| {
+                let comma = if index == last { "" } else { "," };
+                format!("    {}: {}{comma}", json!(key), literal(value))
+            });
+            let head = [format!("{}: {{", json!(key)), format!("  {}: {{", json!(NAME))];
+            let tail = ["  }".to_owned(), "}".to_owned()];
+            head.into_iter().chain(fields).chain(tail).collect()
+        }
+    }
+}
+
+/// What stands around an entry.
+pub(super) fn around(form: Form) -> Vec<String> {
+    match form {
+        Form::Toml => Vec::new(),
+        Form::Json { key, .. } => vec![format!("{}: {{", json!(key)), "}".to_owned()],
+    }
+}
+
+/// A value on one line, with a space after each comma.
+fn literal(value: &Value) -> String {
+    let Value::Array(items) = value else { return value.to_string() };
+    let mut text = String::new();
+    for item in items {
+        let comma = if text.is_empty() { "" } else { ", " };
+        let _ = write!(text, "{comma}{item}");
+    }
+    format!("[{text}]")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Entry, Form, Kind, Mistake, remove, set};
+
+    const JSON: Form = Form::Json { key: "mcpServers", typed: true };
+
+    fn entry(args: &[&str]) -> Entry {
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        Entry { command: "/opt/baton".to_owned(), args }
+    }
+
+    /// What was added goes again without a trace.
+    fn there_and_back(form: Form, text: &str) {
+        let entry = entry(&["mcp", "--with", "npx \"x\" {cdp_url}"]);
+        let added = set(text, form, &entry).unwrap();
+        assert_eq!(added.kind, Kind::Add, "{text:?}");
+        let again = set(&added.text, form, &entry).unwrap();
+        assert_eq!((again.kind, &again.text), (Kind::None, &added.text), "{text:?}");
+        let removed = remove(&added.text, form).unwrap();
+        assert_eq!(removed.kind, Kind::Remove);
+        assert_eq!(removed.text, text, "found {:?}", removed.text);
+        assert_eq!(remove(text, form).unwrap().kind, Kind::None);
+    }
+
+    #[test]
+    fn every_other_byte_of_json_stays() {
+        let texts = [
+            "{\n  \"mcpServers\": {}\n}\n",
+            "\u{feff}{\r\n\t\"a\": 1.10, // one\r\n\t\"mcpServers\": {\r\n\t\t\"x\": {\"url\": \"y\"}\r\n\t}\r\n}",
+            "{\n  \"mcpServers\": {\n    // why\n    \"x\": {\"command\": \"y\",}, // so\n    /* end */\n  },\n  \"n\": 123456789012345678901234567890\n}",
+        ];
+        for text in texts {
+            there_and_back(JSON, text);
+        }
+    }
+
+    #[test]
+    fn every_other_byte_of_toml_stays() {
+        let texts = [
+            "",
+            "model = \"x\"\n",
+            "# mine\r\nmodel = 'x' # why\r\n\r\n[mcp_servers.docs]\r\ncommand = \"y\"\r\n# args = []\r\n",
+            "\u{feff}[mcp_servers]\nx.command = 'y'\n\n[tui]\nat = 07:32:00\nnot = nan\n\n\n",
+            "mcp_servers.x.command = 'y'\n",
+            "mcp_servers = { x = { command = 'y' } } # so\n",
+            "[[mcp_servers.x.y]]\n[mcp_servers]\n",
+        ];
+        for text in texts {
+            there_and_back(Form::Toml, text);
+        }
+    }
+
+    #[test]
+    fn what_an_owner_added_to_the_entry_stays() {
+        let json =
+            "{\"mcpServers\": {\"baton\": {\"command\": \"/old\", \"env\": {\"A\": \"secret\"}}}}";
+        let changed = set(json, JSON, &entry(&["mcp"])).unwrap();
+        insta::assert_snapshot!(changed.text, @r#"
+        {"mcpServers": {"baton": {
+              "type": "stdio",
+              "command": "/opt/baton",
+              "args": ["mcp"],
+              "env": {"A": "secret"}
+            }}}
+        "#);
+        insta::assert_snapshot!(changed.shown.join("\n"), @r#"
+          "mcpServers": {
+            "baton": {
+        -     "command": "/old"
+        +     "type": "stdio",
+        +     "command": "/opt/baton",
+        +     "args": ["mcp"]
+            }
+          }
+        "#);
+        let toml = "[mcp_servers.baton] # ours\ncommand = \"/old\" # why\nenabled = false\n\n\
+                    # theirs\n[mcp_servers.baton.env]\nA = \"secret\"\n";
+        let changed = set(toml, Form::Toml, &entry(&["mcp"])).unwrap();
+        insta::assert_snapshot!(changed.text, @r#"
+        [mcp_servers.baton] # ours
+        args = ["mcp"]
+        command = "/opt/baton" # why
+        enabled = false
+
+        # theirs
+        [mcp_servers.baton.env]
+        A = "secret"
+        "#);
+        insta::assert_snapshot!(changed.shown.join("\n"), @r#"
+          [mcp_servers.baton]
+        - command = "/old"
+        + command = "/opt/baton"
+        + args = ["mcp"]
+        "#);
+        let removed = remove(&changed.text, Form::Toml).unwrap();
+        insta::assert_snapshot!(removed.text, @"
+
+        # theirs
+        ");
+    }
+
+    #[test]
+    fn entries_in_every_shape_can_be_changed() {
+        let shapes = [
+            "[mcp_servers]\nbaton = { enabled = true, command = '/old' }\n",
+            "mcp_servers = { baton = {}, x = {} }\n",
+            "mcp_servers.baton.command = '/old'\nmcp_servers.baton.args = [\n 'x', # why\n]\n",
+            "[mcp_servers.baton.env]\nA = '1'\n",
+            "[mcp_servers.baton]\nurl = 'https://example.org'\n[mcp_servers.baton.http_headers]\nA = 'b'\n[z]\n",
+            "[mcp_servers.baton]",
+        ];
+        for shape in shapes {
+            let changed = set(shape, Form::Toml, &entry(&["mcp"])).unwrap();
+            assert_eq!(changed.kind, Kind::Change, "{shape:?}");
+            assert_eq!(set(&changed.text, Form::Toml, &entry(&["mcp"])).unwrap().kind, Kind::None);
+            assert_eq!(remove(&changed.text, Form::Toml).unwrap().kind, Kind::Remove, "{shape:?}");
+        }
+    }
+
+    #[test]
+    fn a_server_elsewhere_is_replaced_as_a_whole() {
+        let json = "{\"mcpServers\": {\"baton\": {\"url\": \"https://example.org/?key=secret\"}}}";
+        let changed = set(json, JSON, &entry(&["mcp"])).unwrap();
+        assert!(!changed.text.contains("url"), "{}", changed.text);
+        assert!(!changed.shown.concat().contains("secret"), "{:?}", changed.shown);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_left_alone() {
+        let wrong = [
+            (JSON, "{\n  \"a\": 1,\n  \"b\" 2\n}", 3),
+            (JSON, "{\"a\": 1}}", 1),
+            (JSON, "{\n'a': 1}", 2),
+            (Form::Toml, "a = 1\nb = \n", 2),
+            (Form::Toml, "a = 1\n\na = 2\n", 3),
+        ];
+        for (form, text, expected) in wrong {
+            let Err(Mistake::Syntax { line, .. }) = set(text, form, &entry(&[])) else {
+                panic!("{text:?} was read");
+            };
+            assert_eq!(line, expected, "{text:?}");
+        }
+        for text in ["[]", "1", "{\"mcpServers\": []}", "{\"mcpServers\": null}"] {
+            assert!(matches!(set(text, JSON, &entry(&[])), Err(Mistake::Shape(_))), "{text}");
+        }
+        let twice = "{\"mcpServers\": {}, \"mcpServers\": {\"x\": {}}}";
+        assert!(matches!(set(twice, JSON, &entry(&[])), Err(Mistake::Unusual)));
+        let deep = format!("{}{}", "{\"a\":".repeat(10_000), "}".repeat(10_000));
+        assert!(set(&deep, JSON, &entry(&[])).is_err());
+    }
 }

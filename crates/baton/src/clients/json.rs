@@ -1,7 +1,6 @@
 //! Lists of servers in JSON, also with comments and trailing commas.
 
-use super::entry::{Fields, NAME};
-use super::mistake::{Mistake, line_of};
+use super::{Fields, Mistake, NAME, line_of};
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use serde_json::Value;

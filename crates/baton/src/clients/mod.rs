@@ -4,25 +4,20 @@
 //! would be written is read again first, and must say what was meant. Nothing here asks or prints.
 
 mod edit;
-mod entry;
 mod file;
-mod homes;
 mod json;
-mod mistake;
-mod shown;
-#[cfg(test)]
-mod tests;
 mod toml;
 
 pub(crate) use edit::{Edited, Kind, differing, remove, set};
-pub(crate) use entry::Entry;
 pub(crate) use file::{FileError, Found};
-pub(crate) use homes::{Homes, lasting_name};
-pub(crate) use mistake::Mistake;
 
+use anyhow::Context as _;
 use clap::ValueEnum;
+use etcetera::BaseStrategy as _;
 use serde::Serialize;
-use std::path::PathBuf;
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 /// A program in which agents run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize)]
@@ -116,5 +111,159 @@ impl Client {
             Self::Cursor | Self::Gemini => Form::Json { key: "mcpServers", typed: false },
             Self::Codex => Form::Toml,
         }
+    }
+}
+
+/// The folders in which configuration is looked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Homes {
+    /// The user's home folder.
+    pub(crate) home: PathBuf,
+    /// Where programs with a window keep their settings.
+    pub(crate) settings: PathBuf,
+    /// The folder of Claude Code, if it was moved.
+    pub(crate) claude: Option<PathBuf>,
+    /// The folder of Codex, if it was moved.
+    pub(crate) codex: Option<PathBuf>,
+    /// The current folder.
+    pub(crate) project: PathBuf,
+}
+
+impl Homes {
+    /// Those of whoever runs this.
+    pub(crate) fn of_this_user() -> anyhow::Result<Self> {
+        let strategy = etcetera::base_strategy::choose_native_strategy()
+            .context("expected a home folder, found none\nset HOME")?;
+        let settings =
+            if cfg!(target_os = "macos") { strategy.data_dir() } else { strategy.config_dir() };
+        Ok(Self {
+            home: strategy.home_dir().to_owned(),
+            settings,
+            claude: folder(std::env::var_os("CLAUDE_CONFIG_DIR")),
+            codex: folder(std::env::var_os("CODEX_HOME")),
+            project: std::env::current_dir().context("could not find the current folder")?,
+        })
+    }
+
+    /// The folder of Claude Code.
+    pub(crate) fn claude(&self) -> PathBuf {
+        self.claude.clone().unwrap_or_else(|| self.home.join(".claude"))
+    }
+
+    /// The file of Claude Code: beside its folder, or in the folder when that was moved.
+    fn claude_file(&self) -> PathBuf {
+        self.claude.as_ref().unwrap_or(&self.home).join(".claude.json")
+    }
+
+    /// The folder of Codex.
+    fn codex(&self) -> PathBuf {
+        self.codex.clone().unwrap_or_else(|| self.home.join(".codex"))
+    }
+}
+
+/// A variable that is set to nothing is not set.
+fn folder(variable: Option<OsString>) -> Option<PathBuf> {
+    let path = PathBuf::from(variable.filter(|text| !text.is_empty())?);
+    std::path::absolute(path).ok()
+}
+
+/// How this program is found again, by its full path. `program` is the file that runs; a name on the
+/// `path` that leads to it is preferred, for it still leads to Baton after an update.
+pub(crate) fn lasting_name(program: &Path, path: &[PathBuf]) -> PathBuf {
+    let same = |candidate: &PathBuf| {
+        candidate.is_absolute() && candidate.canonicalize().is_ok_and(|found| found == program)
+    };
+    let name = program.file_name().unwrap_or_default();
+    path.iter().map(|folder| folder.join(name)).find(same).unwrap_or_else(|| program.to_owned())
+}
+
+/// What the entry is called.
+const NAME: &str = "baton";
+
+/// What a client starts.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Entry {
+    /// The full path of the program.
+    pub(crate) command: String,
+    /// Its arguments.
+    pub(crate) args: Vec<String>,
+}
+
+/// Keys and values of an entry, in their order.
+pub(crate) type Fields = Vec<(String, Value)>;
+
+/// The keys that Baton writes. Whatever else an entry says is its owner's.
+const OURS: [&str; 3] = ["type", "command", "args"];
+
+/// The keys of a server that is no program on this machine. They do not go together with ours.
+const ELSEWHERE: [&str; 3] = ["url", "httpUrl", "serverUrl"];
+
+impl Entry {
+    /// What is written of it.
+    fn fields(&self, form: Form) -> Fields {
+        let typed = matches!(form, Form::Json { typed: true, .. });
+        let kind = typed.then(|| ("type".to_owned(), json!("stdio")));
+        let ours =
+            [("command".to_owned(), json!(self.command)), ("args".to_owned(), json!(self.args))];
+        kind.into_iter().chain(ours).collect()
+    }
+}
+
+/// Whether what Baton writes fits into an entry beside what stands there.
+fn can_keep(entry: &Value) -> bool {
+    entry.is_object() && ELSEWHERE.iter().all(|key| entry.get(key).is_none())
+}
+
+/// What may be shown of an entry that is there: the values of our keys, and of an entry that is to go
+/// as a whole the names of the others. Their values may be secrets.
+fn shown(entry: &Value) -> Fields {
+    let whole = !can_keep(entry);
+    let Some(entry) = entry.as_object() else { return vec![("…".to_owned(), json!("…"))] };
+    let ours = OURS.iter().filter_map(|key| Some(((*key).to_owned(), entry.get(*key)?.clone())));
+    let others = entry.keys().filter(|key| whole && !OURS.contains(&key.as_str()));
+    ours.chain(others.map(|key| (key.clone(), json!("…")))).collect()
+}
+
+/// Why a text is left alone.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Mistake {
+    /// It cannot be read.
+    #[error("in line {line}: {reason}")]
+    Syntax {
+        /// Counted from one.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// There is something else where the servers should stand.
+    #[error("{0} is not a list of names and values")]
+    Shape(&'static str),
+    /// It is written in a way that cannot be changed safely.
+    #[error("it is written in an unusual way")]
+    Unusual,
+}
+
+/// The line in which the byte `at` stands, counted from one.
+fn line_of(text: &str, at: usize) -> usize {
+    text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lasting_name;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_name_that_outlives_an_update_is_preferred() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        let (old, bin) = (folder.join("baton-1.0"), folder.join("bin"));
+        std::fs::create_dir(&old).unwrap();
+        std::fs::create_dir(&bin).unwrap();
+        let program = old.join("baton");
+        std::fs::write(&program, "").unwrap();
+        assert_eq!(lasting_name(&program, std::slice::from_ref(&bin)), program);
+        symlink(&program, bin.join("baton")).unwrap();
+        assert_eq!(lasting_name(&program, &["bin".into(), bin.clone()]), bin.join("baton"));
     }
 }

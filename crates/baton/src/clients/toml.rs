@@ -3,8 +3,7 @@
 //! The parser says where in the text things stand, and the text is cut and joined there: a writer
 //! would put its own line ends, and the comments of what it removes would go with it.
 
-use super::entry::{Fields, NAME};
-use super::mistake::{Mistake, line_of};
+use super::{Fields, Mistake, NAME, line_of};
 use serde_json::{Map, Value};
 use std::ops::Range;
 use toml_edit::{Array, Document, Item, Key, TableLike};

@@ -3,14 +3,17 @@
 //! It is built to be lost. Its cookie is `HttpOnly` and ends with the browser, and right after the
 //! login, *once*, the page stores three values that it makes up itself. A browser that only opened
 //! the address again would see the form; one that only kept the cookie would see the page without
-//! its values.
+//! its values. What a visitor does there, and sees, stands below.
 
+use anyhow::Result;
 use axum::extract::{Form, State};
 use axum::http::header::{COOKIE, SET_COOKIE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{Html, IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Router, middleware};
+use baton_playground::Page;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -103,4 +106,42 @@ fn session_cookie(headers: &HeaderMap) -> Option<&str> {
 async fn without_cache(mut response: Response) -> Response {
     response.headers_mut().insert("cache-control", HeaderValue::from_static("no-store"));
     response
+}
+
+/// What the page shows to whoever is signed in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Shown {
+    /// The heading, `Signed in as …`.
+    pub(super) who: String,
+    /// The value in localStorage.
+    pub(super) local_storage: String,
+    /// The value in sessionStorage.
+    pub(super) session_storage: String,
+    /// The text of the record in `IndexedDB`.
+    pub(super) indexed_db: String,
+}
+
+/// Collects what the page shows.
+const COLLECT: &str = "(() => {
+    const text = (id) => document.getElementById(id).textContent;
+    return {
+        who: text('who'),
+        local_storage: text('local'),
+        session_storage: text('session'),
+        indexed_db: text('indexed'),
+    };
+})()";
+
+/// Fills the form and sends it.
+pub(super) async fn sign_in(page: &Page, name: &str, password: &str) -> Result<()> {
+    page.wait_for("document.getElementById('password') !== null").await?;
+    page.type_into("name", name).await?;
+    page.type_into("password", password).await?;
+    page.press_enter().await
+}
+
+/// Waits until the page shows a signed-in visitor and all values; answers what it shows.
+pub(super) async fn look(page: &Page) -> Result<Shown> {
+    page.wait_for("document.documentElement.dataset.ready === 'yes'").await?;
+    page.evaluate(COLLECT).await
 }

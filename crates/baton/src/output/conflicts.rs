@@ -1,11 +1,11 @@
-//! The sessions in which somebody has to choose, and what each choice would change.
+//! Revisions: what was saved, where somebody has to choose, what each choice would change, what was chosen.
 
+use super::exchange::outcome;
 use super::peers::Names;
-use super::rev::short;
-use super::revisions::{all, revisions};
-use super::style;
+use super::receipt::left_out;
+use super::style::{self, short};
 use super::table::Table;
-use baton_api::sync::{ConflictDetails, ConflictView, RevisionDifference, RevisionView};
+use baton_api::sync::{ConflictDetails, ConflictView, RevisionDifference, RevisionView, SavedView};
 use baton_session::diff::SiteDiff;
 use baton_session::{RevisionId, SessionName};
 use jiff::Timestamp;
@@ -122,4 +122,47 @@ fn counts(one: &SiteDiff) -> String {
 fn some_names(one: &SiteDiff) -> String {
     let names = one.names.iter().take(NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
     if one.names.len() > NAMES { format!("{names}, …") } else { names }
+}
+
+/// A session that was saved, and where it went.
+pub(crate) fn saved(view: &SavedView, names: &Names) -> String {
+    let SavedView { name, rev, unchanged, .. } = view;
+    let rev = short(rev, &[]);
+    let mut lines = vec![if *unchanged {
+        format!("{name} was saved as it is already: revision {rev}")
+    } else {
+        format!("saved {name}: revision {rev}, kept for good")
+    }];
+    lines.extend(view.pushed.iter().map(|pushed| {
+        let peer = style::plain(&names.name(pushed.node_id));
+        let (parts, bytes) = (style::counted(pushed.parts, "part"), style::size(pushed.bytes));
+        format!("{peer}: {}, {parts}, {bytes}", outcome(pushed.outcome))
+    }));
+    lines.extend(view.failed.iter().map(|failed| {
+        let reason = failed.reason.lines().next().unwrap_or_default();
+        style::bad(&style::plain(&format!("{}: {reason}", failed.peer)))
+    }));
+    lines.extend(left_out(&view.left_out));
+    if !view.conflicts.is_empty() {
+        let told = "somebody has to choose; baton sync conflicts shows from what";
+        lines.push(style::doubtful(told));
+    }
+    lines.join("\n")
+}
+
+/// A session in which somebody chose.
+pub(crate) fn resolved(view: &ConflictView) -> String {
+    let (name, rev) = (&view.name, short(&view.current.rev, &all(view)));
+    let ended = style::good(&format!("revision {rev} of {name} counts from now on;"));
+    format!("{ended} baton sync run tells the peers")
+}
+
+/// What there is to choose from; what counts comes first.
+pub(super) fn revisions(conflict: &ConflictView) -> impl Iterator<Item = &RevisionView> {
+    std::iter::once(&conflict.current).chain(&conflict.siblings)
+}
+
+/// The same by their names.
+fn all(conflict: &ConflictView) -> Vec<RevisionId> {
+    revisions(conflict).map(|revision| revision.rev).collect()
 }

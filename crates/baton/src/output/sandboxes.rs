@@ -1,6 +1,7 @@
 //! How sandboxes read.
 
-use super::{history, receipt, style, table::Table};
+use super::table::Table;
+use super::{history, receipt, style};
 use baton_api::sandbox::{
     EndedSandbox, Enforcement, HandedIn, Login, SandboxList, SandboxView, WrittenBack,
 };

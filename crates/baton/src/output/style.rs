@@ -1,5 +1,6 @@
-//! Small forms: colours, sizes, times, and text that cannot move the cursor.
+//! Small forms: colours, sizes, times, short names, and text that cannot move the cursor.
 
+use baton_session::RevisionId;
 use baton_session::printable::is_hidden;
 use console::style;
 use jiff::Timestamp;
@@ -57,6 +58,21 @@ pub(super) fn unique_length(ids: impl Iterator<Item = impl Display>) -> usize {
 /// The first characters of an id.
 pub(super) fn start(id: impl Display, length: usize) -> String {
     id.to_string().chars().take(length).collect()
+}
+
+/// How many digits of a revision's hash are shown at least: what people type must not become too short.
+const SHORTEST_REVISION: usize = 8;
+
+/// The beginning of a revision's name that none of the others has.
+pub(super) fn short(rev: &RevisionId, others: &[RevisionId]) -> String {
+    let whole = rev.to_string();
+    let others: Vec<String> =
+        others.iter().filter(|other| *other != rev).map(ToString::to_string).collect();
+    let shared =
+        |other: &String| whole.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    let hash = whole.find('-').unwrap_or(0) + 1;
+    let unique = others.iter().map(shared).max().unwrap_or(0) + 1;
+    whole.chars().take(unique.max(hash + SHORTEST_REVISION)).collect()
 }
 
 /// A size in bytes for people.

@@ -1,19 +1,23 @@
-//! What the other server was asked and has not answered, each under a number of ours.
+//! What waits for an answer: calls of the other server, its questions to the client, and why none came.
 //!
 //! The one idea: a call lasts as long as somebody waits for it. When its [`Call`] is dropped, because
 //! the client cancelled it or it took too long, the server is told, and a late answer goes nowhere.
+//! Calls and questions are passed on under numbers of ours.
 
-use crate::bridge::message::Asker;
+use crate::bridge::client::Client;
+use crate::bridge::message::{Asker, error, response, understood};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::{mpsc, watch};
+use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 /// How many calls may be under way; the bridge answers more requests at once than these.
-const AT_ONCE: usize = 32;
+const CALLS_AT_ONCE: usize = 32;
 
 /// How a call stands.
 #[derive(Debug, Clone)]
@@ -90,7 +94,7 @@ impl Calls {
         if let Some(why) = &inner.ended {
             return Err(NotBegun::Ended(why.clone()));
         }
-        if inner.entries.len() >= AT_ONCE {
+        if inner.entries.len() >= CALLS_AT_ONCE {
             return Err(NotBegun::Full);
         }
         inner.begun += 1;
@@ -153,5 +157,108 @@ impl Drop for Call<'_> {
             // A server that reads nothing any more is not told.
             let _ = self.input.try_send(told.to_string());
         }
+    }
+}
+
+/// How many questions may be open at once.
+const QUESTIONS_AT_ONCE: usize = 16;
+/// How long the client may take: a person may have to answer.
+const LIMIT: Duration = Duration::from_mins(10);
+
+/// The questions that are open.
+pub(super) struct Questions {
+    client: Client,
+    /// Whether the client can be asked at all.
+    can_ask: bool,
+    open: Mutex<HashMap<String, AbortHandle>>,
+}
+
+impl Questions {
+    pub(super) fn new(client: Client, can_ask: bool) -> Self {
+        Self { client, can_ask, open: Mutex::default() }
+    }
+
+    /// Passes on a question, and answers it through `input`.
+    pub(super) fn ask(
+        &self,
+        id: Value,
+        method: String,
+        params: Option<Box<RawValue>>,
+        input: mpsc::Sender<String>,
+    ) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|_, task| !task.is_finished());
+        let key = id.to_string();
+        let at_once = match method.as_str() {
+            "ping" => Some(Ok(json!({}))),
+            _ if !self.can_ask => Some(Err(error(-32601, "this client cannot be asked"))),
+            _ if open.len() >= QUESTIONS_AT_ONCE => {
+                Some(Err(error(-32000, "too many questions are open")))
+            }
+            _ if open.contains_key(&key) => Some(Err(error(-32600, "this question is open"))),
+            _ => None,
+        };
+        if let Some(outcome) = at_once {
+            // A server that asks and does not read misses it.
+            let _ = input.try_send(response(&id, outcome).to_string());
+            return;
+        }
+        let client = self.client.clone();
+        let task = tokio::spawn(async move {
+            let answer = client.request(&method, params, LIMIT).await;
+            let outcome = answer.unwrap_or_else(|| Err(error(-32000, "the client did not answer")));
+            // A server that has ended needs no answer.
+            let _ = input.send(response(&id, outcome).to_string()).await;
+        });
+        open.insert(key, task.abort_handle());
+    }
+
+    /// The server does not want to know any more; the client is told.
+    pub(super) fn cancel(&self, params: Option<&RawValue>) {
+        let id =
+            params.map(understood).and_then(|params| Some(params.get("requestId")?.to_string()));
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(task) = id.and_then(|id| open.remove(&id)) {
+            task.abort();
+        }
+    }
+}
+
+impl Drop for Questions {
+    fn drop(&mut self) {
+        let open = self.open.get_mut().unwrap_or_else(PoisonError::into_inner);
+        open.values().for_each(AbortHandle::abort);
+    }
+}
+
+/// What went wrong, and what to do next.
+#[derive(Debug, Clone)]
+pub(super) struct Failure {
+    /// A stable word.
+    code: &'static str,
+    /// What was expected, and what was found.
+    detail: String,
+    /// What to call next.
+    next: &'static str,
+}
+
+impl Failure {
+    pub(super) fn new(code: &'static str, detail: impl Into<String>, next: &'static str) -> Self {
+        Self { code, detail: detail.into(), next }
+    }
+
+    /// What went wrong, for people.
+    pub(super) fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    /// The result of the call, in the manner of the node's own tools.
+    pub(super) fn result(&self) -> Value {
+        let Self { code, detail, next } = self;
+        json!({
+            "content": [{"type": "text", "text": format!("{detail}\nNext: {next}")}],
+            "structuredContent": {"code": code, "detail": detail, "next": next},
+            "isError": true,
+        })
     }
 }

@@ -2,52 +2,36 @@
 //! are passed through.
 //!
 //! The one idea: the bridge adds nothing to a call but the certainty that there is a browser. What the
-//! client says goes to the server as it was said, and back; the server is started when it is needed,
-//! and again when it has ended. Rooms: `process` is the other program, `words` its standard error,
-//! `server` what is said to it and heard from it; `calls` and `questions` hold what waits for an answer
-//! on either side; `tools` is its list; `endpoint`, `head` and `relay` are its way to the browser, and
-//! `secret` what nobody else is told of it; `session` says to which browser, and `which` asks the node
-//! for it; `captures` keeps what it did; `failure` is what the model reads when it cannot.
+//! client says goes to the server as it was said, and back; the server is started when it is needed and
+//! not too often, and again when it has ended. Rooms: `process` is the other program, with what it is
+//! given and what it writes to standard error; `server` is what is said to it and heard from it, and its
+//! list of tools; `calls` holds what waits for an answer on either side, and what the model reads when
+//! none can come; `endpoint` is its way to the browser; `session` says to which browser, and keeps what
+//! it did.
 
 mod calls;
-mod captures;
 mod endpoint;
-mod environment;
-mod failure;
-mod head;
 mod process;
-mod questions;
-mod relay;
-mod scratch;
-mod secret;
 mod server;
 mod session;
-mod start;
-mod tools;
-mod watch;
-mod which;
-mod words;
 
 pub(super) use process::Patience;
 pub(super) use server::Introduction;
 
 use super::client::Client;
 use super::message::{Incoming, Outcome, error};
-use super::nodes::Nodes;
-use captures::Captures;
+use super::node::{Nodes, SESSION};
+use calls::Failure;
 use endpoint::Endpoint;
-use failure::Failure;
-use scratch::Scratch;
+use process::{Scratch, say};
 use serde_json::{Value, json};
-use server::Server;
-use session::Session;
-use start::Starts;
-use std::collections::{BTreeMap, BTreeSet};
+use server::{Server, Tools};
+use session::{Captures, Session};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
-use tokio::time::timeout;
-use tools::Tools;
+use tokio::time::{Instant, timeout};
 
 /// How the address of the browser is written in the command.
 pub(crate) const PLACE: &str = "{cdp_url}";
@@ -112,7 +96,7 @@ impl Upstream {
         let session = Session::new(Arc::clone(&nodes), session);
         let endpoint = Endpoint::open(Arc::clone(&session)).await?;
         let scratch = Scratch::make(&with.files)?;
-        with.environment = environment::passed(with.environment);
+        with.environment = process::passed(with.environment);
         let folder = scratch.path().to_string_lossy().into_owned();
         with.environment.insert("TMPDIR".to_owned(), folder);
         let program = with.command.first().map(Path::new).and_then(Path::file_name);
@@ -220,4 +204,196 @@ impl Drop for CaptureAfter {
     fn drop(&mut self) {
         self.upstream.captures.wish(self.session);
     }
+}
+
+/// How long a start may take; a launcher may have to fetch its package first.
+const START_LIMIT: Duration = Duration::from_secs(90);
+/// How long the list of tools may take, when it has changed.
+const FETCH_LIMIT: Duration = Duration::from_secs(30);
+/// How often the server is started within [`WINDOW`].
+const STARTS: usize = 5;
+const WINDOW: Duration = Duration::from_mins(1);
+
+const LATER: &str = "tell the user; the tools of Baton itself work";
+
+/// When the server was started last. Whoever starts it holds this.
+#[derive(Default)]
+struct Starts(VecDeque<Instant>);
+
+impl Starts {
+    /// Counts a start, unless there were too many.
+    fn count(&mut self) -> bool {
+        self.0.retain(|start| start.elapsed() < WINDOW);
+        let may = self.0.len() < STARTS;
+        if may {
+            self.0.push_back(Instant::now());
+        }
+        may
+    }
+}
+
+impl Upstream {
+    /// The running server; started when it does not run. A start goes on when whoever asked for it
+    /// has given up.
+    async fn server(self: &Arc<Self>) -> Result<Arc<Server>, Failure> {
+        if let Some(server) = self.running().filter(|server| server.lives()) {
+            return Ok(server);
+        }
+        let upstream = Arc::clone(self);
+        let started = tokio::spawn(async move { upstream.start().await }).await;
+        let started = started.unwrap_or_else(|_| Err("a fault inside the bridge".to_owned()));
+        started.map_err(|why| Failure::new("server_not_started", why, LATER))
+    }
+
+    async fn start(self: Arc<Self>) -> Result<Arc<Server>, String> {
+        let mut starts = self.starts.lock().await;
+        if let Some(server) = self.running().filter(|server| server.lives()) {
+            return Ok(server);
+        }
+        if !starts.count() {
+            let name = &self.name;
+            return Err(format!("{name} was started {STARTS} times within a minute, and ended"));
+        }
+        let begun = self.begin_server().await;
+        if let Err(why) = &begun {
+            say(format!("baton: {why}"));
+        }
+        begun
+    }
+
+    async fn begin_server(self: &Arc<Self>) -> Result<Arc<Server>, String> {
+        let Some(introduction) = self.state().introduction.clone() else {
+            return Err("nobody has asked for the server yet".to_owned());
+        };
+        let url = self.endpoint.url();
+        let command: Vec<_> =
+            self.with.command.iter().map(|word| word.replace(PLACE, url)).collect();
+        let server = Server::start(
+            &self.name,
+            &command,
+            &self.with.environment,
+            self.endpoint.secret(),
+            self.client.clone(),
+            self.with.limit,
+            introduction.can_ask,
+        )?;
+        // Whoever ends the bridge finds it here.
+        if !self.keep(&server) {
+            server.end("the bridge ends", Patience::Short).await;
+            return Err("the bridge ends".to_owned());
+        }
+        let begun = timeout(START_LIMIT, async {
+            server.introduce(&introduction).await?;
+            Tools::fetch(&server, &self.ours).await
+        });
+        let begun = begun.await.unwrap_or_else(|_| {
+            Err(format!(
+                "expected {} to begin within {START_LIMIT:?}, found that it did not",
+                self.name
+            ))
+        });
+        match begun {
+            Ok(tools) => {
+                self.show(tools);
+                server.be_ready();
+                let level = self.state().level;
+                if let Some(level) = level {
+                    server.log(level).await;
+                }
+            }
+            Err(why) => {
+                server.end(&why, Patience::Short).await;
+                return Err(why);
+            }
+        }
+        tokio::spawn(follow(Arc::downgrade(self), Arc::clone(&server)));
+        Ok(server)
+    }
+
+    /// Whether the bridge goes on, and has a server now.
+    fn keep(&self, server: &Arc<Server>) -> bool {
+        let mut state = self.state();
+        if !state.is_over {
+            state.running = Some(Arc::clone(server));
+        }
+        !state.is_over
+    }
+
+    /// These are its tools; a client that was told others hears of it.
+    fn show(&self, tools: Tools) {
+        let tools = Arc::new(tools);
+        let mut state = self.state();
+        let is_new = state.told.as_ref().is_some_and(|told| !told.equals(&tools));
+        let hears = state.introduction.as_ref().is_some_and(|introduction| introduction.can_ask);
+        state.tools = tools;
+        drop(state);
+        if is_new && hears {
+            self.client.mention("notifications/tools/list_changed", &json!({}));
+        }
+    }
+}
+
+/// Fetches the list of tools again whenever it has changed, as long as the server lives.
+async fn follow(upstream: Weak<Upstream>, server: Arc<Server>) {
+    loop {
+        server.changed.notified().await;
+        let Some(upstream) = upstream.upgrade().filter(|_| server.lives()) else { return };
+        match timeout(FETCH_LIMIT, Tools::fetch(&server, &upstream.ours)).await {
+            Ok(Ok(tools)) => upstream.show(tools),
+            Ok(Err(why)) => say(format!("baton: {why}")),
+            Err(_) => say(format!("baton: {} does not list its tools", server.name())),
+        }
+    }
+}
+
+/// The tools after which a session is the one that is meant.
+const CHOOSING: [&str; 3] = ["session_open", "session_resume", "session_rollback"];
+/// The tools after which one may be gone.
+const ENDING: [&str; 2] = ["session_close", "session_abandon"];
+
+impl Upstream {
+    /// A tool of ours was called, with this outcome.
+    pub(in crate::bridge) fn watch(self: &Arc<Self>, request: &Incoming, outcome: &Outcome) {
+        let name = request.params.get("name").and_then(Value::as_str).unwrap_or_default();
+        let chooses = CHOOSING.contains(&name);
+        if !chooses && !ENDING.contains(&name) {
+            return;
+        }
+        // Also one that failed may have done something.
+        self.session.doubt();
+        let Ok(result) = outcome else { return };
+        let content = &result["structuredContent"];
+        let id = content["sessionId"].as_str().filter(|_| result["isError"] != true);
+        if let Some(id) = id {
+            self.session.ended(id);
+            if chooses {
+                self.session.choose(id);
+                self.start_soon();
+            }
+        } else if chooses
+            && content["code"] == "wrong_state"
+            && let Some(reference) = named(request)
+        {
+            // One that is active already is meant all the same.
+            self.session.choose(reference);
+        }
+    }
+
+    /// There is a browser now: a server that did not want to run without one may want to.
+    fn start_soon(self: &Arc<Self>) {
+        let was_asked_for = self.state().introduction.is_some();
+        if was_asked_for && !self.running().is_some_and(|server| server.lives()) {
+            let upstream = Arc::clone(self);
+            tokio::spawn(async move {
+                // Why it did not start was said already.
+                let _ = upstream.server().await;
+            });
+        }
+    }
+}
+
+/// The session that a call names.
+fn named(request: &Incoming) -> Option<&str> {
+    let arguments = request.params.get("arguments")?;
+    SESSION.iter().find_map(|key| arguments.get(key)?.as_str())
 }

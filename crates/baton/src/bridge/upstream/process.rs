@@ -1,17 +1,26 @@
-//! The other server's process: started, read, and ended with everything that it started itself.
+//! The other server's process: started with what it may see, read, and ended with all that it started.
 //!
 //! It leads a process group of its own, so that a launcher such as `npx` takes nobody's place: who is
-//! to end is the group.
+//! to end is the group. Of our environment it sees what a browser may see, and what Node and npm need;
+//! its files for a moment lie among those of the session; and what it writes to standard error is
+//! passed on to ours, line by line, without the secret.
 
-use super::secret::Secret;
-use super::words;
 use crate::bridge::message::LINE_BYTES;
+use baton_session::SessionId;
+use baton_session::printable::Printable;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use std::collections::BTreeMap;
-use std::io;
+use std::fs::{self, DirBuilder};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader,
+};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -70,7 +79,7 @@ impl Process {
         let input = child.stdin.take().ok_or_else(missing)?;
         let output = child.stdout.take().ok_or_else(missing)?;
         let errors = child.stderr.take().ok_or_else(missing)?;
-        tokio::spawn(words::pass_on(name.to_owned(), errors, secret.clone()));
+        tokio::spawn(pass_on(name.to_owned(), errors, secret.clone()));
         let (lines, waiting) = mpsc::channel(WAITING);
         let writer = tokio::spawn(write(input, waiting));
         let output = Output { lines: BufReader::with_capacity(BUFFER, output), secret };
@@ -152,5 +161,214 @@ async fn write(mut input: ChildStdin, mut waiting: mpsc::Receiver<String>) {
         if written.is_err() || input.flush().await.is_err() {
             return;
         }
+    }
+}
+
+/// The longest line, in bytes; a longer one comes in pieces.
+const PIECE_BYTES: usize = 2048;
+/// How many lines wait for whoever reads.
+const WAITING_LINES: usize = 256;
+
+/// Passes on what a server writes, until it ends.
+async fn pass_on(name: String, errors: impl AsyncRead + Unpin, secret: Secret) {
+    let mut pieces = Pieces { errors: BufReader::new(errors), secret, held: Vec::new() };
+    while let Some(piece) = pieces.next().await {
+        say(format!("{name}: {}", String::from_utf8_lossy(piece.trim_ascii_end())));
+    }
+}
+
+/// What a server writes, line by line, or in pieces of long lines.
+struct Pieces<R> {
+    errors: BufReader<R>,
+    secret: Secret,
+    /// The end of the piece before, in which the secret may begin.
+    held: Vec<u8>,
+}
+
+impl<R: AsyncRead + Unpin> Pieces<R> {
+    /// The next one; none at the end.
+    async fn next(&mut self) -> Option<Vec<u8>> {
+        let mut line = std::mem::take(&mut self.held);
+        let room = u64::try_from(PIECE_BYTES.saturating_sub(line.len())).unwrap_or(u64::MAX);
+        // What was read before an error is passed on.
+        let _ = (&mut self.errors).take(room).read_until(b'\n', &mut line).await;
+        if line.is_empty() {
+            return None;
+        }
+        let goes_on = line.len() == PIECE_BYTES && line.last() != Some(&b'\n');
+        let mut line = self.secret.hide(line);
+        if goes_on {
+            self.held = line.split_off(line.len().saturating_sub(self.secret.len() - 1));
+        }
+        Some(line)
+    }
+}
+
+/// Writes a line to standard error, now or soon. A thread of its own writes, because nobody may be
+/// reading: then lines are left out, and neither server waits.
+pub(super) fn say(line: String) {
+    static WRITER: OnceLock<SyncSender<String>> = OnceLock::new();
+    let writer = WRITER.get_or_init(|| {
+        let (lines, waiting) = sync_channel::<String>(WAITING_LINES);
+        std::thread::spawn(move || {
+            for line in waiting {
+                // A reader that is gone misses it.
+                let _ = writeln!(std::io::stderr(), "{}", Printable::for_terminal(&line));
+            }
+        });
+        lines
+    });
+    // Nobody reads: it is left out.
+    let _ = writer.try_send(line);
+}
+
+/// Variables that pass; all others stay here.
+const PASSED: [&str; 11] = [
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "ALL_PROXY",
+    "NODE_EXTRA_CA_CERTS",
+];
+const PASSED_PREFIXES: [&str; 4] = ["LC_", "SSL_CERT_", "npm_config_", "NPM_CONFIG_"];
+
+/// Those of `all` that pass.
+pub(super) fn passed(all: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let passes = |name: &str| {
+        baton_browser::launch::passes(name)
+            || PASSED.contains(&name)
+            || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    };
+    all.into_iter().filter(|(name, _)| passes(name)).collect()
+}
+
+/// Among a session's files; hidden, because they are nobody's business but the server's.
+const OF_A_SESSION: &str = ".tools";
+
+/// The folder of one server; gone when this is dropped.
+///
+/// A browser sees the files of its session and no others, and a server names the files that it has the
+/// browser upload, and the folder for what is downloaded. It is started before there is a session, and
+/// may change to another one, so its `TMPDIR` is a link that leads to the right place at each moment.
+pub(super) struct Scratch {
+    files: PathBuf,
+    own: PathBuf,
+    /// Where the link leads.
+    leads_to: Mutex<Option<SessionId>>,
+}
+
+impl Scratch {
+    /// Makes it among the files of all sessions, in `files`.
+    pub(super) fn make(files: &Path) -> io::Result<Self> {
+        let own = files.join(format!(".with-{}", std::process::id()));
+        let scratch = Self { files: files.to_owned(), own, leads_to: Mutex::default() };
+        create(&scratch.own.join("none"))?;
+        scratch.lead(&scratch.own.join("none"))?;
+        Ok(scratch)
+    }
+
+    /// The link: what is written there is written among the files of the session.
+    pub(super) fn path(&self) -> PathBuf {
+        self.own.join("tmp")
+    }
+
+    /// Leads to the files of the session that is meant from now on.
+    pub(super) fn lead_to(&self, id: SessionId) {
+        let mut leads_to = self.leads_to.lock().unwrap_or_else(PoisonError::into_inner);
+        if *leads_to == Some(id) {
+            return;
+        }
+        let place = self.files.join(id.to_string()).join(OF_A_SESSION);
+        match create(&place).and_then(|()| self.lead(&place)) {
+            Ok(()) => *leads_to = Some(id),
+            Err(error) => {
+                tracing::warn!(%error, "the server's files are not among those of the session");
+            }
+        }
+    }
+
+    fn lead(&self, place: &Path) -> io::Result<()> {
+        let next = self.own.join("next");
+        match fs::remove_file(&next) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        symlink(place, &next)?;
+        fs::rename(&next, self.path())
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_dir_all(&self.own) {
+            tracing::debug!(%error, "a folder of the other server stays");
+        }
+    }
+}
+
+fn create(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// What stands in the place of the secret.
+const HIDDEN: &str = "[redacted]";
+
+/// The random part of the browser's address, which nobody else may read: in what a server passes on, such
+/// as the error of a connection, something else stands in its place. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct Secret(Arc<str>);
+
+impl Secret {
+    pub(super) fn new(text: &str) -> Self {
+        Self(text.into())
+    }
+
+    /// How long it is, in bytes.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// A text without it.
+    pub(super) fn hide(&self, text: Vec<u8>) -> Vec<u8> {
+        let text = String::from_utf8(text)
+            .unwrap_or_else(|other| String::from_utf8_lossy(other.as_bytes()).into_owned());
+        let hidden = text.contains(&*self.0).then(|| text.replace(&*self.0, HIDDEN));
+        hidden.unwrap_or(text).into_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_secret_is_passed_on_nowhere_not_even_in_two_pieces() {
+        let secret = "5ec4e7".repeat(11);
+        for before in PIECE_BYTES - 200..PIECE_BYTES + 10 {
+            let text = format!("{}{secret}\n{secret}", "x".repeat(before));
+            let (errors, held) = (BufReader::new(text.as_bytes()), Vec::new());
+            let mut pieces = Pieces { errors, secret: Secret::new(&secret), held };
+            let mut passed = Vec::new();
+            while let Some(piece) = pieces.next().await {
+                passed.extend(piece);
+            }
+            let expected = format!("{}[redacted]\n[redacted]", "x".repeat(before));
+            assert_eq!(String::from_utf8(passed).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn secrets_stay_here() {
+        let all =
+            ["PATH", "HOME", "BATON_MASTER_KEY", "AWS_SECRET_ACCESS_KEY", "LC_ALL", "NODE_OPTIONS"];
+        let all = all.map(|name| (name.to_owned(), String::new()));
+        let names: Vec<_> = passed(all.into()).into_keys().collect();
+        assert_eq!(names, ["HOME", "LC_ALL", "PATH"]);
     }
 }

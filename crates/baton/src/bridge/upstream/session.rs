@@ -1,18 +1,21 @@
-//! Which session the other server works on, and whether its browser runs.
+//! Which session the other server works on, whether its browser runs, and snapshots of what was changed.
 //!
 //! The one idea: the node is asked only when something may have changed. As long as a connection to
 //! the browser is open, it runs. And connections are cut off only when it is certain that another
-//! browser is meant: a doubt costs a question to the node.
+//! browser is meant: a doubt costs a question to the node. Which one is meant is a name or an id, or
+//! the only session that is active.
 
-use super::failure::Failure;
-use super::which;
-use crate::bridge::nodes::Nodes;
-use baton_api::SessionSummary;
+use super::calls::Failure;
+use super::process::say;
+use crate::bridge::node::Nodes;
+use baton_api::{Client as NodeClient, ClientError, ErrorCode, ListSessions, SessionSummary};
 use baton_session::{Lifecycle, SessionId};
+use std::collections::BTreeSet;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
 /// How long it is believed without a connection that a browser runs.
@@ -211,13 +214,13 @@ impl Session {
     async fn find(&self) -> Result<SessionSummary, Failure> {
         let reference = self.named.clone().or_else(|| self.state().last.clone());
         if let Some(reference) = &reference
-            && let Some(found) = which::fetch(&self.nodes, reference).await?
+            && let Some(found) = fetch(&self.nodes, reference).await?
             && (self.named.is_some() || found.state != Lifecycle::Closed)
         {
             return Ok(found);
         }
         if let Some(named) = &self.named {
-            return Err(which::no_session(named));
+            return Err(no_session(named));
         }
         {
             let mut state = self.state();
@@ -226,7 +229,7 @@ impl Session {
                 state.last = None;
             }
         }
-        which::only(&self.nodes).await
+        only(&self.nodes).await
     }
 
     /// This session is meant, as was found; unless something has happened since the node was asked.
@@ -247,5 +250,136 @@ impl Session {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How many active sessions are named when it is not clear which one is meant.
+const NAMED: u32 = 10;
+
+const NONE: &str = "session_open opens one; session_resume brings one back";
+const SEVERAL: &str =
+    "session_resume the one that you mean; that it is active already does no harm";
+
+/// The session of this name or id, if there is one.
+async fn fetch(nodes: &Nodes, reference: &str) -> Result<Option<SessionSummary>, Failure> {
+    let fetch = |node: NodeClient| async move { node.fetch_session(reference).await };
+    match nodes.ask_again(fetch).await {
+        Ok(view) => Ok(Some(view.session)),
+        Err(error) => match error.downcast_ref::<ClientError>().and_then(ClientError::code) {
+            Some(ErrorCode::SessionNotFound) => Ok(None),
+            _ => Err(unreachable(&error)),
+        },
+    }
+}
+
+/// The caller's only active session.
+async fn only(nodes: &Nodes) -> Result<SessionSummary, Failure> {
+    let state = Some(Lifecycle::Active);
+    let query = ListSessions { state, limit: Some(NAMED), ..ListSessions::default() };
+    let query = &query;
+    let list = |node: NodeClient| async move { node.list_sessions(query).await };
+    let mut found = nodes.ask_again(list).await.map_err(|error| unreachable(&error))?;
+    let names: Vec<&str> = found.items.iter().map(|session| session.name.as_str()).collect();
+    let which = |found: &str, next| {
+        let detail = format!("expected one active session, found {found}");
+        Failure::new("invalid_request", detail, next)
+    };
+    match names.as_slice() {
+        [] => Err(which("none", NONE)),
+        [_] => Ok(found.items.remove(0)),
+        several => {
+            let more = if found.next.is_some() { " and more" } else { "" };
+            Err(which(&format!("{}{more}", several.join(", ")), SEVERAL))
+        }
+    }
+}
+
+/// There is no session of the name that was given.
+fn no_session(named: &str) -> Failure {
+    let detail = format!("expected a session named {named}, found none");
+    Failure::new("session_not_found", detail, NONE)
+}
+
+fn unreachable(error: &anyhow::Error) -> Failure {
+    let next = "list_sessions tells whether the node answers again";
+    Failure::new("node_unreachable", format!("{error:#}"), next)
+}
+
+/// How long captures may take when the client has left.
+const END_LIMIT: Duration = Duration::from_secs(15);
+
+/// Captures what is wished: one session at a time, and at most one wish of a session waits.
+pub(super) struct Captures {
+    wishes: Arc<Wishes>,
+    task: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Default)]
+struct Wishes {
+    state: Mutex<Wished>,
+    news: Notify,
+}
+
+#[derive(Default)]
+struct Wished {
+    waiting: BTreeSet<SessionId>,
+    is_over: bool,
+}
+
+impl Captures {
+    pub(super) fn begin(nodes: Arc<Nodes>) -> Self {
+        let wishes = Arc::new(Wishes::default());
+        let task = tokio::spawn(capture(Arc::clone(&wishes), nodes));
+        Self { wishes, task: Mutex::new(Some(task)) }
+    }
+
+    /// The session has changed.
+    pub(super) fn wish(&self, session: SessionId) {
+        self.wishes.state().waiting.insert(session);
+        self.wishes.news.notify_one();
+    }
+
+    /// Waits until what was wished is captured.
+    pub(super) async fn end(&self) {
+        self.wishes.state().is_over = true;
+        self.wishes.news.notify_one();
+        let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(task) = task {
+            // What takes longer the node captures by itself, a little later.
+            let _ = timeout(END_LIMIT, task).await;
+        }
+    }
+}
+
+impl Wishes {
+    fn state(&self) -> MutexGuard<'_, Wished> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn capture(wishes: Arc<Wishes>, nodes: Arc<Nodes>) {
+    loop {
+        let (next, is_over) = {
+            let mut state = wishes.state();
+            (state.waiting.pop_first(), state.is_over)
+        };
+        match next {
+            Some(session) => capture_one(session, &nodes).await,
+            None if is_over => return,
+            None => wishes.news.notified().await,
+        }
+    }
+}
+
+async fn capture_one(session: SessionId, nodes: &Nodes) {
+    let reference = &session.to_string();
+    let capture = |node: NodeClient| async move { node.capture_session(reference).await };
+    if let Err(error) = nodes.ask(capture).await {
+        let code = error.downcast_ref::<ClientError>().and_then(ClientError::code);
+        // One that was closed meanwhile was captured then.
+        let is_gone = matches!(code, Some(ErrorCode::WrongState | ErrorCode::SessionNotFound));
+        if !is_gone {
+            say(format!("baton: could not capture {session}: {error:#}"));
+        }
     }
 }

@@ -1,20 +1,15 @@
-//! What every command on the board is given: the board, and how to answer.
+//! What commands on the board are given: the board, how to answer, and which agent drives which session.
 
-use crate::context::Context;
+use crate::local::{self, Context};
 use crate::output::{self, Output};
 use anyhow::Context as _;
-use baton_api::Exit;
+use baton_api::{DrivenSession, Exit};
 use baton_federation::{AgentName, Done, Federation, Operation, Options, View};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use std::path::PathBuf;
-
-/// Nobody said who acts.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "expected to be told which agent you are, found nothing\nsay --as AGENT, or set BATON_AGENT"
-)]
-pub(crate) struct Nameless;
+use std::time::Duration;
+use tokio::time::timeout;
 
 /// The surroundings of a command.
 pub(super) struct Desk {
@@ -73,4 +68,42 @@ impl Desk {
         self.output.answer(&json!({ "archived": archived }), text);
         Ok(Exit::Done)
     }
+}
+
+/// Nobody said who acts.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "expected to be told which agent you are, found nothing\nsay --as AGENT, or set BATON_AGENT"
+)]
+pub(crate) struct Nameless;
+
+/// How long the node may take: a look at the board is no time to wait for it.
+const LIMIT: Duration = Duration::from_secs(1);
+
+/// What the node says; none when none runs, or it does not say. It is never started for this.
+pub(super) fn driven(context: &Context) -> Option<Vec<DrivenSession>> {
+    // Most of the time this is all: a file that is not there.
+    if !context.data.path().exists() {
+        return None;
+    }
+    match run(context) {
+        Ok(driven) => driven,
+        Err(error) => {
+            context
+                .output
+                .note(&format!("which agent drives which session is not known: {error:#}"));
+            None
+        }
+    }
+}
+
+fn run(context: &Context) -> anyhow::Result<Option<Vec<DrivenSession>>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let asked = async {
+            let Some(node) = local::find(&context.data).await? else { return Ok(None) };
+            Ok(Some(node.client.list_driven_sessions().await?.items))
+        };
+        timeout(LIMIT, asked).await?
+    })
 }

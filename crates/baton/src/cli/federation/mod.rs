@@ -1,27 +1,23 @@
-//! `baton federation`: the board that agents share, one file a verb.
+//! `baton federation`: the board that agents share.
 //!
 //! It works on the files directly: no node, no runtime, nothing to wait for but the disk, for it runs
 //! in the hooks of shells and agents. Only `status` asks a node, when one runs.
 
 mod desk;
-mod driven;
-mod history;
-mod recover;
-mod router;
-mod sprint;
-mod status;
 mod task;
-mod update;
-mod watch;
 
-use crate::context::Context;
-use baton_api::Exit;
-use baton_federation::Operation;
-use clap::{Args, Subcommand};
-use desk::Desk;
 pub(super) use desk::Nameless;
-use jiff::SignedDuration;
+
+use crate::local::Context;
+use crate::output;
+use baton_api::Exit;
+use baton_federation::{AgentName, Board, Operation, Refusal, Seen, Source, View};
+use clap::{Args, Subcommand};
+use desk::{Desk, driven};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 /// Take turns: one board that all agents of this machine share
 #[derive(Debug, Args)]
@@ -57,17 +53,17 @@ pub(super) struct Federation {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Status(status::Status),
-    Update(update::Update),
+    Status(Status),
+    Update(Update),
     #[command(subcommand)]
     Task(task::Task),
-    Sprint(sprint::Sprint),
-    Router(router::Router),
+    Sprint(Sprint),
+    Router(Router),
     /// Close the session: it is archived, and the next update or task begins another
     Close,
-    History(history::History),
-    Watch(watch::Watch),
-    Recover(recover::Recover),
+    History(History),
+    Watch(Watch),
+    Recover(Recover),
 }
 
 impl Federation {
@@ -90,4 +86,245 @@ impl Federation {
 fn duration(text: &str) -> Result<SignedDuration, String> {
     let read = text.parse::<SignedDuration>().ok().filter(SignedDuration::is_positive);
     read.ok_or_else(|| "expected a time such as 15m or 24h".to_owned())
+}
+
+/// Show who does what, and which agent drives which browser session
+#[derive(Debug, Args)]
+#[command(after_help = "\
+With --json: `board`, null when no session is active; and `sessions`, null when no node runs that
+could tell which agent drives which.")]
+struct Status {}
+
+impl Status {
+    #[expect(clippy::unused_self, reason = "as every command")]
+    fn run(self, desk: &Desk, context: &Context) -> anyhow::Result<Exit> {
+        let view = desk.view()?;
+        let sessions = driven(context);
+        desk.output.answer(&json!({ "board": view, "sessions": sessions }), || {
+            let now = Timestamp::now();
+            let board = match &view {
+                Some(view) => output::board(view, now),
+                None => "no active session; the first update or task begins one".to_owned(),
+            };
+            let driven = sessions.filter(|sessions| !sessions.is_empty());
+            let driven = driven.map(|sessions| output::driven(&sessions, now));
+            [Some(board), driven].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+        });
+        Ok(Exit::Done)
+    }
+}
+
+/// Say what an agent does
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  baton federation update kimi active --task \"testing the router\"")]
+struct Update {
+    /// The agent that you are
+    agent: AgentName,
+    /// In a word: active, idle, standby …
+    status: String,
+    /// What you work on; without it nothing
+    #[arg(long, value_name = "TEXT")]
+    task: Option<String>,
+    /// The folder in which you work; without it what it was
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<String>,
+    /// The model that you run; without it what it was
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+}
+
+impl Update {
+    fn run(self, desk: &Desk) -> anyhow::Result<Exit> {
+        let Self { agent, status, task, workspace, model } = self;
+        let shown = format!("{agent}  {status}");
+        let name = agent.to_string();
+        let operation =
+            Operation::UpdateAgent { agent, status, current_task: task, workspace, model };
+        let done = desk.board.write(&operation)?;
+        let entry = done.board.as_ref().and_then(|board| board.agents.get(&name));
+        desk.output.answer(&json!({ "agent": entry }), || shown);
+        Ok(Exit::Done)
+    }
+}
+
+/// Show the archived sessions, newest first, or one of them
+#[derive(Debug, Args)]
+struct History {
+    /// Which: its name or its session's id
+    #[arg(value_name = "SESSION")]
+    session: Option<String>,
+    /// How many at most
+    #[arg(long, value_name = "COUNT", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    limit: u16,
+}
+
+impl History {
+    fn run(self, desk: &Desk) -> anyhow::Result<Exit> {
+        if let Some(session) = &self.session {
+            let archived = desk.board.archived(session)?;
+            let then = archived.board.last_activity().unwrap_or_else(Timestamp::now);
+            let view = View::of(archived.board, then, SignedDuration::MAX);
+            desk.output.answer(&view.board, || {
+                let all: Vec<_> = view.board.tasks.iter().collect();
+                format!("{}\n\n{}", view.board.session_id, output::tasks(&view, &all))
+            });
+            return Ok(Exit::Done);
+        }
+        let sessions = desk.board.history(usize::from(self.limit))?;
+        let items: Vec<_> = sessions
+            .iter()
+            .map(|one| {
+                let board = &one.board;
+                json!({
+                    "name": one.name, "session_id": board.session_id, "sprint": board.sprint,
+                    "created_at": board.created_at, "closed_at": board.closed_at,
+                    "closed_because": board.closed_because, "tasks": board.tasks.len(),
+                })
+            })
+            .collect();
+        desk.output.answer(&json!({ "items": items }), || output::archived(&sessions));
+        Ok(Exit::Done)
+    }
+}
+
+/// The longest single wait; the loop begins again after it.
+const WAIT: Duration = Duration::from_hours(1);
+
+/// Show the board, and again whenever it changes
+#[derive(Debug, Args)]
+#[command(after_help = "\
+With --json there is a document a line, `null` when no session is active.
+
+Example:
+  baton federation watch --once --for 10m    wait until something changes")]
+struct Watch {
+    /// Show nothing at first, and end after the first change
+    #[arg(long)]
+    once: bool,
+    /// End after this time
+    #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
+    limit: Option<jiff::SignedDuration>,
+}
+
+impl Watch {
+    fn run(self, desk: &Desk) -> anyhow::Result<Exit> {
+        let mut watch = desk.board.watch()?;
+        let limit = self.limit.and_then(|limit| Duration::try_from(limit).ok());
+        let end = limit.map(|limit| Instant::now() + limit);
+        if !self.once && !show(desk, watch.board().cloned()) {
+            return Ok(Exit::Done);
+        }
+        loop {
+            let left = end.map_or(WAIT, |end| end.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                return Ok(Exit::Done);
+            }
+            if let Seen::Changed(board) = watch.wait(left.min(WAIT))?
+                && (!show(desk, board.map(|board| *board)) || self.once)
+            {
+                return Ok(Exit::Done);
+            }
+        }
+    }
+}
+
+/// Shows the board; false when nobody reads any more.
+fn show(desk: &Desk, board: Option<Board>) -> bool {
+    let now = Timestamp::now();
+    let view = board.map(|board| View::of(board, now, desk.board.options().gone_after));
+    desk.output.goes_on(&view, || match &view {
+        Some(view) => format!("{}\n", output::board(view, now)),
+        None => "no active session\n".to_owned(),
+    })
+}
+
+/// Name the sprint, or end it: then the session is archived
+#[derive(Debug, Args)]
+struct Sprint {
+    /// What it is called; the router is to be measured again
+    #[arg(required_unless_present = "end", conflicts_with = "end")]
+    name: Option<String>,
+    /// End it
+    #[arg(long)]
+    end: bool,
+}
+
+impl Sprint {
+    fn run(self, desk: &Desk) -> anyhow::Result<Exit> {
+        let agent = desk.agent.clone();
+        let Some(sprint) = self.name else { return desk.end(&Operation::EndSprint { agent }) };
+        desk.board.write(&Operation::SetSprint { agent, sprint: sprint.clone() })?;
+        desk.output.answer(&json!({ "sprint": sprint }), || format!("sprint {sprint}"));
+        Ok(Exit::Done)
+    }
+}
+
+/// Show the router of models, or say what it is now
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A new version is to be measured again (pending_eval); an accuracy says that it was.
+
+Example:
+  baton federation router --set-version v4
+  baton federation router --accuracy 0.41")]
+struct Router {
+    /// Its version
+    #[arg(long, value_name = "VERSION")]
+    set_version: Option<String>,
+    /// How often it chose well, from 0 to 1
+    #[arg(long, value_name = "SHARE")]
+    accuracy: Option<f64>,
+    /// Its tier
+    #[arg(long, value_name = "NUMBER")]
+    tier: Option<i64>,
+}
+
+impl Router {
+    fn run(self, desk: &Desk) -> anyhow::Result<Exit> {
+        let Self { set_version: version, accuracy, tier } = self;
+        let board = if version.is_none() && accuracy.is_none() && tier.is_none() {
+            desk.board.read()?
+        } else {
+            let agent = desk.agent.clone();
+            desk.board.write(&Operation::SetRouter { agent, version, accuracy, tier })?.board
+        };
+        let router =
+            board.ok_or(baton_federation::FederationError::from(Refusal::NoSession))?.router;
+        let shown = |value: Option<String>| value.unwrap_or_else(|| "unknown".to_owned());
+        desk.output.answer(&router, || {
+            format!(
+                "version   {}\ntier      {}\naccuracy  {}\nto be measured  {}",
+                shown(router.version.clone()),
+                shown(router.tier.map(|tier| tier.to_string())),
+                shown(router.accuracy.map(|accuracy| accuracy.to_string())),
+                if router.pending_eval { "yes" } else { "no" },
+            )
+        });
+        Ok(Exit::Done)
+    }
+}
+
+/// Put the last good board in the place of one that cannot be read, which is kept beside it
+#[derive(Debug, Args)]
+struct Recover {}
+
+impl Recover {
+    #[expect(clippy::unused_self, reason = "as every command")]
+    fn run(self, desk: &Desk) -> anyhow::Result<Exit> {
+        let (board, source) = desk.board.recover()?;
+        let from = match source {
+            Source::Copy => "copy",
+            Source::History => "history",
+        };
+        let document = json!({ "session_id": board.session_id, "rev": board.rev, "from": from });
+        desk.output.answer(&document, || match source {
+            Source::Copy => format!("{} is back, as it was acknowledged last", board.session_id),
+            Source::History => {
+                format!("{} goes on from the newest archived session", board.session_id)
+            }
+        });
+        Ok(Exit::Done)
+    }
 }

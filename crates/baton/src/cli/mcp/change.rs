@@ -2,7 +2,7 @@
 //! written keeps nobody else's from being written, and is told with what was.
 
 use super::Context;
-use super::consent::Consent;
+use crate::cli::prompt::Consent;
 use crate::clients::{Client, Edited, Entry, FileError, Found, Homes, Kind, Mistake};
 use crate::output;
 use baton_api::Exit;

@@ -1,16 +1,20 @@
-//! `baton mcp`
+//! `baton mcp`: the bridge without a subcommand; with one, its entry in the files of MCP clients.
 
 mod change;
-mod install;
-mod serve;
-mod uninstall;
-mod with;
-
-use super::{Context, consent};
-use baton_api::Exit;
-use clap::{Args, Subcommand};
 
 pub(super) use change::NotChanged;
+
+use super::Context;
+use super::serve::{duration, inherited};
+use crate::bridge::{self, PLACE, Setup, With};
+use crate::clients::{self, Client, Entry, Homes, lasting_name};
+use anyhow::Context as _;
+use baton_api::Exit;
+use baton_server::mcp::Toolset;
+use change::Manner;
+use clap::{Args, Subcommand};
+use std::io::{BufReader, stdin, stdout};
+use std::time::Duration;
 
 /// Let agents use sessions: serve MCP on standard input and output
 ///
@@ -29,15 +33,15 @@ Examples:
 )]
 pub(super) struct Mcp {
     #[command(flatten)]
-    serve: serve::Serve,
+    serve: Serve,
     #[command(subcommand)]
     command: Option<McpCommand>,
 }
 
 #[derive(Debug, Subcommand)]
 enum McpCommand {
-    Install(install::Install),
-    Uninstall(uninstall::Uninstall),
+    Install(Install),
+    Uninstall(Uninstall),
 }
 
 impl Mcp {
@@ -47,5 +51,161 @@ impl Mcp {
             Some(McpCommand::Uninstall(command)) => command.run(context),
             None => self.serve.run(context),
         }
+    }
+}
+
+/// What an MCP client starts.
+#[derive(Debug, Args)]
+struct Serve {
+    /// Offer these sets of tools only, with commas between them [default: all]
+    #[arg(long, value_name = "SETS", value_delimiter = ',')]
+    toolsets: Option<Vec<Toolset>>,
+    /// The session that a tool means when it is called without one
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Ask nobody before a session is exported or abandoned: you agree beforehand
+    #[arg(long)]
+    unattended: bool,
+    /// Start another MCP server on the session's browser, and offer its tools too
+    ///
+    /// `{cdp_url}` stands for the address of the browser, which stays the same over every resume. The
+    /// session is the one that was opened or resumed last, else the only active one, or --session. What
+    /// the server's tools change is captured. It sees few environment variables; give others to it by
+    /// `env NAME=VALUE COMMAND`.
+    #[arg(long, value_name = "COMMAND", value_parser = words)]
+    with: Option<Words>,
+    /// How long a call of the other server may be silent
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "10m", hide = true)]
+    with_limit: Duration,
+}
+
+impl Serve {
+    fn run(self, context: &Context) -> anyhow::Result<Exit> {
+        let with = self.with.map(|Words(command)| With {
+            command,
+            environment: inherited(),
+            files: context.data.files(),
+            limit: self.with_limit,
+        });
+        let setup = Setup {
+            with,
+            toolsets: self.toolsets.map(|sets| sets.into_iter().collect()),
+            session: self.session,
+            unattended: self.unattended,
+        };
+        // A bridge passes messages on: it is small, and there may be many.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let input = BufReader::new(stdin());
+        runtime.block_on(bridge::run(setup, context, input, stdout()))?;
+        Ok(Exit::Done)
+    }
+}
+
+/// The program and its arguments.
+#[derive(Debug, Clone)]
+struct Words(Vec<String>);
+
+/// Reads a command as a shell would; no shell runs it.
+fn words(text: &str) -> Result<Words, String> {
+    let words = shell_words::split(text)
+        .map_err(|_| "expected a command, found a quote that does not end".to_owned())?;
+    let has_place = words.iter().skip(1).any(|word| word.contains(PLACE));
+    if !has_place {
+        return Err(format!(
+            "expected {PLACE} where the command takes the address of the browser, found none; such as \
+             'npx @playwright/mcp@latest --cdp-endpoint {PLACE}'"
+        ));
+    }
+    Ok(Words(words))
+}
+
+/// Add Baton to the MCP servers of the programs in which agents run
+#[derive(Debug, Args)]
+#[command(after_help = "\
+What would change is shown first, and you are asked. Everything else in the file stays as it is,
+comments too; a file that cannot be read is left alone.
+
+Examples:
+  baton mcp install                        offer it for each program found
+  baton mcp install claude-code
+  baton mcp install codex --print          only show the entry
+  baton mcp install cursor --project       for who works in this folder
+  baton mcp install gemini -- \\
+    --with \"npx @playwright/mcp --cdp-endpoint {cdp_url}\"")]
+struct Install {
+    /// For which program [default: each that is found here]
+    #[arg(value_name = "CLIENT")]
+    clients: Vec<Client>,
+    #[command(flatten)]
+    manner: Manner,
+    /// What baton mcp is to be given
+    #[arg(value_name = "ARGUMENT", last = true)]
+    arguments: Vec<String>,
+}
+
+impl Install {
+    fn run(self, context: &Context) -> anyhow::Result<Exit> {
+        let homes = Homes::of_this_user()?;
+        let clients = if self.clients.is_empty() {
+            let found = here(&homes)?;
+            let names: Vec<&str> = found.iter().map(|client| client.name()).collect();
+            context.output.note(&format!("found here: {}", names.join(", ")));
+            found
+        } else {
+            self.clients
+        };
+        let entry = entry(context, self.arguments)?;
+        self.manner.change(context, &homes, &clients, Some(&entry), |text, client| {
+            clients::set(text, client.form(), &entry)
+        })
+    }
+}
+
+/// The programs that somebody uses here.
+fn here(homes: &Homes) -> Result<Vec<Client>, NotChanged> {
+    let found: Vec<Client> =
+        Client::ALL.into_iter().filter(|client| client.is_here(homes)).collect();
+    if found.is_empty() { Err(NotChanged::NoneFound) } else { Ok(found) }
+}
+
+/// How this program is started, on the data folder that was named.
+fn entry(context: &Context, arguments: Vec<String>) -> anyhow::Result<Entry> {
+    let program = std::env::current_exe().and_then(|program| program.canonicalize());
+    let program = program.context("could not find this program's own file")?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path: Vec<_> = std::env::split_paths(&path).collect();
+    let name = lasting_name(&program, &path);
+    let text = |path: &std::path::Path| {
+        path.to_str().map(ToOwned::to_owned).ok_or_else(|| NotChanged::NotText(path.to_owned()))
+    };
+    let mut args = vec!["mcp".to_owned()];
+    if context.named {
+        args.extend(["--data".to_owned(), text(context.data.path())?]);
+    }
+    args.extend(arguments);
+    Ok(Entry { command: text(&name)?, args })
+}
+
+/// Take Baton out of the MCP servers of a program
+#[derive(Debug, Args)]
+#[command(after_help = "\
+What would change is shown first, and you are asked. Everything else in the file stays as it is.
+
+Example:
+  baton mcp uninstall codex")]
+struct Uninstall {
+    /// Of which program
+    #[arg(value_name = "CLIENT", required = true)]
+    clients: Vec<Client>,
+    #[command(flatten)]
+    manner: Manner,
+}
+
+impl Uninstall {
+    fn run(self, context: &Context) -> anyhow::Result<Exit> {
+        let homes = Homes::of_this_user()?;
+        self.manner.change(context, &homes, &self.clients, None, |text, client| {
+            clients::remove(text, client.form())
+        })
     }
 }

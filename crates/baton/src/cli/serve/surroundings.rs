@@ -1,8 +1,12 @@
 //! What was typed, and what surrounds the process, becomes the configuration of a node.
+//!
+//! A node starts this binary again: `baton keeper` holds one session's browser, and `baton sandbox-init` is
+//! the first process in a sandbox.
 
 use super::flags::Flags;
 use anyhow::Context as _;
-use baton_browser::keeper::KeeperCommand;
+use baton_api::Exit;
+use baton_browser::keeper::{self, KeeperCommand, KeeperSpec};
 use baton_net::exposure::Exposure;
 use baton_proxy::ProxySettings;
 use baton_sandbox::InitCommand;
@@ -16,6 +20,7 @@ use clap::Args;
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -141,4 +146,46 @@ pub(in crate::cli) fn inherited() -> BTreeMap<String, String> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .filter(|(name, _)| !name.starts_with("BATON_"))
         .collect()
+}
+
+/// The longest specification that is read, in bytes.
+const SPEC_LIMIT: u64 = 1 << 20;
+
+/// Hold the browser of one session; reads what to do from standard input
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Keeper {}
+
+impl Keeper {
+    #[expect(clippy::unused_self, reason = "every command runs like this")]
+    pub(in crate::cli) fn run(self) -> anyhow::Result<Exit> {
+        crate::output::log_to_stderr("info", false);
+        let mut text = String::new();
+        std::io::stdin().take(SPEC_LIMIT).read_to_string(&mut text)?;
+        let spec: KeeperSpec = serde_json::from_str(&text)
+            .context("expected the specification of a keeper on standard input")?;
+        let signals = keeper::detach()?;
+        keeper::run(&spec, std::io::stdout(), signals)?;
+        Ok(Exit::Done)
+    }
+}
+
+/// Run as the first process of a sandbox, or as one of its tools
+#[derive(Debug, Args)]
+pub(in crate::cli) struct SandboxInit {
+    /// `read`, `write`, `pack` or `connect` and a path; without them it obeys the socket on standard input, and with `bare` and a folder there
+    #[arg(value_name = "WORD", num_args = 0..)]
+    words: Vec<String>,
+}
+
+impl SandboxInit {
+    #[cfg(target_os = "linux")]
+    pub(in crate::cli) fn run(self) -> anyhow::Result<Exit> {
+        baton_sandbox::init::run(&self.words)?;
+        Ok(Exit::Done)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(in crate::cli) fn run(self) -> anyhow::Result<Exit> {
+        anyhow::bail!("sandboxes need Linux, and {} words are of no use here", self.words.len())
+    }
 }

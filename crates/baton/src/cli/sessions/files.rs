@@ -21,7 +21,7 @@ Examples:
   baton sessions files put shop ~/scans/receipt.pdf   the path to upload from
   baton sessions files list shop
   baton sessions files get shop invoice.pdf -o invoice.pdf")]
-pub(crate) struct Files {
+pub(in crate::cli) struct Files {
     #[command(subcommand)]
     verb: FileVerb,
 }
@@ -66,7 +66,7 @@ enum FileVerb {
 }
 
 impl Files {
-    pub(crate) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
+    pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let client = context.client().await?;
         match self.verb {
             FileVerb::Put { session, path, name } => {
