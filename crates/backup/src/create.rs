@@ -1,17 +1,18 @@
-//! Makes a backup, beside a running node or without one.
+//! Makes a backup, beside a running node or without one, with the profiles that no browser is writing to.
 
-use super::archive::Archive;
-use super::draft::{Draft, Held};
+use super::archive::{Archive, LeftOut, Manifest};
 use super::error::BackupError;
-use super::manifest::{FORMAT, Manifest};
-use super::{DATABASE, KEY, may_be_replaced, profiles};
+use super::stage::{Draft, Held};
+use super::{DATABASE, FORMAT, KEY, SESSIONS, may_be_replaced};
+use baton_browser::launch::lock;
+use baton_session::SessionId;
 use baton_store::blocking::blocking;
-use baton_store::clock;
 use baton_store::data::DataFolder;
 use baton_store::{
-    Contents, DatabaseUrl, FileKey, MasterKey, StoreError, copy_database, has_begun,
+    Contents, DatabaseUrl, FileKey, MasterKey, StoreError, clock, copy_database, has_begun,
 };
 use secrecy::SecretString;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What a backup is made of.
@@ -89,7 +90,7 @@ impl Work {
             archive.add_bytes(self.key.expose(), KEY)?;
         }
         let (kept, left_out) = if self.with_profiles {
-            profiles::add(&mut archive, &self.data)?
+            add_profiles(&mut archive, &self.data)?
         } else {
             (Vec::new(), Vec::new())
         };
@@ -142,4 +143,72 @@ impl Drop for DatabaseCopy {
             tracing::warn!(%error, "the copy of the database stays; the next backup removes it");
         }
     }
+}
+
+/// Folders of a profile that Chromium makes again by itself.
+const CACHES: [&str; 10] = [
+    "Cache",
+    "Code Cache",
+    "Crashpad",
+    "DawnGraphiteCache",
+    "DawnWebGPUCache",
+    "GPUCache",
+    "GraphiteDawnCache",
+    "GrShaderCache",
+    "ShaderCache",
+    "component_crx_cache",
+];
+
+/// The log of keeper and browser is no part of a session.
+const LOG: &str = "keeper.log";
+
+/// Adds the profile of every session, and says which are in, and which are not and why.
+fn add_profiles(
+    archive: &mut Archive,
+    data: &DataFolder,
+) -> Result<(Vec<SessionId>, Vec<LeftOut>), BackupError> {
+    let (mut profiles, mut left_out) = (Vec::new(), Vec::new());
+    for session in data.session_folders() {
+        let kept = match in_use(data, session) {
+            None => {
+                let name = format!("{SESSIONS}/{session}");
+                add_folder(archive, &data.session(session), &name)?;
+                // A browser that came meanwhile may have left us half of each.
+                in_use(data, session)
+            }
+            used => used,
+        };
+        match kept {
+            None => profiles.push(session),
+            Some(why) => left_out.push(LeftOut { session, why }),
+        }
+    }
+    Ok((profiles, left_out))
+}
+
+fn in_use(data: &DataFolder, session: SessionId) -> Option<String> {
+    match lock::holder(&data.profile(session)) {
+        Ok(None) => None,
+        Ok(Some(_)) => Some("its browser runs".to_owned()),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+/// Links and sockets belong to a running browser, not to its state.
+fn add_folder(archive: &mut Archive, folder: &Path, name: &str) -> Result<(), BackupError> {
+    let failed = |source| BackupError::File { path: folder.to_owned(), source };
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let (kind, file) = (entry.file_type().map_err(failed)?, entry.file_name());
+        let Some(file) = file.to_str() else {
+            return Err(failed(std::io::Error::other("expected names of files in UTF-8")));
+        };
+        let inside = format!("{name}/{file}");
+        if kind.is_dir() && !CACHES.contains(&file) {
+            add_folder(archive, &entry.path(), &inside)?;
+        } else if kind.is_file() && file != LOG {
+            archive.add_file(&entry.path(), &inside)?;
+        }
+    }
+    Ok(())
 }

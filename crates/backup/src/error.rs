@@ -1,7 +1,6 @@
 //! How a backup or a restore fails. In every case what was there before is there still.
 
-use super::manifest::FORMAT;
-use super::{BYTES_MAX, FILES_MAX};
+use super::{BYTES_MAX, FILES_MAX, FORMAT};
 use baton_store::blocking::Stopping;
 use baton_store::data::DataError;
 use baton_store::{SealedFileError, StoreError};

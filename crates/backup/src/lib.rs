@@ -11,26 +11,22 @@
 
 mod archive;
 mod create;
-mod draft;
 mod error;
-mod extract;
-#[cfg(test)]
-mod extract_tests;
-mod manifest;
-mod profiles;
 mod restore;
 mod stage;
 
+pub use archive::{LeftOut, Manifest};
 pub use baton_store::FileKeyKind;
 pub use create::{Backup, Source, create};
 pub use error::BackupError;
-pub use manifest::{LeftOut, Manifest};
 pub use restore::{Restored, Unlock, restore};
 
 use baton_store::{SealedFileError, SealedReader};
 use std::fs::File;
 use std::path::Path;
 
+/// The layout of the archive that this version writes and reads.
+const FORMAT: u32 = 1;
 /// The most bytes that a backup holds, before compression: 64 GiB.
 const BYTES_MAX: u64 = 64 << 30;
 /// The most files that a backup holds.

@@ -1,9 +1,9 @@
 //! Makes a data folder of a backup.
 
+use super::archive::{Manifest, extract};
 use super::error::BackupError;
-use super::manifest::Manifest;
 use super::stage::{Old, Stage};
-use super::{DATABASE, KEY, SESSIONS, extract};
+use super::{DATABASE, KEY, SESSIONS};
 use baton_session::{Epoch, NodeId};
 use baton_store::blocking::blocking;
 use baton_store::clock;
@@ -108,7 +108,7 @@ fn server_of<'a>(
 /// Fills the new folder with what the backup holds.
 fn fill(from: &Path, unlock: &Unlock, folder: &Path) -> Result<(MasterKey, Manifest), BackupError> {
     let file_key = unlock.file_key()?;
-    let manifest = extract::extract(from, &file_key, folder)?;
+    let manifest = extract(from, &file_key, folder)?;
     let path = folder.join(KEY);
     let key = match file_key {
         FileKey::Passphrase(_) => MasterKey::load(&path)

@@ -13,7 +13,6 @@ pub mod ask;
 pub mod har;
 pub mod limits;
 pub mod relay;
-mod revealing;
 pub mod ring;
 pub mod secrets;
 mod session;
@@ -23,7 +22,6 @@ pub mod words;
 
 pub use limits::Limits;
 pub use relay::{LookError, Relay};
-pub use revealing::Revealing;
 pub use secrets::Clean;
-pub use session::{SessionTabs, record};
+pub use session::{Revealing, SessionTabs, record};
 pub use tab::{Applied, TabBuffer};

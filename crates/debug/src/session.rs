@@ -1,17 +1,18 @@
-//! Sessions of the node tell of their tabs by themselves: the recorder's words become the relay's.
+//! Sessions of the node tell of their tabs by themselves: the recorder's words become the relay's. Whether secrets
+//! of those tabs are kept is switched here too.
 
-use super::relay::{About, Relay, TabSender};
-use super::revealing::Revealing;
-use super::secrets::Page;
+use crate::relay::{About, LookError, Relay, TabSender};
+use crate::secrets::Page;
 use baton_api::debug::{
     Answered, ConsoleEntry, ConsoleEvent, ConsoleLevel, Direction, EpochMs, Failed, Finished,
     GapReason, NetworkChange, NetworkEvent, Redirected, Requested, ResourceType, SocketEvent,
     SocketMessage, Source,
 };
-use baton_browser::TargetId;
-use baton_browser::record::{self, ConsoleLine, Level, Record, Recorder, What};
+use baton_browser::record::{ConsoleLine, Level, Record, Recorder, What};
+use baton_browser::{TargetId, record};
 use baton_session::Session;
 use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 
 /// The tabs of a session that are told of. They outlive a recorder that has to begin anew.
@@ -210,4 +211,40 @@ fn console(sender: &TabSender, line: ConsoleLine) -> ConsoleEvent {
 
 fn text(text: String) -> Option<String> {
     (!text.is_empty()).then_some(text)
+}
+
+/// Whether secrets of a session's tabs are kept: of those that it has, and of those that come.
+#[derive(Debug, Clone)]
+pub struct Revealing {
+    relay: Relay,
+    about: Arc<About>,
+    on: Arc<Mutex<bool>>,
+}
+
+impl Revealing {
+    /// They are not yet.
+    pub(super) fn new(relay: Relay, about: About) -> Self {
+        Self { relay, about: Arc::new(about), on: Arc::default() }
+    }
+
+    /// Whose the tabs are.
+    pub(super) fn about(&self) -> &About {
+        &self.about
+    }
+
+    /// Keeps them from now on, or no longer; then those that were kept are forgotten.
+    pub fn switch(&self, on: bool) {
+        // Held until all tabs have heard it: one that is added meanwhile waits for it.
+        let mut is_on = self.on.lock().unwrap_or_else(PoisonError::into_inner);
+        *is_on = on;
+        self.relay.reveal(&self.about.owner, &self.about.browser_id, on);
+    }
+
+    /// Adds a tab, whose secrets are kept if those of the others are.
+    pub(super) fn add(&self) -> Result<TabSender, LookError> {
+        let is_on = self.on.lock().unwrap_or_else(PoisonError::into_inner);
+        let tab = self.relay.add((*self.about).clone())?;
+        tab.reveal(*is_on);
+        Ok(tab)
+    }
 }

@@ -1,8 +1,7 @@
 //! The way to another node or service: a client that goes where it was checked, and bodies that are
 //! bounded.
 
-use crate::error::WayError;
-use crate::outbound::{Outbound, Reach};
+use crate::outbound::{Outbound, Reach, WayError};
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;

@@ -1,16 +1,41 @@
-//! Addresses that this node asks: which may be, and that they are what they were.
+//! Addresses that this node asks: which may be, that they are what they were, and why nobody is asked.
 //!
 //! The one idea: a name is looked up once, every address that it has is checked, and the connection
 //! goes to one of those that were checked. So nobody who may name an address reaches through this node
 //! what only this node can reach.
 
-use crate::error::WayError;
+use baton_api::{Answers, ErrorCode};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 use url::{Host, Url};
 
 /// How long a name may take to be looked up.
 const LOOKUP_LIMIT: Duration = Duration::from_secs(5);
+
+/// Why nobody elsewhere is asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WayError {
+    /// An address that is not asked.
+    #[error(
+        "expected an address that this node may ask, found {found}\n\
+         outbound.allow in the settings names others"
+    )]
+    AddressNotAllowed {
+        /// Which one, and why not.
+        found: String,
+    },
+    /// There is no client for it.
+    #[error("expected a node of Baton at {url}, found something else: {why}")]
+    NoClient {
+        /// Where.
+        url: Url,
+        /// What went wrong.
+        why: String,
+    },
+    /// What was given as an API key or a token cannot be one.
+    #[error("expected an API key or a token, found letters that none has")]
+    NotAKey,
+}
 
 /// What may be asked beside the addresses of the internet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -177,6 +202,16 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         || first == 0x2001 && (second == 0x0db8 || second < 0x0200)
         || first == 0x3fff && second < 0x1000;
     is_global && !is_special
+}
+
+impl Answers for WayError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::AddressNotAllowed { .. } => ErrorCode::AddressNotAllowed,
+            Self::NoClient { .. } => ErrorCode::PeerUnreachable,
+            Self::NotAKey => ErrorCode::InvalidRequest,
+        }
+    }
 }
 
 #[cfg(test)]

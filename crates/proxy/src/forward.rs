@@ -18,7 +18,7 @@ use axum::http::{HeaderMap, StatusCode, Uri, Version};
 use axum::response::Response;
 use baton_debug::token::{Nonce, PageToken};
 use baton_net::connections::{BodyTrouble, Connection, Visit};
-use baton_net::forwarded::forwarded_for;
+use baton_net::tls::forwarded_for;
 use futures_util::StreamExt;
 use hyper::body::{Body as _, Frame, SizeHint};
 use hyper::upgrade::OnUpgrade;

@@ -18,7 +18,7 @@ use axum::response::{IntoResponse, Response};
 use baton_agents::AgentsError;
 use baton_api::{Answers, ErrorCode, Invalid, Problem, by_way_of};
 use baton_net::connections::Connection;
-use baton_net::forwarded::forwarded_for;
+use baton_net::tls::forwarded_for;
 use baton_proxy::CocoonError;
 use baton_proxy::cocoons::CocoonsError;
 use baton_runtime::RuntimeError;
@@ -35,9 +35,9 @@ pub struct HttpConfig {
     pub address: SocketAddr,
     /// Whether it speaks TLS.
     pub tls: bool,
-    /// See [`Exposure::behind_proxy`](baton_net::exposure::Exposure::behind_proxy).
+    /// See [`Exposure::behind_proxy`](baton_net::tls::Exposure::behind_proxy).
     pub behind_proxy: bool,
-    /// See [`Exposure::allowed_hosts`](baton_net::exposure::Exposure::allowed_hosts).
+    /// See [`Exposure::allowed_hosts`](baton_net::tls::Exposure::allowed_hosts).
     pub allowed_hosts: Vec<String>,
     /// The largest request body, in bytes; a file that becomes a session has a bound of its own.
     pub body_bytes: usize,

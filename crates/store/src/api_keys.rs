@@ -1,13 +1,14 @@
 //! API keys: who may do what. The secret itself is never here, only its SHA-256.
 //!
-//! A fast hash is enough: the secret is 256 random bits, so nobody finds it by guessing.
+//! Among them are the local keys: those of the owner `local` that the data folders of nodes hold.
 
+use crate::audit::AuditEntry;
 use crate::error::StoreError;
 use crate::fault::is_taken;
 use crate::row::{instant, maybe_instant, maybe_word, refuse_nul, word};
 use crate::store::Store;
 use baton_session::scope::UnknownScope;
-use baton_session::{Fingerprint, Owner, Scope};
+use baton_session::{AuditOutcome, Fingerprint, NodeId, Owner, Scope};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sqlx::Row;
@@ -177,4 +178,57 @@ fn decode(row: &AnyRow) -> Result<ApiKey, StoreError> {
         revoked_at: maybe_instant(row, "revoked_at")?,
         for_node: maybe_word(row, "for_node")?,
     })
+}
+
+/// The name of the key among those of the owner `local`.
+const LOCAL_NAME: &str = "local-admin";
+
+/// The name of a node's local key. A node that shares its database with others, `shared_by`, has a key of
+/// its own.
+pub fn local_key_name(shared_by: Option<NodeId>) -> String {
+    shared_by.map_or(LOCAL_NAME.to_owned(), |node| format!("{LOCAL_NAME}-{node}"))
+}
+
+impl Store {
+    /// Revokes the local key of this name, and notes that.
+    pub async fn revoke_local_key(&self, name: &str, at: Timestamp) -> Result<(), StoreError> {
+        self.revoke_local(at, |key| key.name == name).await
+    }
+
+    /// Revokes the local keys of all nodes, and notes that: what is restored belongs to a new one, and the
+    /// folders of the others may still hold their keys.
+    pub async fn revoke_local_keys(&self, at: Timestamp) -> Result<(), StoreError> {
+        let is_local = |key: &ApiKey| {
+            let node = key.name.strip_prefix(LOCAL_NAME).and_then(|rest| rest.strip_prefix('-'));
+            key.name == LOCAL_NAME || node.is_some_and(|node| node.parse::<NodeId>().is_ok())
+        };
+        self.revoke_local(at, is_local).await
+    }
+
+    /// Revokes those that are not revoked yet.
+    async fn revoke_local(
+        &self,
+        at: Timestamp,
+        is_meant: impl Fn(&ApiKey) -> bool,
+    ) -> Result<(), StoreError> {
+        let keys = self.list_keys(&Owner::local()).await?;
+        for key in keys.into_iter().filter(|key| key.revoked_at.is_none() && is_meant(key)) {
+            self.revoke_key(&key.owner, &key.id, at).await?;
+            self.append_audit(&revoked(key, at)).await?;
+        }
+        Ok(())
+    }
+}
+
+fn revoked(key: ApiKey, at: Timestamp) -> AuditEntry {
+    AuditEntry {
+        id: AuditEntry::next_id(at),
+        at,
+        owner: key.owner,
+        actor: AuditEntry::NODE.to_owned(),
+        action: AuditEntry::REVOKE_KEY.to_owned(),
+        subject: key.id,
+        outcome: AuditOutcome::Done,
+        detail: serde_json::json!({ "name": key.name }).to_string(),
+    }
 }

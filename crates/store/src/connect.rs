@@ -101,7 +101,7 @@ fn pool_of(connections: u32, engine: Engine) -> AnyPoolOptions {
 mod tests {
     use super::*;
     use crate::config::DatabaseUrl;
-    use crate::sqlite_file;
+    use crate::open::find_or_create;
 
     /// A connection that is tuned like every one of the pool.
     async fn tuned(url: DatabaseUrl) -> AnyConnection {
@@ -133,7 +133,7 @@ mod tests {
     async fn a_tuned_connection_syncs_every_commit() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("baton.db");
-        sqlite_file::find_or_create(&path).unwrap();
+        find_or_create(&path).unwrap();
         let mut connection = tuned(DatabaseUrl::Sqlite(path)).await;
         let settings = [("synchronous", 2), ("foreign_keys", 1), ("busy_timeout", 5000)];
         for (name, value) in settings {

@@ -7,39 +7,31 @@
 //! PostgreSQL; only the schema (`migrations/`), the settings and the locks know the engine.
 //!
 //! Rooms: `store` is what is open, and has the verbs of all others; `config` and `master_key` say
-//! what to open; `open`, `sqlite_file`, `migrate` and `data_key` open it through `connect`; `copy`
-//! and `outside` copy it and look at it while others use it, `transfer` carries its rows from one
-//! engine to the other, `epoch` gives what was restored to a new node; `sealed_file` seals what
-//! leaves the data folder; `seal` compresses and encrypts; `write` and `turns` give turns to
-//! writers, and `changes` tells what they changed; `blocking` takes long work off the async
-//! threads; `row` decodes rows, and `prefix` the starts of ids; `sessions`, `leases`, `snapshots`,
-//! `parts`, `collect`, `receipts`, `api_keys`, `local_keys`, `cocoons` and `audit` hold the verbs,
-//! and for sync `identities`, `peers`, `shared` (revisions), `packed`, `checked` and `staged` (parts
-//! that travel); `error` is what can go wrong, and `fault` translates what an engine says. [`data`] is the
+//! what to open; `open`, `migrate` and `data_key` open it through `connect`; `copy` and `outside` copy
+//! it and look at it while others use it, `transfer` carries its rows from one engine to the other;
+//! `sealed_file` seals what leaves the data folder; `seal` compresses and encrypts; `write` begins what
+//! changes something; `blocking` takes long work off the async threads; `row` decodes rows;
+//! `sessions`, `leases`, `snapshots`, `parts`, `agents`, `receipts`, `api_keys`, `cocoons` and `audit`
+//! hold the verbs, and for sync `identities`, `peers`, `shared` (revisions) and `packed` (parts that
+//! travel); `error` is what can go wrong, and `fault` translates what an engine says. [`data`] is the
 //! folder, [`plain`] opens files that somebody else may have put there, and [`clock`] tells by which
 //! instants rows are written.
 
 mod agents;
 mod api_keys;
 mod audit;
-mod beside;
 pub mod blocking;
-mod changes;
-mod checked;
 pub mod clock;
 mod cocoons;
-mod collect;
 mod config;
 mod connect;
 mod copy;
 pub mod data;
 mod data_key;
-mod epoch;
 mod error;
 mod fault;
 mod identities;
 mod leases;
-mod local_keys;
 mod master_key;
 mod migrate;
 mod open;
@@ -48,7 +40,6 @@ mod packed;
 mod parts;
 mod peers;
 pub mod plain;
-mod prefix;
 mod receipts;
 mod row;
 mod seal;
@@ -56,23 +47,18 @@ mod sealed_file;
 mod sessions;
 mod shared;
 mod snapshots;
-mod sqlite_file;
-mod staged;
 mod store;
 mod transfer;
-mod turns;
 mod write;
 
 pub use agents::Driver;
-pub use api_keys::{ApiKey, FoundKey};
+pub use api_keys::{ApiKey, FoundKey, local_key_name};
 pub use audit::AuditEntry;
 pub use cocoons::StoredCocoon;
 pub use config::{Config, DatabaseUrl, InvalidDatabaseUrl, Limits};
-pub use epoch::Epoch;
 pub use error::StoreError;
 pub use identities::StoredIdentity;
-pub use leases::{Lease, NodeBeat, NodeRecord};
-pub use local_keys::local_key_name;
+pub use leases::{Epoch, Lease, NodeBeat, NodeRecord};
 pub use master_key::{KeyError, MasterKey};
 pub use outside::{Contents, Look, copy_database, has_begun, is_sealed, look};
 pub use packed::PackedPart;

@@ -3,12 +3,12 @@
 //! Nothing is brought up to date, no key is made and no row is written, so an older database stays
 //! as old as it is.
 
-use crate::beside::connect_to;
-use crate::collect::unnamed;
 use crate::config::{DatabaseUrl, Engine};
 use crate::error::StoreError;
 use crate::master_key::MasterKey;
 use crate::migrate::{self, KNOWN};
+use crate::open::connect_to;
+use crate::parts::unnamed;
 use crate::row::word;
 use crate::{copy, data_key, transfer};
 use baton_session::{Lifecycle, NodeId, SessionId};

@@ -1,18 +1,21 @@
-//! An open database: what every verb of the other rooms works on.
+//! An open database: what every verb of the other rooms works on, what its clones share, and the turns in
+//! which writers of this process come.
+//!
+//! The one idea: *nobody waits for another writer with a connection in hand*. Whoever adds or collects
+//! parts of an owner waits here for whoever does so already, and only then takes a connection, to wait
+//! for other processes at most. Of those no more than half of the connections are taken, so that keys
+//! are looked up whatever the writers wait for.
 
-use crate::changes::Changes;
 use crate::config::{Engine, Limits};
 use crate::error::{SOMEWHERE, StoreError};
 use crate::seal::Seal;
-use crate::turns::Turns;
-use baton_session::SessionId;
+use baton_session::{Owner, SessionId};
 use sqlx::AnyPool;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
-use tokio::sync::{Mutex, broadcast};
-
-/// How long [`Store::check`] waits for an answer.
-const CHECK_LIMIT: Duration = Duration::from_secs(2);
+use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore, broadcast};
+use tokio::time::{Instant, timeout_at};
 
 /// An open database. Clones are cheap and share one pool of connections.
 #[derive(Clone)]
@@ -35,6 +38,34 @@ pub(crate) struct Inner {
     pub(crate) limits: Limits,
     pub(crate) changes: Changes,
 }
+
+/// How many changes wait for one who listens.
+const WAITING: usize = 256;
+
+/// Where the sessions that changed are told, once that is on disk, to whoever listens in this process. Nobody
+/// waits for those who listen: one who is late by more than a bound is told how many it missed.
+pub(crate) type Changes = broadcast::Sender<SessionId>;
+
+/// How long a writer waits for its turn.
+pub(crate) const TURN_LIMIT: Duration = Duration::from_secs(20);
+
+type Lock = tokio::sync::Mutex<()>;
+
+/// The locks of owners that somebody holds or waits for. One that nobody uses is forgotten at the next
+/// turn, so there are never more than writers.
+pub(crate) struct Turns {
+    owners: std::sync::Mutex<HashMap<Owner, Weak<Lock>>>,
+    places: Arc<Semaphore>,
+}
+
+/// Held by the one who adds or collects parts of an owner. Given back in the order of its fields.
+pub(crate) struct Turn {
+    _place: OwnedSemaphorePermit,
+    _owner: OwnedMutexGuard<()>,
+}
+
+/// How long [`Store::check`] waits for an answer.
+const CHECK_LIMIT: Duration = Duration::from_secs(2);
 
 impl Store {
     /// Closes every connection, after the work under way on them.
@@ -78,5 +109,47 @@ impl Store {
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Store").field("engine", &self.inner.engine).finish_non_exhaustive()
+    }
+}
+
+/// Where nobody listens yet.
+pub(crate) fn changes() -> Changes {
+    broadcast::Sender::new(WAITING)
+}
+
+impl Turns {
+    /// Turns of which at most so many are taken at once.
+    pub(crate) fn new(at_once: usize) -> Self {
+        Self { owners: std::sync::Mutex::default(), places: Arc::new(Semaphore::new(at_once)) }
+    }
+
+    /// Waits until nobody else adds or collects parts of `owner`, and a connection may be taken for it.
+    pub(crate) async fn take(&self, owner: &Owner, deadline: Instant) -> Result<Turn, StoreError> {
+        let waits = async {
+            let owner = self.lock_of(owner).lock_owned().await;
+            // It is never closed.
+            let place = Arc::clone(&self.places).acquire_owned().await.ok()?;
+            Some(Turn { _place: place, _owner: owner })
+        };
+        timeout_at(deadline, waits).await.ok().flatten().ok_or_else(too_long)
+    }
+
+    fn lock_of(&self, owner: &Owner) -> Arc<Lock> {
+        let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        owners.retain(|_, lock| lock.strong_count() > 0);
+        if let Some(lock) = owners.get(owner).and_then(Weak::upgrade) {
+            return lock;
+        }
+        let lock = Arc::default();
+        owners.insert(owner.clone(), Arc::downgrade(&lock));
+        lock
+    }
+}
+
+/// The others took too long.
+pub(crate) fn too_long() -> StoreError {
+    StoreError::Busy {
+        place: SOMEWHERE.to_owned(),
+        why: format!("other writers took more than {} s", TURN_LIMIT.as_secs()),
     }
 }

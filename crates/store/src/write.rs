@@ -5,11 +5,9 @@
 //! these take the owner's lock, so that no part is collected while a snapshot is about to name it.
 //! Within this process they queue for it before they take a connection.
 
-use crate::changes::Changes;
 use crate::config::Engine;
 use crate::error::StoreError;
-use crate::store::Store;
-use crate::turns::{TURN_LIMIT, Turn, too_long};
+use crate::store::{Changes, Store, TURN_LIMIT, Turn, too_long};
 use baton_session::{Owner, SessionId};
 use sha2::{Digest, Sha256};
 use sqlx::pool::PoolConnection;

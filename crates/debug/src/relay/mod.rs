@@ -3,28 +3,28 @@
 //! The one idea: whoever tells holds a [`TabSender`], and the tab is there as long as that is held.
 //! Whoever asks goes by the [`Bus`] and never waits for a browser: what was told is here, in memory
 //! only and bounded, and what is missing is marked. A tab is seen by its owner only; to others it is
-//! gone. Rooms: `tab` is one tab, `sender` who tells of it, `bus` is how it is asked, `sight` who sees secrets, `error` why there is no answer.
+//! gone. `tab` is one of them, and who tells of it.
 
-mod bus;
-mod error;
-mod sender;
-mod sight;
 mod tab;
 
-pub use bus::{Answer, Bus, MAX_WAIT};
-pub use error::LookError;
-pub use sender::TabSender;
-pub use sight::Sight;
-pub use tab::About;
+pub use tab::{About, TabSender};
 
 use super::limits::Limits;
-use baton_api::debug::{DebugTab, TabToken};
+use crate::ask::{AskError, ConsoleFilter, Found, RequestFilter};
+use crate::har::{Har, har};
+use baton_api::debug::{
+    ConsoleEntry, ConsoleFilters, DebugErrorCode, DebugTab, NetworkFilters, NetworkRequest,
+    TabToken,
+};
 use baton_session::Owner;
+use futures_util::future::BoxFuture;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tab::Tab;
+use std::time::Duration;
+use tab::{Life, Tab};
 use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
 
 /// How much a relay keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +55,67 @@ struct Inner {
     changed: watch::Sender<()>,
     /// Bytes of all of them. It may be behind for a moment, and below zero.
     used: AtomicI64,
+}
+
+/// What somebody sees of the secrets in a tab.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sight {
+    /// None of them.
+    Hidden,
+    /// Those that were kept because somebody asked for it. Whoever gives this has checked the scope
+    /// `reveal`, and notes it.
+    Revealed,
+}
+
+/// Why there is no answer about a tab. What follows the first line says what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LookError {
+    /// There is no such tab, there is none any more, or it is somebody else's.
+    #[error(
+        "expected a tab with the token {token}, found none\nit was closed, or its browser ended; list the tabs again"
+    )]
+    TabGone {
+        /// Which tab was asked for.
+        token: TabToken,
+    },
+    /// Nothing new can come: the tab's browser is not connected.
+    #[error(
+        "expected the browser of tab {token} to be connected, found that it is not\nwhat it told before can still be asked for"
+    )]
+    BrowserOffline {
+        /// Which tab was asked for.
+        token: TabToken,
+    },
+    /// Secrets of this tab are not kept.
+    #[error(
+        "expected a tab whose secrets are kept, found that those of tab {token} are hidden before anything is kept\nkeep them from now on with baton debug on ID --reveal or, in a browser of your own, in the extension's popup"
+    )]
+    NotRevealed {
+        /// Which tab was asked for.
+        token: TabToken,
+    },
+    /// An owner has so many tabs that no other one is taken.
+    #[error("expected at most {most} tabs that are looked into, found more\nclose some tabs")]
+    TooManyTabs {
+        /// How many there may be.
+        most: usize,
+    },
+    /// The question makes no sense.
+    #[error(transparent)]
+    Ask(#[from] AskError),
+}
+
+impl LookError {
+    /// What it is in the debug protocol.
+    pub fn code(&self) -> DebugErrorCode {
+        match self {
+            Self::TabGone { .. } => DebugErrorCode::TabGone,
+            Self::BrowserOffline { .. } => DebugErrorCode::BrowserOffline,
+            Self::NotRevealed { .. } => DebugErrorCode::NotRevealed,
+            Self::TooManyTabs { .. } => DebugErrorCode::TooManyTabs,
+            Self::Ask(_) => DebugErrorCode::InvalidFilter,
+        }
+    }
 }
 
 impl Relay {
@@ -156,4 +217,109 @@ impl Relay {
 
 fn signed(bytes: usize) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+/// How long a question may wait for something new.
+pub const MAX_WAIT: Duration = Duration::from_secs(20);
+
+/// What a bus answers, some time.
+pub type Answer<'a, T> = BoxFuture<'a, Result<T, LookError>>;
+
+/// The way to the tabs of all browsers. Every question is answered within [`MAX_WAIT`].
+pub trait Bus: Send + Sync {
+    /// The tabs of an owner, in the order in which they came.
+    fn tabs<'a>(&'a self, owner: &'a Owner) -> Answer<'a, Vec<DebugTab>>;
+
+    /// The requests of a tab; when nothing fits, those that come within `wait`.
+    fn network<'a>(
+        &'a self,
+        owner: &'a Owner,
+        token: &'a TabToken,
+        sight: Sight,
+        filters: &'a NetworkFilters,
+        wait: Duration,
+    ) -> Answer<'a, Found<NetworkRequest>>;
+
+    /// The console of a tab; when nothing fits, the lines that come within `wait`.
+    fn console<'a>(
+        &'a self,
+        owner: &'a Owner,
+        token: &'a TabToken,
+        sight: Sight,
+        filters: &'a ConsoleFilters,
+        wait: Duration,
+    ) -> Answer<'a, Found<ConsoleEntry>>;
+
+    /// What is kept of a tab, as an archive.
+    fn har<'a>(&'a self, owner: &'a Owner, token: &'a TabToken, sight: Sight) -> Answer<'a, Har>;
+}
+
+impl Bus for Relay {
+    fn tabs<'a>(&'a self, owner: &'a Owner) -> Answer<'a, Vec<DebugTab>> {
+        Box::pin(async move { Ok(self.tabs_of(owner)) })
+    }
+
+    fn network<'a>(
+        &'a self,
+        owner: &'a Owner,
+        token: &'a TabToken,
+        sight: Sight,
+        filters: &'a NetworkFilters,
+        wait: Duration,
+    ) -> Answer<'a, Found<NetworkRequest>> {
+        Box::pin(async move {
+            let filter = RequestFilter::new(filters)?;
+            let tab = self.find(owner, token)?;
+            let follows = filters.after.is_some();
+            wait_for(&tab, wait, follows, || tab.read(sight, |buffer| filter.find(buffer))).await
+        })
+    }
+
+    fn console<'a>(
+        &'a self,
+        owner: &'a Owner,
+        token: &'a TabToken,
+        sight: Sight,
+        filters: &'a ConsoleFilters,
+        wait: Duration,
+    ) -> Answer<'a, Found<ConsoleEntry>> {
+        Box::pin(async move {
+            let filter = ConsoleFilter::new(filters)?;
+            let tab = self.find(owner, token)?;
+            let follows = filters.after.is_some();
+            wait_for(&tab, wait, follows, || tab.read(sight, |buffer| filter.find(buffer))).await
+        })
+    }
+
+    fn har<'a>(&'a self, owner: &'a Owner, token: &'a TabToken, sight: Sight) -> Answer<'a, Har> {
+        Box::pin(async move { self.find(owner, token)?.read(sight, har) })
+    }
+}
+
+/// What is found now or, when that is nothing, what is found within `wait`. Something that is missing is
+/// news only to whoever follows.
+async fn wait_for<T>(
+    tab: &Tab,
+    wait: Duration,
+    follows: bool,
+    look: impl Fn() -> Result<Found<T>, LookError>,
+) -> Result<Found<T>, LookError> {
+    let deadline = Instant::now() + wait.min(MAX_WAIT);
+    let mut life = tab.life();
+    loop {
+        let now = *life.borrow_and_update();
+        let found = look()?;
+        let is_news = !found.items.is_empty() || follows && !found.gaps.is_empty();
+        if wait.is_zero() || is_news {
+            return Ok(found);
+        }
+        match now {
+            Life::Gone => return Err(LookError::TabGone { token: tab.token.clone() }),
+            Life::Offline => return Err(LookError::BrowserOffline { token: tab.token.clone() }),
+            Life::Told(_) => {}
+        }
+        if timeout_at(deadline, life.changed()).await.is_err() {
+            return Ok(found);
+        }
+    }
 }

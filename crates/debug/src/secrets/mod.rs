@@ -8,22 +8,14 @@
 //! words) or by its *look* (a JWT, a key of a known kind; as the value of an address also a long random
 //! text). Whatever is too long is cut first, so that the work is bounded too.
 
-pub mod address;
-pub mod body;
-mod clean;
-pub mod form;
-pub mod headers;
-mod hidden;
 pub mod json;
 pub mod look;
-mod markup;
+pub mod message;
 pub mod names;
 pub mod text;
-mod value;
 mod wash;
-mod ways;
 
-pub use clean::{Clean, Page, Revealed};
+pub use wash::{Clean, Page, Revealed};
 
 /// What stands in the place of a secret.
 pub const HIDDEN: &str = "[redacted]";

@@ -1,23 +1,76 @@
 //! The work of washing: every text of an event is cut to a bound, and its secrets are hidden.
+//!
+//! What comes of it is [`Clean`], and nothing else is kept, unless somebody has asked to see the secrets of a tab.
+//! Then it is kept a second time, as [`Revealed`].
 
-use super::text::{self, Kind};
-use super::{HIDDEN, address, body, headers, json, names};
+use super::message::{redact_address, redact_base64, redact_body, redact_header};
+use super::text::Kind;
+use super::{HIDDEN, json, names, text};
 use crate::limits::Limits;
 use baton_api::debug::{
-    Answered, ConsoleEntry, Failed, Finished, Headers, NetworkChange, NetworkEvent, Redirected,
-    Requested, SocketEvent,
+    Answered, ConsoleEntry, ConsoleEvent, Failed, Finished, Headers, NetworkChange, NetworkEvent,
+    Redirected, Requested, SocketEvent,
 };
 use serde_json::Value;
+use std::fmt;
+
+/// Something without secrets, and not too long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Clean<T>(T);
+
+/// What a tab shows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Page {
+    /// The address.
+    pub url: String,
+    /// The title; empty when there is none.
+    pub title: String,
+}
+
+impl<T> Clean<T> {
+    /// The thing.
+    pub fn get(&self) -> &T {
+        &self.0
+    }
+
+    pub(crate) fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+/// Something as it came, and not too long: with its secrets, for those who may see them.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Revealed<T>(T);
+
+impl<T> Revealed<T> {
+    pub(crate) fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+/// What is in it goes to no log.
+impl<T> fmt::Debug for Revealed<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Revealed(_)")
+    }
+}
+
+/// What came while its secrets were hidden stays as it is.
+impl<T> From<Clean<T>> for Revealed<T> {
+    fn from(Clean(thing): Clean<T>) -> Self {
+        Self(thing)
+    }
+}
 
 /// How things are washed.
-pub(super) struct Wash<'a> {
-    pub(super) limits: &'a Limits,
+struct Wash<'a> {
+    limits: &'a Limits,
     /// Whether secrets are hidden; what is too long is cut either way.
-    pub(super) hides: bool,
+    hides: bool,
 }
 
 impl Wash<'_> {
-    pub(super) fn event(&self, event: &mut NetworkEvent) {
+    fn event(&self, event: &mut NetworkEvent) {
         match &mut event.change {
             NetworkChange::Request(sent) => self.sent(sent),
             NetworkChange::Response(answer) => self.answered(answer),
@@ -62,7 +115,7 @@ impl Wash<'_> {
         message.payload = payload.unwrap_or_default();
     }
 
-    pub(super) fn entry(&self, entry: &mut ConsoleEntry) {
+    fn entry(&self, entry: &mut ConsoleEntry) {
         let most = self.limits.text_bytes;
         self.addresses([&mut entry.source, &mut entry.frame, &mut entry.worker]);
         let beside = if self.hides { beside_a_name(&entry.args) } else { Vec::new() };
@@ -104,8 +157,8 @@ impl Wash<'_> {
         let whole = cut(whole, most, truncated);
         let (redacted, is_base64) = match (self.hides, *base64) {
             (false, is_base64) => (whole, is_base64),
-            (true, true) => body::redact_base64(&whole, mime),
-            (true, false) => (body::redact(&whole, mime), false),
+            (true, true) => redact_base64(&whole, mime),
+            (true, false) => (redact_body(&whole, mime), false),
         };
         *base64 = is_base64;
         *body = Some(cut(redacted, most, truncated));
@@ -116,16 +169,16 @@ impl Wash<'_> {
         let most = self.limits.text_bytes;
         let clean = headers.into_iter().take(self.limits.headers).map(|(name, value)| {
             let value = cut(value, most, &mut false);
-            let value = if self.hides { headers::redact(&name, &value) } else { value };
+            let value = if self.hides { redact_header(&name, &value) } else { value };
             (cut(name, most, &mut false), cut(value, most, &mut false))
         });
         *all = Some(clean.collect());
     }
 
-    pub(super) fn address(&self, url: &str) -> String {
+    fn address(&self, url: &str) -> String {
         let most = self.limits.text_bytes;
         let url = cut(url.to_owned(), most, &mut false);
-        if self.hides { cut(address::redact(&url), most, &mut false) } else { url }
+        if self.hides { cut(redact_address(&url), most, &mut false) } else { url }
     }
 
     fn addresses<const N: usize>(&self, urls: [&mut Option<String>; N]) {
@@ -134,7 +187,7 @@ impl Wash<'_> {
         }
     }
 
-    pub(super) fn line(&self, text: &str) -> String {
+    fn line(&self, text: &str) -> String {
         let most = self.limits.text_bytes;
         let text = cut(text.to_owned(), most, &mut false);
         cut(self.prose(text), most, &mut false)
@@ -186,4 +239,38 @@ fn is_name(arg: &Value) -> bool {
     let text = arg.as_str().unwrap_or_default().trim_end_matches([' ', ':', '=']);
     let fits = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
     (1..=40).contains(&text.len()) && text.chars().all(fits) && names::is_secret(text)
+}
+
+/// Makes both: `Clean` hides secrets, `Revealed` only cuts.
+macro_rules! washed {
+    ($($kind:ident hides $hides:literal;)*) => {$(
+        impl $kind<Page> {
+            /// What a tab shows.
+            pub fn page(page: &Page, limits: &Limits) -> Self {
+                let wash = Wash { limits, hides: $hides };
+                Self(Page { url: wash.address(&page.url), title: wash.line(&page.title) })
+            }
+        }
+
+        impl $kind<NetworkEvent> {
+            /// An event of a request.
+            pub fn network(mut event: NetworkEvent, limits: &Limits) -> Self {
+                Wash { limits, hides: $hides }.event(&mut event);
+                Self(event)
+            }
+        }
+
+        impl $kind<ConsoleEvent> {
+            /// A line of the console.
+            pub fn console(mut event: ConsoleEvent, limits: &Limits) -> Self {
+                Wash { limits, hides: $hides }.entry(&mut event.entry);
+                Self(event)
+            }
+        }
+    )*};
+}
+
+washed! {
+    Clean hides true;
+    Revealed hides false;
 }

@@ -1,9 +1,9 @@
-//! One request, put together of what its sources say of it.
+//! One request, put together of what its sources say of it, with the newest messages of a WebSocket.
 //!
 //! The one idea: each of its three phases (sent, answered, ended) is told by the source that knows most.
 //! Who knows less, or comes second, only adds what was not known.
 
-use super::messages;
+use super::weight_of_message;
 use crate::limits::Limits;
 use baton_api::debug::{
     Answered, EpochMs, Failed, Finished, NetworkRequest, Redirected, Requested, SocketMessage,
@@ -173,7 +173,7 @@ impl Entry {
     }
 
     pub(super) fn add_message(&mut self, message: SocketMessage, limits: &Limits) {
-        messages::add(self.edit(), message, limits);
+        add_message(self.edit(), message, limits);
     }
 
     /// Notes the end; whether this source's word counts.
@@ -220,4 +220,22 @@ fn fill<T: PartialEq>(field: &mut Option<T>, new: Option<T>, wins: bool) -> bool
         *field = new;
     }
     changes
+}
+
+/// Adds a message; the oldest go.
+pub(super) fn add_message(request: &mut NetworkRequest, message: SocketMessage, limits: &Limits) {
+    request.messages.push(message);
+    let mut bytes: usize = request.messages.iter().map(weight_of_message).sum();
+    let mut surplus = 0;
+    for message in &request.messages {
+        let left = request.messages.len() - surplus;
+        if left <= limits.messages && bytes <= limits.messages_bytes {
+            break;
+        }
+        bytes -= weight_of_message(message);
+        surplus += 1;
+    }
+    request.messages.drain(..surplus);
+    let surplus = u32::try_from(surplus).unwrap_or(u32::MAX);
+    request.messages_dropped = request.messages_dropped.saturating_add(surplus);
 }

@@ -1,25 +1,24 @@
 //! What is kept of a tab: its requests, put together of events, its console, and what is missing.
 //!
-//! Every event has a defined result, whatever order events come in and however often. See
-//! [`TabBuffer::network`] for requests.
+//! Every event has a defined result, whatever order events come in and however often: the sender counts them, so
+//! it is seen what comes again, and what was lost on the way. See [`TabBuffer::network`] for requests. How many
+//! bytes a thing takes is known near enough.
 
-mod address;
 mod entry;
-mod flow;
 mod kept;
-mod messages;
 mod requests;
-mod weight;
+
+pub(super) use kept::{Kept, Told};
 
 use super::limits::Limits;
 use super::ring::Ring;
 use super::secrets::{Clean, Page};
 use baton_api::debug::{
-    ConsoleEntry, ConsoleEvent, EpochMs, Gap, GapReason, NetworkEvent, NetworkRequest,
+    ConsoleEntry, ConsoleEvent, EpochMs, Gap, GapReason, Headers, NetworkEvent, NetworkRequest,
+    SocketMessage,
 };
-use flow::{Arrival, Flow};
-pub(super) use kept::{Kept, Told};
 use requests::Requests;
+use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -57,6 +56,50 @@ struct Mark {
     in_requests: u64,
     in_console: u64,
     gap: Gap,
+}
+
+/// How an event arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Arrival {
+    /// In its turn, or without a number.
+    Next,
+    /// It was here before.
+    Again,
+    /// So many before it did not arrive.
+    AfterHole(u64),
+}
+
+/// How far the sender has come.
+#[derive(Debug, Clone, Default)]
+struct Flow {
+    epoch: Option<u64>,
+    last: u64,
+}
+
+impl Flow {
+    /// Whether the sender's epoch is another one than before; then it counts anew.
+    fn begin(&mut self, epoch: u64) -> bool {
+        let before = self.epoch.replace(epoch);
+        let is_other = before.is_some_and(|before| before != epoch);
+        if is_other {
+            self.last = 0;
+        }
+        is_other
+    }
+
+    fn arrive(&mut self, seq: Option<u64>) -> Arrival {
+        let Some(seq) = seq else { return Arrival::Next };
+        if seq <= self.last {
+            return Arrival::Again;
+        }
+        let missing = seq - self.last - 1;
+        self.last = seq;
+        if missing == 0 { Arrival::Next } else { Arrival::AfterHole(missing) }
+    }
+
+    fn last(&self) -> u64 {
+        self.last
+    }
 }
 
 impl TabBuffer {
@@ -120,7 +163,7 @@ impl TabBuffer {
         if !self.arrives(seq, entry.timestamp) {
             return Applied::Repeated;
         }
-        let bytes = weight::of_entry(&entry);
+        let bytes = weight_of_entry(&entry);
         let change = self.console.put(bytes, |seq| {
             entry.seq = seq;
             Arc::new(entry)
@@ -245,4 +288,55 @@ fn gaps<'a>(
         .into_iter()
         .chain(behind.map(|(seq, gap)| Gap { seq: Some(seq), ..gap.clone() }))
         .collect()
+}
+
+/// What a request takes beside its texts: its own fields, and its places in the indexes.
+const REQUEST: usize = 900;
+/// The same for a line of the console.
+const ENTRY: usize = 300;
+/// The same for a header, a message of a WebSocket, a value.
+const SMALL: usize = 64;
+
+fn weight_of_request(request: &NetworkRequest) -> usize {
+    let texts = [
+        Some(&request.url),
+        Some(&request.request_id),
+        request.request_body.as_ref(),
+        request.response_body.as_ref(),
+        request.status_text.as_ref(),
+        request.mime_type.as_ref(),
+        request.error.as_ref(),
+        request.frame.as_ref(),
+        request.worker.as_ref(),
+    ];
+    let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+    let headers = [&request.request_headers, &request.response_headers];
+    let headers: usize = headers.into_iter().flatten().map(of_headers).sum();
+    REQUEST + texts + headers + request.messages.iter().map(weight_of_message).sum::<usize>()
+}
+
+fn weight_of_message(message: &SocketMessage) -> usize {
+    SMALL + message.payload.len()
+}
+
+fn weight_of_entry(entry: &ConsoleEntry) -> usize {
+    let texts = [&entry.source, &entry.stack_trace, &entry.frame, &entry.worker];
+    let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+    ENTRY + entry.message.len() + texts + entry.args.iter().map(of_value).sum::<usize>()
+}
+
+fn of_headers(headers: &Headers) -> usize {
+    headers.iter().map(|(name, value)| SMALL + name.len() + value.len()).sum()
+}
+
+fn of_value(value: &Value) -> usize {
+    SMALL
+        + match value {
+            Value::String(text) => text.len(),
+            Value::Array(values) => values.iter().map(of_value).sum(),
+            Value::Object(fields) => {
+                fields.iter().map(|(name, value)| name.len() + of_value(value)).sum()
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        }
 }

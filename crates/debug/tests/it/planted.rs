@@ -194,7 +194,7 @@ fn a_long_text_of_any_shape_is_looked_through() {
     for shape in shapes {
         let text = shape.repeat(100_000 / shape.len());
         for mime in ["application/json", "text/html", "application/x-www-form-urlencoded"] {
-            let redacted = baton_debug::secrets::body::redact(&text, Some(mime));
+            let redacted = baton_debug::secrets::message::redact_body(&text, Some(mime));
             assert!(!redacted.is_empty());
         }
     }
@@ -207,22 +207,22 @@ proptest! {
     fn a_body_cut_anywhere_hides_its_secret(which in 0..15usize, at in 0..200usize) {
         let body = &bodies()[which];
         let cut = &body[..body.floor_char_boundary(at.min(body.len()))];
-        let redacted = baton_debug::secrets::body::redact(cut, None);
+        let redacted = baton_debug::secrets::message::redact_body(cut, None);
         // The first characters of a value may be the end of its name; more are not.
         prop_assert!(!redacted.contains(&SECRET[..8]), "{cut}\n{redacted}");
     }
 
     #[test]
     fn no_text_makes_it_stumble(text in ".{0,80}", odd in "[\"'\\\\{}\\[\\]:=<>&%;,\u{e9}tokenpassword ]{0,80}") {
-        use baton_debug::secrets::{address, form, headers, json, text as texts};
+        use baton_debug::secrets::{json, message, text as texts};
         for text in [&text, &odd] {
             let shapes = [
                 json::redact(text, texts::Kind::Prose),
-                form::redact(text),
-                form::redact_multipart(text),
-                address::redact(text),
-                headers::redact("x", text),
-                headers::redact("cookie", text),
+                message::redact_form(text),
+                message::redact_multipart(text),
+                message::redact_address(text),
+                message::redact_header("x", text),
+                message::redact_header("cookie", text),
                 texts::redact(text, texts::Kind::Prose).into_owned(),
                 texts::redact(text, texts::Kind::Code).into_owned(),
             ];

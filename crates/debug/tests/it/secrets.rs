@@ -1,7 +1,7 @@
 //! What is hidden, and what stays around it.
 
 use baton_debug::secrets::text::Kind;
-use baton_debug::secrets::{address, body, form, headers, json, look, names, text};
+use baton_debug::secrets::{json, look, message, names, text};
 
 #[test]
 fn names_of_secrets_are_told_from_names_about_them() {
@@ -123,7 +123,7 @@ fn addresses_keep_their_shape() {
         "blob:https://a.test/550e8400-e29b-41d4-a716-446655440000",
         "",
     ];
-    let redacted: Vec<String> = urls.iter().map(|url| address::redact(url)).collect();
+    let redacted: Vec<String> = urls.iter().map(|url| message::redact_address(url)).collect();
     insta::assert_snapshot!(redacted.join("\n"), @r"
     https://a.test/items?page=2&sort=new&token=[redacted]
     https://[redacted]@a.test/in?next=%2Fhome%3Fcode%3D[redacted]&code=[redacted]&state=&flag
@@ -140,7 +140,7 @@ fn addresses_keep_their_shape() {
     blob:https://a.test/550e8400-e29b-41d4-a716-446655440000
     ");
     for url in redacted {
-        assert_eq!(address::redact(&url), url, "twice is once");
+        assert_eq!(message::redact_address(&url), url, "twice is once");
     }
 }
 
@@ -165,7 +165,7 @@ fn headers_keep_their_shape() {
     ];
     let redacted: Vec<String> = shown
         .iter()
-        .map(|(name, value)| format!("{name}: {}", headers::redact(name, value)))
+        .map(|(name, value)| format!("{name}: {}", message::redact_header(name, value)))
         .collect();
     insta::assert_snapshot!(redacted.join("\n"), @r#"
     Authorization: Bearer [redacted]
@@ -224,10 +224,10 @@ fn json_stays_json_whole_or_cut_off() {
 
 #[test]
 fn forms_keep_their_shape() {
-    insta::assert_snapshot!(form::redact("user=ada&password=a%26b&x=&remember=on"), @"user=ada&password=[redacted]&x=&remember=on");
+    insta::assert_snapshot!(message::redact_form("user=ada&password=a%26b&x=&remember=on"), @"user=ada&password=[redacted]&x=&remember=on");
     let parts = "--b\r\nContent-Disposition: form-data; name=\"user\"\r\n\r\nada\r\n--b\r\n\
                  Content-Disposition: form-data; name=\"password\"\r\n\r\nhunter2\r\n--b--\r\n";
-    insta::assert_snapshot!(form::redact_multipart(parts).replace("\r\n", "|"), @r#"--b|Content-Disposition: form-data; name="user"||ada|--b|Content-Disposition: form-data; name="password"||[redacted]|--b--|"#);
+    insta::assert_snapshot!(message::redact_multipart(parts).replace("\r\n", "|"), @r#"--b|Content-Disposition: form-data; name="user"||ada|--b|Content-Disposition: form-data; name="password"||[redacted]|--b--|"#);
 }
 
 #[test]
@@ -284,8 +284,10 @@ fn a_body_is_read_as_what_it_is() {
         (Some("text/plain"), "{\"password\":\"x\"}"),
         (Some("application/json"), "no json, password: x"),
     ];
-    let redacted: Vec<String> =
-        shown.iter().map(|(mime, text)| body::redact(text, *mime).replace('\n', "|")).collect();
+    let redacted: Vec<String> = shown
+        .iter()
+        .map(|(mime, text)| message::redact_body(text, *mime).replace('\n', "|"))
+        .collect();
     insta::assert_snapshot!(redacted.join("\n"), @r#"
     {"password":"[redacted]"}
     {"password":"[redacted]"}
@@ -303,7 +305,7 @@ fn base64_is_looked_into() {
     use base64::Engine;
     let encoded = |bytes: &[u8]| base64::engine::general_purpose::STANDARD.encode(bytes);
     let text = encoded("{\"password\":\"größer\",\"n\":1}".as_bytes());
-    let shown = |body: &str, mime| body::redact_base64(body, mime);
+    let shown = |body: &str, mime| message::redact_base64(body, mime);
     assert_eq!(shown(&text, None), ("{\"password\":\"[redacted]\",\"n\":1}".to_owned(), false));
     let cut = &text[..text.len() - 15];
     assert_eq!(shown(cut, None).0, "{\"password\":\"[redacted]", "cut within a character, too");

@@ -4,7 +4,7 @@
 //! they weigh together is counted here, as it comes, until its request was answered; and of an answer that
 //! is whole in memory, until it was taken.
 
-use super::bounds::Bounds;
+use super::Bounds;
 use super::visit::{BodyTrouble, Visit};
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -187,8 +187,8 @@ impl HttpBody for Weighed {
 
 #[cfg(test)]
 mod tests {
+    use super::Bounds;
     use super::{Freight, Load};
-    use crate::connections::bounds::Bounds;
 
     const ALL: usize = 512;
     const EACH: usize = 256;

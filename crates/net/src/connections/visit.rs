@@ -3,7 +3,7 @@
 //! The request says who asks, once that is known; the connection says how fast its body has to come. A body
 //! that comes too slowly ends here, whoever waits for it: nobody holds a place by sending nothing.
 
-use super::bounds::Bounds;
+use super::Bounds;
 use super::places::{Guest, Holder};
 use axum::body::{Body, Bytes};
 use baton_session::Owner;

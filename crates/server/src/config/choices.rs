@@ -10,8 +10,8 @@ use axum::http::uri::Authority;
 use baton_agents::gateway::GatewaySettings;
 use baton_agents::sandboxes::SandboxSettings;
 use baton_browser::launch::{ChromiumSandbox, Confine, Folder, NotSwitch, Switch};
-use baton_net::exposure::Exposure;
 use baton_net::outbound::Allowed;
+use baton_net::tls::Exposure;
 use baton_net::tls::TlsFiles;
 use baton_session::wire::NodeType;
 use baton_store::DatabaseUrl;
@@ -30,9 +30,9 @@ use url::Url;
 pub struct Choices {
     /// See [`Config::listen`](super::Config::listen).
     pub listen: Option<SocketAddr>,
-    /// See [`Exposure::behind_proxy`](baton_net::exposure::Exposure::behind_proxy).
+    /// See [`Exposure::behind_proxy`](baton_net::tls::Exposure::behind_proxy).
     pub behind_proxy: Option<bool>,
-    /// See [`Exposure::allowed_hosts`](baton_net::exposure::Exposure::allowed_hosts).
+    /// See [`Exposure::allowed_hosts`](baton_net::tls::Exposure::allowed_hosts).
     pub allowed_hosts: Option<Vec<String>>,
     /// See [`TlsFiles::certificate`](baton_net::tls::TlsFiles::certificate).
     pub tls_certificate: Option<PathBuf>,

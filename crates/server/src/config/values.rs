@@ -1,7 +1,7 @@
 //! Values of settings: what they may be, and how a configuration can be wrong.
 
 use baton_api::Invalid;
-use baton_net::exposure::NotLoopback;
+use baton_net::tls::NotLoopback;
 use baton_proxy::OpenCocoon;
 use baton_store::data::DataError;
 use std::fmt::Display;

@@ -7,7 +7,7 @@ use super::router::router;
 use crate::context::Context;
 use crate::door::HttpConfig;
 use baton_net::connections::{Bounds, Door};
-use baton_net::exposure::Exposure;
+use baton_net::tls::Exposure;
 use baton_net::tls::{self, TlsError};
 use baton_runtime::keys::StoredKeys;
 use std::io;

@@ -3,8 +3,8 @@
 use crate::fixture::Folder;
 use baton_agents::sandboxes::Prepare;
 use baton_net::connections::Bounds;
-use baton_net::exposure::Exposure;
 use baton_net::rates::RateLimits;
+use baton_net::tls::Exposure;
 use baton_server::config::{Choices, ConfigError, Settings};
 use baton_session::Owner;
 use baton_session::wire::NodeType;

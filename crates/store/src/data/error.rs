@@ -1,6 +1,6 @@
 //! How a data folder, and the files of a session in it, can be wrong.
 
-use super::node_file::NodeFile;
+use crate::data::NodeFile;
 use std::path::PathBuf;
 
 /// A data folder that cannot be used; the text says what to do.

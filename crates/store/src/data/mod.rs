@@ -1,26 +1,24 @@
 //! The data folder of a node: one folder holds everything, readable by its user only.
 //!
 //! Whoever can read the folder can open every session in it, so a folder that others can write to
-//! is refused, and everything inside is made private from its first byte on.
+//! is refused, and everything inside is made private from its first byte on. One node at a time works in it:
+//! the lock says so, and its file says where that node is.
 
-mod discovery;
 mod error;
-mod lock;
-mod master_key;
 pub mod named;
-mod node_file;
-mod private;
 
 pub use error::{DataError, FileError};
-pub use lock::NodeLock;
-pub use node_file::NodeFile;
-pub use private::write_private;
 
+use crate::master_key::{KeyError, MasterKey};
 use baton_session::{NodeId, SessionId};
-use std::fs::Metadata;
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use url::Url;
 
 /// The longest path of a data folder, in bytes: what `sockaddr_un` holds on Linux without the final
 /// NUL, less `/run/`, a session's id and `.sock`.
@@ -270,5 +268,113 @@ impl DataFolder {
         let host = rustix::system::uname();
         let host = host.nodename().to_string_lossy();
         Ok(format!("{host}:{} ({number})", folder.display()))
+    }
+}
+
+impl DataFolder {
+    /// The master key: `text`, in base64, when it does not come from the folder, or else what is in its
+    /// file. None is made.
+    pub fn master_key(&self, text: Option<&SecretString>) -> Result<MasterKey, KeyError> {
+        match text {
+            Some(text) => MasterKey::from_base64(text.expose_secret()),
+            None => MasterKey::load(&self.key()),
+        }
+    }
+}
+
+/// Replaces the file at `path` (0600): temporary file, fsync, rename, fsync of the folder. So a crash leaves the
+/// old one or the new one, never half of one.
+pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
+    replace(path, bytes).map_err(|source| DataError::Io { path: path.to_owned(), source })
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    // A temporary file is made with mode 0600.
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    File::open(folder)?.sync_all()
+}
+
+/// `node.json`: written when the node is ready, removed when it ends as it should. After a crash
+/// it is left behind, so a reader asks the address before it believes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeFile {
+    /// Where the node listens; written as it is typed, without a slash at its end.
+    #[serde(serialize_with = "bare")]
+    pub url: Url,
+    /// Its process.
+    pub pid: u32,
+    /// Which node it is.
+    pub node_id: NodeId,
+}
+
+/// An address to which a path can be added.
+fn bare<S: serde::Serializer>(url: &Url, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(url.as_str().trim_end_matches('/'))
+}
+
+impl NodeFile {
+    /// What the data folder says; `None` when it says nothing.
+    pub fn read(data: &DataFolder) -> Result<Option<Self>, DataError> {
+        let path = data.node_file();
+        match std::fs::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes)
+                .map(Some)
+                .map_err(|source| DataError::NotANodeFile { path, source }),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(DataError::Io { path, source }),
+        }
+    }
+
+    /// Writes it.
+    pub fn publish(&self, data: &DataFolder) -> Result<(), DataError> {
+        let path = data.node_file();
+        let mut bytes = serde_json::to_vec_pretty(self)
+            .map_err(|source| DataError::NotANodeFile { path: path.clone(), source })?;
+        bytes.push(b'\n');
+        write_private(&path, &bytes)
+    }
+
+    /// Removes it; one that is gone already is no error.
+    pub fn remove(data: &DataFolder) -> Result<(), DataError> {
+        let path = data.node_file();
+        match std::fs::remove_file(&path) {
+            Err(source) if source.kind() != ErrorKind::NotFound => {
+                Err(DataError::Io { path, source })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The lock of a data folder, held for as long as the node lives: the system frees it when the node dies.
+#[derive(Debug)]
+pub struct NodeLock(
+    #[expect(dead_code, reason = "the lock lasts as long as the file is open")] File,
+);
+
+impl NodeLock {
+    /// Takes the lock, or says who holds it.
+    pub fn acquire(data: &DataFolder) -> Result<Self, DataError> {
+        let path = data.lock();
+        let io = |source| DataError::Io { path: path.clone(), source };
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(&path)
+            .map_err(io)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self(file)),
+            Err(TryLockError::WouldBlock) => Err(DataError::Locked {
+                path: data.path().to_owned(),
+                running: NodeFile::read(data).ok().flatten().map(Box::new),
+            }),
+            Err(TryLockError::Error(source)) => Err(io(source)),
+        }
     }
 }

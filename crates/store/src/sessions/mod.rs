@@ -1,27 +1,17 @@
-//! Sessions as rows: `create fetch list update adopt rename debug fail delete`, one verb a file; `mark`
-//! tells whether they are others than before.
+//! Sessions as rows: `create fetch list`, and whether they are others than before (`mark`). What changes of one,
+//! until it is deleted, is its `life`.
 //!
 //! Times are kept to the millisecond.
 
-mod adopt;
-mod create;
-mod debug;
-mod delete;
-mod fail;
-mod fetch;
-mod list;
-mod mark;
-mod names;
-mod rename;
-mod update;
+mod life;
 
-pub(crate) use create::insert;
-pub(crate) use delete::delete;
-pub use mark::SessionsMark;
+pub(crate) use life::delete;
 
 use crate::error::StoreError;
-use crate::row::{flag, instant, word};
-use baton_session::{Owner, Session, SessionId, SessionName};
+use crate::fault::is_taken;
+use crate::row::{MATCHES_MAX, behind_prefix, flag, instant, page, parse_prefix, refuse_nul, word};
+use crate::store::Store;
+use baton_session::{Lifecycle, NodeId, Owner, Session, SessionId, SessionName};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
@@ -35,7 +25,6 @@ macro_rules! select {
         )
     };
 }
-use select;
 
 fn decode(row: &AnyRow) -> Result<Session, StoreError> {
     Ok(Session {
@@ -70,4 +59,269 @@ pub(crate) async fn fetch_row(
 
 fn not_found(id: SessionId) -> StoreError {
     StoreError::SessionNotFound { reference: id.to_string() }
+}
+
+impl Store {
+    /// Makes a session. Fails with `NameTaken` when another of the owner's sessions that are not
+    /// closed bears its name, and with `IdTaken`.
+    pub async fn create_session(&self, session: &Session) -> Result<(), StoreError> {
+        let mut write = self.write().await?;
+        insert(write.connection(), session).await?;
+        write.changes(session.id);
+        write.commit().await
+    }
+}
+
+/// Adds the row of a session.
+pub(crate) async fn insert(
+    connection: &mut AnyConnection,
+    session: &Session,
+) -> Result<(), StoreError> {
+    refuse_nul("a description", &session.description)?;
+    let made = sqlx::query(
+        "insert into sessions
+         (id, name, description, owner, node, headed, debug, lifecycle, created_at, updated_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+         on conflict (id) do nothing",
+    )
+    .bind(session.id.to_string())
+    .bind(session.name.as_str())
+    .bind(&session.description)
+    .bind(session.owner.as_str())
+    .bind(session.node.to_string())
+    .bind(i64::from(session.headed))
+    .bind(i64::from(session.debug))
+    .bind(session.lifecycle.as_str())
+    .bind(session.created_at.as_millisecond())
+    .bind(session.updated_at.as_millisecond())
+    .execute(connection)
+    .await;
+    match made {
+        Ok(done) if done.rows_affected() == 0 => {
+            Err(StoreError::IdTaken { id: session.id.to_string() })
+        }
+        Ok(_) => Ok(()),
+        Err(error) if is_taken(&error) => {
+            Err(StoreError::NameTaken { name: session.name.to_string() })
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl Store {
+    /// The owner's session with this id.
+    pub async fn fetch_session(&self, owner: &Owner, id: SessionId) -> Result<Session, StoreError> {
+        let row = sqlx::query(select!("where owner = $1 and id = $2"))
+            .bind(owner.as_str())
+            .bind(id.to_string())
+            .fetch_optional(self.pool())
+            .await?;
+        decode(&row.ok_or_else(|| not_found(id))?)
+    }
+
+    /// The session with this id, of whatever owner and node; none when there is no such session.
+    pub async fn fetch_any_session(&self, id: SessionId) -> Result<Option<Session>, StoreError> {
+        let row = sqlx::query(select!("where id = $1"))
+            .bind(id.to_string())
+            .fetch_optional(self.pool())
+            .await?;
+        row.as_ref().map(decode).transpose()
+    }
+
+    /// The owner's session that a person means: by its whole id; by its name (if only closed ones
+    /// bear it, the newest of them); or by the start of its id, at least four digits, when no other
+    /// id starts so.
+    pub async fn find_session(
+        &self,
+        owner: &Owner,
+        reference: &str,
+    ) -> Result<Session, StoreError> {
+        if let Ok(id) = reference.parse() {
+            return self.fetch_session(owner, id).await;
+        }
+        let unknown = || StoreError::SessionNotFound { reference: reference.to_owned() };
+        if reference.contains('\0') {
+            return Err(unknown());
+        }
+        if let Some(session) = self.find_by_name(owner, reference).await? {
+            return Ok(session);
+        }
+        let prefix = parse_prefix(reference).ok_or_else(unknown)?;
+        let mut sessions = self.find_by_prefix(owner, &prefix).await?;
+        match sessions.len() {
+            0 => Err(unknown()),
+            1 => Ok(sessions.remove(0)),
+            _ => Err(StoreError::Ambiguous {
+                reference: reference.to_owned(),
+                matches: sessions.iter().map(|session| session.id).collect(),
+            }),
+        }
+    }
+
+    async fn find_by_name(&self, owner: &Owner, name: &str) -> Result<Option<Session>, StoreError> {
+        let row = sqlx::query(select!(
+            "where owner = $1 and name = $2
+             order by case when lifecycle = 'closed' then 1 else 0 end, id desc limit 1"
+        ))
+        .bind(owner.as_str())
+        .bind(name)
+        .fetch_optional(self.pool())
+        .await?;
+        row.as_ref().map(decode).transpose()
+    }
+
+    async fn find_by_prefix(
+        &self,
+        owner: &Owner,
+        prefix: &str,
+    ) -> Result<Vec<Session>, StoreError> {
+        let rows =
+            sqlx::query(select!("where owner = $1 and id >= $2 and id < $3 order by id limit $4"))
+                .bind(owner.as_str())
+                .bind(prefix)
+                .bind(behind_prefix(prefix))
+                .bind(MATCHES_MAX)
+                .fetch_all(self.pool())
+                .await?;
+        decode_all(&rows)
+    }
+}
+
+/// A page of an owner's sessions, and one of those in one state. Each has an index of its own, so that
+/// the work is that of the page, however many sessions there are.
+const PAGE: &str = select!("where owner = $1 and id < $2 order by id desc limit $3");
+const PAGE_IN_STATE: &str =
+    select!("where owner = $1 and id < $2 and lifecycle = $4 order by id desc limit $3");
+
+/// A text that sorts behind every id, which begin with a digit or a letter up to `f`.
+const BEHIND_ALL: &str = "g";
+
+impl Store {
+    /// Up to `limit` (at most 1000) of the owner's sessions, newest first: those older than
+    /// `after`, if given, and in the state `lifecycle`, if given.
+    pub async fn list_sessions(
+        &self,
+        owner: &Owner,
+        lifecycle: Option<Lifecycle>,
+        after: Option<SessionId>,
+        limit: u32,
+    ) -> Result<Vec<Session>, StoreError> {
+        let sql = if lifecycle.is_some() { PAGE_IN_STATE } else { PAGE };
+        let before = after.map_or_else(|| BEHIND_ALL.to_owned(), |id| id.to_string());
+        let mut query = sqlx::query(sql).bind(owner.as_str()).bind(before).bind(page(limit));
+        if let Some(lifecycle) = lifecycle {
+            query = query.bind(lifecycle.as_str());
+        }
+        let rows = query.fetch_all(self.pool()).await?;
+        decode_all(&rows)
+    }
+
+    /// Every active session of a node, of whatever owner, oldest first.
+    pub async fn list_active_sessions(&self, node: NodeId) -> Result<Vec<Session>, StoreError> {
+        let rows = sqlx::query(select!("where node = $1 and lifecycle = 'active' order by id"))
+            .bind(node.to_string())
+            .fetch_all(self.pool())
+            .await?;
+        decode_all(&rows)
+    }
+
+    /// Up to `limit` (at most 1000) sessions of a node that are not active, of whatever owner, the one
+    /// that changed last first.
+    pub async fn list_resting_sessions(
+        &self,
+        node: NodeId,
+        limit: u32,
+    ) -> Result<Vec<Session>, StoreError> {
+        let sql = select!(
+            "where node = $1 and lifecycle <> 'active' order by updated_at desc, id desc limit $2"
+        );
+        let query = sqlx::query(sql).bind(node.to_string()).bind(page(limit));
+        decode_all(&query.fetch_all(self.pool()).await?)
+    }
+}
+
+/// What an owner's sessions were like at a node: as long as none is made, deleted, renamed, moved to another
+/// state, or to this node or away from it, it is the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionsMark {
+    count: i64,
+    /// How many have their home at the node.
+    here: i64,
+    /// The instants at which they changed last, in milliseconds: the latest, and all added up by seconds and
+    /// by what is left of one, so that the sums fit.
+    latest: i64,
+    seconds: i64,
+    rests: i64,
+}
+
+impl Store {
+    /// What an owner's sessions are like now, at `node`.
+    pub async fn sessions_mark(
+        &self,
+        owner: &Owner,
+        node: NodeId,
+    ) -> Result<SessionsMark, StoreError> {
+        let row = sqlx::query(
+            "select count(*) as count, count(case when node = $2 then 1 end) as here,
+                 coalesce(max(updated_at), 0) as latest,
+                 cast(coalesce(sum(updated_at / 1000), 0) as bigint) as seconds,
+                 cast(coalesce(sum(updated_at % 1000), 0) as bigint) as rests
+             from sessions where owner = $1",
+        )
+        .bind(owner.as_str())
+        .bind(node.to_string())
+        .fetch_one(self.pool())
+        .await?;
+        Ok(SessionsMark {
+            count: row.try_get("count")?,
+            here: row.try_get("here")?,
+            latest: row.try_get("latest")?,
+            seconds: row.try_get("seconds")?,
+            rests: row.try_get("rests")?,
+        })
+    }
+}
+
+impl Store {
+    /// The names here of the owner's sessions that are shared and have a row.
+    pub async fn list_shared_names(
+        &self,
+        owner: &Owner,
+    ) -> Result<Vec<(SessionId, SessionName)>, StoreError> {
+        let rows = sqlx::query(
+            "select sessions.id, sessions.name from sessions
+             join shared_sessions on shared_sessions.session = sessions.id
+             and shared_sessions.owner = sessions.owner
+             where sessions.owner = $1",
+        )
+        .bind(owner.as_str())
+        .fetch_all(self.pool())
+        .await?;
+        rows.iter().map(|row| Ok((word(row, "id")?, word(row, "name")?))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, DatabaseUrl, Limits};
+    use crate::master_key::MasterKey;
+    use sqlx::Row;
+
+    #[tokio::test]
+    async fn a_page_is_found_without_looking_at_other_sessions() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = DatabaseUrl::Sqlite(folder.path().join("baton.db"));
+        let (key, limits) = (MasterKey::from_bytes([7; 32]), Limits::default());
+        let store = Store::open(Config { database, key, limits }).await.unwrap();
+        for (sql, found_by) in [
+            (PAGE, "sessions_owner (owner=? AND id<?)"),
+            (PAGE_IN_STATE, "sessions_owner_lifecycle (owner=? AND lifecycle=? AND id<?)"),
+        ] {
+            let sql = sqlx::AssertSqlSafe(format!("explain query plan {sql}"));
+            let steps = sqlx::query(sql).fetch_all(store.pool()).await.unwrap();
+            let steps: Vec<String> = steps.iter().map(|row| row.get("detail")).collect();
+            assert_eq!(steps, [format!("SEARCH sessions USING INDEX {found_by}")]);
+        }
+    }
 }

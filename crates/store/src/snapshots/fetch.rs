@@ -1,17 +1,18 @@
-//! Fetches one snapshot, and decodes the rows of several.
+//! Fetches snapshots: one by its id, the one that a person means, or a page of them, newest first.
 
-use super::draft::total;
 use super::manifest::{self, Base, Belongs, List};
-use super::{Snapshot, SnapshotReason};
+use super::{Snapshot, total};
 use crate::blocking::blocking;
 use crate::error::StoreError;
-use crate::row::{flag, instant, word};
+use crate::row::{
+    CHUNK, MATCHES_MAX, behind_prefix, flag, instant, page, parse_prefix, places, word,
+};
 use crate::seal::Seal;
 use crate::store::Store;
-use baton_session::{Owner, SessionId, SnapshotId, Term};
+use baton_session::{Owner, SessionId, SnapshotId, SnapshotReason, Term};
 use jiff::Timestamp;
-use sqlx::Row;
 use sqlx::any::AnyRow;
+use sqlx::{AssertSqlSafe, Row};
 
 /// A query for whole snapshots, each with the list from which it differs; the argument is what
 /// follows `from snapshots` and its joins.
@@ -28,7 +29,6 @@ macro_rules! select {
         )
     };
 }
-pub(super) use select;
 
 impl Store {
     /// The owner's snapshot with this id.
@@ -80,7 +80,7 @@ impl Store {
         }
     }
 
-    pub(super) async fn open_snapshot(&self, row: &AnyRow) -> Result<Snapshot, StoreError> {
+    async fn open_snapshot(&self, row: &AnyRow) -> Result<Snapshot, StoreError> {
         let (sealed, seal) = (Sealed::decode(row)?, self.seal());
         blocking(move || sealed.open(&seal, &mut None)).await?
     }
@@ -159,4 +159,141 @@ fn base(
     let base = Base { parts: manifest::open_list(seal, to, &list)?, list };
     *opened = Some(base.clone());
     Ok(base)
+}
+
+impl Store {
+    /// The snapshot of a session with this id; or the one whose id starts so, at least four digits,
+    /// when no other one's does. Fails with `SnapshotNotFound` and `AmbiguousSnapshot`.
+    pub async fn find_snapshot(
+        &self,
+        session: SessionId,
+        reference: &str,
+    ) -> Result<Snapshot, StoreError> {
+        let id = match reference.parse() {
+            Ok(id) => id,
+            Err(_) => self.only_one_with(session, reference).await?,
+        };
+        let row = sqlx::query(select!("where snapshots.session = $1 and snapshots.id = $2"))
+            .bind(session.to_string())
+            .bind(id.to_string())
+            .fetch_optional(self.pool())
+            .await?;
+        self.open_snapshot(&row.ok_or_else(|| unknown(reference))?).await
+    }
+
+    /// Whether one of these sessions has a snapshot of this reason.
+    pub async fn has_snapshot_of(
+        &self,
+        sessions: &[SessionId],
+        reason: SnapshotReason,
+    ) -> Result<bool, StoreError> {
+        for some in sessions.chunks(CHUNK) {
+            let sql = format!(
+                "select 1 from snapshots where reason = $1 and session in ({}) limit 1",
+                places(2, some.len())
+            );
+            let mut query = sqlx::query(AssertSqlSafe(sql)).bind(reason.as_str()).persistent(false);
+            for session in some {
+                query = query.bind(session.to_string());
+            }
+            if query.fetch_optional(self.pool()).await?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The only snapshot whose id starts so.
+    async fn only_one_with(
+        &self,
+        session: SessionId,
+        reference: &str,
+    ) -> Result<SnapshotId, StoreError> {
+        let prefix = parse_prefix(reference).ok_or_else(|| unknown(reference))?;
+        let matches = self.all_with(session, &prefix).await?;
+        match matches[..] {
+            [] => Err(unknown(reference)),
+            [id] => Ok(id),
+            _ => Err(StoreError::AmbiguousSnapshot { reference: reference.to_owned(), matches }),
+        }
+    }
+
+    async fn all_with(
+        &self,
+        session: SessionId,
+        prefix: &str,
+    ) -> Result<Vec<SnapshotId>, StoreError> {
+        let rows = sqlx::query(
+            "select id from snapshots where session = $1 and id >= $2 and id < $3
+             order by id limit $4",
+        )
+        .bind(session.to_string())
+        .bind(prefix)
+        .bind(behind_prefix(prefix))
+        .bind(MATCHES_MAX)
+        .fetch_all(self.pool())
+        .await?;
+        rows.iter().map(|row| word(row, "id")).collect()
+    }
+}
+
+fn unknown(reference: &str) -> StoreError {
+    StoreError::SnapshotNotFound { reference: reference.to_owned() }
+}
+
+impl Store {
+    /// Up to `limit` (at most 1000) snapshots of a session, newest first: those stored before
+    /// `after`, if given (`SnapshotNotFound` when it is none of them). One whose list of parts
+    /// cannot be read is left out, with a warning in the log.
+    pub async fn list_snapshots(
+        &self,
+        session: SessionId,
+        after: Option<SnapshotId>,
+        limit: u32,
+    ) -> Result<Vec<Snapshot>, StoreError> {
+        let found = self.list_history(session, after, limit).await?;
+        Ok(found.into_iter().filter_map(readable).collect())
+    }
+
+    /// The same with those that cannot be read: `SnapshotCorrupt` stands in their place.
+    pub async fn list_history(
+        &self,
+        session: SessionId,
+        after: Option<SnapshotId>,
+        limit: u32,
+    ) -> Result<Vec<Result<Snapshot, StoreError>>, StoreError> {
+        let before = match after {
+            Some(id) => self.ordinal(session, id).await?,
+            None => i64::MAX,
+        };
+        let rows = sqlx::query(select!(
+            "where snapshots.session = $1 and ordinal < $2 order by ordinal desc limit $3"
+        ))
+        .bind(session.to_string())
+        .bind(before)
+        .bind(page(limit))
+        .fetch_all(self.pool())
+        .await?;
+        let sealed: Vec<Sealed> = rows.iter().map(Sealed::decode).collect::<Result<_, _>>()?;
+        let seal = self.seal();
+        let opening = blocking(move || {
+            let mut opened = None;
+            sealed.into_iter().map(|row| row.open(&seal, &mut opened)).collect()
+        });
+        Ok(opening.await?)
+    }
+
+    async fn ordinal(&self, session: SessionId, id: SnapshotId) -> Result<i64, StoreError> {
+        let ordinal =
+            sqlx::query_scalar("select ordinal from snapshots where session = $1 and id = $2")
+                .bind(session.to_string())
+                .bind(id.to_string())
+                .fetch_optional(self.pool())
+                .await?;
+        ordinal.ok_or(StoreError::SnapshotNotFound { reference: id.to_string() })
+    }
+}
+
+fn readable(opened: Result<Snapshot, StoreError>) -> Option<Snapshot> {
+    opened.inspect_err(|error| tracing::warn!(%error, "left a snapshot out of a list")).ok()
 }

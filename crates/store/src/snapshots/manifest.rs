@@ -1,15 +1,31 @@
 //! The list of parts of a snapshot, as it is sealed: JSON rows `[kind, name, hash, size]`.
 //!
 //! The one idea: of many parts few change, so a long list says only how it differs from a list that
-//! stands by itself ([`lists`](super::lists)). A short one is written as it is.
+//! stands by itself. A short one is written as it is. A list that stands by itself is kept as a part is, in a
+//! place of its own in the session. So it stays for as long as a snapshot has it, and goes with the last one.
+//! Few snapshots share a list: one that is damaged costs those, and those before them have another.
 
-use crate::seal::{Seal, SealError};
+use crate::error::StoreError;
+use crate::seal::{PartIds, Seal, SealError};
+use crate::store::Store;
 use baton_session::{Owner, PartHash, PartKind, PartRef, SessionId, SnapshotId, json};
 use serde::{Deserialize, Serialize};
+use sqlx::{AnyConnection, Row};
 use std::collections::BTreeMap;
 
 /// The most bytes that a list of parts may have: 20,000 parts with names of 3 kB each.
 const MANIFEST_MAX: u64 = 64 << 20;
+
+/// The place of the list that the snapshots of a session differ from. No other place is named so:
+/// those have the digits of a hash.
+pub(super) const LIST_PLACE: &str = "list";
+
+/// A list of fewer parts than this is written whole in every snapshot.
+const LONG: usize = 32;
+/// How many snapshots differ from one list.
+const SHARED_BY: i64 = 8;
+/// A snapshot that differs in more than one of so many parts gets a new list.
+const LIKENESS: usize = 4;
 
 /// Which snapshot a manifest belongs to. It opens for no other.
 pub(super) struct Belongs<'a> {
@@ -33,7 +49,7 @@ pub(super) struct Base {
 }
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct Line(PartKind, String, String, u64);
+struct Line(PartKind, String, String, u64);
 
 /// A sealed manifest.
 #[derive(Serialize, Deserialize)]
@@ -50,13 +66,20 @@ enum Manifest {
     },
 }
 
+/// The list from which the newest snapshot of a session differs, and how many do.
+#[derive(Debug)]
+pub(super) struct Current {
+    list: List,
+    shared_by: i64,
+}
+
 /// Seals a list of parts by itself.
-pub(super) fn seal(seal: &Seal, to: &Belongs, parts: &[PartRef]) -> Result<Vec<u8>, SealError> {
+fn seal_whole(seal: &Seal, to: &Belongs, parts: &[PartRef]) -> Result<Vec<u8>, SealError> {
     seal_json(seal, &Manifest::Whole(lines(parts)), &subject("manifest", to))
 }
 
 /// Seals how a list of parts differs from `base`.
-pub(super) fn seal_changes(
+fn seal_changes(
     seal: &Seal,
     to: &Belongs,
     parts: &[PartRef],
@@ -70,7 +93,7 @@ pub(super) fn seal_changes(
 }
 
 /// How many parts differ.
-pub(super) fn count_changes(from: &[PartRef], to: &[PartRef]) -> usize {
+fn count_changes(from: &[PartRef], to: &[PartRef]) -> usize {
     let (gone, now) = changes(from, to);
     gone.len() + now.len()
 }
@@ -105,12 +128,7 @@ pub(super) fn open(
 }
 
 /// Seals a list for others to differ from.
-pub(super) fn seal_list(
-    seal: &Seal,
-    to: &Belongs,
-    id: &str,
-    parts: &[PartRef],
-) -> Result<Vec<u8>, SealError> {
+fn seal_list(seal: &Seal, to: &Belongs, id: &str, parts: &[PartRef]) -> Result<Vec<u8>, SealError> {
     seal_json(seal, &lines(parts), &list_subject(to, id))
 }
 
@@ -182,4 +200,87 @@ fn subject(what: &str, to: &Belongs) -> [String; 4] {
 /// A list serves the snapshots of one session.
 fn list_subject(to: &Belongs, id: &str) -> [String; 4] {
     ["list".to_owned(), to.owner.to_string(), to.session.to_string(), id.to_owned()]
+}
+
+/// Seals the manifest of a snapshot, and says from which list it differs, if from one.
+pub(super) fn seal_manifest(
+    seal: &Seal,
+    names: &PartIds,
+    to: &Belongs,
+    parts: &[PartRef],
+    current: Option<Current>,
+) -> Result<(Vec<u8>, Option<List>), SealError> {
+    if parts.len() < LONG {
+        return Ok((seal_whole(seal, to, parts)?, None));
+    }
+    let base = current.and_then(|current| current.for_one_more(seal, to, parts));
+    let base = base.map_or_else(|| begin_list(seal, names, to, parts), Ok)?;
+    let manifest = seal_changes(seal, to, parts, &base)?;
+    Ok((manifest, Some(base.list)))
+}
+
+/// A list that begins with this snapshot.
+fn begin_list(
+    seal: &Seal,
+    names: &PartIds,
+    to: &Belongs,
+    parts: &[PartRef],
+) -> Result<Base, SealError> {
+    let id = names.list(&to.snapshot.to_string());
+    let sealed = seal_list(seal, to, &id, parts)?;
+    Ok(Base { list: List { id, sealed }, parts: parts.to_vec() })
+}
+
+impl Current {
+    /// The list, if one more snapshot is to differ from it. One that is damaged is of no use.
+    fn for_one_more(self, seal: &Seal, to: &Belongs, parts: &[PartRef]) -> Option<Base> {
+        let Self { list, shared_by } = self;
+        if shared_by >= SHARED_BY {
+            return None;
+        }
+        let base = Base { parts: open_list(seal, to, &list).ok()?, list };
+        let is_alike = count_changes(&base.parts, parts) * LIKENESS <= parts.len();
+        is_alike.then_some(base)
+    }
+}
+
+impl Store {
+    /// The list from which the newest snapshot of a session differs.
+    pub(super) async fn current_list(
+        &self,
+        session: SessionId,
+    ) -> Result<Option<Current>, StoreError> {
+        let row = sqlx::query(
+            "select parts.id, parts.sealed,
+                 (select max(ordinal) from snapshots where session = $1) - since + 1 as shared_by
+             from part_spans join parts on parts.id = part_spans.part
+             where session = $1 and place = $2 and until is null",
+        )
+        .bind(session.to_string())
+        .bind(LIST_PLACE)
+        .fetch_optional(self.pool())
+        .await?;
+        row.map(|row| {
+            let list = List { id: row.try_get("id")?, sealed: row.try_get("sealed")? };
+            Ok(Current { list, shared_by: row.try_get("shared_by")? })
+        })
+        .transpose()
+    }
+}
+
+/// Stores a list, unless it is there.
+pub(super) async fn insert_list(
+    connection: &mut AnyConnection,
+    owner: &Owner,
+    list: &List,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "insert into parts (id, owner, sealed) values ($1, $2, $3) on conflict (id) do nothing",
+    )
+    .bind(list.id.as_str())
+    .bind(owner.as_str())
+    .bind(list.sealed.as_slice())
+    .execute(connection)
+    .await?;
+    Ok(())
 }

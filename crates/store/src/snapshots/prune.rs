@@ -1,12 +1,18 @@
-//! Prunes the snapshots of a session: the oldest go, and what matters stays whatever its age.
+//! Prunes the snapshots of a session: the oldest go, and what matters stays whatever its age. For those who
+//! collect parts it is written in spans what the others name.
+//!
+//! The one idea: a place (the cookies of one site, one tab) holds the same part in most snapshots, so
+//! what is written is from which snapshot to which it does. A snapshot writes a row for what changed,
+//! and none for what was carried over.
 
-use super::spans;
-use crate::collect::collect_named;
 use crate::error::StoreError;
-use crate::row::word;
+use crate::parts::collect_named;
+use crate::row::{CHUNK, places, word};
+use crate::snapshots::Draft;
 use crate::store::Store;
 use baton_session::{Owner, SessionId};
-use sqlx::{AnyConnection, Row};
+use sqlx::{AnyConnection, AssertSqlSafe, Row};
+use std::collections::BTreeMap;
 
 /// What went.
 #[derive(Debug, Default)]
@@ -131,7 +137,96 @@ async fn prune(
     if gone == 0 {
         return Ok(Pruned::default());
     }
-    let named = spans::prune(connection, session).await?;
+    let named = prune_spans(connection, session).await?;
     let has_left_parts = !collect_named(connection, &named).await?;
     Ok(Pruned { snapshots: gone, has_left_parts })
+}
+
+/// Notes what the snapshot with this ordinal names, the newest of its session: the spans of what it
+/// no longer names end with the snapshot before it.
+pub(super) async fn extend_spans(
+    connection: &mut AnyConnection,
+    draft: &Draft,
+    ordinal: i64,
+) -> Result<(), StoreError> {
+    let session = draft.snapshot.session;
+    let open = fetch_open(connection, session).await?;
+    let changed = |(place, part): &(&String, &String)| draft.places.get(*place) != Some(*part);
+    let ended: Vec<&String> = open.iter().filter(changed).map(|(place, _)| place).collect();
+    let begun = draft.places.iter().filter(|(place, part)| open.get(*place) != Some(*part));
+    end_spans(connection, session, &ended, ordinal - 1).await?;
+    begin_spans(connection, session, &begun.collect::<Vec<_>>(), ordinal).await
+}
+
+/// Removes the spans of a session in which no snapshot is left, and returns the parts in them: those
+/// that may have lost their last name.
+async fn prune_spans(
+    connection: &mut AnyConnection,
+    session: SessionId,
+) -> Result<Vec<String>, StoreError> {
+    let parts = sqlx::query_scalar(
+        "delete from part_spans where session = $1 and until is not null and not exists (
+             select 1 from snapshots where snapshots.session = part_spans.session
+             and snapshots.ordinal between part_spans.since and part_spans.until
+         )
+         returning part",
+    )
+    .bind(session.to_string())
+    .fetch_all(connection)
+    .await?;
+    Ok(parts)
+}
+
+/// The parts that the newest snapshot names, by place.
+async fn fetch_open(
+    connection: &mut AnyConnection,
+    session: SessionId,
+) -> Result<BTreeMap<String, String>, StoreError> {
+    let sql = "select place, part from part_spans where session = $1 and until is null";
+    let rows = sqlx::query(sql).bind(session.to_string()).fetch_all(connection).await?;
+    rows.iter().map(|row| Ok((row.try_get("place")?, row.try_get("part")?))).collect()
+}
+
+async fn end_spans(
+    connection: &mut AnyConnection,
+    session: SessionId,
+    ended: &[&String],
+    until: i64,
+) -> Result<(), StoreError> {
+    for chunk in ended.chunks(CHUNK) {
+        let sql = format!(
+            "update part_spans set until = $1
+             where session = $2 and until is null and place in ({})",
+            places(3, chunk.len())
+        );
+        let query = sqlx::query(AssertSqlSafe(sql)).persistent(false);
+        let query = query.bind(until).bind(session.to_string());
+        let query = chunk.iter().fold(query, |query, place| query.bind(place.as_str()));
+        query.execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+async fn begin_spans(
+    connection: &mut AnyConnection,
+    session: SessionId,
+    begun: &[(&String, &String)],
+    since: i64,
+) -> Result<(), StoreError> {
+    for chunk in begun.chunks(CHUNK) {
+        // Every row has the session and the ordinal, the first two values, then a place and a part.
+        let row = |row: usize| format!("($1, $2, {})", places(3 + 2 * row, 2));
+        let rows: Vec<String> = (0..chunk.len()).map(row).collect();
+        let sql = format!(
+            "insert into part_spans (session, since, place, part) values {}",
+            rows.join(", ")
+        );
+        let query = sqlx::query(AssertSqlSafe(sql)).persistent(false);
+        let query = query.bind(session.to_string()).bind(since);
+        let query = chunk
+            .iter()
+            .fold(query, |query, (place, part)| query.bind(place.as_str()).bind(part.as_str()));
+        query.execute(&mut *connection).await?;
+    }
+    Ok(())
 }

@@ -7,7 +7,7 @@ use super::flags::Flags;
 use anyhow::Context as _;
 use baton_api::Exit;
 use baton_browser::keeper::{self, KeeperCommand, KeeperSpec};
-use baton_net::exposure::Exposure;
+use baton_net::tls::Exposure;
 use baton_proxy::ProxySettings;
 use baton_sandbox::InitCommand;
 use baton_server::Config;

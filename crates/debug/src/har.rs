@@ -4,19 +4,140 @@
 //! `_webSocketMessages`, `_error`) has a place in them. Fields that we cannot know are there, with the
 //! values that the format has for them: -1, an empty text or an empty list.
 
-mod format;
-
 use super::tab::TabBuffer;
 use baton_api::debug::{Direction, Headers, NetworkRequest, SocketMessage};
-pub use format::Har;
-use format::{
-    Cache, Content, Creator, Entry, Log, Message, Page, PageTimings, Pair, PostData, Request,
-    Response, Timings,
-};
+use serde::Serialize;
 use url::Url;
 
 /// The one page of an archive.
 const PAGE: &str = "page_1";
+
+/// The archive.
+#[derive(Debug, Serialize)]
+pub struct Har {
+    log: Log,
+}
+
+#[derive(Debug, Serialize)]
+struct Log {
+    version: &'static str,
+    creator: Creator,
+    pages: Vec<Page>,
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug, Serialize)]
+struct Creator {
+    name: &'static str,
+    version: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Page {
+    started_date_time: String,
+    id: &'static str,
+    title: String,
+    #[serde(rename = "pageTimings")]
+    timings: PageTimings,
+}
+
+#[derive(Debug, Serialize)]
+struct PageTimings {}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry {
+    pageref: &'static str,
+    started_date_time: String,
+    time: i64,
+    request: Request,
+    response: Response,
+    cache: Cache,
+    timings: Timings,
+    #[serde(rename = "_resourceType", skip_serializing_if = "Option::is_none")]
+    resource_type: Option<&'static str>,
+    #[serde(rename = "_webSocketMessages", skip_serializing_if = "Vec::is_empty")]
+    messages: Vec<Message>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Request {
+    method: String,
+    url: String,
+    http_version: String,
+    cookies: Vec<Pair>,
+    headers: Vec<Pair>,
+    query_string: Vec<Pair>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    post_data: Option<PostData>,
+    headers_size: i64,
+    body_size: i64,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PostData {
+    mime_type: String,
+    text: String,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Response {
+    status: u16,
+    status_text: String,
+    http_version: String,
+    cookies: Vec<Pair>,
+    headers: Vec<Pair>,
+    content: Content,
+    #[serde(rename = "redirectURL")]
+    redirect_url: String,
+    headers_size: i64,
+    body_size: i64,
+    #[serde(rename = "_error", skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Content {
+    size: i64,
+    mime_type: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encoding: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comment: Option<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+struct Cache {}
+
+#[derive(Debug, Serialize)]
+struct Timings {
+    send: i64,
+    wait: i64,
+    receive: i64,
+}
+
+#[derive(Debug, Serialize)]
+struct Pair {
+    name: String,
+    value: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Message {
+    #[serde(rename = "type")]
+    way: &'static str,
+    /// Seconds since 1970, as browsers write it.
+    time: f64,
+    opcode: u8,
+    data: String,
+}
 
 /// What is kept of a tab as an archive.
 pub fn har(tab: &TabBuffer) -> Har {

@@ -1,22 +1,19 @@
-//! Questions: which requests and lines fit, and where to go on.
+//! Questions: which requests and lines fit, what was found, and where to go on.
 //!
 //! Patterns are regular expressions of the crate `regex`, which takes time in proportion to the text
 //! whatever the pattern is; how large one may become is limited. A question is made into a filter
 //! before the tab is locked. `limit` means the newest; behind a cursor it means the next.
 
-mod error;
-mod found;
-
-pub use error::AskError;
-pub use found::Found;
-
 use super::tab::TabBuffer;
 use baton_api::debug::{
-    ConsoleEntry, ConsoleFilters, Gap, GapReason, NetworkFilters, NetworkRequest,
+    ConsoleData, ConsoleEntry, ConsoleFilters, Gap, GapReason, NetworkData, NetworkFilters,
+    NetworkRequest,
 };
-use error::MAX_PATTERN;
-use found::{newest, next};
 use regex::{Regex, RegexBuilder};
+use std::sync::Arc;
+
+/// The longest pattern, in bytes.
+const MAX_PATTERN: usize = 1_000;
 
 /// How many are found when no limit is asked for.
 pub const DEFAULT_LIMIT: usize = 500;
@@ -24,6 +21,41 @@ pub const DEFAULT_LIMIT: usize = 500;
 const MAX_COMPILED: usize = 1 << 20;
 /// The longest reason for a refusal, in characters.
 const MAX_REASON: usize = 300;
+
+/// Why a question makes no sense.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AskError {
+    /// The pattern is no regular expression, or too large a one.
+    #[error("expected a regular expression in {field}, found one that is refused: {reason}")]
+    Pattern {
+        /// Which filter.
+        field: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// The pattern is too long.
+    #[error("expected a regular expression of up to {MAX_PATTERN} bytes in {field}, found {found}")]
+    TooLong {
+        /// Which filter.
+        field: &'static str,
+        /// How long it is.
+        found: usize,
+    },
+    /// A limit of nothing.
+    #[error("expected a limit from 1 on, found 0")]
+    NoLimit,
+    /// No status fits.
+    #[error("expected a status_min of at most status_max, found {min} and {max}")]
+    Status {
+        /// `status_min`
+        min: u16,
+        /// `status_max`
+        max: u16,
+    },
+    /// Two ways to go at once.
+    #[error("expected after or before, found both")]
+    BothWays,
+}
 
 /// Which requests.
 #[derive(Debug)]
@@ -37,6 +69,21 @@ pub struct RequestFilter {
 pub struct ConsoleFilter {
     asked: ConsoleFilters,
     message: Option<Regex>,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found<T> {
+    /// As they happened, or after a cursor as they changed: the newest last.
+    pub items: Vec<Arc<T>>,
+    /// How many more fit: older ones, or after a cursor newer ones.
+    pub more: usize,
+    /// Where what is new from now on begins: `after` of the next question.
+    pub cursor: u64,
+    /// Where older ones begin: `before` of the next question; none when there are none.
+    pub older: Option<u64>,
+    /// What is missing.
+    pub gaps: Vec<Gap>,
 }
 
 impl RequestFilter {
@@ -157,4 +204,55 @@ fn behind(after: u64, end: u64) -> (u64, Option<Gap>) {
     let gap =
         Gap { reason: GapReason::Restarted, missing: None, at_least: false, seq: None, at: None };
     (0, Some(gap))
+}
+
+impl Found<NetworkRequest> {
+    /// The answer to a question; with bodies if it asked for them.
+    pub fn into_data(self, request_id: String, bodies: bool) -> NetworkData {
+        let whole = |request: Arc<NetworkRequest>| {
+            if bodies { Arc::unwrap_or_clone(request) } else { request.without_bodies() }
+        };
+        let requests = self.items.into_iter().map(whole).collect();
+        let Self { cursor, older, gaps, .. } = self;
+        NetworkData { request_id, requests, cursor, older, gaps }
+    }
+}
+
+impl Found<ConsoleEntry> {
+    /// The answer to a question.
+    pub fn into_data(self, request_id: String) -> ConsoleData {
+        let entries = self.items.into_iter().map(Arc::unwrap_or_clone).collect();
+        let Self { cursor, older, gaps, .. } = self;
+        ConsoleData { request_id, entries, cursor, older, gaps }
+    }
+}
+
+/// The newest of all that fit, and where older ones begin.
+fn newest<T>(
+    mut all: Vec<Arc<T>>,
+    limit: usize,
+    cursor: u64,
+    gaps: Vec<Gap>,
+    place: impl Fn(&T) -> u64,
+) -> Found<T> {
+    let more = all.len().saturating_sub(limit);
+    let items = all.split_off(more);
+    let older = items.first().filter(|_| more > 0).map(|first| place(first));
+    Found { items, more, cursor, older, gaps }
+}
+
+/// The next of all that fit, and where those behind them begin.
+fn next<T>(
+    mut items: Vec<Arc<T>>,
+    limit: usize,
+    end: u64,
+    mut gaps: Vec<Gap>,
+    place: impl Fn(&T) -> u64,
+) -> Found<T> {
+    let more = items.len().saturating_sub(limit);
+    items.truncate(limit);
+    let cursor = items.last().filter(|_| more > 0).map_or(end, |last| place(last));
+    // What is missing behind them is told with those.
+    gaps.retain(|gap| gap.seq.is_none_or(|seq| seq <= cursor));
+    Found { items, more, cursor, older: None, gaps }
 }
