@@ -1,9 +1,14 @@
-//! What an error of what moves is for a client, and for those who know nothing of other nodes.
+//! What an error of what moves is for a client, and for those who know nothing of other nodes; and which of
+//! theirs become one.
 
-use super::damage::DamageError;
-use super::error::SyncError;
-use baton_api::{Answers, ErrorCode};
+use crate::damage::DamageError;
+use crate::error::SyncError;
+use baton_api::{Answers, ErrorCode, Invalid, by_way_of};
+use baton_runtime::live::LiveError;
 use baton_runtime::{Elsewhere, RuntimeError, Stand};
+use baton_session::login::NoLogin;
+use baton_store::StoreError;
+use baton_store::blocking::Stopping;
 
 impl Answers for SyncError {
     fn code(&self) -> ErrorCode {
@@ -88,4 +93,21 @@ impl From<SyncError> for RuntimeError {
             error => Self::Elsewhere(Elsewhere::new(stand, error)),
         }
     }
+}
+
+impl From<RuntimeError> for SyncError {
+    fn from(error: RuntimeError) -> Self {
+        match error {
+            // It went through those who know nothing of other nodes, and is what it was.
+            RuntimeError::Elsewhere(elsewhere) => match elsewhere.downcast::<Self>() {
+                Ok(error) => *error,
+                Err(other) => Self::Runtime(RuntimeError::Elsewhere(other)),
+            },
+            error => Self::Runtime(error),
+        }
+    }
+}
+
+by_way_of! {
+    SyncError: RuntimeError { StoreError, LiveError, Invalid, NoLogin, Stopping }
 }

@@ -1,13 +1,14 @@
 //! Moves sessions by itself: every so often all are compared with every confirmed peer, and what
 //! differs moves both ways.
 
-use super::forget::forget_deletions;
-use super::movement::CALL_LIMIT;
-use super::remains::remove_remains;
-use super::{differences, lease, peers, pull, push};
 use crate::context::Sync;
+use crate::deletions::{forget_deletions, remove_remains};
+use crate::differences::differences;
 use crate::error::SyncError;
-use baton_api::sync::{Difference, MovementOutcome};
+use crate::movement::{CALL_LIMIT, push, whole};
+use crate::pull::pull;
+use crate::{lease, peers};
+use baton_api::sync::Difference;
 use baton_runtime::Caller;
 use baton_store::clock;
 use jiff::SignedDuration;
@@ -102,14 +103,5 @@ async fn move_with(context: &Sync, caller: &Caller, peer: &str) -> Result<(), Sy
             tracing::warn!(session, %error, "a session did not move");
         }
     }
-    Ok(())
-}
-
-/// Calls a movement again until it is finished.
-pub(super) async fn whole<F>(movement: impl Fn() -> F) -> Result<(), SyncError>
-where
-    F: Future<Output = Result<baton_api::sync::Movement, SyncError>>,
-{
-    while movement().await?.outcome == MovementOutcome::Unfinished {}
     Ok(())
 }

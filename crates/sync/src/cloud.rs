@@ -3,12 +3,12 @@
 //! The one idea: it is registered as an agent would do it, without a key and pending. Whether it is the
 //! one that is meant, and what opens it, a person says.
 
-use super::error::SyncError;
-use super::letting_in::{command, preparation};
-use super::peers;
-use super::remote::Way;
-use super::stranger::Stranger;
 use crate::context::Sync;
+use crate::credential::Way;
+use crate::error::SyncError;
+use crate::letting_in::{command, preparation};
+use crate::peers;
+use crate::peers::register::Stranger;
 use backon::{ExponentialBuilder, Retryable};
 use baton_api::sync::RegisterPeer;
 use baton_net::WayError;

@@ -1,10 +1,9 @@
 //! How the sessions stand here and at a peer: two indexes compared.
 
-use super::remote::Remote;
-use super::{forget, index, lease, peers};
 use crate::context::Sync;
 use crate::error::SyncError;
-use crate::index_for;
+use crate::remote::Remote;
+use crate::{deletions, given, index, lease, peers};
 use baton_api::sync::{Difference, DifferenceList, IndexedSession, SessionDifference, SyncIndex};
 use baton_runtime::Caller;
 use baton_session::revision::Order;
@@ -43,7 +42,7 @@ pub(super) async fn learn(
         }
     }
     let here = index::of(context, &peer.owner).await?;
-    forget::hear(context, peer, &here, there).await?;
+    deletions::hear(context, peer, &here, there).await?;
     Ok(taken)
 }
 
@@ -54,7 +53,7 @@ pub(super) async fn compared(
     there: &SyncIndex,
 ) -> Result<Vec<SessionDifference>, SyncError> {
     let here = index::of(context, &peer.owner).await?;
-    let here = index_for::shown_to(context, peer, here).await?;
+    let here = given::shown_to(context, peer, here).await?;
     let names = index::names(context, &peer.owner).await?;
     let mut items = compare_within(&here, there, &peer.limits);
     for item in &mut items {

@@ -1,17 +1,19 @@
-//! The nodes elsewhere, as sessions ask them.
+//! The nodes elsewhere, as sessions ask them, and how a session stands among them.
 
-use super::context::{Own, Sync};
-use super::delete::bury;
-use super::lease;
-use super::origin::provenance;
-use super::shown::shown;
-use super::working::{expect_there, is_shared, settle};
-use baton_api::sync::{HandedView, SharedView};
-use baton_runtime::Caller;
+use crate::context::{Own, Sync};
+use crate::deletions::bury;
+use crate::error::SyncError;
+use crate::index::index;
+use crate::session_files::provenance;
+use crate::shelf::{Shelf, holder_elsewhere, release};
+use crate::working::{current, expect_there, is_shared, settle};
+use crate::{lease, taking};
+use baton_api::sync::{HandedView, HolderView, SharedView};
 use baton_runtime::table::Hold;
-use baton_runtime::{Answer, Consent, Peers, Runtime};
+use baton_runtime::{Answer, Caller, Consent, Peers, Runtime, RuntimeError};
 use baton_session::wire::Provenance;
-use baton_session::{Owner, Session, SessionId};
+use baton_session::{Lease, Owner, Session, SessionId, SessionName};
+use baton_store::StoreError;
 use std::sync::Arc;
 
 /// The nodes that this one knows.
@@ -31,7 +33,7 @@ impl Peers for Nodes {
         hold: &'a Hold,
         consent: Consent,
     ) -> Answer<'a, Option<HandedView>> {
-        Box::pin(async move { Ok(lease::take(&self.with(runtime), by, hold, consent).await?) })
+        Box::pin(async move { Ok(taking::take(&self.with(runtime), by, hold, consent).await?) })
     }
 
     fn settle<'a>(
@@ -53,7 +55,7 @@ impl Peers for Nodes {
         owner: &'a Owner,
         session: SessionId,
     ) -> Answer<'a, ()> {
-        Box::pin(async move { Ok(lease::release(&self.with(runtime), owner, session).await?) })
+        Box::pin(async move { Ok(release(&self.with(runtime), owner, session).await?) })
     }
 
     fn hear<'a>(
@@ -71,7 +73,7 @@ impl Peers for Nodes {
         by: &'a Caller,
         session: SessionId,
     ) -> Answer<'a, bool> {
-        Box::pin(async move { Ok(lease::look_at_holder(&self.with(runtime), by, session).await?) })
+        Box::pin(async move { Ok(taking::look_at_holder(&self.with(runtime), by, session).await?) })
     }
 
     fn is_shared<'a>(&'a self, runtime: &'a Runtime, session: &'a Session) -> Answer<'a, bool> {
@@ -106,4 +108,70 @@ impl Peers for Nodes {
             Ok(provenance(&sync, owner, session.node, made, owner.to_string()).await?)
         })
     }
+}
+
+/// How a session stands among nodes; none when it is not shared.
+pub(crate) async fn shown(
+    context: &Sync,
+    session: &Session,
+) -> Result<Option<SharedView>, SyncError> {
+    let shelf = match Shelf::take(context, &session.owner, session.id).await {
+        Ok(shelf) => shelf,
+        // It costs itself only: the rest of the session is shown all the same.
+        Err(SyncError::Runtime(RuntimeError::Store(error @ StoreError::SharedCorrupt { .. }))) => {
+            tracing::warn!(session = %session.id, %error, "left out of a session's view");
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
+    let Some(counts) = current(context, &shelf) else { return Ok(None) };
+    let (rev, deleted) = (counts.id(), counts.deleted);
+    let base = shelf.shared.base.as_ref().map(|base| base.revision.id());
+    let held_by = match shelf.shared.lease.filter(|lease| !lease.released) {
+        Some(lease) => Some(holder(context, &session.owner, lease).await?),
+        None => None,
+    };
+    Ok(Some(SharedView {
+        rev,
+        based_on: base.filter(|base| *base != rev),
+        deleted,
+        conflicts: shelf.shared.replica.siblings().iter().map(|one| one.id()).collect(),
+        held_by,
+    }))
+}
+
+async fn holder(context: &Sync, owner: &Owner, lease: Lease) -> Result<HolderView, SyncError> {
+    let peers = context.store.list_peers(owner).await?;
+    let peer = peers.into_iter().find(|peer| peer.node == lease.node);
+    Ok(HolderView {
+        node_id: lease.node,
+        name: peer.map(|peer| peer.name),
+        here: lease.node == context.node,
+        since: lease.since,
+    })
+}
+
+/// A session of which there is a copy here, and that another node holds.
+pub struct Elsewhere {
+    pub(crate) session: SessionId,
+    /// What it is called here.
+    pub name: SessionName,
+    /// Who holds it.
+    pub holder: HolderView,
+}
+
+/// The caller's sessions that other nodes hold, as far as this one knows, by name.
+pub async fn held_elsewhere(context: &Sync, caller: &Caller) -> Result<Vec<Elsewhere>, SyncError> {
+    let mut found = Vec::new();
+    for line in &index(context, caller).await?.sessions {
+        let Some(lease) = line.lease.filter(|lease| !line.deleted && !lease.released) else {
+            continue;
+        };
+        if holder_elsewhere(context, Some(lease)).await?.is_some() {
+            let holder = holder(context, &caller.owner, lease).await?;
+            found.push(Elsewhere { session: line.id, name: line.name.clone(), holder });
+        }
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name).then(a.session.cmp(&b.session)));
+    Ok(found)
 }

@@ -1,8 +1,8 @@
 //! What can go wrong while sessions move.
 
-use super::damage::DamageError;
-use super::directory::DirectoryError;
-use super::letting_in::{command, preparation};
+use crate::damage::DamageError;
+use crate::directory::DirectoryError;
+use crate::letting_in::{command, preparation};
 use crate::oidc::ProviderError;
 use baton_api::sync::{InvalidParcels, pending_there};
 use baton_net::WayError;

@@ -1,7 +1,11 @@
 //! What people are told to do so that a peer lets this node in.
 
+use crate::identity::Identity;
 use baton_runtime::shell::word;
 use baton_session::peer::AuthMethod;
+
+/// How much of a node's id a command names.
+const PREFIX: usize = 8;
 
 /// The command that gives this node what opens a peer. What is not known stands in capitals.
 pub fn command(url: &str, name: &str, method: AuthMethod) -> String {
@@ -37,4 +41,12 @@ pub fn preparation(method: AuthMethod) -> &'static str {
              --scopes connect"
         }
     }
+}
+
+/// What a person types where this node is pending: with its fingerprint, so that it is compared there with
+/// what is registered.
+pub(crate) fn confirms_there(identity: &Identity) -> String {
+    let (node, fingerprint) = (identity.node().to_string(), identity.key().fingerprint());
+    let prefix = node.get(..PREFIX).unwrap_or(&node);
+    format!("baton peers confirm {prefix} --fingerprint {}", word(&fingerprint.to_string()))
 }

@@ -1,17 +1,18 @@
-//! What a pull and a push have in common: how they begin, and what is told of them in the end.
+//! A movement of a session between here and a peer: how a pull and a push begin, what is told of them in the end,
+//! and the push.
 
-use super::damage::DamageError;
-use super::error::SyncError;
-use super::remote::Remote;
-use super::{given, lease, peers};
 use crate::context::Sync;
-use baton_api::sync::{Exchange, Movement, MovementOutcome, Taken};
-use baton_runtime::Actor;
-use baton_runtime::Caller;
-use baton_runtime::RuntimeError;
+use crate::damage::DamageError;
+use crate::error::SyncError;
+use crate::given::{exchange_for, fetch, given};
+use crate::parcels::batches;
+use crate::remote::Remote;
+use crate::{lease, peers};
+use baton_api::sync::{Exchange, Movement, MovementOutcome, Parcel, Taken, Wanted};
 use baton_runtime::audit::{Action, Note};
+use baton_runtime::{Actor, Caller, RuntimeError};
 use baton_session::revision::PartList;
-use baton_session::{NodeId, PartHash, PartRef, PeerLimits, SessionId, SessionName};
+use baton_session::{NodeId, Owner, PartHash, PartRef, PeerLimits, SessionId, SessionName, View};
 use baton_store::{Peer, StoreError};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -234,4 +235,84 @@ fn movement(way: &Way, exchange: &Exchange, taken: &Taken) -> Result<Movement, S
 pub(super) fn part_refs(exchange: &Exchange) -> HashMap<PartHash, PartRef> {
     let parts = exchange.lists.iter().flat_map(PartList::parts);
     parts.map(|part| (part.hash, part)).collect()
+}
+
+/// Calls a movement again until it is finished.
+pub(super) async fn whole<F>(movement: impl Fn() -> F) -> Result<(), SyncError>
+where
+    F: Future<Output = Result<baton_api::sync::Movement, SyncError>>,
+{
+    while movement().await?.outcome == MovementOutcome::Unfinished {}
+    Ok(())
+}
+
+/// Pushes a session to a peer: what it has here is there when this returns. After `limit`, and at
+/// least one body of parts, it answers that there is more, and goes on where it stopped when called again.
+pub async fn push(
+    context: &Sync,
+    caller: &Caller,
+    peer: &str,
+    session: &str,
+    limit: Duration,
+) -> Result<Movement, SyncError> {
+    let mut way = begin(context, caller, Action::Push, (peer, session), limit).await?;
+    let pushed = run(context, caller, &mut way).await;
+    end(context, caller, way, Action::Push, pushed).await
+}
+
+async fn run(
+    context: &Sync,
+    caller: &Caller,
+    way: &mut Way,
+) -> Result<(Exchange, Taken), SyncError> {
+    let owner = &caller.owner;
+    let mut view = way.limits().give.clone();
+    let (session, may_have) = (way.session, way.may_have);
+    let mut exchange = exchange_for(context, owner, session, &view, may_have).await?;
+    way.sets_out(context).await?;
+    way.begins_to_give(context).await;
+    loop {
+        let taken = way.remote.offer(&exchange).await?;
+        way.begins_to_move();
+        if let Some(takes) = &taken.takes {
+            // It takes less than this; and what is in both is within what it takes.
+            if view.meet(takes) == view {
+                return Err(SyncError::TooMuch { session: way.session, view: takes.clone() });
+            }
+            view = view.meet(takes);
+            exchange = exchange_for(context, owner, session, &view, may_have).await?;
+            continue;
+        }
+        if taken.missing.is_empty() || way.is_late() {
+            return Ok((exchange, taken));
+        }
+        way.gives(context, &caller.actor).await?;
+        give(context, owner, way, (&view, &exchange), taken.missing).await?;
+    }
+}
+
+/// Gives parts, while those behind them are read from the disk.
+async fn give(
+    context: &Sync,
+    owner: &Owner,
+    way: &mut Way,
+    (view, exchange): (&View, &Exchange),
+    missing: Vec<Wanted>,
+) -> Result<(), SyncError> {
+    let session = way.session;
+    let mut before: Vec<Parcel> = Vec::new();
+    for batch in batches(missing, &part_refs(exchange)) {
+        if way.is_late() {
+            break;
+        }
+        let given = async {
+            let before = std::mem::take(&mut before);
+            if before.is_empty() { Ok(()) } else { way.remote.give(session, before).await }
+        };
+        let (given, read) = tokio::join!(given, fetch(context, owner, session, view, &batch));
+        given?;
+        before = read?;
+        way.parts += batch.len() as u64;
+    }
+    if before.is_empty() { Ok(()) } else { way.remote.give(session, before).await }
 }

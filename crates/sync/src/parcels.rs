@@ -4,19 +4,17 @@
 //! a little from an older part of its place travels as that difference: a zstd frame whose prefix is
 //! the older part (`zstd --patch-from`).
 
-use super::error::SyncError;
-use super::seen::fetch_seen;
 use crate::context::Sync;
+use crate::error::SyncError;
 use baton_api::sync::{Parcel, Wanted};
-use baton_session::{Owner, Part, PartHash, PartRef, SessionId, View};
+use baton_session::{Owner, Part, PartHash, PartRef, SessionId};
 use baton_store::blocking::blocking;
-use baton_store::clock;
-use baton_store::{PackedPart, StoreError};
+use baton_store::{PackedPart, StoreError, clock};
 use std::collections::HashMap;
 use std::io::Read;
 
 /// Bytes of parts in one body, before compression; a part that is larger travels alone.
-pub(super) const BATCH_BYTES: u64 = 8 << 20;
+const BATCH_BYTES: u64 = 8 << 20;
 /// How many parts one body asks for or brings.
 pub(super) const BATCH_PARTS: usize = 1000;
 /// A part smaller than this travels whole: the difference would not be much smaller.
@@ -28,25 +26,7 @@ const DELTA_MAX: u64 = 96 << 20;
 const WINDOW_LOG: u32 = 27;
 const LEVEL: i32 = 3;
 
-/// The parts that are asked for, if they belong to what somebody sees of the session.
-pub async fn fetch(
-    context: &Sync,
-    owner: &Owner,
-    session: SessionId,
-    view: &View,
-    wanted: &[Wanted],
-) -> Result<Vec<Parcel>, SyncError> {
-    if wanted.len() > BATCH_PARTS {
-        return Err(SyncError::TooManyParts { limit: BATCH_PARTS, found: wanted.len() });
-    }
-    if !view.is_whole() {
-        return fetch_seen(context, owner, session, view, wanted).await;
-    }
-    let known = known(context, owner, session).await?;
-    fetch_among(context, owner, session, &known, wanted).await
-}
-
-/// The same, if they are among these.
+/// The parts that are asked for, if they are among these.
 pub(super) async fn fetch_among(
     context: &Sync,
     owner: &Owner,
@@ -110,7 +90,7 @@ pub async fn stage<T: Send + 'static>(
 }
 
 /// Every part that a revision of the session names here, also one that was released.
-async fn known(
+pub(super) async fn known(
     context: &Sync,
     owner: &Owner,
     session: SessionId,

@@ -4,11 +4,11 @@
 //! told to nobody, because nobody asked for it; and what arrives takes the place of the part only. Where it is
 //! damaged, what a resume would take stands in.
 
-use super::contents::{self, Contents, shared_parts};
-use super::reconcile::aside;
-use super::shelf::Shelf;
+use crate::contents::{self, Contents, shared_parts};
 use crate::context::Sync;
 use crate::error::SyncError;
+use crate::reconcile::aside;
+use crate::shelf::Shelf;
 use baton_runtime::live::LiveError;
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::revision::merge::seen_by;

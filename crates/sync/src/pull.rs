@@ -1,12 +1,12 @@
 //! Pulls a session from a peer.
 
-use super::at_hand::AtHand;
-use super::error::SyncError;
-use super::movement::{Way, begin, end, part_refs};
-use super::offer;
-use super::parcels::{batches, stage};
-use super::receive::take;
+use crate::contents::AtHand;
 use crate::context::Sync;
+use crate::error::SyncError;
+use crate::given;
+use crate::movement::{Way, begin, end, part_refs};
+use crate::parcels::{batches, stage};
+use crate::receive::take;
 use baton_api::sync::{Exchange, Movement, Parcel, Taken, Wanted};
 use baton_runtime::Caller;
 use baton_runtime::audit::Action;
@@ -84,7 +84,7 @@ async fn run(
 async fn confirm(context: &Sync, owner: &Owner, way: &Way) {
     let told = async {
         let give = &way.limits().give;
-        let ours = offer::exchange(context, owner, way.session, give).await?;
+        let ours = given::exchange(context, owner, way.session, give).await?;
         way.remote.offer(&ours).await.map(drop)
     };
     if let Err(error) = told.await {

@@ -1,19 +1,16 @@
 //! Merges heads, where that is how conflicts are resolved here, or where there is nothing to resolve.
 
-use super::contents::{self, shared_parts};
-use super::error::SyncError;
-use super::settings::ConflictResolution;
-use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
-use crate::context::Sync;
-use baton_session::revision::PartList;
+use crate::contents::{self, shared_parts};
+use crate::context::{ConflictResolution, Sync};
+use crate::error::SyncError;
+use crate::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
 use baton_session::revision::merge::{Side, merge, merge_views};
-use baton_session::revision::{Content, Knowledge, MergePlan};
+use baton_session::revision::{Content, Knowledge, MergePlan, PartList};
 use baton_session::{
     Owner, Part, PartKind, RevisionId, SessionId, SnapshotId, SnapshotReason, State, parts, wire,
 };
 use baton_store::blocking::blocking;
-use baton_store::clock;
-use baton_store::{NewSnapshot, RevisionContent, Snapshot};
+use baton_store::{NewSnapshot, RevisionContent, Snapshot, clock};
 
 /// Merges the heads of a session for as long as two of them come from one revision that is here, where
 /// that is how conflicts are resolved; and everywhere those about which nothing is to be decided, because

@@ -1,18 +1,15 @@
 //! Saves a session: what it holds now becomes a revision.
 
-use super::movement::CALL_LIMIT;
-use super::publish::{Titles, Wanted};
-use super::push;
-use super::whole::{Published, publish_whole};
 use crate::context::Sync;
 use crate::error::SyncError;
+use crate::movement::{CALL_LIMIT, push};
+use crate::publish::{Published, Titles, Wanted, publish_whole};
 use baton_api::sync::movement::NotPushed;
 use baton_api::sync::{Movement, SaveSession, SavedView};
-use baton_runtime::Caller;
-use baton_runtime::RuntimeError;
 use baton_runtime::audit::{Action, Note};
 use baton_runtime::latest::last_good;
 use baton_runtime::sessions::check;
+use baton_runtime::{Caller, RuntimeError};
 use baton_session::{Lifecycle, Owner, Session, SessionId, SnapshotReason};
 use baton_store::Peer;
 use futures_util::{StreamExt as _, stream};

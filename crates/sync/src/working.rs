@@ -3,34 +3,18 @@
 //! The one idea: a browser that runs is never touched. The working copy of a session without one moves
 //! to the current revision, after what was captured and not saved has become a revision itself.
 
-use super::error::SyncError;
-use super::partial;
-use super::publish::{Titles, Wanted};
-use super::settings::ConflictResolution;
-use super::shelf::{ATTEMPTS, Along, Shelf, is_race};
-use super::whole::publish_whole;
-use crate::context::Sync;
-use baton_runtime::Actor;
-use baton_runtime::RuntimeError;
+use crate::context::{ConflictResolution, Sync};
+use crate::error::SyncError;
+use crate::partial;
+use crate::publish::{Titles, Wanted, publish_whole};
+use crate::shelf::{ATTEMPTS, Along, Shelf, is_race, row};
 use baton_runtime::audit::{Action, Note};
 use baton_runtime::latest::{Latest, last_good};
 use baton_runtime::live::LiveError;
 use baton_runtime::table::Hold;
-use baton_session::{Lifecycle, Owner, Session, SessionId, Signed};
+use baton_runtime::{Actor, RuntimeError};
+use baton_session::{Lifecycle, Owner, Session, Signed};
 use baton_store::{RevisionContent, StoreError};
-
-/// The row of a session, if it has one here.
-pub(super) async fn row(
-    context: &Sync,
-    owner: &Owner,
-    session: SessionId,
-) -> Result<Option<Session>, SyncError> {
-    match context.store.fetch_session(owner, session).await {
-        Ok(row) => Ok(Some(row)),
-        Err(StoreError::SessionNotFound { .. }) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
-}
 
 /// Makes a revision of what was captured since the base and not saved, so that nothing that arrives
 /// can take its place. Of which nothing can be read, there is nothing to keep. The caller holds the session.

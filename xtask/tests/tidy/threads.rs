@@ -45,8 +45,8 @@ const LITTLE: [(&str, &str); 10] = [
     ("crates/sync/src/oidc/gate.rs", "token"),
     ("crates/sync/src/oidc/provider.rs", "answered"),
     ("crates/sync/src/remote/ask.rs", "Problem"),
-    ("crates/sync/src/stranger.rs", "serde_json::from_slice(&body)"),
-    ("crates/sync/src/stranger.rs", "self.refused(status, &body)"),
+    ("crates/sync/src/peers/register.rs", "serde_json::from_slice(&body)"),
+    ("crates/sync/src/peers/register.rs", "self.refused(status, &body)"),
 ];
 
 /// Where a call stands.

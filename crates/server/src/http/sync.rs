@@ -298,7 +298,7 @@ pub(super) async fn seal(
     Sync(caller): Sync,
     Path((id, peer)): Path<(String, String)>,
 ) -> Result<impl IntoResponse, Refusal> {
-    let sealed = baton_sync::file::seal(&context, &caller, &id, &peer).await?;
+    let sealed = baton_sync::post::seal(&context, &caller, &id, &peer).await?;
     Ok(([(CACHE_CONTROL, "no-store")], axum::Json(sealed)))
 }
 
@@ -313,7 +313,7 @@ pub(super) async fn open(
     Sync(caller): Sync,
     Json(file): Json<FileText>,
 ) -> Result<axum::Json<TakenFile>, Refusal> {
-    Ok(axum::Json(baton_sync::file::open(&context, &caller, file).await?))
+    Ok(axum::Json(baton_sync::post::open(&context, &caller, file).await?))
 }
 
 /// The revision that a request is based on.

@@ -8,29 +8,42 @@
 //! left out of what is signed.
 //!
 //! A request covers its method, authority, path, query, the digest of its body and the card of its
-//! sender (`Baton-Node`); and the headers of [`request`] that change what it means, when it has them.
+//! sender (`Baton-Node`); and the headers that change what it means, when it has them.
 //! An answer covers its status, the digest of its body, and the signature of the request: so it
 //! answers that request and no other.
 //!
-//! Rooms: [`request`] and [`response`] sign and verify; `components` says what is covered,
-//! `parameters` by whom, when and how often, `envelope` how both stand in the headers; `digest` is
-//! that of a body; [`replays`] remembers what was seen; [`untrusted`] is why a message is refused.
+//! What is remembered of requests, so that none is taken twice, is bounded by the life of a signature: a
+//! nonce is kept until its signature is too old to be taken anyway, whatever the clock says meanwhile. When
+//! there is no room for one more, the request is refused: forgetting one instead would let it through
+//! twice. It ends with the process. After a restart a request of the minutes before could come again, so
+//! what signed requests do must bear being done twice.
+//!
+//! Rooms: `signature` is how a signature stands in a message, and [`untrusted`] why a message is refused.
 
-mod components;
-mod digest;
-mod envelope;
-mod parameters;
-pub mod replays;
-pub mod request;
-pub mod response;
+mod signature;
 pub mod untrusted;
 
-pub use replays::Replays;
-pub use request::{Verified, sign_request, verify_request};
-pub use response::{sign_response, verify_response};
 pub use untrusted::{Unsignable, Untrusted};
 
+use crate::identity::{Identity, verify_card};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use baton_api::NodeCard;
+use baton_session::once::{Once, Twice};
+use baton_session::{NodeKey, NodeSignature, json};
 use http::HeaderName;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, ETAG, IF_MATCH};
+use http::request::Parts;
+use http::response::Parts as AnswerParts;
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+use signature::{
+    Components, Envelope, LABEL, Nonce, Parameters, authority, content_digest, encoded, insert,
+    query, seal, single,
+};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use untrusted::BadField;
 
 /// Who sent a request: the base64url of the JSON of its sender's card.
 pub const BATON_NODE: HeaderName = HeaderName::from_static("baton-node");
@@ -38,3 +51,229 @@ pub const BATON_NODE: HeaderName = HeaderName::from_static("baton-node");
 const CONTENT_DIGEST: HeaderName = HeaderName::from_static("content-digest");
 const SIGNATURE: HeaderName = HeaderName::from_static("signature");
 const SIGNATURE_INPUT: HeaderName = HeaderName::from_static("signature-input");
+
+/// Headers that change what a request means: covered when they are there, and so nobody can add one.
+const COVERED_IN_REQUEST: [HeaderName; 3] = [AUTHORIZATION, CONTENT_TYPE, IF_MATCH];
+/// The longest card in a header, in bytes.
+const CARD_MAX: usize = 12 << 10;
+
+/// A request of which we know who wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verified {
+    /// Who wrote it, as that node says of itself. Whether we know the node is another question.
+    pub card: NodeCard,
+    /// Its signature, to which the answer is bound.
+    pub signature: NodeSignature,
+}
+
+/// Signs a request with all its headers, which are not to be changed afterwards; returns the
+/// signature that the answer must name. `card` is the sender's own.
+pub fn sign_request(
+    identity: &Identity,
+    card: &NodeCard,
+    parts: &mut Parts,
+    body: &[u8],
+    now: Timestamp,
+) -> Result<NodeSignature, Unsignable> {
+    insert(&mut parts.headers, BATON_NODE, URL_SAFE_NO_PAD.encode(json::bytes(card)))?;
+    insert(&mut parts.headers, CONTENT_DIGEST, content_digest(body))?;
+    let components = components(parts)?;
+    Ok(seal(identity.secret(), &components, &mut parts.headers, now)?)
+}
+
+/// Finds out who wrote a request, and refuses it when nobody can tell, or when it came before. Ask
+/// for it behind whatever says who may talk at all, so that strangers cannot fill `replays`.
+pub fn verify_request(
+    parts: &Parts,
+    body: &[u8],
+    now: Timestamp,
+    replays: &Replays,
+) -> Result<Verified, Untrusted> {
+    let envelope = Envelope::open(&parts.headers)?;
+    envelope.parameters.check_time(now)?;
+    let components = components(parts)?;
+    if single(&parts.headers, &CONTENT_DIGEST)? != Some(&content_digest(body)) {
+        return Err(Untrusted::Digest);
+    }
+    let card = card_of(parts)?;
+    if card.key != envelope.parameters.key {
+        let signer = envelope.parameters.key.node_id();
+        return Err(Untrusted::OtherSigner { card: card.key.node_id(), signer });
+    }
+    envelope.verify(&components)?;
+    verify_card(&card)?;
+    replays.note(&envelope.parameters, now)?;
+    Ok(Verified { card, signature: envelope.signature })
+}
+
+/// What the signature of a request covers.
+fn components(parts: &Parts) -> Result<Components, BadField> {
+    Components::default()
+        .derived("@method", parts.method.as_str())
+        .derived("@authority", authority(&parts.uri, &parts.headers)?)
+        .derived("@path", parts.uri.path())
+        .derived("@query", query(&parts.uri))
+        .header(&parts.headers, &CONTENT_DIGEST)?
+        .header(&parts.headers, &BATON_NODE)?
+        .headers_if_present(&parts.headers, &COVERED_IN_REQUEST)
+}
+
+/// The card that came with a request.
+fn card_of(parts: &Parts) -> Result<NodeCard, BadField> {
+    let text = single(&parts.headers, &BATON_NODE)?.filter(|text| text.len() <= CARD_MAX);
+    let read = || serde_json::from_slice(&URL_SAFE_NO_PAD.decode(text?).ok()?).ok();
+    read().ok_or_else(|| BadField::unreadable(&BATON_NODE))
+}
+
+/// Headers that change what an answer means: covered when they are there.
+const COVERED_IN_ANSWER: [HeaderName; 2] = [CONTENT_TYPE, ETAG];
+
+/// Signs the answer to the request whose signature is `request`.
+pub fn sign_response(
+    identity: &Identity,
+    parts: &mut AnswerParts,
+    body: &[u8],
+    request: &NodeSignature,
+    now: Timestamp,
+) -> Result<(), Unsignable> {
+    insert(&mut parts.headers, CONTENT_DIGEST, content_digest(body))?;
+    let components = components_of_answer(parts, request)?;
+    seal(identity.secret(), &components, &mut parts.headers, now)?;
+    Ok(())
+}
+
+/// Checks that the node with the key `expected` answered the request whose signature is `request`.
+pub fn verify_response(
+    parts: &AnswerParts,
+    body: &[u8],
+    request: &NodeSignature,
+    expected: &NodeKey,
+    now: Timestamp,
+) -> Result<(), Untrusted> {
+    let envelope = Envelope::open(&parts.headers)?;
+    let key = envelope.parameters.key;
+    if key != *expected {
+        let (expected, found) = (expected.node_id(), key.node_id());
+        return Err(Untrusted::OtherNode { expected, found });
+    }
+    envelope.parameters.check_time(now)?;
+    let components = components_of_answer(parts, request)?;
+    if single(&parts.headers, &CONTENT_DIGEST)? != Some(&content_digest(body)) {
+        return Err(Untrusted::Digest);
+    }
+    envelope.verify(&components)
+}
+
+/// What the signature of an answer covers.
+fn components_of_answer(
+    parts: &AnswerParts,
+    request: &NodeSignature,
+) -> Result<Components, BadField> {
+    let components = Components::default()
+        .derived("@status", parts.status.as_str())
+        .header(&parts.headers, &CONTENT_DIGEST)?
+        .headers_if_present(&parts.headers, &COVERED_IN_ANSWER)?;
+    Ok(components.signature_of_request(LABEL, encoded(request)))
+}
+
+/// How many requests are remembered unless told otherwise: about 20 MB.
+const MOST: usize = 1 << 18;
+
+/// Remembers the requests that were taken.
+#[derive(Debug)]
+pub struct Replays {
+    seen: Mutex<Once<[u8; 16]>>,
+    most: usize,
+}
+
+impl Default for Replays {
+    fn default() -> Self {
+        Self::new(MOST)
+    }
+}
+
+impl Replays {
+    /// Remembers at most `most` requests.
+    pub fn new(most: usize) -> Self {
+        Self { seen: Mutex::new(Once::new(most)), most }
+    }
+
+    /// Notes a request whose signature is good, and refuses it when it was noted before.
+    fn note(&self, parameters: &Parameters, now: Timestamp) -> Result<(), Untrusted> {
+        self.note_at(parameters, now, Instant::now())
+    }
+
+    fn note_at(
+        &self,
+        parameters: &Parameters,
+        now: Timestamp,
+        instant: Instant,
+    ) -> Result<(), Untrusted> {
+        let left = parameters.expires().saturating_sub(now.as_second());
+        let left = Duration::from_secs(u64::try_from(left).unwrap_or_default());
+        let name = name(&parameters.key, parameters.nonce);
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.take(&name, left, instant).map_err(|twice| match twice {
+            Twice::Used => Untrusted::Replayed(parameters.key.node_id()),
+            Twice::Crowded => Untrusted::Crowded { limit: self.most },
+        })
+    }
+}
+
+/// A nonce together with its sender, so that no sender can use up another's.
+fn name(key: &NodeKey, nonce: Nonce) -> [u8; 16] {
+    let hash = Sha256::new().chain_update(key.as_bytes()).chain_update(nonce).finalize();
+    let mut name = [0; 16];
+    name.copy_from_slice(&hash[..16]);
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Parameters, Replays, Untrusted};
+    use baton_session::NodeSecret;
+    use jiff::Timestamp;
+    use std::time::{Duration, Instant};
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + second).unwrap()
+    }
+
+    fn signed(second: i64) -> Parameters {
+        Parameters::new(NodeSecret::from_seed(&[1; 32]).key(), at(second))
+    }
+
+    #[test]
+    fn a_request_is_taken_once_for_as_long_as_it_is_good() {
+        let (replays, request) = (Replays::default(), signed(0));
+        replays.note(&request, at(-300)).unwrap();
+        for second in [-300, 0, 299, 300] {
+            let refused = replays.note(&request, at(second)).unwrap_err();
+            assert!(matches!(refused, Untrusted::Replayed(_)), "{second}: {refused}");
+        }
+        let mut other = request.clone();
+        other.key = NodeSecret::from_seed(&[2; 32]).key();
+        replays.note(&other, at(300)).unwrap();
+    }
+
+    #[test]
+    fn what_finds_no_room_is_refused_until_something_expires() {
+        let (replays, begin) = (Replays::new(3), Instant::now());
+        for _ in 0..3 {
+            replays.note_at(&signed(0), at(0), begin).unwrap();
+        }
+        let later = |seconds| begin + Duration::from_secs(seconds);
+        let crowded = replays.note_at(&signed(10), at(10), later(10)).unwrap_err();
+        assert_eq!(crowded, Untrusted::Crowded { limit: 3 });
+        replays.note_at(&signed(361), at(361), later(361)).unwrap();
+    }
+
+    #[test]
+    fn a_clock_that_was_ahead_for_a_moment_lets_nothing_through_twice() {
+        let (replays, request) = (Replays::default(), signed(0));
+        replays.note(&request, at(0)).unwrap();
+        replays.note(&signed(86_400), at(86_400)).unwrap();
+        let refused = replays.note(&request, at(1)).unwrap_err();
+        assert!(matches!(refused, Untrusted::Replayed(_)), "{refused}");
+    }
+}

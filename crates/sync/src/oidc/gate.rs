@@ -3,11 +3,9 @@
 //! The one idea: nothing that a token says of itself is believed before its signature is good, but for
 //! who gave it out and which key it names; and these only tell which key it is checked with.
 
-use super::claims::{Claims, shown};
-use super::keys::{Key, Keys};
-use super::refusal::TokenRefusal;
-use super::settings::OidcSettings;
-use super::strangers::Strangers;
+use super::keys::{Claims, Key, Keys, shown};
+use super::provider::Issuer;
+use super::refusal::{Strangers, TokenRefusal};
 use baton_net::outbound::Outbound;
 use baton_session::Owner;
 use jiff::Timestamp;
@@ -15,11 +13,31 @@ use jsonwebtoken::dangerous::insecure_decode_claims;
 use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::{Algorithm, Validation, decode, decode_header};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The longest token, in bytes.
 const LONGEST: usize = 16 << 10;
 /// The longest name of a client, in bytes.
 const CLIENT_MAX: usize = 200;
+
+/// Which tokens open this node to others, and in whose name their nodes ask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OidcSettings {
+    /// Who gives them out.
+    pub issuer: Issuer,
+    /// The tenant of Entra ID to which they belong; none looks at no tenant.
+    pub tenant: Option<String>,
+    /// For whom they are: one of these.
+    pub audiences: Vec<String>,
+    /// To whom they were given: one of these clients.
+    pub allowed_clients: Vec<String>,
+    /// What they allow: all of these, each a role or a scope.
+    pub roles: Vec<String>,
+    /// Whose sessions their nodes exchange.
+    pub owner: Owner,
+    /// How far the provider's clock may be from ours.
+    pub leeway: Duration,
+}
 
 /// The gate of a node. Cheap to clone.
 #[derive(Debug, Clone)]

@@ -5,18 +5,20 @@
 //! until somebody here has compared its fingerprint, whatever it shows: a provider vouches for its client,
 //! and knows nothing of the key by which a node is known. The first node that shows a key, or a token of a
 //! client, is the one that has it for good; one that turns up with another node was passed on, or stolen.
+//!
+//! Limits are tied to the peer, and the peer to what it shows. So whatever a limited peer once showed must not
+//! open this node without it.
 
-use super::super::error::SyncError;
-use super::shown;
 use crate::context::Sync;
+use crate::error::SyncError;
+use baton_api::Scope;
 use baton_api::sync::NodeCard;
-use baton_runtime::Caller;
 use baton_runtime::audit::{Action, Note};
 use baton_runtime::shell::word;
+use baton_runtime::{Caller, keys};
 use baton_session::peer::{AuthMethod, PeerLimits, PeerState};
 use baton_session::printable::is_hidden;
-use baton_store::clock;
-use baton_store::{Peer, StoreError};
+use baton_store::{Peer, StoreError, clock};
 
 /// The peer behind a request that was signed by `card`'s node. One that is unknown is registered, and one
 /// that nobody has confirmed is refused. Whatever is new of it is noted, and not that it asks again.
@@ -103,8 +105,8 @@ async fn bind_known(
     let (api_key, seal_key) = (Some(caller.key.clone()), card.seal_key.clone());
     let mut bound = Peer { api_key, seal_key, ..known.clone() };
     if !known.limits.is_none() {
-        shown::check(context, &bound).await?;
-        shown::shut_out(context, caller, known).await?;
+        check(context, &bound).await?;
+        shut_out(context, caller, known).await?;
     }
     context.store.update_peer(&bound).await?;
     if known.state == PeerState::Pending && state == PeerState::Confirmed {
@@ -136,4 +138,40 @@ pub(crate) fn free_name(name: &str, known: &[Peer]) -> String {
     let is_free = |candidate: &String| known.iter().all(|peer| peer.name != *candidate);
     let others = (2..).map(|number| format!("{name}-{number}"));
     std::iter::once(name.clone()).chain(others).find(is_free).unwrap_or(name)
+}
+
+/// How the id of a caller begins whom a provider vouches for.
+pub const CLIENT: &str = "oidc:";
+
+/// Revokes the API key that a limited peer shows, because it is to be let in without it from now on, or no
+/// more. Fails for one that shows a token as long as the settings let its client in: it would come back as a
+/// peer without limits.
+pub(super) async fn shut_out(
+    context: &Sync,
+    caller: &Caller,
+    peer: &Peer,
+) -> Result<(), SyncError> {
+    let Some(shown) = peer.api_key.as_ref().filter(|_| !peer.limits.is_none()) else {
+        return Ok(());
+    };
+    let Some(client) = shown.strip_prefix(CLIENT) else {
+        return Ok(keys::revoke(context, caller, None, shown).await?);
+    };
+    let client = client.split_once('@').map_or(client, |(client, _)| client);
+    match &context.own.gate {
+        Some(gate) if gate.allows(client) => {
+            let (name, client) = (peer.name.clone(), client.to_owned());
+            Err(SyncError::LetInByToken { name, client })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks that limits of a peer shut nobody out but the peer: the key that it shows must not be one with which
+/// this node is administered.
+pub(super) async fn check(context: &Sync, peer: &Peer) -> Result<(), SyncError> {
+    let Some(shown) = &peer.api_key else { return Ok(()) };
+    let keys = context.store.list_keys(&peer.owner).await?;
+    let is_admin = keys.iter().any(|key| key.id == *shown && key.scopes.contains(&Scope::Admin));
+    if is_admin { Err(SyncError::AdminKey { name: peer.name.clone() }) } else { Ok(()) }
 }

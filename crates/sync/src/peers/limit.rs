@@ -2,7 +2,7 @@
 //!
 //! The one idea: a site is what belongs together, so whatever host somebody names, its site counts.
 
-use super::{find, shown, status};
+use super::{admit, find};
 use crate::context::Sync;
 use crate::error::SyncError;
 use baton_api::Invalid;
@@ -34,14 +34,14 @@ pub async fn limit(
     let limited = async {
         let peer = find(context, &caller.owner, reference).await?;
         if !limits.is_none() {
-            shown::check(context, &peer).await?;
+            admit::check(context, &peer).await?;
         }
         context.store.limit_peer(&caller.owner, peer.node, &limits).await?;
         find(context, &caller.owner, &peer.node.to_string()).await
     };
     let peer = note.end(&context.store, limited.await).await?;
     context.own.watches.peers_changed();
-    Ok(status::view(context, peer, false).await)
+    Ok(super::view(context, peer, false).await)
 }
 
 /// A note of limits.

@@ -1,42 +1,35 @@
-//! Peers: nodes that are registered here, one file a verb: `register confirm limit list ping remove`, and
-//! `admit` for those that ask us; `held` notes what they have, and `shown` is what lets them in here.
+//! Peers: nodes that are registered here, found, listed with whether they answer, confirmed and removed; and what
+//! they hold of sessions, as far as this node knows. `register` notes a new one, `admit` one that asks us, and
+//! `limit` says how much goes to it.
 //!
 //! The one idea: a peer is a key. Who it is was shown to a person once, and whoever answers at its
 //! address, or asks with its API key, must be that one.
 
 mod admit;
-mod confirm;
-mod held;
 mod limit;
-mod list;
-mod ping;
-mod register;
-mod remove;
-pub(super) mod seen;
-mod shown;
-mod status;
+pub(super) mod register;
 
+pub use crate::context::peers::Statuses;
+pub use admit::CLIENT;
 pub use admit::admit;
 pub(crate) use admit::free_name;
-pub use confirm::confirm;
-pub(crate) use held::holds;
-pub use held::{held, may_have, may_hold};
 pub use limit::limit;
-pub use list::{known, list};
-pub use ping::ping;
 pub use register::register;
-pub use remove::remove;
-pub use seen::Statuses;
-pub use shown::CLIENT;
-pub(crate) use status::confirms_there;
-pub(crate) use status::unasked;
 
-use super::error::SyncError;
 use crate::context::Sync;
+use crate::context::peers::Seen;
+use crate::error::SyncError;
+use crate::letting_in::confirms_there;
+use crate::remote::Remote;
+use baton_api::sync::{ConfirmPeer, PeerList, PeerStatus, PeerView};
+use baton_runtime::Caller;
+use baton_runtime::audit::{Action, Note};
 use baton_session::peer::{PeerLimits, PeerState};
-use baton_session::{NodeId, Owner};
-use baton_store::clock;
-use baton_store::{Peer, StoreError};
+use baton_session::{NodeId, Offer, Owner, RevisionId, SessionId, Signed};
+use baton_store::{Peer, StoreError, clock};
+use futures_util::future::join_all;
+use std::collections::HashMap;
+use std::time::Instant;
 
 /// Finds a peer of an owner by id, the beginning of one, or name.
 pub(super) async fn find(
@@ -93,4 +86,201 @@ pub(crate) async fn seen(context: &Sync, peer: &Peer, synced: bool) -> Result<()
     let now = clock::now();
     context.own.statuses.heard(peer.node);
     Ok(context.store.touch_peer(&peer.owner, peer.node, now, synced.then_some(now)).await?)
+}
+
+/// The views of peers; those of which nothing was seen lately are asked, all at once.
+async fn views(context: &Sync, peers: Vec<Peer>) -> Vec<PeerView> {
+    join_all(peers.into_iter().map(|peer| view(context, peer, false))).await
+}
+
+/// The view of a peer, which is asked when nothing was seen of it lately and somebody has confirmed
+/// it, or when that is wanted `anew`.
+async fn view(context: &Sync, peer: Peer, anew: bool) -> PeerView {
+    let known = context.own.statuses.fresh(peer.node).filter(|_| !anew);
+    let seen = match known {
+        Some(seen) => Some(seen),
+        None if peer.url.is_some() && (anew || peer.state == PeerState::Confirmed) => {
+            Some(ask(context, &peer).await)
+        }
+        None => None,
+    };
+    shown(context, peer, seen)
+}
+
+/// The view of a peer that nobody asks; whether it answers is not known.
+pub(crate) fn unasked(context: &Sync, peer: Peer) -> PeerView {
+    shown(context, peer, None)
+}
+
+fn shown(context: &Sync, peer: Peer, seen: Option<Seen>) -> PeerView {
+    let is_waiting = context.own.statuses.is_waiting(peer.node) && peer.credential.is_some();
+    let (status, reason) = match seen {
+        None => (PeerStatus::Unknown, None),
+        Some(Seen { silent: None, refuses, .. }) => (PeerStatus::Online, refuses),
+        Some(Seen { silent, .. }) => (PeerStatus::Offline, silent),
+    };
+    PeerView {
+        node_id: peer.node,
+        node_type: peer.node_type,
+        url: peer.url.as_deref().and_then(|url| url.parse().ok()),
+        name: peer.name,
+        last_seen: peer.last_seen,
+        last_sync: peer.last_sync,
+        status,
+        reason,
+        auth_method: peer.auth,
+        state: peer.state,
+        fingerprint: peer.key.fingerprint(),
+        has_key: peer.credential.is_some(),
+        confirm_there: is_waiting.then(|| confirms_there(&context.own.identity.now())),
+        limits: peer.limits,
+    }
+}
+
+/// Asks a peer whether it lives, and is who it was; no key is needed for that, and none is sent. One that is
+/// confirmed, and that this node has a key of, is asked whether it lets this node in as well.
+async fn ask(context: &Sync, peer: &Peer) -> Seen {
+    let asked = async {
+        let remote = Remote::of(context, peer).await?;
+        remote.health().await?;
+        if peer.state == PeerState::Confirmed && peer.credential.is_some() {
+            return Ok(remote.greet().await.err().as_ref().and_then(refusal));
+        }
+        Ok(None)
+    };
+    let asked: Result<Option<String>, crate::error::SyncError> = asked.await;
+    let first_line = |error: crate::error::SyncError| {
+        error.to_string().lines().next().unwrap_or_default().to_owned()
+    };
+    let (silent, refuses) = match asked {
+        Ok(refuses) => (None, refuses),
+        Err(error) => (Some(first_line(error)), None),
+    };
+    let seen = Seen { at: Instant::now(), silent, refuses };
+    context.own.statuses.note(peer.node, seen.clone());
+    seen
+}
+
+/// Why a peer that lives takes nothing of this node, and what to do, where it said so: that two clocks are
+/// apart, or that what it is shown opens nothing. Older nodes know no greeting, and that nobody has confirmed
+/// this node there is told beside it.
+fn refusal(error: &crate::error::SyncError) -> Option<String> {
+    match error {
+        SyncError::Denied { why, .. } if why.contains("clocks") => Some(error.to_string()),
+        SyncError::Untrusted { .. }
+        | SyncError::NotLetIn { .. }
+        | SyncError::NoToken { .. }
+        | SyncError::Tunnel { .. } => Some(error.to_string()),
+        _ => None,
+    }
+}
+
+/// This node, and the caller's peers by name, each with whether it answers.
+pub async fn list(context: &Sync, caller: &Caller) -> Result<PeerList, SyncError> {
+    let peers = context.store.list_peers(&caller.owner).await?;
+    Ok(listed(context, views(context, peers).await))
+}
+
+/// The same for whoever asks them next anyway: none of them is asked whether it answers.
+pub async fn known(context: &Sync, caller: &Caller) -> Result<PeerList, SyncError> {
+    let peers = context.store.list_peers(&caller.owner).await?;
+    let items = peers.into_iter().map(|peer| unasked(context, peer)).collect();
+    Ok(listed(context, items))
+}
+
+fn listed(context: &Sync, mut items: Vec<PeerView>) -> PeerList {
+    let this = context.own.identity.now().card(&context.own.node_settings);
+    let fingerprint = this.key.fingerprint();
+    items.sort_by(|a, b| a.name.cmp(&b.name));
+    PeerList { this, fingerprint, items }
+}
+
+/// Confirms a peer: the caller has compared its fingerprint with what the other node shows. From now
+/// on it may be given what logs in.
+pub async fn confirm(
+    context: &Sync,
+    caller: &Caller,
+    reference: &str,
+    request: ConfirmPeer,
+) -> Result<PeerView, SyncError> {
+    let note = Note::new(&caller.actor, &caller.owner, Action::ConfirmPeer, reference);
+    let note = note.with("fingerprint", request.fingerprint.to_string());
+    let confirmed = async {
+        let peer = find(context, &caller.owner, reference).await?;
+        let found = peer.key.fingerprint();
+        if found != request.fingerprint {
+            let (expected, found) = (request.fingerprint.to_string(), found.to_string());
+            return Err(SyncError::OtherFingerprint { expected, found });
+        }
+        context.store.confirm_peer(&caller.owner, peer.node).await?;
+        find(context, &caller.owner, &peer.node.to_string()).await
+    };
+    let peer = note.end(&context.store, confirmed.await).await?;
+    context.own.watches.peers_changed();
+    Ok(view(context, peer, false).await)
+}
+
+/// The view of a peer that was asked just now.
+pub async fn ping(context: &Sync, caller: &Caller, reference: &str) -> Result<PeerView, SyncError> {
+    let peer = find(context, &caller.owner, reference).await?;
+    Ok(view(context, peer, true).await)
+}
+
+/// Forgets a peer, its key and what opens it. Sessions that came from it stay; it counts as having
+/// heard of every deletion. The API key that a limited peer shows is revoked, because without the peer it
+/// would open everything.
+pub async fn remove(context: &Sync, caller: &Caller, reference: &str) -> Result<(), SyncError> {
+    let note = Note::new(&caller.actor, &caller.owner, Action::RemovePeer, reference);
+    let removed = async {
+        let peer = find(context, &caller.owner, reference).await?;
+        admit::shut_out(context, caller, &peer).await?;
+        Ok::<_, SyncError>(context.store.delete_peer(&caller.owner, peer.node).await?)
+    };
+    note.end(&context.store, removed.await).await?;
+    context.own.watches.peers_changed();
+    Ok(())
+}
+
+/// Notes that a peer may hold something of a session: it has asked for it, or was asked to take it.
+pub async fn may_hold(context: &Sync, peer: &Peer, session: SessionId) -> Result<(), SyncError> {
+    Ok(context.store.note_known(&peer.owner, peer.node, session, clock::now()).await?)
+}
+
+/// The revision of each session that a peer is known to hold: for one that cannot be asked.
+pub async fn held(
+    context: &Sync,
+    caller: &Caller,
+    node: NodeId,
+) -> Result<HashMap<SessionId, RevisionId>, SyncError> {
+    let held = context.store.list_held(&caller.owner, node).await?;
+    Ok(held.into_iter().filter_map(|(session, rev)| Some((session, rev?))).collect())
+}
+
+/// Whether a peer who is given a part may have something of a session; of one who is given everything that
+/// makes no difference.
+pub async fn may_have(context: &Sync, peer: &Peer, session: SessionId) -> Result<bool, SyncError> {
+    if peer.limits.give.is_whole() {
+        return Ok(true);
+    }
+    let held = context.store.list_held(&peer.owner, peer.node).await?;
+    Ok(held.iter().any(|(held, _)| *held == session))
+}
+
+/// Notes what a peer holds after an exchange: the current revision, when both have said that it is.
+pub(crate) async fn holds(
+    context: &Sync,
+    peer: &Peer,
+    offer: &Offer,
+    current: Option<RevisionId>,
+) -> Result<(), SyncError> {
+    // Whoever was shown a part has all that there is of the whole for it.
+    let seen_of = |told: &Signed| if told.is_view() { told.parents.first().copied() } else { None };
+    let held = current.and_then(|rev| offer.find(rev));
+    match held.map(|held| seen_of(held).unwrap_or_else(|| held.id())) {
+        Some(rev) => {
+            let (session, now) = (offer.session, clock::now());
+            Ok(context.store.note_ack(&peer.owner, peer.node, session, rev, now).await?)
+        }
+        None => may_hold(context, peer, offer.session).await,
+    }
 }

@@ -1,28 +1,29 @@
-//! Takes what another node offers of a session.
+//! Takes what another node offers of a session, be it pulled or pushed here.
 //!
 //! The one idea: first everything is checked, then the parts come and lie aside, and only when all of
 //! them are here one transaction makes the revisions visible. Until then nothing has changed, and what
-//! lies aside is not fetched again.
+//! lies aside is not fetched again. Webhooks are told how the session stands then, beside how it stood before.
 
-mod arrive;
-mod news;
 mod parts;
 
-use super::at_hand::AtHand;
-use super::contents::is_unreadable;
-use super::error::SyncError;
-use super::peers;
-use super::reconcile::reconcile;
-use super::shelf::{ATTEMPTS, Shelf, author, is_race};
-use super::working::{advance, keep_unsaved, row};
+use crate::contents::{AtHand, is_unreadable};
 use crate::context::Sync;
-use arrive::store;
+use crate::error::SyncError;
+use crate::reconcile::{aside, reconcile};
+use crate::shelf::{ATTEMPTS, Along, Shelf, author, is_race, row};
+use crate::webhooks::{Event, News};
+use crate::working::{advance, current, keep_unsaved};
+use crate::{lease, peers};
 use baton_api::sync::{Exchange, Taken, Wanted};
-use baton_runtime::RuntimeError;
+use baton_runtime::audit::{Action, Note};
 use baton_runtime::table::Hold;
-use baton_session::revision::PartList;
-use baton_session::{NodeId, Offer, Owner, PartHash, SessionId, Signed};
-use news::Standing;
+use baton_runtime::{Caller, RuntimeError};
+use baton_session::revision::{PartList, Refused};
+use baton_session::{
+    Lifecycle, NodeId, Offer, Owner, PartHash, PartRef, RevisionId, Session, SessionId,
+    SessionName, Signed,
+};
+use baton_store::{NewSnapshot, Peer, RevisionContent, StoreError};
 use parts::{check, check_states, damaged, missing, parts_of};
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
@@ -79,7 +80,7 @@ pub(super) async fn take(
             Ok(Attempt::Stored(before)) => {
                 reconcile(context, owner, session).await?;
                 advance(context, owner, hold).await?;
-                news::tell(context, owner, session, &before, from).await;
+                tell(context, owner, session, &before, from).await;
                 return told(context, owner, session, true).await;
             }
         }
@@ -182,4 +183,174 @@ async fn told(
     let conflicts = replica.siblings().iter().map(|sibling| sibling.id()).collect();
     let (rev, lease) = (replica.current().map(Signed::id), shelf.shared.lease);
     Ok(Taken { missing: Vec::new(), changed, rev, conflicts, lease, takes: None })
+}
+
+/// Makes the revisions visible, and the session, if it is new here.
+async fn store(
+    context: &Sync,
+    shelf: &mut Shelf,
+    gained: Vec<(Signed, Vec<PartRef>)>,
+    released: Vec<RevisionId>,
+) -> Result<(), SyncError> {
+    let current = shelf.shared.replica.current().cloned();
+    let current = current.filter(|current| !current.deleted);
+    let is_here = row(context, &shelf.owner, shelf.shared.replica.session()).await?.is_some();
+    let create = match &current {
+        Some(current) if !is_here => Some(new_row(context, &shelf.owner, current).await?),
+        _ => None,
+    };
+    if !is_here && create.is_none() {
+        // A session that was deleted before it ever came here: that it was is all there is to know.
+        return shelf.put_back(context, Along::default()).await;
+    }
+    let mut contents = Vec::new();
+    for (revision, carried) in gained {
+        let is_current = current.as_ref().is_some_and(|current| current.id() == revision.id());
+        let stands = create.is_some() && is_current;
+        let snapshot = NewSnapshot { carried, sibling: !stands, ..aside(shelf) };
+        if stands {
+            shelf.stand_on(revision.clone(), snapshot.id);
+        }
+        contents.push((revision.id(), RevisionContent::New(snapshot)));
+    }
+    // The newest snapshot is the one that a resume takes.
+    contents
+        .sort_by_key(|(_, content)| matches!(content, RevisionContent::New(new) if !new.sibling));
+    let create = create.as_ref();
+    shelf.put_back(context, Along { create, contents, released, forget: None }).await
+}
+
+/// The row of a session that comes from elsewhere.
+async fn new_row(context: &Sync, owner: &Owner, current: &Signed) -> Result<Session, SyncError> {
+    Ok(Session {
+        id: current.session,
+        name: free_name(context, owner, &current.name).await?,
+        description: current.description.clone(),
+        owner: owner.clone(),
+        node: context.node,
+        headed: false,
+        debug: false,
+        lifecycle: Lifecycle::Recoverable,
+        created_at: current.origin.created_at,
+        updated_at: baton_store::clock::now(),
+    })
+}
+
+/// The name, or one like it that no other session of the owner has.
+async fn free_name(
+    context: &Sync,
+    owner: &Owner,
+    name: &SessionName,
+) -> Result<SessionName, SyncError> {
+    let start: String = name.as_str().chars().take(58).collect();
+    let others = (2..1000).filter_map(|number| format!("{start}-{number}").parse().ok());
+    for candidate in std::iter::once(name.clone()).chain(others) {
+        match context.store.find_session(owner, candidate.as_str()).await {
+            Ok(bearer) if bearer.lifecycle.holds_name() => {}
+            Ok(_) | Err(StoreError::SessionNotFound { .. }) => return Ok(candidate),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(StoreError::NameTaken { name: name.to_string() }.into())
+}
+
+/// How a session stands here.
+struct Standing {
+    row: Option<Session>,
+    current: Option<RevisionId>,
+    siblings: BTreeSet<RevisionId>,
+}
+
+impl Standing {
+    async fn of(context: &Sync, shelf: &Shelf) -> Result<Self, SyncError> {
+        let replica = &shelf.shared.replica;
+        Ok(Self {
+            row: row(context, &shelf.owner, replica.session()).await?,
+            current: current(context, shelf).map(Signed::id),
+            siblings: replica.siblings().iter().map(|sibling| sibling.id()).collect(),
+        })
+    }
+
+    /// What happened since `before`. Of one that is gone nothing is told.
+    fn since(&self, before: &Self) -> Vec<Event> {
+        let mut events = Vec::new();
+        if before.row.is_none() {
+            events.push(Event::New);
+        } else if self.current != before.current {
+            events.push(Event::Changed);
+        }
+        if !self.siblings.is_subset(&before.siblings) {
+            events.push(Event::Conflict);
+        }
+        events
+    }
+}
+
+/// Tells webhooks what came from the node `from`. It is stored already, so whatever goes wrong here
+/// fails nothing.
+async fn tell(context: &Sync, owner: &Owner, session: SessionId, before: &Standing, from: NodeId) {
+    if from == context.node || !context.own.webhooks.are_for(owner) {
+        return;
+    }
+    if let Err(error) = tell_of(context, owner, session, before, from).await {
+        tracing::warn!(%session, %error, "webhooks were not told what came");
+    }
+}
+
+async fn tell_of(
+    context: &Sync,
+    owner: &Owner,
+    session: SessionId,
+    before: &Standing,
+    from: NodeId,
+) -> Result<(), SyncError> {
+    let shelf = Shelf::take(context, owner, session).await?;
+    let now = Standing::of(context, &shelf).await?;
+    let events = now.since(before);
+    let Some(row) = now.row else { return Ok(()) };
+    for event in events {
+        let (name, rev, node) = (row.name.clone(), now.current, context.node);
+        context.own.webhooks.tell(owner, &News { event, session, name, rev, node, from });
+    }
+    Ok(())
+}
+
+/// Takes what `peer` offers of a session; what is refused is noted, with the reason.
+pub async fn take_from(
+    context: &Sync,
+    caller: &Caller,
+    peer: &Peer,
+    session: SessionId,
+    exchange: &Exchange,
+) -> Result<Taken, SyncError> {
+    let note = Note::new(&caller.actor, &caller.owner, Action::Receive, session.to_string());
+    let note = note.with("peer", peer.node.to_string());
+    let taken = match expect(session, exchange) {
+        Ok(()) => {
+            take(context, &caller.owner, peer.node, exchange, &mut AtHand::nothing(), None).await
+        }
+        Err(error) => Err(error),
+    };
+    let taken = match taken {
+        Ok(taken) => taken,
+        Err(error) => return Err(note.failed(&context.store, error).await),
+    };
+    if !taken.missing.is_empty() || taken.takes.is_some() {
+        return Ok(taken);
+    }
+    peers::seen(context, peer, true).await?;
+    lease::learn(context, &caller.owner, session, peer.node, exchange.lease).await?;
+    peers::holds(context, peer, &exchange.offer, taken.rev).await?;
+    if !taken.changed {
+        return Ok(taken);
+    }
+    note.end(&context.store, Ok(taken)).await
+}
+
+fn expect(session: SessionId, exchange: &Exchange) -> Result<(), SyncError> {
+    let found = exchange.offer.session;
+    if found == session {
+        return Ok(());
+    }
+    Err(SyncError::from(Refused::OtherSession { expected: session, found }))
 }

@@ -2,8 +2,8 @@
 //! they make the state that is named.
 
 use super::Lists;
-use crate::at_hand::AtHand;
 use crate::contents;
+use crate::contents::AtHand;
 use crate::context::Sync;
 use crate::damage::DamageError;
 use crate::error::SyncError;

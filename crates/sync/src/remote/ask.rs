@@ -1,12 +1,17 @@
-//! One request to a peer: sealed, signed, sent, and its answer verified.
+//! One request to a peer: sealed, signed, sent as fast as is set, and its answer verified, which is waited for
+//! while the peer lives.
+//!
+//! The one idea: an answer may take long, silence may not. A peer from which nothing has come for a moment is
+//! asked beside that whether it lives, which needs no key and costs it nothing; so what it is doing for us
+//! need not say that it goes on, and every version of Baton can be asked.
 
-use super::pass::Shown;
-use super::topic::{SEALED, Topic};
-use super::{Remote, confirms_there};
-use crate::credential::TUNNEL;
+use super::{HEALTH_LIMIT, Remote, SEALED, Topic};
+use crate::credential::{Shown, TUNNEL};
 use crate::error::SyncError;
+use crate::letting_in::confirms_there;
 use crate::messages::{sign_request, verify_response};
-use crate::sealing::{self, SealContext};
+use crate::sealing;
+use crate::sealing::SealContext;
 use backon::{ExponentialBuilder, Retryable};
 use baton_api::{ErrorCode, Problem};
 use baton_net::client::{ANSWER_LIMIT, SMALL_MAX, address, bounded};
@@ -17,8 +22,10 @@ use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{Method, Request};
 use std::future::IntoFuture as _;
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 /// How long a request may take with all its repetitions.
 const WHOLE_LIMIT: Duration = Duration::from_secs(ANSWER_LIMIT.as_secs() + 30);
@@ -277,5 +284,119 @@ impl Failed {
 impl<E: Into<SyncError>> From<E> for Failed {
     fn from(error: E) -> Self {
         Self { error: error.into(), is_passing: false, is_unknown: false, is_pending: false }
+    }
+}
+
+/// How long a connection to a peer may take to open; one that opens in that time and is silent has shown that
+/// somebody is there.
+pub(super) const CONNECT_LIMIT: Duration = Duration::from_millis(2500);
+/// How long nothing may come before a peer is asked whether it lives.
+const QUIET: Duration = Duration::from_millis(400);
+/// How long one that has said so is left alone.
+const PAUSE: Duration = Duration::from_secs(2);
+/// How many bytes a line carries in a second at least: what is under way on it goes first.
+const SLOWEST: u64 = 32 << 10;
+
+impl Remote {
+    /// Waits for what comes from the peer, for as long as that shows that it lives. Of what is asked, `sent`
+    /// bytes are under way. One that does not take connections is unreachable; one that takes them and says
+    /// nothing is silent.
+    pub(super) async fn while_alive<T>(
+        &self,
+        sent: usize,
+        coming: impl Future<Output = T>,
+    ) -> Result<T, SyncError> {
+        tokio::pin!(coming);
+        let on_the_way = Duration::from_secs(sent as u64 / SLOWEST);
+        let limit = HEALTH_LIMIT.saturating_sub(QUIET) + on_the_way;
+        let mut quiet = QUIET;
+        loop {
+            tokio::select! {
+                biased;
+                came = &mut coming => return Ok(came),
+                () = sleep(quiet) => {}
+            }
+            tokio::select! {
+                biased;
+                came = &mut coming => return Ok(came),
+                alive = self.shows_life(limit) => alive?,
+            }
+            quiet = PAUSE;
+        }
+    }
+
+    /// Asks whether it lives. Whatever it says is a sign that it does. That it refuses to talk is none that it
+    /// does not: a node that ends takes no connections any more, and finishes what was asked.
+    async fn shows_life(&self, limit: Duration) -> Result<(), SyncError> {
+        let request = self.http.get(address(&self.url, &["health"])?).timeout(limit);
+        let request = match self.way.tunnel()? {
+            Some(tunnel) => request.header(TUNNEL, tunnel),
+            None => request,
+        };
+        match request.send().await {
+            Err(error) if error.is_timeout() && error.is_connect() => Err(self.unreachable(error)),
+            Err(error) if error.is_timeout() => {
+                Err(SyncError::Silent { name: self.peer.name.clone() })
+            }
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+}
+
+/// Counts bytes, and waits when they were too many for the time.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    per_second: Option<NonZeroU64>,
+    started: Instant,
+    bytes: AtomicU64,
+}
+
+impl Pace {
+    /// No byte has gone yet.
+    pub(crate) fn new(per_second: Option<NonZeroU64>) -> Self {
+        Self { per_second, started: Instant::now(), bytes: AtomicU64::new(0) }
+    }
+
+    /// How many have gone.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Counts bytes that have gone, and waits until it is time for the next.
+    pub(crate) async fn count(&self, bytes: usize) {
+        if let Some(due) = self.next_after(bytes as u64) {
+            sleep_until(due).await;
+        }
+    }
+
+    /// Counts bytes that have gone; and when it is time for the next, if that was set.
+    fn next_after(&self, bytes: u64) -> Option<Instant> {
+        let all = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let micros = all.saturating_mul(1_000_000) / self.per_second?;
+        Some(self.started + Duration::from_micros(micros))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pace;
+    use std::num::NonZeroU64;
+    use std::time::Duration;
+
+    #[test]
+    fn bytes_take_the_time_that_the_limit_gives_them() {
+        let pace = Pace::new(NonZeroU64::new(1_000));
+        let after = |bytes: u64| pace.next_after(bytes).unwrap() - pace.started;
+        assert_eq!(after(2_500), Duration::from_millis(2_500));
+        assert_eq!(after(0), Duration::from_millis(2_500), "nothing takes no time");
+        assert_eq!(after(500), Duration::from_secs(3), "and what went before is not forgotten");
+        assert_eq!(pace.bytes(), 3_000);
+    }
+
+    #[test]
+    fn without_a_limit_nobody_waits_and_bytes_are_counted_all_the_same() {
+        let pace = Pace::new(None);
+        assert_eq!(pace.next_after(1 << 40), None);
+        assert_eq!(pace.bytes(), 1 << 40);
     }
 }

@@ -4,38 +4,30 @@
 //! only when the peer's own key signed it as the answer to this request. Whatever stands between the
 //! two nodes can cut the line, and no more.
 //!
-//! Here is what can be asked; `topic` says what a message is about, `ask` seals, signs, sends and
-//! verifies, `alive` waits for as long as the peer lives, and `pass` says who asks.
+//! Here is what can be asked and what messages are about; `ask` seals, signs, sends and verifies.
 
-mod alive;
 mod ask;
-mod pass;
-mod topic;
 
-use baton_net::client::client_within;
 pub(super) use baton_net::client::{SMALL_MAX, address, bounded, client, said};
-pub(super) use pass::Way;
-pub use topic::{SEALED, Topic};
 
-use super::credential::{Credential, TUNNEL};
-use super::error::SyncError;
-use super::pace::Pace;
-use super::peers::{Statuses, confirms_there};
-use super::standing;
 use crate::context::Sync;
+use crate::context::peers::Statuses;
+use crate::credential::{Credential, TUNNEL, Way};
+use crate::error::SyncError;
 use crate::identity::{Identity, SealKey};
-use ask::{Ask, Failed};
+use ask::{Ask, Failed, Pace};
 use baton_api::Health;
 use baton_api::sync::{
     AskIndex, AskSeen, Exchange, FetchParts, IndexMark, LeaseAnswer, NextIndex, NodeCard, Parcel,
     SyncIndex, TakeLease, Taken, Wanted, parcel,
 };
-use baton_net::client::is_loopback;
+use baton_net::client::{client_within, is_loopback};
 use baton_net::outbound::Reach;
 use baton_session::peer::AuthMethod;
 use baton_session::{Lease, SessionId, View};
 use baton_store::Peer;
 use baton_store::blocking::blocking;
+use http::header::HeaderValue;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
@@ -48,6 +40,8 @@ const HEALTH_LIMIT: Duration = Duration::from_secs(3);
 const GREETING_LIMIT: Duration = Duration::from_secs(5);
 /// How long it may take to list its sessions; shorter than whoever wants to compare them waits for this node.
 const INDEX_LIMIT: Duration = Duration::from_secs(50);
+/// How long a node that waits for news is kept waiting. Shorter than what proxies usually allow.
+pub(super) const WAIT: Duration = Duration::from_secs(25);
 /// How much longer than it waits for news a peer may take to say that there are none.
 const NEWS_MARGIN: Duration = Duration::from_secs(10);
 /// The largest answer that lists something: the index of some hundred thousand sessions.
@@ -84,7 +78,7 @@ impl Remote {
             tokens: context.own.tokens.clone(),
         };
         Ok(Self {
-            http: client_within(&context.own.outbound, &url, reach, alive::CONNECT_LIMIT).await?,
+            http: client_within(&context.own.outbound, &url, reach, ask::CONNECT_LIMIT).await?,
             url,
             peer: peer.clone(),
             way,
@@ -155,7 +149,7 @@ impl Remote {
         let (path, body) = (["sync", "index", "next"], write(AskIndex { known }).await?);
         let ask = Ask::post(&path, Topic::NEXT_INDEX, body, false, LIST_MAX);
         // It is silent for as long as there is no news.
-        let ask = ask.within(standing::WAIT + NEWS_MARGIN).in_silence();
+        let ask = ask.within(WAIT + NEWS_MARGIN).in_silence();
         self.json(self.ask_once(&ask).await.map_err(|failed| failed.error)?).await
     }
 
@@ -270,6 +264,69 @@ impl Remote {
 async fn write(message: impl Serialize + Send + 'static) -> Result<Vec<u8>, SyncError> {
     let written = blocking(move || serde_json::to_vec(&message)).await?;
     written.map_err(|source| SyncError::NotWritten { what: "a message to a peer", source })
+}
+
+/// What bodies between nodes are: sealed.
+pub const SEALED: HeaderValue = HeaderValue::from_static("application/vnd.baton.sealed");
+
+/// What a message between nodes is about.
+#[derive(Debug, Clone, Copy)]
+pub struct Topic {
+    /// The word for what is asked and, behind it, answered.
+    pub asked: &'static str,
+    /// The word for the answer.
+    pub answered: &'static str,
+    /// The session that it is about.
+    pub session: Option<SessionId>,
+}
+
+impl Topic {
+    /// Who asks, and nothing else.
+    pub const GREETING: Self =
+        Self { asked: "a greeting", answered: "a greeting was heard", session: None };
+
+    /// The index.
+    pub const INDEX: Self = Self { asked: "index", answered: "the index", session: None };
+
+    /// The index, as soon as it is another one.
+    pub const NEXT_INDEX: Self =
+        Self { asked: "the next index", answered: "the next index or none", session: None };
+
+    /// The revisions of a session: asked for, or offered.
+    pub fn revisions(session: SessionId) -> Self {
+        Self { asked: "revisions", answered: "the revisions", session: Some(session) }
+    }
+
+    /// What is in a view of them.
+    pub fn seen(session: SessionId) -> Self {
+        let (asked, answered) = ("a view", "what is in a view");
+        Self { asked, answered, session: Some(session) }
+    }
+
+    /// Revisions that are offered.
+    pub fn offer(session: SessionId) -> Self {
+        Self { asked: "an offer", answered: "what became of an offer", session: Some(session) }
+    }
+
+    /// A session that is asked for.
+    pub fn lease(session: SessionId) -> Self {
+        Self { asked: "a lease", answered: "what became of a lease", session: Some(session) }
+    }
+
+    /// The icon of a session.
+    pub fn icon(session: SessionId) -> Self {
+        Self { asked: "an icon", answered: "the icon", session: Some(session) }
+    }
+
+    /// Parts that are asked for.
+    pub fn fetch(session: SessionId) -> Self {
+        Self { asked: "parts", answered: "the parts", session: Some(session) }
+    }
+
+    /// Parts that are given.
+    pub fn give(session: SessionId) -> Self {
+        Self { asked: "given parts", answered: "given parts were taken", session: Some(session) }
+    }
 }
 
 #[cfg(test)]
