@@ -11,7 +11,6 @@ mod frames;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
-mod generators;
 pub mod icon;
 pub mod keeper;
 pub mod launch;

@@ -6,7 +6,7 @@
 use crate::live::Shared;
 use crate::live::mirror::{Dirty, DirtyDatabases};
 use crate::live::seen::DirtyStored;
-use crate::profile::systems::Systems;
+use crate::profile::raw::Systems;
 use crate::targets::TargetId;
 use baton_session::{StorageKey, Text};
 use std::collections::{BTreeMap, BTreeSet};

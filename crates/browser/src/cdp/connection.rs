@@ -1,23 +1,22 @@
-//! One connection to a browser: two tasks, the calls that wait, and the queue of events.
+//! One connection to a browser with its flat sessions: two tasks, the calls that wait, and what can go
+//! wrong with one.
 //!
-//! The one idea: whoever calls owns its wait. A call that is dropped or times out takes its entry
-//! with it, and when the connection or its session ends every waiting call fails at once. A call that
-//! nobody waits for is sent, or the connection ends: something in the browser may wait for it.
+//! The one idea: whoever calls owns its wait. A call that is dropped or times out takes its entry with
+//! it, and when the connection or its session ends every waiting call fails at once. A call that nobody
+//! waits for is sent, or the connection ends: something in the browser may wait for it.
 
-use super::envelope::write_call;
-use super::envelope::{Envelope, Failure};
-use super::error::CdpError;
-use super::events::Queue;
-use super::events::{Event, Events};
-use super::session_id::CdpSessionId;
+use super::envelope::{CdpSessionId, Envelope, Failure, write_call};
+use super::events::{Event, Events, Queue};
 use super::transport::{FrameReader, FrameWriter, Transport};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::mpsc::{self, error::TrySendError};
-use tokio::sync::oneshot;
+use std::time::Duration;
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 /// How many frames wait for the writer at most.
@@ -127,7 +126,7 @@ impl Connection {
     }
 
     /// Ends the connection over a call that nobody waits for and that cannot be sent.
-    pub(super) fn fail(&self, method: &str, reason: &str) {
+    fn fail(&self, method: &str, reason: &str) {
         if !self.is_closed() {
             tracing::error!(
                 method,
@@ -266,4 +265,154 @@ async fn write(mut writer: FrameWriter, mut frames: mpsc::Receiver<Vec<u8>>, sha
     }
     writer.close().await;
     shared.closed.cancel();
+}
+
+/// How long [`CdpSession::call`] waits for an answer.
+pub const CALL_LIMIT: Duration = Duration::from_secs(10);
+
+/// Where calls go: one flat session of one connection. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct CdpSession {
+    connection: Connection,
+    id: Option<CdpSessionId>,
+}
+
+impl Connection {
+    /// The browser itself.
+    pub fn browser(&self) -> CdpSession {
+        CdpSession { connection: self.clone(), id: None }
+    }
+
+    /// A target that was attached with `flatten: true`.
+    pub fn session(&self, id: CdpSessionId) -> CdpSession {
+        CdpSession { connection: self.clone(), id: Some(id) }
+    }
+}
+
+impl CdpSession {
+    /// Calls `method` and waits at most [`CALL_LIMIT`] for its result.
+    pub async fn call<P: Serialize>(
+        &self,
+        method: &'static str,
+        params: P,
+    ) -> Result<Value, CdpError> {
+        self.call_within(CALL_LIMIT, method, params).await
+    }
+
+    /// Calls `method` and waits at most `limit` for its result.
+    pub async fn call_within<P: Serialize>(
+        &self,
+        limit: Duration,
+        method: &'static str,
+        params: P,
+    ) -> Result<Value, CdpError> {
+        let raw = self.call_raw(limit, method, params).await?;
+        serde_json::from_str(raw.get()).map_err(|source| CdpError::Decode { method, source })
+    }
+
+    /// Calls `method` and returns its result as it came, for results that may hold lone surrogates.
+    pub async fn call_raw<P: Serialize>(
+        &self,
+        limit: Duration,
+        method: &'static str,
+        params: P,
+    ) -> Result<Box<RawValue>, CdpError> {
+        let params =
+            serde_json::to_string(&params).map_err(|source| CdpError::Encode { method, source })?;
+        let call = self.connection.call(self.id.as_ref(), method, &params);
+        tokio::time::timeout(limit, call).await.unwrap_or(Err(CdpError::TimedOut { method, limit }))
+    }
+
+    /// Sends a call and does not wait: an error reply is only logged, at debug level. One that cannot be
+    /// sent ends the connection.
+    pub fn post<P: Serialize>(&self, method: &'static str, params: P) {
+        match serde_json::to_string(&params) {
+            Ok(params) => self.connection.post(self.id.as_ref(), method, &params),
+            Err(error) => self.connection.fail(method, &error.to_string()),
+        }
+    }
+
+    /// The session's id; none for the browser itself.
+    pub fn id(&self) -> Option<&CdpSessionId> {
+        self.id.as_ref()
+    }
+
+    /// The connection that carries this session.
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+}
+
+/// Why a call has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum CdpError {
+    /// The browser answered with an error.
+    #[error("{method}: the browser answered {message:?} (code {code})")]
+    Protocol {
+        /// The method that was called.
+        method: &'static str,
+        /// The JSON-RPC code, mostly −32000.
+        code: i64,
+        /// The browser's own words.
+        message: String,
+    },
+    /// No answer came in time; the page may be busy or show a dialog.
+    #[error("{method}: expected an answer within {limit:?}, found none")]
+    TimedOut {
+        /// The method that was called.
+        method: &'static str,
+        /// How long the call waited.
+        limit: Duration,
+    },
+    /// The connection ended before the answer came.
+    #[error("{method}: the connection to the browser is closed")]
+    Closed {
+        /// The method that was called.
+        method: &'static str,
+    },
+    /// The call is larger than a browser takes: it would end at once.
+    #[error("{method}: expected a call of at most {limit} bytes, found {found}")]
+    TooLarge {
+        /// The method that was called.
+        method: &'static str,
+        /// The largest call, in bytes.
+        limit: usize,
+        /// The bytes of this one.
+        found: usize,
+    },
+    /// The parameters could not be written as JSON.
+    #[error("{method}: expected parameters that JSON can hold, found {source}")]
+    Encode {
+        /// The method that was called.
+        method: &'static str,
+        /// What the serializer said.
+        source: serde_json::Error,
+    },
+    /// The result is JSON, but no Rust value: it may hold a lone surrogate.
+    #[error("{method}: expected a result that can be decoded, found {source}")]
+    Decode {
+        /// The method that was called.
+        method: &'static str,
+        /// What the deserializer said.
+        source: serde_json::Error,
+    },
+}
+
+impl CdpError {
+    /// Whether the browser answered with exactly this text, which is how CDP tells errors apart.
+    pub fn says(&self, text: &str) -> bool {
+        matches!(self, Self::Protocol { message, .. } if message == text)
+    }
+
+    /// Whether the connection is gone, so that every later call fails as well.
+    pub fn is_closed(&self) -> bool {
+        matches!(self, Self::Closed { .. })
+    }
+
+    /// Whether the browser knows no session of the name that was called.
+    pub fn is_of_no_session(&self) -> bool {
+        /// `crdtp::DispatchCode::SESSION_NOT_FOUND`.
+        const SESSION_NOT_FOUND: i64 = -32001;
+        matches!(self, Self::Protocol { code: SESSION_NOT_FOUND, .. })
+    }
 }

@@ -6,7 +6,7 @@
 //! browser is never dropped, for it would wait for ever: when there is no room even for that, the
 //! connection ends, and everybody sees it.
 
-use super::session_id::CdpSessionId;
+use super::envelope::CdpSessionId;
 use serde_json::value::RawValue;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

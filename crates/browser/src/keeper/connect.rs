@@ -1,17 +1,24 @@
-//! The other side of a keeper's socket: how the node, or a door of the node, comes in.
+//! The other side of a keeper's socket: how the node, or a door of the node, comes in, and how it ends
+//! a keeper that does not answer.
+//!
+//! The system knows who listens at a socket, whether or not that process runs. So even a keeper that
+//! hangs can be named, and a process that took over its number cannot be meant.
 
-use super::boot_clock::BootInstant;
 use super::error::KeeperError;
-use super::protocol::{Answer, Greeting, Nonce, Proof, Role, VERSION, WITHOUT_SECRET, Welcome};
-use super::secret::{Secret, Side};
+use super::protocol::{
+    Answer, Greeting, Nonce, Proof, Role, Secret, Side, VERSION, WITHOUT_SECRET, Welcome,
+};
 use super::socket::{check_length, nobody_listens};
+use super::spec::BootInstant;
 use crate::cdp::{Connection, Events, FrameReader, FrameWriter, Transport};
+use rustix::process::{Pid, Signal, getpid, kill_process};
 use std::path::Path;
 use std::time::Duration;
+use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 
 /// How long a connection may take.
-pub(super) const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// How long a keeper may take to end after it was told to: the browser's 10 s, and a little.
 const END_LIMIT: Duration = Duration::from_secs(20);
 
@@ -42,7 +49,7 @@ pub async fn knock(socket: &Path, role: Role) -> Result<(Transport, Welcome), Ke
 }
 
 /// Connects to whoever listens at `socket`, without a word.
-pub(super) async fn dial(socket: &Path) -> Result<UnixStream, KeeperError> {
+async fn dial(socket: &Path) -> Result<UnixStream, KeeperError> {
     UnixStream::connect(socket).await.map_err(|error| {
         if nobody_listens(&error) {
             KeeperError::NotRunning { socket: socket.to_owned() }
@@ -148,4 +155,35 @@ async fn end(connection: &Connection, command: &'static str) -> Result<(), Keepe
     tokio::time::timeout(END_LIMIT, connection.closed())
         .await
         .map_err(|_| KeeperError::TimedOut { what: "the end of the keeper", limit: END_LIMIT })
+}
+
+/// How long a killed process may take to be gone.
+const KILL_LIMIT: Duration = Duration::from_secs(5);
+
+/// Kills the keeper that listens at `socket`, whether it answers or not (SIGKILL), and waits until it
+/// is gone; false when nobody listens. Its browser, whose pipe closes, ends by itself.
+pub async fn force(socket: &Path) -> Result<bool, KeeperError> {
+    let what = "a connection to the keeper";
+    let dialled = tokio::time::timeout(CONNECT_LIMIT, dial(socket)).await;
+    let mut stream = match dialled {
+        Ok(Ok(stream)) => stream,
+        Ok(Err(KeeperError::NotRunning { .. })) => return Ok(false),
+        Ok(Err(error)) => return Err(error),
+        Err(_) => return Err(KeeperError::TimedOut { what, limit: CONNECT_LIMIT }),
+    };
+    let listener = stream.peer_cred().map_err(KeeperError::file("ask for the owner of", socket))?;
+    let keeper = listener.pid().and_then(Pid::from_raw).filter(|pid| *pid != getpid());
+    let keeper = keeper.ok_or(KeeperError::NotUnderstood {
+        expected: "a process of its own that listens",
+        found: format!("{:?}", listener.pid()),
+    })?;
+    tracing::warn!(pid = keeper.as_raw_pid(), "killing a keeper that does not answer");
+    // One that is gone by now is what we want.
+    let _ = kill_process(keeper, Signal::KILL);
+    let mut byte = [0];
+    let gone = async { while matches!(stream.read(&mut byte).await, Ok(1..)) {} };
+    tokio::time::timeout(KILL_LIMIT, gone).await.map(|()| true).map_err(|_| KeeperError::TimedOut {
+        what: "the end of a killed keeper",
+        limit: KILL_LIMIT,
+    })
 }

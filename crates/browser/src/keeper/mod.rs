@@ -4,34 +4,25 @@
 //! on nothing else: the browser's pipe, its anchor page, the prelude. It listens on a Unix socket,
 //! multiplexes its clients (`mux` has the rules), and records nothing.
 
-mod accept;
-mod boot_clock;
 mod browser;
 mod client;
 mod connect;
 mod error;
-mod force;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
-mod input;
-mod log;
 mod mux;
-mod outbox;
 mod protocol;
 mod relay;
 mod run;
-mod secret;
 mod server;
 mod socket;
 mod spawn;
 mod spec;
 
-pub use boot_clock::BootInstant;
-pub use connect::{KeeperLink, close, connect, hold, kill, knock};
+pub use connect::{KeeperLink, close, connect, force, hold, kill, knock};
 pub use error::KeeperError;
-pub use force::force;
 pub use protocol::{Role, Welcome};
 pub use relay::{NoMore, accept_key, relay};
 pub use run::{Signals, detach, run};
 pub use spawn::{KeeperCommand, Keepers, spawn};
-pub use spec::{BrowserSpec, KeeperSpec, PreludeCall, Ready, Report};
+pub use spec::{BootInstant, BrowserSpec, KeeperSpec, PreludeCall, Ready, Report};

@@ -1,7 +1,7 @@
 //! A keeper's whole life, in the order in which it happens.
 
-use super::accept;
 use super::browser::Browser;
+use super::client;
 use super::error::KeeperError;
 use super::mux::{Files, Mux, Setup};
 use super::protocol::Welcome;
@@ -72,7 +72,7 @@ async fn hold(
         tracing::warn!("nobody waits for the keeper: it serves all the same");
     }
     server.hold_until(spec.hold_until);
-    let door = tokio::spawn(accept::accept(listener, socket.secret(), server.sender()));
+    let door = tokio::spawn(client::accept(listener, socket.secret(), server.sender()));
     server.serve(welcome, &mut browser, terminated(signals)).await;
     door.abort();
     drop(socket);

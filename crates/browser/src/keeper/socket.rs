@@ -1,13 +1,14 @@
 //! The Unix socket of a keeper: 0600, in a folder that only its user may enter.
 
 use super::error::KeeperError;
-use super::secret::Secret;
-use std::fs::{self, DirBuilder, Permissions};
-use std::io::{self, ErrorKind};
+use super::protocol::Secret;
+use std::fs::{DirBuilder, Permissions};
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream as Probe;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 use tokio::net::UnixListener;
 
 /// What `sockaddr_un` holds on Linux, without the final NUL.

@@ -2,7 +2,7 @@
 
 use super::error::KeeperError;
 use super::spec::{KeeperSpec, Ready, Report};
-use super::{force, log};
+use super::{browser, connect};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ impl Keepers for KeeperCommand {
     }
 
     fn force<'a>(&'a self, socket: &'a Path) -> BoxFuture<'a, Result<bool, KeeperError>> {
-        force(socket).boxed()
+        connect::force(socket).boxed()
     }
 }
 
@@ -76,7 +76,7 @@ pub async fn spawn(command: &KeeperCommand, spec: &KeeperSpec) -> Result<Ready, 
 }
 
 fn start(command: &KeeperCommand, spec: &KeeperSpec) -> Result<Child, KeeperError> {
-    let log = log::open(&spec.log)?;
+    let log = browser::open(&spec.log)?;
     Command::new(&command.program)
         .args(&command.args)
         // It outlives the node, and its environment may be read as long as it lives: what the node was
@@ -110,7 +110,7 @@ async fn talk(
         Ok(Report::Ready(ready)) => Ok(ready),
         Ok(Report::Error(reason)) => Err(not_started(reason)),
         Err(_) => {
-            let word = log::last_line(&spec.log).unwrap_or_else(|| "nothing".to_owned());
+            let word = browser::last_line(&spec.log).unwrap_or_else(|| "nothing".to_owned());
             Err(not_started(format!("expected a report, found none; its last word: {word}")))
         }
     }

@@ -3,13 +3,12 @@
 //! It never waits for the browser: whatever needs a call (a new target, a new document) is done in
 //! a task of its own, so that the queue of events keeps moving.
 
-use super::activity::Counters;
 use super::messages::{
     AttachedToTarget, BindingCalled, CacheChange, DatabaseChange, DetachedFromTarget, FrameLoad,
     FrameNavigated, NavigatedWithinDocument, StorageChange, StorageId, parse,
 };
-use super::shared::{Attached, Shared};
-use super::{listen, mute, sources, watch};
+use super::shared::{Attached, Counters, Shared};
+use super::{mute, watch};
 use crate::cdp::{CdpSessionId, Connection, Event, Events};
 use crate::frames;
 use crate::targets::Contexts;
@@ -19,8 +18,8 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-const INPUT: &str = listen::INPUT.binding;
-const REQUESTS: &str = listen::REQUESTS.binding;
+const INPUT: &str = watch::INPUT.binding;
+const REQUESTS: &str = watch::REQUESTS.binding;
 
 /// Runs until the connection ends.
 pub(super) async fn run(pump: Pump, mut events: Events) {
@@ -97,7 +96,7 @@ impl Pump {
                 let script = target_info.url.clone();
                 if target_info.kind == "service_worker" {
                     let (session, shared) = (session.clone(), Arc::clone(&shared));
-                    self.spawn(sources::keep(session, script, shared, activity.clone()));
+                    self.spawn(watch::keep_sources(session, script, shared, activity.clone()));
                 }
                 return self.spawn(watch::worker(session, shared, activity));
             }

@@ -1,38 +1,35 @@
 //! A running browser as the node sees it: what changes in it, and what it holds.
 //!
-//! The one idea: [`Live`] only watches and reads. The browser belongs to its keeper and lives on
-//! when a `Live` is dropped; another one can take over at any time from the last snapshot's state.
+//! The one idea: [`Live`] only watches and reads. The browser belongs to its keeper and lives on when a
+//! `Live` is dropped; another one can take over at any time from the last snapshot's state.
+//!
+//! No event tells of cookies without slowing every request down, so somebody has to look; a look costs
+//! about a millisecond.
 
-mod activity;
 mod events;
 mod hearing;
-pub(crate) mod icons;
-mod jar;
-mod listen;
-mod loads;
 mod messages;
 pub(crate) mod mirror;
 mod mute;
 pub(crate) mod permissions;
 pub(crate) mod seen;
 mod shared;
-mod sources;
-mod stored;
 mod watch;
 
-use crate::beginning::{self, Entry};
+pub use shared::Activity;
+pub(crate) use shared::Shared;
+
+use crate::beginning::Entry;
 use crate::cdp::{CdpError, CdpSession, Connection};
 use crate::keeper::KeeperLink;
-use crate::targets::{self, ContextId, Contexts, MadeContext, TargetId};
-pub use activity::Activity;
-use activity::Counters;
-use baton_session::{Confinement, Environment, State, StorageKey, Tab};
+use crate::targets::{ContextId, Contexts, MadeContext, TargetId};
+use crate::{beginning, cookies, targets};
+use baton_session::{Confinement, Cookie, Environment, State, StorageKey, Tab, cookie};
 use events::Pump;
-pub use jar::Jar;
 use seen::file_usage;
 use serde_json::json;
-pub(crate) use shared::Shared;
-use std::collections::BTreeMap;
+use shared::Counters;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -44,7 +41,7 @@ use url::Url;
 const BEGINNING_LIMIT: Duration = Duration::from_secs(3);
 
 /// For how long a page that told that a request was answered says nothing of others.
-pub const REQUESTS_QUIET: Duration = listen::QUIET;
+pub const REQUESTS_QUIET: Duration = watch::QUIET;
 
 /// A running browser of a session. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -155,7 +152,7 @@ impl Live {
         }
         let sessions: Vec<_> = self.shared.attached().keys().cloned().collect();
         for session in sessions {
-            listen::INPUT.listen(&self.connection.session(session)).await;
+            watch::INPUT.listen(&self.connection.session(session)).await;
         }
     }
 
@@ -325,4 +322,76 @@ impl Live {
 fn own_origin(url: &str) -> Option<String> {
     let url = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
     Some(url.origin().ascii_serialization())
+}
+
+/// What a look at the cookies found, beside those of the last capture.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Jar {
+    /// They are the same; or the browser did not answer, and nothing is known.
+    Same,
+    /// Some are new, or have another value or end, and none is gone: these are there now, in the order
+    /// in which they are sent.
+    Grown(Vec<Cookie>),
+    /// Some are gone, whatever else.
+    Shrunk,
+}
+
+impl Jar {
+    fn between(known: &[Cookie], found: Vec<Cookie>) -> Self {
+        if known == found {
+            return Self::Same;
+        }
+        let there: HashSet<_> = found.iter().map(Cookie::key).collect();
+        let is_gone = known.iter().any(|one| !there.contains(&one.key()));
+        if is_gone { Self::Shrunk } else { Self::Grown(found) }
+    }
+
+    /// Whether anything is not as it was.
+    pub fn is_change(&self) -> bool {
+        *self != Self::Same
+    }
+}
+
+impl Live {
+    /// Looks at the cookies, and takes no note of them.
+    pub async fn look_at_cookies(&self) -> Jar {
+        let Ok(mut found) = cookies::fetch(&self.browser(), self.context()).await else {
+            return Jar::Same;
+        };
+        cookie::order(&mut found.cookies);
+        Jar::between(self.shared.mirror().cookies(), found.cookies)
+    }
+
+    /// These cookies are captured.
+    pub fn note_cookies(&self, cookies: Vec<Cookie>) {
+        self.shared.mirror().set_cookies(cookies);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn jar(cookies: &[(&str, &str)]) -> Vec<Cookie> {
+        let cookie = |(name, value): &(&str, &str)| json!({ "name": name, "value": value, "domain": "shop.test", "path": "/" });
+        cookies.iter().map(|one| serde_json::from_value(cookie(one)).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_jar_grows_by_what_is_new_or_another_and_shrinks_by_what_is_gone() {
+        let known = jar(&[("sid", "1"), ("theme", "dark")]);
+        let look = |found: &[(&str, &str)]| Jar::between(&known, jar(found));
+        assert_eq!(look(&[("sid", "1"), ("theme", "dark")]), Jar::Same);
+        for grown in [
+            &[("sid", "2"), ("theme", "dark")][..],
+            &[("theme", "dark"), ("sid", "1")],
+            &[("sid", "1"), ("theme", "dark"), ("new", "1")],
+        ] {
+            assert_eq!(look(grown), Jar::Grown(jar(grown)));
+        }
+        for shrunk in [&[("sid", "2")][..], &[("sid", "1"), ("new", "1")], &[]] {
+            assert_eq!(look(shrunk), Jar::Shrunk);
+        }
+    }
 }

@@ -1,19 +1,29 @@
-//! What the event loop and the captures share: the mirror, and what we are attached to.
+//! What the event loop and the captures share: the mirror, what we are attached to, which frames load,
+//! which icons were shown, and how much has happened.
+//!
+//! A page that never rests writes hundreds of times a second, and whoever knows that it wrote need not
+//! be woken again. So what is no write is told on a channel of its own.
+//!
+//! That a site has none is remembered as well, but only for as long as the tab in front stays there;
+//! what was missing for a moment is found when somebody comes back.
+//!
+//! While a frame loads, its site may answer with cookies of which no event tells.
 
 use super::hearing::Hearings;
-use super::icons::Icons;
-use super::loads::Loads;
 use super::messages::ScriptParsed;
 use super::mirror::Mirror;
 use crate::cdp::{CdpSession, CdpSessionId};
-use crate::profile::systems::Systems;
+use crate::icon::SiteIcon;
+use crate::profile::raw::Systems;
 use crate::targets::TargetId;
-use baton_session::{State, StorageKey};
-use std::collections::HashMap;
+use baton_session::{Site, State, StorageKey};
+use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
+use tokio::sync::watch::{Receiver, Sender, channel};
 
 /// How many scripts of one worker wait to be looked at.
 const SCRIPTS: usize = 4096;
@@ -190,5 +200,190 @@ impl Shared {
             of_tab.map(|(session, target)| (!target.is_page, session.clone())).collect();
         sessions.sort();
         sessions.into_iter().map(|(_, session)| session).collect()
+    }
+}
+
+/// How much has happened; a counter that grew means "something happened since you looked".
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Activity {
+    /// Navigations, and tabs opened or closed.
+    pub navigations: u64,
+    /// Changes of storage.
+    pub writes: u64,
+    /// Requests that pages told to have been answered, and frames that began to load.
+    pub requests: u64,
+    /// Clicks and typing, once somebody asked for them.
+    pub inputs: u64,
+}
+
+/// Counts what happens. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(super) struct Counters {
+    all: Sender<Activity>,
+    moves: Sender<u64>,
+}
+
+impl Counters {
+    /// Nothing has happened yet. The receivers hear of everything, and of what is no write.
+    pub(super) fn new() -> (Self, Receiver<Activity>, Receiver<u64>) {
+        let (all, activity) = channel(Activity::default());
+        let (moves, told) = channel(0);
+        (Self { all, moves }, activity, told)
+    }
+
+    /// A navigation, or a tab that came or went.
+    pub(super) fn navigation(&self) {
+        self.all.send_modify(|activity| activity.navigations += 1);
+        self.moves.send_modify(|moves| *moves += 1);
+    }
+
+    /// Clicks or typing.
+    pub(super) fn input(&self) {
+        self.all.send_modify(|activity| activity.inputs += 1);
+        self.moves.send_modify(|moves| *moves += 1);
+    }
+
+    /// A request was answered, or is about to be.
+    pub(super) fn request(&self) {
+        self.all.send_modify(|activity| activity.requests += 1);
+        self.moves.send_modify(|moves| *moves += 1);
+    }
+
+    /// A change of storage.
+    pub(super) fn wrote(&self) {
+        self.all.send_modify(|activity| activity.writes += 1);
+    }
+}
+
+/// How long a frame counts as loading: one that hangs for longer is looked at like any other.
+const LIMIT: Duration = Duration::from_mins(1);
+/// How many frames are known to load at once; more make no difference.
+const MOST: usize = 256;
+
+/// The frames that are loading, by the session that tells of them.
+#[derive(Debug, Default)]
+pub(crate) struct Loads(HashMap<(CdpSessionId, String), Instant>);
+
+impl Loads {
+    /// A frame began to load.
+    pub(super) fn began(&mut self, session: CdpSessionId, frame: String, now: Instant) {
+        self.0.retain(|_, since| now.duration_since(*since) < LIMIT);
+        if self.0.len() < MOST {
+            self.0.insert((session, frame), now);
+        }
+    }
+
+    /// A frame has loaded, has given up, or has left.
+    pub(super) fn ended(&mut self, session: CdpSessionId, frame: String) {
+        self.0.remove(&(session, frame));
+    }
+
+    /// All frames of a session have left.
+    pub(super) fn left(&mut self, session: &CdpSessionId) {
+        self.0.retain(|(of, _), _| of != session);
+    }
+
+    /// Whether any is loading.
+    pub(super) fn any(&self, now: Instant) -> bool {
+        self.0.values().any(|since| now.duration_since(*since) < LIMIT)
+    }
+}
+
+/// Of how many sites the icon is remembered.
+const SITES_MAX: usize = 64;
+
+/// What is known of the icons of sites.
+#[derive(Debug, Default)]
+pub(crate) struct Icons {
+    /// Those of sites that have one, from the oldest to the newest.
+    found: VecDeque<SiteIcon>,
+    /// The site in front, when it was asked and has none.
+    none: Option<Site>,
+}
+
+impl Icons {
+    /// The tab in front shows this site: what is known of its icon, or nothing when it is to be asked.
+    pub(crate) fn visit(&mut self, site: &Site) -> Option<SiteIcon> {
+        self.none.take_if(|none| none != site);
+        let none = self.none.clone().map(|site| SiteIcon { site, png: None });
+        none.or_else(|| self.found.iter().find(|known| known.site == *site).cloned())
+    }
+
+    /// Remembers what was found of a site that was not known.
+    pub(crate) fn learn(&mut self, icon: SiteIcon) {
+        if icon.png.is_none() {
+            self.none = Some(icon.site);
+            return;
+        }
+        self.found.retain(|known| known.site != icon.site);
+        if self.found.len() == SITES_MAX {
+            self.found.pop_front();
+        }
+        self.found.push_back(icon);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(id: &str) -> CdpSessionId {
+        serde_json::from_value(id.into()).unwrap()
+    }
+
+    #[test]
+    fn a_frame_loads_until_it_has_loaded_left_or_hung_for_too_long() {
+        let (mut loads, now) = (Loads::default(), Instant::now());
+        assert!(!loads.any(now));
+        loads.began(session("1"), "a".to_owned(), now);
+        loads.began(session("2"), "b".to_owned(), now);
+        assert!(loads.any(now));
+        loads.ended(session("1"), "a".to_owned());
+        assert!(loads.any(now));
+        loads.left(&session("2"));
+        assert!(!loads.any(now));
+        loads.began(session("1"), "a".to_owned(), now);
+        assert!(!loads.any(now + LIMIT));
+    }
+
+    #[test]
+    fn a_page_of_many_frames_takes_no_more_room() {
+        let (mut loads, now) = (Loads::default(), Instant::now());
+        for frame in 0..2 * MOST {
+            loads.began(session("1"), frame.to_string(), now);
+        }
+        assert_eq!(loads.0.len(), MOST);
+        loads.began(session("1"), "later".to_owned(), now + LIMIT);
+        assert_eq!(loads.0.len(), 1);
+    }
+
+    fn icon(host: &str, png: Option<&[u8]>) -> SiteIcon {
+        SiteIcon { site: Site::of_host(host), png: png.map(<[u8]>::to_vec) }
+    }
+
+    #[test]
+    fn a_site_without_an_icon_is_asked_again_once_another_was_in_front() {
+        let (shop, bank) = (Site::of_host("shop.test"), Site::of_host("bank.test"));
+        let mut icons = Icons::default();
+        assert_eq!(icons.visit(&shop), None);
+        icons.learn(icon("shop.test", None));
+        assert_eq!(icons.visit(&shop), Some(icon("shop.test", None)));
+        assert_eq!(icons.visit(&bank), None);
+        assert_eq!(icons.visit(&shop), None);
+        icons.learn(icon("shop.test", Some(b"png")));
+        assert_eq!(icons.visit(&bank), None);
+        assert_eq!(icons.visit(&shop), Some(icon("shop.test", Some(b"png"))));
+    }
+
+    #[test]
+    fn the_oldest_is_forgotten_beyond_the_bound() {
+        let mut icons = Icons::default();
+        let host = |at: usize| format!("s{at}.test");
+        for at in 0..=SITES_MAX {
+            icons.learn(icon(&host(at), Some(b"png")));
+        }
+        assert_eq!(icons.found.len(), SITES_MAX);
+        assert_eq!(icons.visit(&Site::of_host(&host(0))), None);
+        assert!(icons.visit(&Site::of_host(&host(SITES_MAX))).is_some());
     }
 }

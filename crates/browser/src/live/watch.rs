@@ -3,19 +3,31 @@
 //! Auto-attach, `Page` and `DOMStorage` cost nothing that can be measured, where no page writes without
 //! end (see [`mute`](super::mute)); `Network` and `Runtime` would cost a quarter of a page's speed and
 //! stay off.
+//!
+//! A listener in our isolated world, which no page script can see, says only *that* something was done,
+//! at most four times a second; never what. `Network` events would tell of answers, too, and cost a
+//! page a quarter of its speed.
+//!
+//! A worker that runs has its scripts in memory, exactly as they ran, also where the site would answer
+//! otherwise by now. A debugger tells of them, and is switched off again at once, so that no worker
+//! ever stands still for us.
 
-use super::activity::Counters;
-use super::listen;
+use super::messages::ScriptParsed;
 use super::mirror::DirtyDatabases;
-use super::shared::{Attached, Shared};
+use super::seen::Sources;
+use super::shared::{Attached, Counters, Shared};
 use crate::cdp::{CdpError, CdpSession};
-use crate::frames::{self, Frame};
+use crate::frames;
+use crate::frames::Frame;
 use crate::targets::TargetId;
 use baton_session::StorageKey;
+use baton_session::registration::{WorkerScript, WorkerType};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::sleep;
+use tokio::sync::mpsc::Receiver;
+use tokio::time::{sleep, timeout};
 
 /// How long a target that could not be watched is left alone.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -101,7 +113,7 @@ async fn switch_on(session: &CdpSession, shared: &Shared, tab: &TargetId) -> Res
 /// Marks the storage of a new document as unread, and watches its databases.
 pub(super) async fn document(session: &CdpSession, shared: &Shared, tab: &TargetId, frame: &Frame) {
     if shared.tells_input() {
-        listen::INPUT.listen_in(session, frame).await;
+        INPUT.listen_in(session, frame).await;
     }
     let Ok(Some(key)) = frames::storage_key(session, &frame.id).await else {
         return;
@@ -110,5 +122,182 @@ pub(super) async fn document(session: &CdpSession, shared: &Shared, tab: &Target
         tracing::debug!(%error, %key, "the databases of a document are not watched");
     }
     shared.mirror().dirty().mark_document(tab, &key);
-    listen::REQUESTS.listen_in(session, frame).await;
+    REQUESTS.listen_in(session, frame).await;
+}
+
+/// How long a listener says nothing more once it has said something.
+pub(super) const QUIET: Duration = Duration::from_millis(250);
+
+/// Something that documents can be asked to tell.
+#[derive(Debug)]
+pub(super) struct Listener {
+    /// The name under which it calls.
+    pub(super) binding: &'static str,
+    world: &'static str,
+    /// Its body, which calls `tell`.
+    script: &'static str,
+}
+
+/// Clicks and typing, for those who want a capture after them. Heard in the capture phase, so that a
+/// page that stops its events does not hide them.
+pub(super) const INPUT: Listener = Listener {
+    binding: "batonInput",
+    world: "baton input",
+    script: "for (const kind of ['click', 'input', 'change', 'keydown', 'submit', 'drop']) {
+        addEventListener(kind, tell, { capture: true, passive: true });
+    }",
+};
+
+/// Requests of a document that have been answered, whatever for (Resource Timing, section 4.2): each
+/// answer may have set cookies. Requests of dedicated workers are told to those alone. The world is
+/// that of captures, which is made for each document anyway.
+pub(super) const REQUESTS: Listener = Listener {
+    binding: "batonRequests",
+    world: "baton",
+    script: "new PerformanceObserver(tell).observe({ type: 'resource', buffered: true });",
+};
+
+impl Listener {
+    /// Listens in every document of a target that is there now.
+    pub(super) async fn listen(&self, session: &CdpSession) {
+        match frames::list(session).await {
+            Ok(frames) => {
+                for frame in frames {
+                    self.listen_in(session, &frame).await;
+                }
+            }
+            Err(error) => tracing::debug!(%error, self.binding, "a tab does not tell"),
+        }
+    }
+
+    /// Listens in one document; where that is done already, nothing is done.
+    async fn listen_in(&self, session: &CdpSession, frame: &Frame) {
+        if let Err(error) = self.try_listen(session, frame).await {
+            tracing::debug!(%error, self.binding, "a document does not tell");
+        }
+    }
+
+    async fn try_listen(&self, session: &CdpSession, frame: &Frame) -> Result<(), CdpError> {
+        let params = json!({ "frameId": frame.id, "worldName": self.world });
+        let world = session.call("Page.createIsolatedWorld", params).await?;
+        let context = &world["executionContextId"];
+        let params = json!({ "name": self.binding, "executionContextId": context });
+        session.call("Runtime.addBinding", params).await?;
+        let params = json!({ "expression": self.expression(), "contextId": context });
+        session.call("Runtime.evaluate", params).await.map(drop)
+    }
+
+    /// One that is there already, of a session before this one, calls under the same name.
+    fn expression(&self) -> String {
+        let Self { binding, script, .. } = self;
+        let quiet = QUIET.as_millis();
+        format!(
+            "if (!self.{binding}Listens) {{
+                self.{binding}Listens = true;
+                let last = -Infinity;
+                const tell = () => {{
+                    const now = performance.now();
+                    if (now - last < {quiet}) return;
+                    last = now;
+                    {binding}('');
+                }};
+                {script}
+            }}"
+        )
+    }
+}
+
+/// How long a worker may take to run its main script.
+const LIMIT: Duration = Duration::from_secs(10);
+/// How many UTF-16 code units the scripts of a worker may have together.
+const LARGEST: usize = 10_000_000;
+/// The name of a script of ours: whatever was parsed before it has been told when it is.
+const MARK: &str = "baton:mark";
+
+/// Keeps the scripts of a worker in the mirror. One that cannot be read is left to its site.
+pub(super) async fn keep_sources(
+    worker: CdpSession,
+    script_url: String,
+    shared: Arc<Shared>,
+    activity: Counters,
+) {
+    let parsed = shared.hear_scripts(&worker);
+    let found = timeout(LIMIT, read(&worker, &script_url, parsed)).await;
+    shared.leave_scripts(&worker);
+    worker.post("Debugger.disable", json!({}));
+    let found =
+        found.unwrap_or(Err(CdpError::TimedOut { method: "Debugger.enable", limit: LIMIT }));
+    match found {
+        Ok(Some((key, sources))) => {
+            let mut mirror = shared.mirror();
+            mirror.keep_sources(key.clone(), script_url, sources);
+            mirror.dirty().stored(key).workers = true;
+            drop(mirror);
+            activity.wrote();
+        }
+        Ok(None) => tracing::debug!("the scripts of a worker are too large, or nobody's"),
+        Err(error) => tracing::debug!(%error, "the scripts of a worker could not be read"),
+    }
+}
+
+async fn read(
+    worker: &CdpSession,
+    script_url: &str,
+    mut parsed: Receiver<ScriptParsed>,
+) -> Result<Option<(StorageKey, Sources)>, CdpError> {
+    // One right after the other: a `debugger` statement must not stop the worker, and one that did
+    // so in between is passed over.
+    worker.post("Debugger.enable", json!({}));
+    worker.call("Debugger.setSkipAllPauses", json!({ "skip": true })).await?;
+    worker.post("Debugger.resume", json!({}));
+    let Some(key) = frames::own_storage_key(worker).await? else {
+        return Ok(None);
+    };
+    let mut found = BTreeMap::new();
+    let mut worker_type = None;
+    let mut is_marked = false;
+    while let Some(script) = parsed.recv().await {
+        if script.url == MARK {
+            break;
+        }
+        let address =
+            if script.embedder_name.is_empty() { script.url } else { script.embedder_name };
+        if address == script_url && worker_type.is_none() {
+            worker_type =
+                Some(if script.is_module { WorkerType::Module } else { WorkerType::Classic });
+        }
+        if address.starts_with("http") {
+            found.insert(address, script.script_id);
+        }
+        // The worker takes the mark when it has run its main script, and with it all imports.
+        if worker_type.is_some() && !std::mem::replace(&mut is_marked, true) {
+            let expression = format!("0\n//# sourceURL={MARK}");
+            worker.post("Runtime.evaluate", json!({ "expression": expression }));
+        }
+    }
+    let scripts = fetch(worker, found).await?;
+    Ok(worker_type
+        .zip(scripts)
+        .map(|(worker_type, scripts)| (key, Sources { worker_type, scripts })))
+}
+
+/// The texts of scripts; none when they are too large.
+async fn fetch(
+    worker: &CdpSession,
+    found: BTreeMap<String, String>,
+) -> Result<Option<Vec<WorkerScript>>, CdpError> {
+    let method = "Debugger.getScriptSource";
+    let mut scripts = Vec::new();
+    let mut left = LARGEST;
+    for (url, id) in found {
+        let answer = worker.call_raw(LIMIT, method, json!({ "scriptId": id })).await?;
+        let source = crate::live::messages::script_source(&answer)
+            .map_err(|source| CdpError::Decode { method, source })?;
+        let Some(rest) = left.checked_sub(source.len()) else {
+            return Ok(None);
+        };
+        left = rest;
+        scripts.push(WorkerScript { url, source });
+    }
+    Ok(Some(scripts))
 }

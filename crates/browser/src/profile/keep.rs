@@ -1,19 +1,26 @@
-//! Keeps a copy of the state-bearing files of a profile, and puts it back when a resume fails.
+//! Keeps a copy of the state-bearing files of a profile, puts it back when a resume fails, and notes
+//! whose state they hold.
 //!
-//! The one idea: the copy counts only under its final name. It is written beside, synced and
-//! renamed, so a half-written copy is never mistaken for a whole one; and while a whole one stands
-//! there, an earlier resume did not end well, so the copy is the truth and goes back first.
+//! The one idea: the copy counts only under its final name. It is written beside, synced and renamed,
+//! so a half-written copy is never mistaken for a whole one; and while a whole one stands there, an
+//! earlier resume did not end well, so the copy is the truth and goes back first.
+//!
+//! A profile and a snapshot can only be compared when one came from the other. The note names the term
+//! in which the profile's browser runs and the snapshot that it was made equal to; a snapshot of
+//! another term, say one that another machine took, has nothing to do with this profile.
 
-use super::{ProfileError, note};
+use super::{ProfileError, bounds};
+use baton_session::{SnapshotId, Term, json};
+use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, ErrorKind};
+use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::thread;
+use std::{fs, io, thread};
 
 /// Files and folders below the profile that hold state; all else is cache and can be made again.
 const STATE: [&str; 22] = [
-    note::NAME,
+    NOTE,
     "Local State",
     "Default/Cookies",
     "Default/Cookies-journal",
@@ -176,6 +183,57 @@ pub(super) fn remove(path: &Path) -> Result<(), ProfileError> {
     }
 }
 
+/// The note's name in the profile.
+const NOTE: &str = "baton.json";
+/// The longest note, in bytes; a browser may write into its profile what it likes.
+const LARGEST: u64 = 64 << 10;
+
+/// Changes with every start of the machine (`random(4)`).
+const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
+
+/// Whose state a profile holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Note {
+    /// The term in which its browser runs.
+    pub term: Term,
+    /// The snapshot that it was made equal to; none for a session that was just opened.
+    #[serde(default)]
+    pub from: Option<SnapshotId>,
+    /// During which run of the machine; empty where that cannot be told.
+    boot: String,
+}
+
+impl Note {
+    /// A note of now.
+    pub fn new(term: Term, from: Option<SnapshotId>) -> Self {
+        Self { term, from, boot: boot() }
+    }
+
+    /// The note in a profile; none when there is none that can be read.
+    pub fn read(profile: &Path) -> Option<Self> {
+        serde_json::from_slice(&bounds::read(&profile.join(NOTE), LARGEST).ok()?).ok()
+    }
+
+    /// Puts the note into a profile. It is not synced: one that a power cut took is no note, and then
+    /// the snapshot counts.
+    pub fn write(&self, profile: &Path) -> Result<(), ProfileError> {
+        let (path, draft) = (profile.join(NOTE), profile.join("baton.json.new"));
+        let text = json::bytes(self);
+        fs::write(&draft, text).map_err(ProfileError::new("write", &draft))?;
+        fs::rename(&draft, &path).map_err(ProfileError::new("rename", &draft))
+    }
+
+    /// Whether the machine has run ever since.
+    pub fn is_of_this_boot(&self) -> bool {
+        !self.boot.is_empty() && self.boot == boot()
+    }
+}
+
+fn boot() -> String {
+    fs::read_to_string(BOOT_ID).map(|id| id.trim().to_owned()).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -241,5 +299,18 @@ mod tests {
     fn a_profile_that_does_not_exist_yet_is_an_empty_one() {
         let folder = tempfile::tempdir().unwrap();
         keep(&folder.path().join("new")).unwrap().discard().unwrap();
+    }
+
+    #[test]
+    fn a_note_is_read_back_and_a_damaged_one_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Note::read(folder.path()), None);
+        let note = Note::new(Term::from_i64(3), None);
+        note.write(folder.path()).unwrap();
+        let found = Note::read(folder.path()).unwrap();
+        assert_eq!(found, note);
+        assert!(found.is_of_this_boot());
+        fs::write(folder.path().join(NOTE), "{").unwrap();
+        assert_eq!(Note::read(folder.path()), None);
     }
 }

@@ -1,9 +1,14 @@
-//! The browser's own folders of IndexedDB, byte by byte.
+//! The browser's own folders of what sites store: those of IndexedDB, byte by byte, and whether there
+//! are any files.
 //!
 //! The one idea: what no script can read, a key that its site marked as not extractable, stands in
 //! these folders in the clear. Chromium adopts them in any profile, so they can be carried to another
 //! machine; whoever asks for that carries the key too. Only first parties have folders of their own;
 //! those of partitions are named by numbers of the profile.
+//!
+//! Hardly any site uses files (those of the origin private file system), and Chromium makes their folder
+//! when the first one does, before a script gets hold of it. So for as long as there is no folder, nobody
+//! has to be asked.
 
 use super::at_rest::folder_name;
 use super::{ProfileError, bounds};
@@ -11,9 +16,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use baton_session::StorageKey;
 use baton_session::file::{FileContent, FileEntry};
-use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
 
 /// The most that is read of one storage key, in bytes.
 const LARGEST: u64 = 64 << 20;
@@ -110,6 +115,47 @@ fn is_plain(name: &str) -> bool {
     matches!((parts.next(), parts.next()), (Some(Component::Normal(only)), None) if only == name)
 }
 
+/// Where in a profile there are files of sites, as far as can be told from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Systems {
+    first_parties: bool,
+    partitions: bool,
+}
+
+impl Systems {
+    /// Nothing can be told.
+    pub(crate) const UNKNOWN: Self = Self { first_parties: true, partitions: true };
+
+    /// Looks at a profile, if it is known, while a browser runs on it or not.
+    pub(crate) async fn look(profile: Option<PathBuf>) -> Self {
+        let Some(profile) = profile else { return Self::UNKNOWN };
+        let looked = tokio::task::spawn_blocking(move || Self::of(&profile.join("Default"))).await;
+        looked.unwrap_or(Self::UNKNOWN)
+    }
+
+    /// A first party's lie in one place, those of each partition in a folder with its number.
+    fn of(default: &Path) -> Self {
+        let partitions = match fs::read_dir(default.join("WebStorage")) {
+            Ok(mut entries) => entries.any(|entry| {
+                entry.map_or(true, |found| !is_missing(&found.path().join("FileSystem")))
+            }),
+            Err(error) => error.kind() != ErrorKind::NotFound,
+        };
+        Self { first_parties: !is_missing(&default.join("File System")), partitions }
+    }
+
+    /// Whether a storage key can have files.
+    pub(crate) fn may_hold(self, key: &StorageKey) -> bool {
+        if key.as_str().contains('^') { self.partitions } else { self.first_parties }
+    }
+}
+
+/// Whether there is certainly nothing at a path.
+fn is_missing(path: &Path) -> bool {
+    let missing = |kind| matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory);
+    fs::symlink_metadata(path).is_err_and(|error| missing(error.kind()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,5 +200,30 @@ mod tests {
             write(to.path(), &key(), &[FileEntry { path, content }]).unwrap_err();
         }
         assert_eq!(fs::read_dir(to.path()).unwrap().count(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_folder_tells_that_there_may_be_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let look = || Systems::look(Some(folder.path().to_owned()));
+        let none = Systems { first_parties: false, partitions: false };
+        assert_eq!(look().await, none, "of a browser that has not started yet");
+        let make = |path: &str| fs::create_dir_all(folder.path().join("Default").join(path));
+        make("WebStorage/7/IndexedDB").unwrap();
+        fs::write(folder.path().join("Default/WebStorage/QuotaManager"), "").unwrap();
+        assert_eq!(look().await, none);
+        make("WebStorage/12/FileSystem").unwrap();
+        assert_eq!(look().await, Systems { partitions: true, ..none });
+        make("File System").unwrap();
+        assert_eq!(look().await, Systems::UNKNOWN);
+        assert_eq!(Systems::look(None).await, Systems::UNKNOWN);
+    }
+
+    #[test]
+    fn partitions_have_a_place_of_their_own() {
+        let own = StorageKey::first_party("https://app.test");
+        let partition = StorageKey::new("https://b.test/^0https://app.test");
+        let systems = Systems { first_parties: true, partitions: false };
+        assert!(systems.may_hold(&own) && !systems.may_hold(&partition));
     }
 }

@@ -5,15 +5,15 @@
 //! computes no columns, is looked through before anything of it is believed, and has a time limit.
 
 use super::bounds::{LARGEST, TooMuch, expect_file};
-use super::fault::is_ours;
+use super::is_ours;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
-use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
+use std::{fs, io};
 use tempfile::TempDir;
 
 /// The longest text or blob of a row, in bytes: a site may store 10 MiB at most.

@@ -7,14 +7,10 @@
 //! and `console` read what the browser says; `bodies` fetches what was answered; `pump` brings them
 //! together.
 
-mod bodies;
-mod clock;
 mod console;
-mod format;
 mod network;
 mod places;
 mod pump;
-mod socket;
 mod told;
 
 pub use told::{

@@ -1,11 +1,19 @@
-//! What the browser tells of requests (CDP, domain `Network`).
+//! What the browser tells of requests (CDP, domain `Network`), of the bodies of their answers, and of
+//! each `WebSocket`.
+//!
+//! Bodies are asked for at once, since the browser forgets them at the next navigation. A `WebSocket`
+//! is a request of its own, and the messages that go over it.
 
-use super::clock::Clock;
-use super::format::cut;
+use super::console::cut;
 use super::places::Place;
-use super::told::{Answered, Failed, Finished, Redirect, Sent, What};
+use super::told::{Answered, Clock, Failed, Finished, Redirect, Sent, SocketMessage, What};
+use crate::cdp::CdpSession;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
+use serde_json::json;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// The browser's word for what the page gave up, and for the end of an answer without a body.
 const ABORTED: &str = "net::ERR_ABORTED";
@@ -165,4 +173,168 @@ impl LoadingFailed {
         let (error, canceled, blocked) = (self.error_text, self.canceled, self.blocked_reason);
         What::Failed(Failed { id, at, error, canceled, blocked })
     }
+}
+
+/// Frames of text (RFC 6455, section 11.8).
+const TEXT: u8 = 1;
+/// What CDP calls a WebSocket among the kinds of requests.
+const KIND: &str = "WebSocket";
+
+/// `Network.webSocketCreated`, which says where to, and later the handshake, which says when.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Created {
+    pub(super) request_id: String,
+    pub(super) url: String,
+}
+
+/// `Network.webSocketWillSendHandshakeRequest`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Handshake {
+    pub(super) request_id: String,
+    timestamp: f64,
+    wall_time: f64,
+    request: Headed,
+}
+
+/// `Network.webSocketHandshakeResponseReceived`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Shaken {
+    pub(super) request_id: String,
+    timestamp: f64,
+    response: ShakenResponse,
+}
+
+#[derive(Debug, Deserialize)]
+struct Headed {
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ShakenResponse {
+    status: u16,
+    #[serde(default)]
+    status_text: String,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+}
+
+/// `Network.webSocketFrameSent` and `Network.webSocketFrameReceived`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Frame {
+    request_id: String,
+    timestamp: f64,
+    response: Payload,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Payload {
+    opcode: f64,
+    #[serde(default)]
+    payload_data: String,
+}
+
+/// `Network.webSocketFrameError`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct FrameError {
+    pub(super) request_id: String,
+    pub(super) timestamp: f64,
+    #[serde(default)]
+    pub(super) error_message: String,
+}
+
+/// `Network.webSocketClosed`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Closed {
+    request_id: String,
+    timestamp: f64,
+}
+
+impl Handshake {
+    /// The request that opens it.
+    pub(super) fn told(self, url: String, place: &Place, clock: &Clock) -> Sent {
+        clock.set(self.timestamp, self.wall_time);
+        Sent {
+            id: self.request_id,
+            at: clock.at(self.timestamp),
+            method: "GET".to_owned(),
+            url,
+            headers: self.request.headers,
+            kind: KIND.to_owned(),
+            worker: place.worker(),
+            ..Sent::default()
+        }
+    }
+}
+
+impl Shaken {
+    /// Its answer.
+    pub(super) fn told(self, url: String, clock: &Clock) -> Answered {
+        Answered {
+            id: self.request_id,
+            at: clock.at(self.timestamp),
+            url,
+            status: self.response.status,
+            status_text: self.response.status_text,
+            headers: self.response.headers,
+            kind: KIND.to_owned(),
+            ..Answered::default()
+        }
+    }
+}
+
+impl Frame {
+    /// A message.
+    pub(super) fn told(self, sent: bool, clock: &Clock, most: usize) -> SocketMessage {
+        let Payload { opcode, payload_data } = self.response;
+        // Of binary messages the browser tells the bytes in base64.
+        let is_text = (opcode - f64::from(TEXT)).abs() < f64::EPSILON;
+        let length = payload_data.len() as u64;
+        let bytes = if is_text { length } else { length / 4 * 3 };
+        let text = is_text.then(|| cut(payload_data, most));
+        SocketMessage {
+            id: self.request_id,
+            at: clock.at(self.timestamp),
+            sent,
+            bytes,
+            truncated: text.as_ref().is_some_and(|(_, is_cut)| *is_cut),
+            text: text.map(|(text, _)| text),
+        }
+    }
+}
+
+impl Closed {
+    /// Its end.
+    pub(super) fn told(self, clock: &Clock) -> Finished {
+        let at = clock.at(self.timestamp);
+        Finished { id: self.request_id, at, ..Finished::default() }
+    }
+}
+
+/// How long the browser may take to give a body.
+const BODY_LIMIT: Duration = Duration::from_secs(5);
+
+/// The text of a body and whether it was cut; none when it is no text, or the browser has it no more.
+pub(super) async fn fetch_body(
+    session: &CdpSession,
+    id: &str,
+    most: usize,
+) -> Option<(String, bool)> {
+    let params = json!({ "requestId": id });
+    let mut answer =
+        session.call_within(BODY_LIMIT, "Network.getResponseBody", params).await.ok()?;
+    let serde_json::Value::String(body) = answer["body"].take() else { return None };
+    if answer["base64Encoded"] != true {
+        return Some(cut(body, most));
+    }
+    let text = String::from_utf8(STANDARD.decode(body).ok()?).ok()?;
+    Some(cut(text, most))
 }

@@ -1,19 +1,25 @@
-//! Compares the environment that a page sees with the one that the snapshot wants.
+//! The environment and the permissions that a snapshot wants: which side counts, and what a page sees
+//! of it.
 //!
-//! Viewport, time zone, locale and user agent are given to the browser at its launch, geolocation
-//! by its keeper, permissions by the settings of its profile; here they are only read back.
+//! Viewport, time zone, locale and user agent are given to the browser at its launch, geolocation by
+//! its keeper, permissions by the settings of its profile; here they are only read back.
+//!
+//! Permissions are written before the browser starts, so they hold from the first page on. The settings
+//! of a profile move forward only: what a profile that belongs to the snapshot says otherwise was
+//! decided later, unless its browser died before it wrote.
 
 use super::PAGES_AT_ONCE;
-use super::permissions::Seen as Told;
 use super::tabs::OpenTab;
-use crate::frames;
 use crate::launch::expect_itself;
-use crate::script::{self, Script};
+use crate::profile::at_rest::Instant;
+use crate::script::Script;
+use crate::{frames, script};
 use baton_session::environment::Viewport;
-use baton_session::permission::origin_of;
-use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
-use baton_session::{Environment, Receipt};
-use futures_util::stream::{self, StreamExt};
+use baton_session::permission::{Setting, origin_of};
+use baton_session::receipt::{ItemKind, ReceiptItem, Source, Verified};
+use baton_session::{Environment, Permission, Receipt};
+use futures_util::stream;
+use futures_util::stream::StreamExt;
 use serde::Deserialize;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,7 +46,7 @@ pub(super) async fn verify(
     tabs: &[OpenTab<'_>],
     wanted: &Environment,
     version: &str,
-) -> (Receipt, Told) {
+) -> (Receipt, SeenPermissions) {
     let looks = witnesses(tabs, wanted).into_iter().map(|tab| look(tab, wanted));
     let looks: Vec<_> = looks.collect();
     let seen: Vec<_> = stream::iter(looks).buffered(PAGES_AT_ONCE).collect().await;
@@ -102,4 +108,170 @@ async fn look(tab: &OpenTab<'_>, wanted: &Environment) -> Option<Seen> {
     let world = script::world(tab.session(), &frame.id).await.ok()?;
     let by_name = json!({ "timezone": wanted.timezone });
     script::run(tab.session(), &world, Script::Inspect, &by_name, LIMIT).await.ok()
+}
+
+/// A permission that a profile is to have, and the side that it came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// The permission.
+    pub permission: Permission,
+    /// From where.
+    pub source: Source,
+}
+
+/// What pages see of their permissions: by origin, then by name.
+pub(super) type SeenPermissions = BTreeMap<String, BTreeMap<String, String>>;
+
+/// Chooses between the permissions of a snapshot and those `found` in a profile. Without an instant
+/// at which the snapshot was taken, the two have nothing to do with each other, and the snapshot is
+/// taken.
+pub fn choose(
+    wanted: &[Permission],
+    found: Option<&[Permission]>,
+    taken_at: Option<Instant>,
+) -> Vec<Choice> {
+    let by_key =
+        |all| -> BTreeMap<_, _> { <[Permission]>::iter(all).map(|one| (one.key(), one)).collect() };
+    let (wanted, found) = (by_key(wanted), found.map(by_key));
+    let of_disk =
+        |permission: &Permission| Choice { permission: permission.clone(), source: Source::Disk };
+    let mut chosen = Vec::new();
+    for (key, wanted) in &wanted {
+        let there = found.as_ref().and_then(|found| found.get(key));
+        let told_by_settings = wanted.changed.is_some() && found.is_some();
+        match (there, taken_at) {
+            (Some(there), _) if there.setting == wanted.setting => chosen.push(of_disk(there)),
+            (Some(there), Some(at)) if there.changed > wanted.changed.or(Some(at.0)) => {
+                chosen.push(of_disk(there));
+            }
+            // It stood in the settings, and does no more: somebody took it back.
+            (None, Some(_)) if told_by_settings => {}
+            _ => chosen.push(Choice { permission: (*wanted).clone(), source: Source::Snapshot }),
+        }
+    }
+    let others = found.iter().flatten().filter(|(key, _)| !wanted.contains_key(*key));
+    chosen.extend(others.filter(|_| taken_at.is_some()).map(|(_, there)| of_disk(there)));
+    chosen
+}
+
+/// One line for each permission. One of a site that a tab shows was read back there, others stand in
+/// the settings; with a reason, nothing could be written.
+pub(super) fn receipt(
+    choices: &[Choice],
+    refused: Option<&str>,
+    seen: &SeenPermissions,
+) -> Receipt {
+    choices.iter().map(|choice| permission_item(choice, refused, seen)).collect()
+}
+
+fn permission_item(
+    Choice { permission, source }: &Choice,
+    refused: Option<&str>,
+    seen: &SeenPermissions,
+) -> ReceiptItem {
+    let (kind, place, source) = (ItemKind::Permission, permission.place(), *source);
+    if let (Some(reason), Source::Snapshot) = (refused, source) {
+        return ReceiptItem::rejected(kind, place, reason);
+    }
+    if let Err(reason) = permission.validate() {
+        return ReceiptItem::rejected(kind, place, reason);
+    }
+    let wanted = match permission.setting {
+        Setting::Allow => "granted",
+        Setting::Deny => "denied",
+    };
+    let found = seen.get(&permission.origin).and_then(|names| names.get(&permission.name));
+    match found {
+        Some(found) if found != wanted => {
+            let reason = format!("expected {wanted}, found {found}");
+            ReceiptItem { source, ..ReceiptItem::rejected(kind, place, reason) }
+        }
+        Some(_) => ReceiptItem { source, ..ReceiptItem::restored(kind, place) },
+        None => {
+            let verified = if source == Source::Disk { Verified::Disk } else { Verified::None };
+            ReceiptItem { source, verified, ..ReceiptItem::restored(kind, place) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TAKEN: Instant = Instant(100);
+
+    fn permission(name: &str, setting: Setting, changed: Option<i64>) -> Permission {
+        let (name, origin) = (name.to_owned(), "https://app.test".to_owned());
+        Permission { name, origin, setting, changed }
+    }
+
+    fn allow(changed: Option<i64>) -> Permission {
+        permission("camera", Setting::Allow, changed)
+    }
+
+    fn deny(changed: Option<i64>) -> Permission {
+        permission("camera", Setting::Deny, changed)
+    }
+
+    /// What is chosen of one permission, from where.
+    fn chosen(
+        wanted: Option<Permission>,
+        found: Option<Permission>,
+        at: Option<Instant>,
+    ) -> Option<(Setting, Source)> {
+        let (wanted, found) = (Vec::from_iter(wanted), Vec::from_iter(found));
+        let choices = choose(&wanted, Some(&found), at);
+        assert!(choices.len() < 2);
+        choices.first().map(|choice| (choice.permission.setting, choice.source))
+    }
+
+    #[test]
+    fn on_the_ground_of_its_profile_what_was_decided_later_counts() {
+        let (yes, no) = (Setting::Allow, Setting::Deny);
+        let case = |wanted, found| chosen(wanted, found, Some(TAKEN));
+        assert_eq!(case(Some(allow(Some(5))), Some(allow(Some(5)))), Some((yes, Source::Disk)));
+        assert_eq!(case(Some(allow(Some(5))), Some(deny(Some(6)))), Some((no, Source::Disk)));
+        // Only a page told of it, and the browser died before it wrote, or wrote of something later.
+        assert_eq!(case(Some(allow(None)), Some(deny(Some(5)))), Some((yes, Source::Snapshot)));
+        assert_eq!(case(Some(allow(None)), Some(deny(Some(105)))), Some((no, Source::Disk)));
+        assert_eq!(case(Some(allow(None)), None), Some((yes, Source::Snapshot)));
+        // Taken back, or decided since.
+        assert_eq!(case(Some(allow(Some(5))), None), None);
+        assert_eq!(case(None, Some(deny(Some(105)))), Some((no, Source::Disk)));
+        // Settings that say no instant are no later ones.
+        assert_eq!(case(Some(allow(Some(5))), Some(deny(None))), Some((yes, Source::Snapshot)));
+    }
+
+    #[test]
+    fn on_any_other_profile_the_snapshot_counts() {
+        let (wanted, found) = (Some(allow(Some(5))), Some(deny(Some(105))));
+        let snapshot = Some((Setting::Allow, Source::Snapshot));
+        assert_eq!(chosen(wanted.clone(), found.clone(), None), snapshot);
+        assert_eq!(chosen(wanted.clone(), None, None), snapshot);
+        assert_eq!(chosen(None, found, None), None);
+        let [choice] = &choose(&[allow(Some(5))], None, Some(TAKEN))[..] else { panic!() };
+        assert_eq!(choice.source, Source::Snapshot, "settings that are gone say nothing");
+    }
+
+    #[test]
+    fn a_page_has_the_last_word() {
+        let choices = choose(&[allow(None)], None, None);
+        let told = |word: Option<&str>, refused| {
+            let names = word.map(|word| ("camera".to_owned(), word.to_owned()));
+            let seen = SeenPermissions::from([(
+                "https://app.test".to_owned(),
+                names.into_iter().collect(),
+            )]);
+            let receipt = receipt(&choices, refused, &seen);
+            (receipt.has_losses(), receipt.items[0].verified)
+        };
+        assert_eq!(told(Some("granted"), None), (false, Verified::Page));
+        assert_eq!(told(Some("prompt"), None), (true, Verified::None));
+        assert_eq!(told(None, None), (false, Verified::None));
+        assert_eq!(told(None, Some("the disk is full")), (true, Verified::None));
+        let unknown = permission("of-a-newer-version", Setting::Allow, None);
+        assert!(
+            receipt(&choose(&[unknown], None, None), None, &SeenPermissions::new()).has_losses()
+        );
+    }
 }

@@ -1,42 +1,41 @@
 //! Restore: gives a freshly started browser the state of a snapshot, and writes the receipt.
 //!
-//! The one idea: no request reaches a site before its tab opens. While storage is filled, every
-//! request of the browser is answered by us with a blank document, so that a page of each origin can
-//! be had without the network; then the interception ends and each tab loads once, for real. Nothing
-//! is injected into real pages, so nothing can run twice.
+//! The one idea: no request reaches a site before its tab opens. While storage is filled, every request
+//! of the browser is answered by us with a blank document, so that a page of each origin can be had
+//! without the network; then the interception ends and each tab loads once, for real. Nothing is
+//! injected into real pages, so nothing can run twice.
+//!
+//! Cookies are set all at once in the order in which they are sent, and read back one by one.
 
-mod cookies;
 mod environment;
 mod ground;
 mod history;
-mod page;
-mod permissions;
-mod places;
 mod plan;
-mod reread;
 mod stage;
 mod stagehand;
 mod storage;
-mod stored;
 mod tabs;
 mod visit;
-mod walk;
+
+pub use environment::{Choice, choose};
+pub use ground::Ground;
 
 use crate::cdp::CdpError;
-use crate::cookies as store;
+use crate::cookies;
 use crate::keeper::KeeperLink;
 use crate::script::ScriptError;
 use crate::targets::TargetId;
-use baton_session::cookie::Expiry;
+use baton_session::cookie::{Expiry, SourceScheme, order};
 use baton_session::receipt::{ItemKind, ReceiptItem, Source};
 use baton_session::redact::ShownAddress;
-use baton_session::{History, Receipt, Site, State};
-use futures_util::stream::{self, StreamExt};
-pub use ground::Ground;
-pub use permissions::{Choice, choose};
+use baton_session::{Cookie, History, Receipt, Site, State};
+use futures_util::stream;
+use futures_util::stream::StreamExt;
+use ground::identity;
 use plan::Plan;
+use serde_json::json;
 use stage::Stage;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 use tabs::OpenTab;
 use visit::Visit;
@@ -54,14 +53,14 @@ pub struct Restored {
     /// What the browser holds now: the state of the snapshot, but for sites of which the profile was
     /// taken. Its tabs are the new ones.
     pub state: State,
-    permissions: permissions::Seen,
+    permissions: environment::SeenPermissions,
 }
 
 impl Restored {
     /// Adds a line for each permission that the profile was to have before the browser started; with
     /// why it was not given what came from the snapshot.
     pub fn tell_permissions(&mut self, choices: &[Choice], refused: Option<&str>) {
-        self.receipt.extend(permissions::receipt(choices, refused, &self.permissions));
+        self.receipt.extend(environment::receipt(choices, refused, &self.permissions));
     }
 }
 
@@ -97,7 +96,7 @@ pub async fn restore(
         }
         _ => BTreeSet::new(),
     };
-    receipt.extend(cookies::restore(&stage, &wanted.cookies, now, &later, is_compiled).await?);
+    receipt.extend(restore_cookies(&stage, &wanted.cookies, now, &later, is_compiled).await?);
     steps.end("cookies");
     let mut plan = Plan::new(&wanted, ground, &later);
     receipt.extend(std::mem::take(&mut plan.unreachable));
@@ -133,10 +132,10 @@ async fn prefer_later(
     now: Expiry,
     receipt: &mut Receipt,
 ) -> Result<BTreeSet<Site>, RestoreError> {
-    let found = store::fetch(&stage.browser(), None).await?.cookies;
+    let found = cookies::fetch(&stage.browser(), None).await?.cookies;
     let later = ground.later_sites(wanted, &found, now);
     ground.prefer(&later, wanted, found);
-    reread::databases(stage, ground, &later, wanted, receipt).await;
+    storage::databases(stage, ground, &later, wanted, receipt).await;
     for site in &later {
         receipt.push(ReceiptItem {
             source: Source::Disk,
@@ -175,10 +174,10 @@ fn refused(visit: &Visit<'_>, reason: &str) -> Receipt {
         reject(ItemKind::SessionStorage, key.clone());
     }
     for database in visit.databases {
-        reject(ItemKind::IndexedDb, places::database_place(&visit.key, &database.name));
+        reject(ItemKind::IndexedDb, visit::database_place(&visit.key, &database.name));
     }
     for (kind, place) in
-        visit.stored.map(|origin| places::items(&visit.key, origin)).into_iter().flatten()
+        visit.stored.map(|origin| visit::items(&visit.key, origin)).into_iter().flatten()
     {
         reject(kind, place);
     }
@@ -213,5 +212,87 @@ impl Steps {
     fn end(&mut self, name: &'static str) {
         self.0.push((name, self.1.elapsed()));
         self.1 = Instant::now();
+    }
+}
+
+/// Replaces the browser's cookies by those of the snapshot. They are cleared first: else a cookie
+/// that was deleted since the profile's last write to disk would rise again. Those of the sites in
+/// `of_disk` were read from the profile. In a profile that was compiled of the snapshot nothing can
+/// rise again, and nothing is set where the browser took everything over.
+async fn restore_cookies(
+    stage: &Stage,
+    wanted: &[Cookie],
+    now: Expiry,
+    of_disk: &BTreeSet<Site>,
+    is_compiled: bool,
+) -> Result<Receipt, CdpError> {
+    let browser = stage.browser();
+    let mut receipt = Receipt::default();
+    let mut valid = Vec::with_capacity(wanted.len());
+    for cookie in wanted {
+        match cookie.validate(now) {
+            Ok(()) => valid.push(cookie.clone()),
+            Err(reason) => receipt.push(rejected_cookie(cookie, reason)),
+        }
+    }
+    order(&mut valid);
+    let mut found = Vec::new();
+    if is_compiled {
+        found = cookies::fetch(&browser, None).await?.cookies;
+    }
+    // One that is set later is sent later, so where one is missing all are set again.
+    let is_there = is_compiled && is_as_wanted(&valid, &mut found);
+    let mut refused = Vec::new();
+    if !is_there {
+        browser.call("Storage.clearCookies", json!({})).await?;
+        refused = cookies::set(&browser, &valid).await?;
+        found = cookies::fetch(&browser, None).await?.cookies;
+    }
+    let refused: BTreeMap<_, _> =
+        refused.iter().map(|(cookie, reason)| (cookie.key(), reason.as_str())).collect();
+    let found: BTreeMap<_, _> = found.iter().map(|cookie| (identity(cookie), cookie)).collect();
+    for cookie in &valid {
+        let kept = found.get(&identity(cookie)).is_some_and(|found| found.value == cookie.value);
+        receipt.push(match refused.get(&cookie.key()) {
+            Some(reason) => rejected_cookie(cookie, reason),
+            None if kept && of_disk.contains(&cookie.site()) => ReceiptItem {
+                source: Source::Disk,
+                ..ReceiptItem::restored(ItemKind::Cookie, cookie_place(cookie))
+            },
+            None if kept => ReceiptItem::restored(ItemKind::Cookie, cookie_place(cookie)),
+            None => rejected_cookie(cookie, "expected the browser to keep it, found it gone"),
+        });
+    }
+    Ok(receipt)
+}
+
+/// Whether the browser has those cookies, and would send them in their order.
+fn is_as_wanted(wanted: &[Cookie], found: &mut [Cookie]) -> bool {
+    order(found);
+    let mut rest = found.iter();
+    wanted.iter().all(|wanted| rest.any(|found| is_one(wanted, found)))
+}
+
+/// Whether a cookie is the one that is wanted, but for a scheme and a port that nobody knows.
+fn is_one(wanted: &Cookie, found: &Cookie) -> bool {
+    let mut found = found.clone();
+    if wanted.source_scheme == SourceScheme::Unset {
+        found.source_scheme = SourceScheme::Unset;
+    }
+    if wanted.source_port.is_none() {
+        found.source_port = None;
+    }
+    found == *wanted
+}
+
+fn rejected_cookie(cookie: &Cookie, reason: impl std::fmt::Display) -> ReceiptItem {
+    ReceiptItem::rejected(ItemKind::Cookie, cookie_place(cookie), reason)
+}
+
+fn cookie_place(cookie: &Cookie) -> String {
+    let Cookie { name, domain, path, .. } = cookie;
+    match &cookie.partition_key {
+        Some(partition) => format!("{domain}{path} {name} (in {})", partition.top_level_site),
+        None => format!("{domain}{path} {name}"),
     }
 }

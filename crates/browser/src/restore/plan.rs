@@ -6,8 +6,7 @@
 //! the token from before a logout, must not rise again.
 
 use super::ground::Ground;
-use super::places::own_key;
-use super::visit::Visit;
+use super::visit::{Visit, own_key};
 use baton_session::receipt::ReceiptItem;
 use baton_session::state::OriginState;
 use baton_session::{Entries, Receipt, Site, State, StorageKey, Tab};

@@ -1,17 +1,45 @@
-//! Fills the storage of one key through a document of that key.
+//! The storage of one key, through a document of that key: filled, or read again where the profile
+//! counts.
+//!
+//! A worker is registered with the scripts that ran when it was captured: the stagehand answers for the
+//! site, and sees to it that the worker does not run what the site has it do once, when it is new. What
+//! that left behind is in the snapshot already.
+//!
+//! The databases of sites of which the profile is taken are read, so that the next snapshot has them:
+//! no tab may show them for a long time.
 
-use super::page::{FILL_LIMIT, Page, restored};
-use super::places::{blank_address, database_place};
+use super::ground::Ground;
 use super::stage::Stage;
-use super::visit::Visit;
-use super::{VisitError, refused, stored};
+use super::visit::{Visit, blank_address, cache_place, database_place, worker_place};
+use super::{PAGES_AT_ONCE, VisitError, refused};
 use crate::cdp::CdpSession;
-use crate::script::{self, Script, ScriptError};
-use crate::targets;
-use baton_session::receipt::{ItemKind, ReceiptItem};
-use baton_session::{Database, Entries, Receipt, StorageKey, Text};
+use crate::script::{Script, ScriptError, World};
+use crate::{script, targets};
+use baton_session::receipt::{ItemKind, ReceiptItem, Source};
+use baton_session::state::OriginState;
+use baton_session::{Database, Entries, Receipt, Registration, Site, State, StorageKey, Text};
+use futures_util::stream;
+use futures_util::stream::StreamExt;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// How long the writing of one key's web storage, of one database or the like, may take.
+const FILL_LIMIT: Duration = Duration::from_mins(1);
+
+/// A document of the key that is filled.
+pub(super) struct Page {
+    pub(super) session: CdpSession,
+    pub(super) world: World,
+    pub(super) origin: String,
+}
+
+/// What was equal already came from the profile.
+pub(super) fn restored(kind: ItemKind, place: String, changed: u64) -> ReceiptItem {
+    let source = if changed == 0 { Source::Disk } else { Source::Snapshot };
+    ReceiptItem { source, ..ReceiptItem::restored(kind, place) }
+}
 
 /// How often a page is shown whose document does not stay.
 const ATTEMPTS: usize = 3;
@@ -76,7 +104,7 @@ pub(super) async fn fill(
         receipt.push(page.fill_database(&visit.key, database).await);
     }
     if let Some(origin) = visit.stored {
-        receipt.extend(stored::fill(stage, &page, &visit.key, origin).await);
+        receipt.extend(fill_stored(stage, &page, &visit.key, origin).await);
     }
     Ok(receipt)
 }
@@ -153,5 +181,148 @@ impl FilledDatabase {
                 },
             ),
         }
+    }
+}
+
+/// What `fill_stored.js` returns.
+#[derive(Debug, Deserialize)]
+struct FilledStored {
+    changed: u64,
+    lost: u64,
+    #[serde(default)]
+    pending: bool,
+    error: Option<String>,
+}
+
+/// Fills all of it, one thing at a time: whatever fails costs itself only.
+async fn fill_stored(
+    stage: &Stage,
+    page: &Page,
+    key: &StorageKey,
+    origin: &OriginState,
+) -> Receipt {
+    let mut receipt = Receipt::default();
+    for registration in &origin.service_workers {
+        let filled = register(stage, page, registration).await;
+        receipt.push(stored_item(ItemKind::ServiceWorker, worker_place(key, registration), filled));
+    }
+    for cache in &origin.caches {
+        let filled = run_stored(page, json!({ "cache": cache })).await;
+        receipt.push(stored_item(ItemKind::Cache, cache_place(key, cache), filled));
+    }
+    if !origin.files.is_empty() {
+        let filled = run_stored(page, json!({ "files": origin.files })).await;
+        receipt.push(stored_item(ItemKind::Files, key.to_string(), filled));
+    }
+    receipt
+}
+
+/// Looks first: only a worker that we register gets its scripts from us.
+async fn register(
+    stage: &Stage,
+    page: &Page,
+    registration: &Registration,
+) -> Result<FilledStored, ScriptError> {
+    let mut wanted = json!(Registration { scripts: Vec::new(), ..registration.clone() });
+    wanted["register"] = json!(false);
+    let looked = run_stored(page, json!({ "registration": wanted })).await?;
+    if !looked.pending || !registration.is_whole() {
+        return Ok(looked);
+    }
+    stage.know_scripts(&registration.scripts);
+    wanted["register"] = json!(true);
+    run_stored(page, json!({ "registration": wanted })).await
+}
+
+async fn run_stored(page: &Page, mut wanted: Value) -> Result<FilledStored, ScriptError> {
+    wanted["origin"] = json!(page.origin);
+    script::run(&page.session, &page.world, Script::FillStored, &wanted, FILL_LIMIT).await
+}
+
+fn stored_item(
+    kind: ItemKind,
+    place: String,
+    filled: Result<FilledStored, ScriptError>,
+) -> ReceiptItem {
+    match filled {
+        Err(error) => ReceiptItem::rejected(kind, place, error),
+        Ok(FilledStored { error: Some(error), .. }) => ReceiptItem::rejected(kind, place, error),
+        Ok(FilledStored { pending: true, .. }) => {
+            let reason = "its scripts were never seen: the site registers it when its page runs";
+            ReceiptItem::pending(kind, place, reason)
+        }
+        Ok(FilledStored { changed, lost: 0, .. }) => restored(kind, place, changed),
+        Ok(FilledStored { lost, .. }) => {
+            let reason = format!("{lost} responses cannot be read by any script");
+            ReceiptItem::not_portable(kind, place, reason)
+        }
+    }
+}
+
+/// How long the databases of one key may take.
+const LIMIT: Duration = Duration::from_secs(15);
+
+/// What `collect.js` returns of databases.
+#[derive(Debug, Deserialize)]
+struct Collected {
+    databases: Vec<Database>,
+    failures: Vec<Value>,
+}
+
+/// Takes into the state the databases of `sites` as the profile has them. Those of a key that cannot
+/// be read stay on the disk as they are.
+pub(super) async fn databases(
+    stage: &Stage,
+    ground: &Ground,
+    sites: &BTreeSet<Site>,
+    wanted: &mut State,
+    receipt: &mut Receipt,
+) {
+    let known = wanted.origins.iter().filter(|(_, origin)| !origin.databases.is_empty());
+    let keys: BTreeSet<StorageKey> = known
+        .map(|(key, _)| key.clone())
+        .chain(ground.at_rest.files.keys())
+        .filter(|key| sites.contains(&key.site()) && !ground.is_untouched(key))
+        .collect();
+    let reads: Vec<_> = keys.into_iter().map(|key| read(stage, key)).collect();
+    let reads: Vec<_> = stream::iter(reads).buffered(PAGES_AT_ONCE).collect().await;
+    for (key, read) in reads {
+        let databases = match read {
+            Ok(databases) => databases,
+            Err(error) => {
+                let reason = format!("it stays in the profile, and could not be read: {error}");
+                receipt.push(ReceiptItem::pending(ItemKind::IndexedDb, key.as_str(), reason));
+                Vec::new()
+            }
+        };
+        wanted.origins.entry(key).or_default().databases = databases;
+    }
+}
+
+async fn read(stage: &Stage, key: StorageKey) -> (StorageKey, Result<Vec<Database>, VisitError>) {
+    let found = read_in_page(stage, &key).await;
+    (key, found)
+}
+
+async fn read_in_page(stage: &Stage, key: &StorageKey) -> Result<Vec<Database>, VisitError> {
+    let browser = stage.browser();
+    let target = targets::create_hidden(&browser).await?;
+    let page = stage.attach(&target).await?;
+    let (session, world) = stage.show(&page, &blank_address(key), key).await?;
+    let argument = json!({
+        "origin": key.origin(),
+        "wantLocal": false,
+        "wantSession": false,
+        "wantDatabases": { "all": true, "named": [], "known": [] },
+    });
+    let mut collected: Collected =
+        script::run(&session, &world, Script::Collect, &argument, LIMIT).await?;
+    for database in &mut collected.databases {
+        script::read_generators(&session, key, database).await?;
+    }
+    targets::close(&browser, &target).await?;
+    match collected.failures.first() {
+        None => Ok(collected.databases),
+        Some(failure) => Err(VisitError::Unread(failure["reason"].to_string())),
     }
 }

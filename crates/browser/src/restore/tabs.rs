@@ -1,20 +1,21 @@
 //! Restores tabs: made empty, filled behind the curtain, then loaded once for real.
 
-use super::history::Way;
+use super::history::{Walker, Way};
 use super::stage::Stage;
 use super::stagehand::let_go;
 use super::visit::Visit;
-use super::walk::Walker;
-use super::{PAGES_AT_ONCE, places, refused, storage};
-use crate::beginning::{self, Entry};
+use super::{PAGES_AT_ONCE, refused, storage, visit};
+use crate::beginning::Entry;
 use crate::cdp::{CdpError, CdpSession};
 use crate::frames::Frame;
-use crate::targets::{self, TargetId};
+use crate::targets::TargetId;
+use crate::{beginning, targets};
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::redact::ShownAddress;
 use baton_session::{History, Receipt, Tab};
 use futures_util::future::join_all;
-use futures_util::stream::{self, StreamExt};
+use futures_util::stream;
+use futures_util::stream::StreamExt;
 use serde_json::json;
 use std::time::Duration;
 use url::Url;
@@ -61,8 +62,8 @@ impl OpenTab<'_> {
     pub(super) async fn fill(&self, stage: &Stage, visits: &[Visit<'_>]) -> Receipt {
         let mut receipt = Receipt::default();
         for visit in visits.iter().filter(|visit| !visit.is_empty()) {
-            let blank = places::blank_address(&visit.key);
-            let is_own = places::is_own(&self.tab.url, &visit.key);
+            let blank = visit::blank_address(&visit.key);
+            let is_own = visit::is_own(&self.tab.url, &visit.key);
             let url = if is_own { self.tab.url.as_str() } else { blank.as_str() };
             match storage::fill(stage, &self.session, visit, url).await {
                 Ok(items) => receipt.extend(items),

@@ -5,24 +5,20 @@
 //! ids and `sessionId` are rewritten, payloads pass as they came, and what belongs to a client ends
 //! with it. No I/O here: frames go in, [`Action`]s come out.
 
-mod command;
 mod downstream;
-mod files;
 mod frame;
 mod guard;
 mod own;
-mod targets;
 #[cfg(test)]
 mod tests;
 mod upstream;
 
-use super::boot_clock::BootInstant;
+pub(super) use guard::Files;
+
 use super::protocol::Role;
-use super::spec::PreludeCall;
-pub(super) use files::Files;
-use own::Own;
+use super::spec::{BootInstant, PreludeCall};
+use own::{Own, Targets};
 use std::collections::{HashMap, VecDeque};
-use targets::Targets;
 
 /// How many calls may wait for the browser at once, over all clients.
 const CALLS: usize = 65_536;

@@ -7,30 +7,40 @@
 //!
 //! The rules are set on a thread of their own, which starts the browser and ends: its process inherits
 //! them, and the keeper, which has files to look after, does not.
+//!
+//! Rules of Landlock (<https://docs.kernel.org/userspace-api/landlock.html>) are about the files that the
+//! paths lead to now, with what is below them. Older kernels enforce as much as they know; the first
+//! version suffices to take files away. Where a kernel has none, bubblewrap makes a mount namespace in
+//! which nothing else is there. In a user namespace of its own the browser may not look into processes
+//! outside of it, although `/proc` shows them: that is the caller's `/proc`, because Chromium's lock names
+//! a process by its number there.
 
-mod bubblewrap;
 mod home;
-mod landlock;
 mod view;
+
+pub use view::{Access, Seen, View};
 
 use super::error::LaunchError;
 use super::options::{Confine, LaunchOptions};
 use baton_session::Confinement;
 use home::Home;
+use landlock::{
+    ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset,
+    RulesetAttr, RulesetCreatedAttr, Scope, make_bitflags,
+};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::thread;
+use std::{io, thread};
 use tokio::process::{Child, Command};
 use tokio::runtime::Handle;
-pub use view::{Access, Seen, View};
+use view::DEVICES;
 
 /// By which rules browsers can be confined on this machine, best first. `path_var` is the caller's
 /// `PATH`.
 pub fn available(path_var: Option<&str>) -> Vec<Confinement> {
-    let landlock = landlock::is_supported().then_some(Confinement::Landlock);
-    let bubblewrap = bubblewrap::find(path_var).map(|_| Confinement::Bubblewrap);
+    let landlock = has_landlock().then_some(Confinement::Landlock);
+    let bubblewrap = find_bubblewrap(path_var).map(|_| Confinement::Bubblewrap);
     landlock.into_iter().chain(bubblewrap).collect()
 }
 
@@ -53,7 +63,7 @@ pub(super) struct Words {
 impl Confined {
     /// The rules that the settings and this machine come to, and the files that they need.
     pub(super) fn prepare(options: &LaunchOptions, as_root: bool) -> Result<Self, LaunchError> {
-        let bubblewrap = bubblewrap::find(options.inherited.get("PATH").map(String::as_str));
+        let bubblewrap = find_bubblewrap(options.inherited.get("PATH").map(String::as_str));
         let wants = |rules| match options.confine {
             Confine::Auto => true,
             Confine::Landlock => rules == Confinement::Landlock,
@@ -65,7 +75,7 @@ impl Confined {
             let view = View::of(options, &home, as_root);
             Ok((home, view))
         };
-        if wants(Confinement::Landlock) && landlock::is_supported() {
+        if wants(Confinement::Landlock) && has_landlock() {
             let (home, view) = files()?;
             return Ok(Self::Landlock { home, view });
         }
@@ -102,7 +112,7 @@ impl Confined {
         match self {
             Self::Bubblewrap { view, program: bubblewrap, .. } => Words {
                 program: bubblewrap.clone(),
-                arguments: bubblewrap::arguments(view, program, arguments),
+                arguments: bubblewrap_arguments(view, program, arguments),
             },
             _ => Words { program: program.to_owned(), arguments },
         }
@@ -146,7 +156,7 @@ impl Confined {
             Self::Off => return Ok(()),
             Self::Landlock { view, .. } => {
                 leave_keyring();
-                landlock::restrict(view).map_err(refused)?;
+                restrict_by_landlock(view).map_err(refused)?;
                 // Root is more than its files: with its capabilities it reads the kernel's memory.
                 baton_confine::capabilities::drop_all().map_err(refused)?;
             }
@@ -161,5 +171,110 @@ impl Confined {
 fn leave_keyring() {
     if let Err(error) = baton_confine::keyring::join() {
         tracing::warn!(%error, "the browser stays in its user's keyring");
+    }
+}
+
+/// The program.
+const BUBBLEWRAP: &str = "bwrap";
+
+/// Where bubblewrap is, if it is installed.
+fn find_bubblewrap(path_var: Option<&str>) -> Option<PathBuf> {
+    let folders = path_var.map(std::env::split_paths).into_iter().flatten();
+    folders.map(|folder| folder.join(BUBBLEWRAP)).find(|path| path.is_file())
+}
+
+/// What bubblewrap is to be executed with, so that `program` sees what `view` says. The environment, the
+/// descriptors and the group of the process stay as they are.
+fn bubblewrap_arguments(view: &View, program: &Path, of_program: Vec<OsString>) -> Vec<OsString> {
+    let own = ["--unshare-user", "--cap-drop", "ALL", "--dev", "/dev"];
+    let mut arguments: Vec<OsString> = own.map(OsString::from).into();
+    for Seen { path, access } in &view.seen {
+        match access {
+            Access::Run | Access::Read | Access::Processes { writable: false } => {
+                match link(path) {
+                    Some(target) => arguments.extend(["--symlink".into(), target, path.into()]),
+                    None => bind(&mut arguments, "--ro-bind-try", path),
+                }
+            }
+            Access::Write => bind(&mut arguments, "--bind", path),
+            Access::Processes { writable: true } => bind(&mut arguments, "--dev-bind", path),
+            // What `--dev` makes by itself, beside shared memory of its own.
+            Access::Device if DEVICES.iter().any(|usual| path.as_path() == Path::new(usual)) => {}
+            Access::Device => bind(&mut arguments, "--dev-bind-try", path),
+            Access::Shared => {}
+        }
+    }
+    arguments.extend(["--".into(), program.into()]);
+    arguments.extend(of_program);
+    arguments
+}
+
+fn bind(arguments: &mut Vec<OsString>, how: &str, path: &Path) {
+    arguments.extend([how.into(), path.into(), path.into()]);
+}
+
+/// What `/lib` and its like lead to where they are links into `/usr`.
+fn link(path: &Path) -> Option<OsString> {
+    let target = path.read_link().ok()?;
+    let into_usr = target.starts_with("usr") || target.starts_with("/usr");
+    (path.parent() == Some(Path::new("/")) && into_usr).then(|| target.into_os_string())
+}
+
+/// The newest version whose rights are asked for: with signals and abstract sockets.
+const NEWEST: ABI = ABI::V6;
+/// What a plain file can be given; the kernel refuses more.
+const OF_FILES: BitFlags<AccessFs> =
+    make_bitflags!(AccessFs::{Execute | ReadFile | WriteFile | Truncate | IoctlDev});
+
+/// Whether this kernel has Landlock, and it is turned on.
+fn has_landlock() -> bool {
+    let asked = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(ABI::V1));
+    asked.and_then(Ruleset::create).is_ok()
+}
+
+/// Restricts the calling thread, and whatever it starts, to `view`.
+fn restrict_by_landlock(view: &View) -> io::Result<()> {
+    let ruleset = Ruleset::default()
+        .handle_access(AccessFs::from_all(NEWEST))
+        .and_then(|ruleset| ruleset.scope(scopes(view)))
+        .and_then(Ruleset::create)
+        .map_err(io::Error::other)?;
+    let ruleset = view.seen.iter().try_fold(ruleset, |ruleset, Seen { path, access }| {
+        // One that has gone since the list was made is not there for the browser either.
+        let Ok(opened) = PathFd::new(path) else { return Ok(ruleset) };
+        let rights = rights(*access);
+        let rights = if path.is_dir() { rights } else { rights & OF_FILES };
+        ruleset.add_rule(PathBeneath::new(opened, rights)).map_err(io::Error::other)
+    })?;
+    let status = ruleset.restrict_self().map_err(io::Error::other)?;
+    tracing::debug!(?status, "the browser's rules");
+    match status.ruleset {
+        landlock::RulesetStatus::NotEnforced => Err(io::ErrorKind::Unsupported.into()),
+        _ => Ok(()),
+    }
+}
+
+/// A display is often reached by an abstract socket, which belongs to nobody's files.
+fn scopes(view: &View) -> BitFlags<Scope> {
+    if view.headed { Scope::Signal.into() } else { Scope::Signal | Scope::AbstractUnixSocket }
+}
+
+fn rights(access: Access) -> BitFlags<AccessFs> {
+    let read = AccessFs::ReadFile | AccessFs::ReadDir;
+    match access {
+        Access::Run => read | AccessFs::Execute,
+        Access::Read | Access::Processes { writable: false } => read,
+        Access::Processes { writable: true } => read | AccessFs::WriteFile,
+        Access::Device => read | AccessFs::WriteFile | AccessFs::IoctlDev,
+        Access::Shared => make_bitflags!(AccessFs::{
+            ReadFile | WriteFile | Truncate | MakeReg | RemoveFile
+        }),
+        Access::Write => {
+            let never =
+                AccessFs::Execute | AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev;
+            AccessFs::from_all(NEWEST) & !never
+        }
     }
 }

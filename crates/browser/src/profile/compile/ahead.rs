@@ -1,9 +1,7 @@
 //! Stores that are made before somebody asks for them, and those that nobody will ask for any more.
 
-use super::archive::StoreArchive;
-use super::cache::{ProfileCache, is_worth_it};
-use super::key::CacheKey;
-use super::store::{Rows, Store};
+use super::cache::{CacheKey, ProfileCache, is_worth_it};
+use super::store::{Rows, Store, StoreArchive};
 use super::{CompileError, Times};
 use crate::profile::ProfileError;
 use crate::profile::instant::Instant;

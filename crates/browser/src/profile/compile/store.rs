@@ -1,15 +1,20 @@
-//! The two stores of a profile that are written as rows: cookies and localStorage.
+//! The two stores of a profile that are written as rows, cookies and localStorage, and the archive of
+//! their files.
 
-use super::areas::usable_areas;
 use super::{CompileError, Times, area_lines, cookie_lines, in_store};
-use crate::profile::cookies;
+use crate::profile::instant::Instant;
 use crate::profile::keep::create_folder;
-use crate::profile::local_storage::{self, Areas};
+use crate::profile::local_storage::{Area, Areas};
+use crate::profile::memory::FromStart;
+use crate::profile::{ProfileError, cookies, local_storage, memory};
 use baton_session::cookie::Expiry;
+use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::{Cookie, PartKind, Receipt, State};
-use std::io;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::Path;
-use std::thread;
+use std::sync::Arc;
+use std::{io, thread};
 
 /// The folder of a profile in which its stores are.
 pub(in crate::profile) const DEFAULT: &str = "Default";
@@ -93,7 +98,7 @@ impl Rows {
     }
 
     /// The lines of one store.
-    pub(in crate::profile) fn receipt_of(&self, store: Store) -> Receipt {
+    fn receipt_of(&self, store: Store) -> Receipt {
         let [unusable, strange] = &self.left_out;
         let (mut receipt, lines) = match store {
             Store::Cookies => (unusable.clone(), cookie_lines(&self.cookies)),
@@ -130,4 +135,112 @@ impl Rows {
             }
         }
     }
+}
+
+/// The most that a site may store under one key, in bytes, as Chromium counts them
+/// (`kPerStorageAreaQuota`: 10 MiB).
+const QUOTA: usize = 10 << 20;
+
+/// The areas, as if they were changed at `at`, and a line for each that no browser would open.
+pub(super) fn usable_areas(state: &State, at: Instant) -> (Areas, Receipt) {
+    let (mut areas, mut left_out) = (Areas::new(), Receipt::default());
+    for (key, origin) in &state.origins {
+        let entries = &origin.local_storage;
+        if entries.is_empty() {
+            continue;
+        }
+        let kind = ItemKind::LocalStorage;
+        let is_web = key.origin().starts_with("http://") || key.origin().starts_with("https://");
+        if !is_web || key.as_str().contains('\0') || !key.is_reachable() {
+            let reason =
+                "expected the storage key of an http or https origin, or of a partition of one";
+            left_out.push(ReceiptItem::not_portable(kind, key.as_str(), reason));
+            continue;
+        }
+        let size: usize = entries.0.iter().map(|(key, value)| 2 * (key.len() + value.len())).sum();
+        if size > QUOTA {
+            let reason = format!("expected at most {QUOTA} bytes of entries, found {size}");
+            left_out.push(ReceiptItem::rejected(kind, key.as_str(), reason));
+            continue;
+        }
+        areas.insert(key.clone(), Area { entries: entries.clone(), changed: Some(at) });
+    }
+    (areas, left_out)
+}
+
+/// How much is read and written at once, in bytes.
+const CHUNK: usize = 256 << 10;
+/// The end of an archive: two empty blocks (POSIX, `pax`).
+const END: u64 = 1024;
+
+/// The files of a store as a tar archive, in memory only, for they may be a login in plain text. Cheap to
+/// clone; they are there for whoever has one.
+#[derive(Debug, Clone)]
+pub struct StoreArchive(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    file: File,
+    size: u64,
+    /// When the first of its cookies ends: from then on it is another store.
+    until: Option<Expiry>,
+    receipt: Receipt,
+}
+
+impl StoreArchive {
+    /// Of a store in a profile, into which these rows were written. Blocks on the disk.
+    pub(in crate::profile) fn of(
+        store: Store,
+        rows: &Rows,
+        profile: &Path,
+    ) -> Result<Self, ProfileError> {
+        let packed = pack(store, profile).and_then(|file| Ok((file.metadata()?.len(), file)));
+        let (size, file) = packed.map_err(ProfileError::new("pack", profile))?;
+        let (until, receipt) = (rows.until(store), rows.receipt_of(store));
+        Ok(Self(Arc::new(Inner { file, size, until, receipt })))
+    }
+
+    /// How many bytes it has.
+    pub fn size(&self) -> u64 {
+        self.0.size
+    }
+
+    /// Its file. Whoever reads it says from where.
+    pub(in crate::profile) fn file(&self) -> &File {
+        &self.0.file
+    }
+
+    /// Whether both are the same.
+    #[cfg(test)]
+    pub(in crate::profile) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// A line for each of what is in it, and of what could not be.
+    pub(in crate::profile) fn receipt(&self) -> &Receipt {
+        &self.0.receipt
+    }
+
+    /// When it is another one.
+    pub(super) fn until(&self) -> Option<Expiry> {
+        self.0.until
+    }
+
+    /// Writes its entries, without its end.
+    pub(in crate::profile) fn write_to(&self, to: &mut impl Write) -> io::Result<()> {
+        let whole = FromStart::of(self.file()).take(self.size().saturating_sub(END));
+        io::copy(&mut BufReader::with_capacity(CHUNK, whole), to).map(drop)
+    }
+
+    /// Unpacks it into a profile. Blocks on the disk.
+    pub(super) fn unpack(&self, profile: &Path) -> io::Result<()> {
+        let files = BufReader::with_capacity(CHUNK, FromStart::of(self.file()));
+        tar::Archive::new(files).unpack(profile)
+    }
+}
+
+fn pack(store: Store, profile: &Path) -> io::Result<File> {
+    let mut files = tar::Builder::new(BufWriter::with_capacity(CHUNK, memory::file()?));
+    store.add_to(&mut files, profile)?;
+    memory::seal(files.into_inner()?.into_inner()?)
 }

@@ -1,22 +1,29 @@
-//! The cookie store of a profile
-//! (`net/extras/sqlite/sqlite_persistent_cookie_store.cc` in Chromium).
+//! The cookie store of a profile (`net/extras/sqlite/sqlite_persistent_cookie_store.cc` in Chromium).
 //!
-//! The one idea: Chromium forgives nothing here. A store of another schema is emptied when it is opened,
-//! and one bad row can cost every cookie of its site. So each row is checked before it is written, and
-//! written as plain text, which is accepted on every machine.
+//! The one idea: Chromium forgives nothing here. A store of another schema is emptied when it is
+//! opened, and one bad row can cost every cookie of its site. So each row is checked before it is
+//! written, and written as plain text, which is accepted on every machine.
+//!
+//! Chromium moved it. From Windows profiles come whose network state lies in a folder of its own, and a
+//! file in there says so: with it Chromium reads there on every system, without it only beside the
+//! other files (`content/browser/network_sandbox.cc`).
 
-mod place;
-mod read;
 mod row;
-mod usable;
-mod write;
 
-pub(super) use place::{MOVED, PLACES, Place};
-pub(super) use read::{count, read};
-pub(super) use usable::usable;
-pub(super) use write::{create, merge};
+pub(super) use row::usable;
 
+use super::bounds::Budget;
+use super::instant::Instant;
+use super::sqlite;
 use super::sqlite::SqliteError;
+use baton_session::receipt::{ItemKind, ReceiptItem};
+use baton_session::{Cookie, Receipt};
+use row::{COLUMNS, INSERT, StoredCookie, Strange, insert};
+use rusqlite::{Transaction, params};
+use std::collections::HashSet;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::{fs, io};
 
 /// Where the store of a new profile is, in the folder `Default`.
 pub(super) const NAME: &str = "Cookies";
@@ -75,5 +82,212 @@ impl CookieStoreError {
 impl From<rusqlite::Error> for CookieStoreError {
     fn from(error: rusqlite::Error) -> Self {
         SqliteError::from(error).into()
+    }
+}
+
+/// The two places, in the folder of a profile.
+const PLAIN: &str = "Cookies";
+const NETWORK: &str = "Network/Cookies";
+/// Says that the store was moved for good.
+pub(super) const MOVED: &str = "Network/NetworkDataMigrated";
+
+/// All places in which a store can be, in the folder of a profile.
+pub(super) const PLACES: [&str; 2] = [PLAIN, NETWORK];
+/// What stands beside a store and belongs to it.
+const BESIDE: [&str; 3] = ["", "-journal", "-wal"];
+
+/// Where the store of a profile is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The one that counts, in the folder of the profile; nothing need be there.
+    pub(in crate::profile) name: &'static str,
+    /// Another one, of which no browser takes notice.
+    pub(in crate::profile) other: Option<&'static str>,
+}
+
+impl Place {
+    /// Looks into the folder of a profile.
+    pub(in crate::profile) fn find(folder: &Path) -> io::Result<Self> {
+        let is_there = |name: &str| match fs::symlink_metadata(folder.join(name)) {
+            Ok(_) => Ok(true),
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        };
+        let (plain, network) = (is_there(PLAIN)?, is_there(NETWORK)?);
+        // One that was copied without the file that tells is better than none.
+        let (name, other, has_other) = if is_there(MOVED)? || (network && !plain) {
+            (NETWORK, PLAIN, plain)
+        } else {
+            (PLAIN, NETWORK, network)
+        };
+        Ok(Self { name, other: has_other.then_some(other) })
+    }
+
+    /// The names of the store and of what belongs to it, below the folder of the profile.
+    pub(in crate::profile) fn files(self) -> impl Iterator<Item = String> {
+        BESIDE.into_iter().map(move |end| format!("{}{end}", self.name))
+    }
+}
+
+/// What a store holds.
+#[derive(Debug, Default)]
+pub(in crate::profile) struct Found {
+    /// Its cookies; without their values, those that could not be decrypted are not among them.
+    pub(in crate::profile) cookies: Vec<Cookie>,
+    /// Those that could not be read, with the reason.
+    pub(in crate::profile) left_out: Receipt,
+}
+
+/// Reads the store at `path` from a copy; none when there is none. `decrypt` makes plain text of an
+/// encrypted value of a host, in a store of that version; or says why it cannot. Blocks on the disk.
+pub(super) fn read(
+    path: &Path,
+    mut decrypt: impl FnMut(&[u8], &str, i64) -> Result<String, String>,
+) -> Result<Option<Found>, CookieStoreError> {
+    let Some(copy) = sqlite::open_copy(path)? else { return Ok(None) };
+    let store = &copy.connection;
+    if !sqlite::has_table(store, "meta")? || !sqlite::has_table(store, "cookies")? {
+        return Err(CookieStoreError::NoCookies);
+    }
+    let version = sqlite::version(store, "version")?.unwrap_or_default();
+    if version < OLDEST {
+        return Err(CookieStoreError::TooOld(version));
+    }
+    // Whoever changes the schema so that others cannot read it raises this number.
+    if sqlite::version(store, "last_compatible_version")?.unwrap_or(version) > VERSION {
+        return Err(CookieStoreError::TooNew(version));
+    }
+    let (mut found, mut budget) = (Found::default(), Budget::default());
+    let mut statement =
+        store.prepare(&format!("select {COLUMNS} from cookies order by creation_utc"))?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        budget.take_row(size_of::<Cookie>()).map_err(SqliteError::from)?;
+        match StoredCookie::of(row)? {
+            Err(Strange { place, what }) => {
+                let reason = format!("expected {what}, found something else");
+                found.left_out.push(ReceiptItem::rejected(ItemKind::Cookie, place, reason));
+            }
+            Ok(StoredCookie { cookie, encrypted }) if encrypted.is_empty() => {
+                found.cookies.push(cookie);
+            }
+            Ok(StoredCookie { cookie, encrypted }) => {
+                match decrypt(&encrypted, &cookie.domain, version) {
+                    Ok(value) => found.cookies.push(Cookie { value, ..cookie }),
+                    Err(reason) => found.left_out.push(ReceiptItem::rejected(
+                        ItemKind::Cookie,
+                        cookie.place(),
+                        reason,
+                    )),
+                }
+            }
+        }
+    }
+    Ok(Some(found))
+}
+
+/// How many cookies the store at `path` has, which nobody reads otherwise. Blocks on the disk.
+pub(super) fn count(path: &Path) -> Result<u64, SqliteError> {
+    let Some(copy) = sqlite::open_copy(path)? else { return Ok(0) };
+    let count: i64 =
+        copy.connection.query_row("select count(*) from cookies", [], |row| row.get(0))?;
+    Ok(u64::try_from(count).unwrap_or_default())
+}
+
+/// The size of the pages of a new store, in bytes: that of Chromium's.
+const PAGE: u32 = 4 << 10;
+
+/// Writes a new store at `path`, where nothing is, as if the cookies had been set at `at`. They are
+/// [usable](crate::profile::cookies::row()). Nothing is synced.
+pub(super) fn create(path: &Path, cookies: &[Cookie], at: Instant) -> Result<(), CookieStoreError> {
+    let mut store = sqlite::create(path, PAGE)?;
+    let step = store.transaction()?;
+    step.execute_batch(SCHEMA)?;
+    add(&step, cookies, at)?;
+    Ok(step.commit()?)
+}
+
+/// Puts cookies into the store at `path`, in the place of those that they are. Other rows stay as
+/// they are, encrypted ones too. Nothing is synced.
+pub(super) fn merge(path: &Path, cookies: &[Cookie], at: Instant) -> Result<(), CookieStoreError> {
+    let mut store = sqlite::open(path)?;
+    if !sqlite::has_table(&store, "cookies")? || !sqlite::has_table(&store, "meta")? {
+        return Err(CookieStoreError::NoCookies);
+    }
+    match sqlite::version(&store, "version")?.unwrap_or_default() {
+        VERSION => {}
+        found if found > VERSION => return Err(CookieStoreError::TooNew(found)),
+        found => return Err(CookieStoreError::NotCurrent(found)),
+    }
+    let step = store.transaction()?;
+    {
+        let mut forget = step.prepare(
+            "delete from cookies where host_key = ?1 and top_frame_site_key = ?2
+             and has_cross_site_ancestor = ?3 and name = ?4 and path = ?5",
+        )?;
+        for cookie in cookies {
+            let (site, ancestor) = row::partition(cookie);
+            forget.execute(params![cookie.domain, site, ancestor, cookie.name, cookie.path])?;
+        }
+    }
+    add(&step, cookies, at)?;
+    step.commit()?;
+    drop(store);
+    expect_there(path, cookies)
+}
+
+/// Reads the store as whoever asks for it later does, for one that is damaged may take what it does not
+/// give again.
+fn expect_there(path: &Path, cookies: &[Cookie]) -> Result<(), CookieStoreError> {
+    let key = |cookie: &Cookie| format!("{} {:?}", cookie.place(), cookie.partition_key);
+    // What is written is never encrypted, and of what was there nothing is asked.
+    let found = read(path, |_, _, _| Err(String::new()))?.unwrap_or_default();
+    let there: HashSet<String> = found.cookies.iter().map(key).collect();
+    match cookies.iter().filter(|cookie| !there.contains(&key(cookie))).count() {
+        0 => Ok(()),
+        missing => Err(CookieStoreError::NotReadBack(missing)),
+    }
+}
+
+fn add(step: &Transaction<'_>, cookies: &[Cookie], at: Instant) -> rusqlite::Result<()> {
+    let mut statement = step.prepare(INSERT)?;
+    // Of two cookies with paths of one length the older one is sent first: each is a microsecond
+    // younger than the one before.
+    let first = at.0.saturating_sub(i64::try_from(cookies.len()).unwrap_or(i64::MAX));
+    for (age, cookie) in (first..).zip(cookies) {
+        insert(&mut statement, cookie, Instant(age))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_store_is_where_a_browser_looks_for_it() {
+        for (there, name, other) in [
+            (&[][..], PLAIN, None),
+            (&[PLAIN], PLAIN, None),
+            (&[NETWORK], NETWORK, None),
+            (&[PLAIN, NETWORK], PLAIN, Some(NETWORK)),
+            (&[PLAIN, NETWORK, MOVED], NETWORK, Some(PLAIN)),
+            (&[NETWORK, MOVED], NETWORK, None),
+            (&[PLAIN, MOVED], NETWORK, Some(PLAIN)),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            fs::create_dir(folder.path().join("Network")).unwrap();
+            for name in there {
+                fs::write(folder.path().join(name), "").unwrap();
+            }
+            assert_eq!(Place::find(folder.path()).unwrap(), Place { name, other }, "{there:?}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("Network"), "a file").unwrap();
+        assert_eq!(Place::find(folder.path()).unwrap().name, PLAIN);
     }
 }

@@ -1,8 +1,7 @@
 //! The log of a `LevelDB`: records, cut to fit into blocks (`doc/log_format.md` in its source).
 
-use super::Damage;
 use super::bytes::{Bytes, is_sum, masked};
-use super::lost::Lost;
+use super::{Damage, Lost};
 use std::borrow::Cow;
 
 const BLOCK: usize = 32 << 10;

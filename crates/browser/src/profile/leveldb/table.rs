@@ -1,8 +1,7 @@
 //! A sorted table of a `LevelDB` (`doc/table_format.md` in its source).
 
-use super::Damage;
 use super::bytes::{Bytes, is_sum, masked, put_varint};
-use super::lost::Lost;
+use super::{Damage, Lost};
 use crate::profile::bounds::Budget;
 
 /// The last bytes of every table: where its index is, and how one knows a table.

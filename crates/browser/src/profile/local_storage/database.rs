@@ -2,10 +2,11 @@
 //! (`components/services/storage/dom_storage/sqlite`): `maps` has the storage keys, `map_entries`
 //! their entries, and large values may be compressed with zstd.
 
-use super::{Area, Areas, Unreadable, text};
+use super::{Area, Areas, Unreadable, decode_text, encode_text};
 use crate::profile::bounds::Budget;
 use crate::profile::instant::Instant;
-use crate::profile::sqlite::{self, SqliteError};
+use crate::profile::sqlite;
+use crate::profile::sqlite::SqliteError;
 use baton_session::StorageKey;
 use rusqlite::{Connection, Row, params};
 use std::collections::HashMap;
@@ -81,18 +82,18 @@ fn read_entries(
         let (key, value) = (bytes(row, 2)?, bytes(row, 3)?);
         budget.take_row(key.len().saturating_add(value.len()))?;
         let value = match compression {
-            PLAIN => text::decode(value),
+            PLAIN => decode_text(value),
             ZSTD => match decompress(value) {
                 Some(value) => {
                     budget.take(value.len())?;
-                    text::decode(&value)
+                    decode_text(&value)
                 }
                 None => None,
             },
             _ => None,
         };
         let area = keys.get(&map).and_then(|key| areas.get_mut(key));
-        match (area, text::decode(key), value) {
+        match (area, decode_text(key), value) {
             (Some(area), Some(key), Some(value)) => {
                 area.entries.0.insert(key, value);
             }
@@ -125,7 +126,7 @@ pub(super) fn write(path: &Path, areas: &Areas, now: Instant) -> Result<(), Sqli
         for (id, (key, Area { entries: area, changed })) in (1_i64..).zip(areas) {
             let mut size = 0;
             for (entry, value) in &area.0 {
-                let (entry, value) = (text::encode(entry), text::encode(value));
+                let (entry, value) = (encode_text(entry), encode_text(value));
                 size += entry.len() + value.len();
                 entries.execute(params![id, PLAIN, entry, value])?;
             }

@@ -2,7 +2,7 @@
 //! `_<storage key>\0<entry key>` for each entry, and for each storage key the rows `META:<storage key>`
 //! and `METAACCESS:<storage key>`, protocol buffers with the instants of its last change and use.
 
-use super::{Areas, text};
+use super::{Areas, decode_text, encode_text};
 use crate::profile::instant::Instant;
 use crate::profile::leveldb::Rows;
 use crate::profile::protobuf;
@@ -52,7 +52,7 @@ pub(super) fn encode(areas: &Areas, now: Instant) -> Rows {
         let name = name(key);
         let mut size = 0;
         for (entry, value) in &area.entries.0 {
-            let (entry, value) = (text::encode(entry), text::encode(value));
+            let (entry, value) = (encode_text(entry), encode_text(value));
             size += entry.len() + value.len();
             rows.insert([b"_", name, b"\0", &entry].concat(), value);
         }
@@ -67,7 +67,7 @@ pub(super) fn encode(areas: &Areas, now: Instant) -> Rows {
 fn entry(key: &[u8], value: &[u8]) -> Option<(StorageKey, Text, Text)> {
     let key = key.strip_prefix(b"_")?;
     let end = key.iter().position(|byte| *byte == 0)?;
-    Some((storage_key(&key[..end])?, text::decode(&key[end + 1..])?, text::decode(value)?))
+    Some((storage_key(&key[..end])?, decode_text(&key[end + 1..])?, decode_text(value)?))
 }
 
 fn storage_key(name: &[u8]) -> Option<StorageKey> {

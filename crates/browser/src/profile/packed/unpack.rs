@@ -1,13 +1,12 @@
 //! The state of a profile that comes back from where it was used.
 
 use super::bounded::BoundedTar;
-use crate::profile::fault::Fault;
-use crate::profile::fault::is_ours;
-use crate::profile::{ProfileError, cookies, local_storage};
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use crate::profile::{Fault, ProfileError, cookies, is_ours, local_storage};
+use std::fs::File;
+use std::io::{Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{fs, io};
 use tar::{Entry, EntryType};
 
 /// The most that is taken out of an archive, in bytes and in files.

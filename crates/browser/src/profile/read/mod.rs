@@ -1,29 +1,29 @@
 //! Reads a profile into a state, with no browser running, or beside one that is.
 //!
-//! The one idea: a profile is somebody's. Nothing of it is ever opened in place; its files are read into
-//! memory or copied, and the copies go. What cannot be read costs itself only, and is named with its
-//! reason.
+//! The one idea: a profile is somebody's. Nothing of it is ever opened in place; its files are read
+//! into memory or copied, and the copies go. What cannot be read costs itself only, and is named with
+//! its reason.
+//!
+//! Of encrypted cookies the keyring is asked once, and only when a value needs it.
 
-mod choice;
-mod decrypt;
 mod folder;
 mod session_storage;
 mod stored;
 mod tabs;
 
-pub use choice::{Choice, NamedProfile, Reason, names};
-pub use decrypt::AskPassword;
-pub use folder::ProfileFolder;
+pub use folder::{Choice, NamedProfile, ProfileFolder, Reason, names};
 
-use super::fault::Fault;
-use super::fault::is_ours;
+use super::crypt::{CryptError, Key, Keys};
 use super::instant::Instant;
+use super::keyring::KeyringError;
 use super::leveldb::Lost;
-use super::{ProfileError, certificates, cookies, local_storage, permissions};
+use super::{
+    Fault, ProfileError, certificates, cookies, crypt, is_ours, local_storage, permissions,
+};
 use baton_session::cookie::Expiry;
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::{Receipt, State};
-use decrypt::Decryptor;
+use secrecy::{ExposeSecret, SecretString};
 use std::path::{Path, PathBuf};
 
 /// What a profile holds.
@@ -207,4 +207,49 @@ impl Read {
     fn refuse(&mut self, kind: ItemKind, place: impl Into<String>, reason: impl std::fmt::Display) {
         self.left_out.push(ReceiptItem::rejected(kind, place, reason));
     }
+}
+
+/// Asks for the password with which the browser of a profile encrypts its cookies.
+pub type AskPassword<'a> = dyn FnMut() -> Result<SecretString, KeyringError> + 'a;
+
+/// The keys of one profile, as far as they are known.
+struct Decryptor<'a> {
+    ask: &'a mut AskPassword<'a>,
+    keys: Keys,
+    /// What the keyring said, once it was asked.
+    asked: Option<Result<(), KeyringError>>,
+}
+
+impl<'a> Decryptor<'a> {
+    fn new(ask: &'a mut AskPassword<'a>) -> Self {
+        Self { ask, keys: Keys::new(None), asked: None }
+    }
+
+    /// The plain text of a value of a host, in a store of this version; or why there is none.
+    fn open(&mut self, encrypted: &[u8], host_key: &str, version: i64) -> Result<String, String> {
+        let schema = u32::try_from(version).unwrap_or(u32::MAX);
+        match crypt::open(encrypted, host_key, &self.keys, schema) {
+            Err(CryptError::NoKeyringKey) => {
+                self.ask_keyring().map_err(|error| one_line(&error))?;
+                crypt::open(encrypted, host_key, &self.keys, schema)
+                    .map_err(|error| one_line(&error))
+            }
+            opened => opened.map_err(|error| one_line(&error)),
+        }
+    }
+
+    fn ask_keyring(&mut self) -> Result<(), KeyringError> {
+        let (ask, keys) = (&mut self.ask, &mut self.keys);
+        let asked = self.asked.get_or_insert_with(|| {
+            let password = ask()?;
+            *keys = Keys::new(Some(Key::from_password(password.expose_secret().as_bytes())));
+            Ok(())
+        });
+        asked.clone()
+    }
+}
+
+/// A line of a receipt has no line breaks.
+fn one_line(error: &dyn std::error::Error) -> String {
+    error.to_string().replace('\n', "; ")
 }

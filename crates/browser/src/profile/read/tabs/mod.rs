@@ -1,22 +1,23 @@
 //! The tabs that a browser had open, from the file in which it notes them for its next start
 //! (`components/sessions/core/session_service_commands.cc` in Chromium): commands, one after another,
 //! of which each changes what is known of a tab or window.
+//!
+//! Commands and what is in them are as Chromium writes them (`base/pickle.h`). Of a tab's history they
+//! tell entries, and others make room for them.
 
-mod history;
-mod pickle;
-mod place;
 #[cfg(test)]
 mod tests;
 
 use crate::profile::bounds;
+use crate::targets::{Shows, shows};
+use baton_session::receipt::{ItemKind, ReceiptItem};
+use baton_session::redact::ShownAddress;
 use baton_session::{Receipt, Tab};
-use history::History;
-use pickle::Bytes;
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
-use std::fs;
-use std::io::{self, ErrorKind};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 64 << 20;
@@ -186,7 +187,7 @@ impl Known {
         let mut shown = Vec::new();
         for KnownTab { window, index, history, namespace } in tabs {
             let Some((url, title)) = history.into_shown() else { continue };
-            let (url, item) = place::of(url);
+            let (url, item) = of(url);
             left_out.extend(item.into_iter().collect());
             if let Some(url) = url {
                 let tab = Tab { url, title, ..Tab::default() };
@@ -220,4 +221,118 @@ pub(super) enum Unreadable {
     Encrypted,
     #[error("expected at most {MOST} tabs, found more")]
     TooMany,
+}
+
+/// The most entries that are kept of a tab; a browser keeps 50.
+const ENTRIES: usize = 256;
+
+/// Address and title of each entry, by its place, and which one is shown.
+#[derive(Debug, Default)]
+struct History {
+    entries: BTreeMap<i32, (String, String)>,
+    shown: i32,
+}
+
+impl History {
+    fn put(&mut self, at: i32, entry: (String, String)) {
+        if self.entries.len() < ENTRIES || self.entries.contains_key(&at) {
+            self.entries.insert(at, entry);
+        }
+    }
+
+    fn show(&mut self, at: i32) {
+        self.shown = at;
+    }
+
+    /// So many entries from `first` on are gone, and those behind them moved up.
+    fn prune(&mut self, first: i32, count: i32) {
+        if first < 0 || count <= 0 {
+            return;
+        }
+        let end = first.saturating_add(count);
+        if self.shown >= end {
+            self.shown -= count;
+        } else if self.shown >= first {
+            self.shown = first - 1;
+        }
+        let behind = self.entries.split_off(&end);
+        self.entries.retain(|at, _| *at < first);
+        self.entries.extend(behind.into_iter().map(|(at, entry)| (at - count, entry)));
+    }
+
+    /// All from `first` on are gone.
+    fn prune_end(&mut self, first: i32) {
+        self.prune(first, i32::MAX);
+    }
+
+    /// Address and title of the entry that is shown, or of the one nearest to it: not every entry is
+    /// noted.
+    fn into_shown(mut self) -> Option<(String, String)> {
+        let next = self.entries.range(self.shown..).next().map(|(at, _)| *at);
+        let at = next.or_else(|| self.entries.last_key_value().map(|(at, _)| *at))?;
+        self.entries.remove(&at)
+    }
+}
+
+/// What is left of a file or of a command.
+#[derive(Clone, Copy)]
+struct Bytes<'a>(&'a [u8]);
+
+impl<'a> Bytes<'a> {
+    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn number(&mut self) -> Option<i32> {
+        let (number, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(i32::from_le_bytes(*number))
+    }
+
+    /// A command: its length, what it is, and its content.
+    fn command(&mut self) -> Option<(u8, Bytes<'a>)> {
+        let length = self.take(2)?;
+        let length = usize::from(u16::from_le_bytes([length[0], length[1]]));
+        let (id, content) = self.take(length)?.split_first()?;
+        Some((*id, Bytes(content)))
+    }
+
+    /// Bytes behind their length, filled up to a multiple of four.
+    fn padded(&mut self, unit: usize) -> Option<&'a [u8]> {
+        let length = usize::try_from(self.number()?).ok()?.checked_mul(unit)?;
+        let taken = self.take(length)?;
+        self.take((4 - length % 4) % 4)?;
+        Some(taken)
+    }
+
+    fn text(&mut self) -> Option<String> {
+        String::from_utf8(self.padded(1)?.to_vec()).ok()
+    }
+
+    fn wide_text(&mut self) -> Option<String> {
+        let (pairs, _) = self.padded(2)?.as_chunks::<2>();
+        let units: Vec<u16> = pairs.iter().map(|pair| u16::from_le_bytes(*pair)).collect();
+        Some(String::from_utf16_lossy(&units))
+    }
+}
+
+/// The address that a tab becomes, none where it becomes no tab; and a line where it is not what it was.
+fn of(url: String) -> (Option<String>, Option<ReceiptItem>) {
+    let line = |reason| ReceiptItem::not_portable(ItemKind::Tab, ShownAddress::of(&url), reason);
+    match shows(&url) {
+        Shows::Page if is_web(&url) => (Some(url), None),
+        Shows::Page => {
+            let reason = "it is not on the web: only http and https addresses are taken";
+            (None, Some(line(reason)))
+        }
+        Shows::Source(page) if is_web(page) => (Some(page.to_owned()), Some(line(Shows::SOURCE))),
+        Shows::Source(_) | Shows::OfTheBrowser => (None, Some(line(Shows::BROWSER))),
+        Shows::Nothing => (None, None),
+    }
+}
+
+fn is_web(url: &str) -> bool {
+    url.starts_with("http://") || url.starts_with("https://")
 }

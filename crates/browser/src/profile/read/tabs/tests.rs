@@ -152,3 +152,46 @@ fn what_is_no_file_of_tabs_is_told() {
     let many: Vec<_> = (0..10_001).map(|tab| of(SET_TAB_WINDOW, &[1, tab])).collect();
     insta::assert_snapshot!(parse(&file(1, &many)).unwrap_err(), @"expected at most 10000 tabs, found more");
 }
+
+fn history(shown: i32) -> History {
+    let mut history = History::default();
+    for at in 0..5 {
+        history.put(at, (at.to_string(), String::new()));
+    }
+    history.show(shown);
+    history
+}
+
+fn shown(history: History) -> String {
+    history.into_shown().unwrap().0
+}
+
+#[test]
+fn what_is_shown_stays_when_others_go() {
+    for (first, count, at, wanted) in
+        [(0, 2, 3, "3"), (0, 1, 0, "1"), (1, 2, 4, "4"), (3, 2, 1, "1"), (3, 2, 4, "2")]
+    {
+        let mut history = history(at);
+        history.prune(first, count);
+        assert_eq!(shown(history), wanted, "{first} {count} {at}");
+    }
+    let mut history = history(1);
+    history.prune_end(2);
+    history.show(7);
+    assert_eq!(shown(history), "1", "the nearest");
+}
+
+#[test]
+fn numbers_without_a_sense_change_nothing() {
+    let mut history = history(2);
+    for (first, count) in [(-1, 2), (0, 0), (1, -1), (i32::MIN, i32::MIN), (i32::MAX, i32::MAX)] {
+        history.prune(first, count);
+    }
+    for at in 0..10_000 {
+        history.put(at, Default::default());
+    }
+    assert_eq!(history.entries.len(), ENTRIES);
+    history.show(i32::MIN);
+    history.prune(0, i32::MAX);
+    assert_eq!(history.into_shown(), None);
+}
