@@ -1,17 +1,13 @@
 //! Sessions that ended: `history/2026-02-06T10-00-00Z.json`, named by their beginning, one file each.
 
 use crate::board::Board;
-use crate::error::FederationError;
-use crate::error::Tried;
+use crate::error::{FederationError, Step, Tried, before};
 use crate::folder::{Folder, replace};
-use crate::hook::before;
 use crate::merge::{Sight, merge};
 use crate::read::{Content, parse, read, render};
-use crate::stamp::Stamp;
-use crate::steps::Step;
-use std::fs;
-use std::io;
+use crate::task::Stamp;
 use std::path::PathBuf;
+use std::{fs, io};
 
 /// A session in the history.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,14 +1,13 @@
-//! The board: one session of shared work, with its agents, tasks and router.
+//! The board: one session of shared work, with its agents, tasks and router, and what every door shows
+//! of it.
 //!
 //! Its fields are those of the file. `rev` and `fence` are ours; fields that we do not know are kept.
 
-use crate::agent::Agent;
-use crate::stamp::Stamp;
-use crate::task::Task;
+use crate::task::{Stamp, Task};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// The largest whole number that every JSON reader keeps exact.
 const LARGEST: u64 = 1 << 53;
@@ -154,5 +153,73 @@ fn exact<'de, D: serde::Deserializer<'de>>(reader: D) -> Result<u64, D::Error> {
         Err(serde::de::Error::custom(format_args!(
             "expected a number up to {LARGEST}, found {found}"
         )))
+    }
+}
+
+/// What an agent says of itself. Nobody else writes it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Agent {
+    /// In a word of its own: `active`, `idle`, `standby`, `available` …
+    #[serde(default)]
+    pub status: String,
+    /// What it works on, in a sentence.
+    #[serde(default)]
+    pub current_task: Option<String>,
+    /// When it last did something on the board.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_seen: Option<Stamp>,
+    /// The folder in which it works.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+    /// The model that it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Fields of other programs.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+impl Agent {
+    /// Whether it has not been seen for longer than `gone_after`.
+    pub fn is_gone(&self, now: Timestamp, gone_after: SignedDuration) -> bool {
+        let seen = self.last_seen.as_ref().and_then(Stamp::instant);
+        seen.is_none_or(|seen| now.duration_since(seen) > gone_after)
+    }
+}
+
+/// A board, and what is derived and never written.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct View {
+    /// What is in the file.
+    #[serde(flatten)]
+    pub board: Board,
+    /// The agents that were not seen for a while.
+    pub gone: Vec<String>,
+    /// Tasks that wait for others, and for which.
+    pub waiting: BTreeMap<String, Vec<String>>,
+    /// Tasks whose holder is gone, so that others may take them.
+    pub lapsed: Vec<String>,
+}
+
+impl View {
+    /// The board at this instant.
+    pub fn of(board: Board, now: Timestamp, gone_after: SignedDuration) -> Self {
+        let gone = board.agents.iter().filter(|(_, agent)| agent.is_gone(now, gone_after));
+        let gone = gone.map(|(name, _)| name.clone()).collect();
+        let open: HashSet<&str> = board
+            .tasks
+            .iter()
+            .filter(|task| !task.is_completed())
+            .map(|task| task.id.as_str())
+            .collect();
+        let waiting = board.tasks.iter().filter(|task| !task.is_completed()).filter_map(|task| {
+            let on = task.blocked_by.iter().filter(|id| open.contains(id.as_str()));
+            let on: Vec<String> = on.cloned().collect();
+            (!on.is_empty()).then(|| (task.id.clone(), on))
+        });
+        let waiting = waiting.collect();
+        let lapsed = board.tasks.iter().filter(|task| board.has_lapsed(task, now, gone_after));
+        let lapsed = lapsed.map(|task| task.id.clone()).collect();
+        Self { board, gone, waiting, lapsed }
     }
 }

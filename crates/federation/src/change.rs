@@ -4,12 +4,8 @@
 //! instant, so a board that lost it is repaired by applying it once more, and a board that has it
 //! stays as it is.
 
-use crate::agent::Agent;
-use crate::board::Board;
-use crate::stamp::Stamp;
-use crate::stamp::{is_in_the_second_of, later};
-use crate::task::{Claim, Task};
-use crate::words::TaskStatus;
+use crate::board::{Agent, Board};
+use crate::task::{Claim, Stamp, Task, TaskStatus, is_in_the_second_of, later};
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 use std::collections::BTreeMap;

@@ -1,7 +1,10 @@
 //! What can go wrong: refused, in the way, unreadable, or the disk.
+//!
+//! A write may also be killed between any two of its steps; tests do that with a hook.
 
-use crate::kind::Kind;
-use crate::refusal::Refusal;
+use crate::refusal::{Kind, Refusal};
+#[cfg(test)]
+pub(crate) use asked::{before, with_hook};
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -99,7 +102,7 @@ pub enum FederationError {
     /// A test stopped here, as a kill would.
     #[cfg(test)]
     #[error("killed before {0:?}")]
-    Killed(crate::steps::Step),
+    Killed(Step),
 }
 
 impl FederationError {
@@ -151,5 +154,64 @@ fn offered(good: Option<&String>) -> String {
     match good {
         Some(good) => format!("baton federation recover puts back {good}"),
         None => "there is no older one to put back".to_owned(),
+    }
+}
+
+/// The step of a write that is about to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// The draft of the new board is written.
+    Draft,
+    /// The draft gets its name.
+    Name,
+    /// The log gets its lines.
+    Log,
+    /// The new board takes the place of the old one.
+    Swap,
+    /// What was displaced is looked at.
+    Look,
+    /// What was displaced becomes the copy.
+    Keep,
+    /// A session is written to the history.
+    Archive,
+    /// The file of a closed session goes.
+    Remove,
+    /// The agent's own file is written.
+    Own,
+}
+
+/// Goes on, unless a test says stop.
+#[cfg(not(test))]
+#[expect(clippy::unnecessary_wraps, reason = "tests stop here")]
+pub(crate) fn before(_: Step) -> Result<(), FederationError> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod asked {
+    use super::{FederationError, Step};
+    use std::cell::RefCell;
+
+    /// What happens before a step; false stops there.
+    pub(crate) type Hook = Box<dyn FnMut(Step) -> bool>;
+
+    thread_local! {
+        static HOOK: RefCell<Option<Hook>> = const { RefCell::new(None) };
+    }
+
+    /// Does `work` with a hook on this thread.
+    pub(crate) fn with_hook<T>(hook: Hook, work: impl FnOnce() -> T) -> T {
+        HOOK.with_borrow_mut(|place| *place = Some(hook));
+        let done = work();
+        HOOK.with_borrow_mut(|place| *place = None);
+        done
+    }
+
+    /// Asks the hook. It is taken away while it runs, so that it may use a board itself.
+    pub(crate) fn before(step: Step) -> Result<(), FederationError> {
+        let Some(mut hook) = HOOK.with_borrow_mut(Option::take) else { return Ok(()) };
+        let goes_on = hook(step);
+        HOOK.with_borrow_mut(|place| *place = Some(hook));
+        if goes_on { Ok(()) } else { Err(FederationError::Killed(step)) }
     }
 }

@@ -5,16 +5,15 @@
 //! else*. A file that lacks operations of the log gets them again; a session that the log does not
 //! know was begun by another program.
 
+use crate::archive;
 use crate::board::Board;
 use crate::change::{Change, Entry};
 use crate::error::FederationError;
-use crate::folder::Folder;
-use crate::known::Known;
+use crate::folder::{Folder, fetch};
 use crate::log::Log;
 use crate::merge::{Sight, merge};
-use crate::read::{Content, Found, read};
+use crate::read::{self, Content, Found, parse, read};
 use crate::swap::{Leftover, leftovers};
-use crate::{archive, recover};
 
 /// What was found, and what it comes to.
 #[derive(Debug)]
@@ -74,7 +73,7 @@ impl Glance {
             Content::Nothing => None,
             Content::Board(found) => Some(found),
             Content::Unreadable { bytes, why } => {
-                return Err(recover::unreadable(folder, &bytes, why));
+                return Err(unreadable(folder, &bytes, why));
             }
         };
         Ok(Self { found, last: Log::of(folder).last()?, leftovers: leftovers(folder)? })
@@ -160,4 +159,109 @@ impl Gathered {
         }
         self.ended.push(closed);
     }
+}
+
+/// The log, and the copy.
+pub(crate) struct Known<'a> {
+    pub(crate) folder: &'a Folder,
+    pub(crate) entries: Vec<Entry>,
+}
+
+impl Known<'_> {
+    /// Applies the operations that a board lacks.
+    pub(crate) fn lift(&self, board: &mut Board) {
+        let from = board.rev;
+        let (session, before) = (board.session_id.clone(), board.agents.clone());
+        let lacking = self.entries.iter().filter(|entry| entry.rev > from);
+        for entry in lacking.filter(|entry| entry.session == session) {
+            entry.apply_again(board, &before);
+        }
+    }
+
+    /// Whether the log says that a session ended.
+    pub(crate) fn is_closed(&self, session: &str) -> bool {
+        let mut of_session = self.entries.iter().filter(|entry| entry.session == session);
+        of_session.next_back().is_some_and(|entry| matches!(entry.change, Change::Close { .. }))
+    }
+
+    /// Ends a session that was not ended in an orderly way.
+    pub(crate) fn close(&self, board: &mut Board) {
+        self.lift(board);
+        if !board.is_closed() {
+            "closed".clone_into(&mut board.status);
+            let last = crate::task::Stamp::from(board.last_activity().unwrap_or_default());
+            board.closed_at.get_or_insert(last);
+            board.closed_because.get_or_insert_with(|| "replaced".to_owned());
+        }
+    }
+
+    /// The copy of a session from before the last write, with all that the log has.
+    pub(crate) fn copy(&self, session: &str) -> Option<Board> {
+        // One that cannot be read is as good as none.
+        let bytes = fetch(&self.folder.last()).ok()??;
+        let mut copy = parse(&bytes).ok().filter(|copy| copy.session_id == session)?;
+        self.lift(&mut copy);
+        Some(copy)
+    }
+
+    /// A session as far as it is known without its file.
+    fn restore(&self, session: &str) -> Option<Board> {
+        if let Some(copy) = self.copy(session) {
+            return Some(copy);
+        }
+        let begin = self.entries.iter().find_map(|entry| match &entry.change {
+            Change::Begin { owner } if entry.session == session => Some((entry, owner)),
+            _ => None,
+        });
+        begin.map(|(entry, owner)| {
+            let mut board = Board::new(session, owner.clone(), &entry.at);
+            self.lift(&mut board);
+            board
+        })
+    }
+}
+
+/// Where a board came from that was put back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// Our copy, with the operations of the log: the same session.
+    Copy,
+    /// The newest of the history, as a session of its own.
+    History,
+}
+
+/// A good board, and where it comes from. One that cannot be read is put aside, never replaced, until
+/// somebody asks for this one.
+pub(crate) struct Good {
+    pub(crate) board: Board,
+    pub(crate) source: Source,
+}
+
+/// The error of a board that cannot be read. A copy of it is put aside.
+pub(crate) fn unreadable(folder: &Folder, bytes: &[u8], why: String) -> FederationError {
+    // What cannot be copied (a read-only folder) still lies where it is.
+    let copy = read::keep(folder, bytes).ok();
+    let good = find(folder).ok().flatten().map(|good| {
+        let Board { session_id, rev, updated_at, .. } = &good.board;
+        let time = updated_at.as_ref().map(|time| format!(" of {time}")).unwrap_or_default();
+        match good.source {
+            Source::Copy => format!("{session_id} as it was acknowledged last, rev {rev}"),
+            Source::History => format!("the archived session {session_id}{time}"),
+        }
+    });
+    FederationError::Unreadable { path: folder.board(), why, copy, good }
+}
+
+/// The last good board.
+pub(crate) fn find(folder: &Folder) -> Result<Option<Good>, FederationError> {
+    let known = Known { folder, entries: Log::of(folder).entries()? };
+    let last = known.entries.last();
+    let is_open = last.is_some_and(|last| !matches!(last.change, Change::Close { .. }));
+    if let Some(last) = last.filter(|_| is_open)
+        && let Some(board) = known.restore(&last.session)
+    {
+        return Ok(Some(Good { board, source: Source::Copy }));
+    }
+    let newest = archive::list(folder, 1)?.pop();
+    Ok(newest.map(|archived| Good { board: archived.board, source: Source::History }))
 }

@@ -17,17 +17,13 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Rooms. Pure: `board`, `agent`, `task`, `stamp`, `name`, `words` are what is in the file;
-//! `operation`, `refusal`, `decide`, `change` say what may be done and do it; `merge` joins two
-//! boards that grew from one; `view` says what follows from a board; `mounts` knows file systems
-//! whose locks cannot be trusted. On disk: `folder`, `read`, `lock`, `log`, `swap`, `quarantine`,
-//! `archive`, `own_state`; `gather` finds out what the board is, `known` what is known without its
-//! file, `write` writes it, `recover` finds the last good one, `watch` follows it; `federation` is
-//! the handle, and `verbs` what can be done with it. `error` and its `kind` say what went wrong;
-//! `hook` stops tests between the `steps` of a write. No clock, no randomness and no environment:
-//! they come from outside.
+//! Rooms. Pure: `board` and `task` are what is in the file; `operation`, `refusal`, `decide`, `change` say
+//! what may be done and do it; `merge` joins two boards that grew from one. On disk: `folder`, `read`,
+//! `lock`, `log`, `swap`, `archive`; `gather` finds out what the board is, also without its file, and which
+//! one was the last good; `write` writes it, `watch` follows it; `federation` is the handle, and `verbs`
+//! what can be done with it. `error` says what went wrong, and stops tests between the steps of a write.
+//! No clock, no randomness and no environment: they come from outside.
 
-mod agent;
 mod archive;
 mod board;
 mod change;
@@ -36,46 +32,28 @@ mod error;
 mod federation;
 mod folder;
 mod gather;
-mod hook;
-mod kind;
-mod known;
 mod lock;
 mod log;
 mod merge;
-mod mounts;
-mod name;
 mod operation;
-mod own_state;
-mod quarantine;
 mod read;
-mod recover;
 mod refusal;
-mod stamp;
-mod steps;
 mod swap;
 mod task;
 mod verbs;
-mod view;
 mod watch;
-mod words;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
-pub use agent::Agent;
 pub use archive::Archived;
-pub use board::{Board, Router};
+pub use board::{Agent, Board, Router, View};
 pub use error::FederationError;
 pub use federation::{Federation, Options};
-pub use kind::Kind;
-pub use name::AgentName;
-pub use operation::{Held, Operation};
-pub use recover::Source;
-pub use refusal::Refusal;
-pub use stamp::Stamp;
-pub use task::{Claim, Task};
-pub use view::View;
+pub use gather::Source;
+pub use operation::{AgentName, Held, Operation};
+pub use refusal::{Kind, Refusal};
+pub use task::{Claim, Priority, Stamp, Task, TaskStatus};
 pub use watch::{Seen, Watch};
-pub use words::{Priority, TaskStatus};
 pub use write::Done;

@@ -4,15 +4,15 @@
 //! not, the next one who looks repairs it. A last line that is torn was never acknowledged, and is cut.
 
 use crate::change::Entry;
-use crate::error::FederationError;
-use crate::error::Tried;
+use crate::error::{FederationError, Tried};
 use crate::folder::{self, Folder, open_plain, open_to_read, options};
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Read, Seek, SeekFrom, Write};
+use std::io;
+use std::io::{BufRead as _, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
 /// How many operations are kept.
-pub(crate) const KEPT: usize = 1_000;
+const KEPT: usize = 1_000;
 /// With how many it is compacted.
 const FULL: u64 = 2_000;
 /// How much of an end is read at first: more than most lines are long.
@@ -164,5 +164,71 @@ fn in_the_end<T>(file: &mut File, find: impl Fn(u64, &[u8]) -> Option<T>) -> io:
             return Ok(found);
         }
         window *= 8;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Log;
+    use crate::change::{Change, Entry};
+    use crate::folder::Folder;
+    use crate::task::Stamp;
+    use crate::tests::{World, add, clock};
+    use std::fs::{self, OpenOptions};
+    use std::io::Write;
+
+    const BEYOND_WHAT_IS_READ: usize = 65 << 20;
+    const LAST: u64 = 2_500;
+
+    fn entry(rev: u64) -> Entry {
+        let (session, at) = ("one".to_owned(), Stamp::from(clock()));
+        let change = Change::Begin { owner: None };
+        Entry { rev, session, at, fence: 0, by: None, before: None, change }
+    }
+
+    /// The first operation, a damaged line that is longer than what is read, and all the others.
+    fn large(folder: &Folder) -> Log {
+        let log = Log::of(folder);
+        folder.create().unwrap();
+        log.append(&[entry(1)]).unwrap();
+        let mut file = OpenOptions::new().append(true).open(folder.log()).unwrap();
+        let mut damaged = vec![b' '; BEYOND_WHAT_IS_READ];
+        damaged.push(b'\n');
+        file.write_all(&damaged).unwrap();
+        log.append(&(2..=LAST).map(entry).collect::<Vec<_>>()).unwrap();
+        log
+    }
+
+    #[test]
+    fn what_is_compacted_are_the_newest_operations() {
+        let world = World::new();
+        let log = large(&world.board.folder);
+        let read = log.entries().unwrap();
+        assert_eq!(read.last().map(|entry| entry.rev), Some(LAST));
+        log.compact(LAST).unwrap();
+        let kept = log.entries().unwrap();
+        assert_eq!(kept.first().map(|entry| entry.rev), Some(LAST - 999));
+        assert_eq!(kept.last().map(|entry| entry.rev), Some(LAST));
+        assert!(fs::metadata(world.board.folder.log()).unwrap().len() < 1 << 20);
+    }
+
+    #[test]
+    fn a_log_that_cannot_be_compacted_is_told_of() {
+        let world = World::new();
+        let folder = &world.board.folder;
+        world.board.write(&add("first")).unwrap();
+        let log = Log::of(folder);
+        let last = log.last().unwrap().unwrap();
+        let many = (1..=LAST).map(|n| Entry { rev: last.rev + n, ..last.clone() });
+        log.append(&many.collect::<Vec<_>>()).unwrap();
+        // What cannot be removed is in the way of the new log.
+        let draft = folder.log().with_added_extension("draft");
+        fs::create_dir_all(draft.join("in the way")).unwrap();
+        let done = world.board.write(&add("second")).unwrap();
+        assert!(done.task.is_some(), "it is done all the same");
+        let why = done.not_compacted.unwrap();
+        assert!(why.starts_with("could not compact"), "{why}");
+        fs::remove_dir_all(draft).unwrap();
+        assert_eq!(world.board.write(&add("third")).unwrap().not_compacted, None);
     }
 }

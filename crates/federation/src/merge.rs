@@ -4,11 +4,8 @@
 //! they wrote. Where both changed the same, ours stands, but an agent that was seen later says what
 //! it does, and a task that is done stays done.
 
-use crate::agent::Agent;
-use crate::board::Board;
-use crate::stamp::Stamp;
-use crate::stamp::{is_in_the_second_of, later};
-use crate::task::Task;
+use crate::board::{Agent, Board};
+use crate::task::{Stamp, Task, is_in_the_second_of, later};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};

@@ -1,13 +1,16 @@
 //! Reading the board's file, which others may be writing at this moment.
 //!
 //! The one idea: a program that writes in place is seen half-way, so what cannot be read is read
-//! again for a short while before it counts as unreadable.
+//! again for a short while before it counts as unreadable. A copy of that is kept beside the board, for a
+//! person to look at.
 
 use crate::board::Board;
-use crate::error::FederationError;
-use crate::error::Tried;
-use crate::folder::fetch;
-use std::path::Path;
+use crate::error::{FederationError, Tried};
+use crate::folder::{Folder, fetch, replace};
+use sha2::{Digest as _, Sha256};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -70,5 +73,38 @@ pub(crate) fn render(board: &Board) -> Result<Vec<u8>, FederationError> {
         Err(FederationError::TooLarge { most: crate::folder::LARGEST, found: bytes.len() })
     } else {
         Ok(bytes)
+    }
+}
+
+/// How many copies of what cannot be read are kept.
+const MOST: usize = 16;
+
+/// Keeps a copy of these bytes, which cannot be read; the same bytes are kept once.
+pub(crate) fn keep(folder: &Folder, bytes: &[u8]) -> Result<PathBuf, FederationError> {
+    let name = Sha256::digest(bytes).iter().take(6).fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    });
+    let path = folder.sessions().join(format!("unreadable-{name}.json"));
+    if !path.exists() {
+        replace(&path, bytes).tried("write", &path)?;
+        prune(folder);
+    }
+    Ok(path)
+}
+
+/// The oldest copies go when there are too many.
+fn prune(folder: &Folder) {
+    let Ok(entries) = fs::read_dir(folder.sessions()) else { return };
+    let copies = entries.flatten().filter(|entry| {
+        entry.file_name().to_str().is_some_and(|name| name.starts_with("unreadable-"))
+    });
+    let mut copies: Vec<_> = copies
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    copies.sort();
+    let surplus = copies.len().saturating_sub(MOST);
+    for (_, path) in copies.into_iter().take(surplus) {
+        let _ = fs::remove_file(path);
     }
 }

@@ -1,7 +1,6 @@
-//! Why an operation is refused: the board is as it was.
+//! Why an operation is refused, and of which kind a failure is. Who is refused finds the board as it was.
 
-use crate::kind::Kind;
-use crate::stamp::Stamp;
+use crate::task::Stamp;
 use thiserror::Error;
 
 /// Why an operation was not done. What was found, and what to do.
@@ -205,4 +204,19 @@ fn numbered(fence: Option<u64>) -> String {
 
 fn when(stamp: Option<&Stamp>) -> String {
     stamp.map(|stamp| format!(" at {stamp}")).unwrap_or_default()
+}
+
+/// What sort of failure it is; doors translate it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// What was asked makes no sense.
+    Invalid,
+    /// What was asked for is not there.
+    NotFound,
+    /// Somebody or something stands in the way.
+    Conflict,
+    /// The file system does not allow it.
+    Denied,
+    /// Anything else.
+    Failed,
 }

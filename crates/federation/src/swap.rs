@@ -5,17 +5,13 @@
 //! A file of ours is named by its hash: one whose content is another was displaced, and waits for
 //! somebody to look at it.
 
-use crate::error::FederationError;
-use crate::error::Tried;
+use crate::error::{FederationError, Step, Tried, before};
 use crate::folder::{Folder, fetch, write_new};
-use crate::hook::before;
-use crate::steps::Step;
-use crate::{quarantine, read};
+use crate::read;
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 const STEM: &str = ".active-session.";
 
@@ -172,7 +168,7 @@ impl Leftover {
         }
         match read::parse(&bytes) {
             Ok(board) => Ok(Some(board)),
-            Err(_) => quarantine::keep(folder, &bytes).map(|_| None),
+            Err(_) => read::keep(folder, &bytes).map(|_| None),
         }
     }
 }

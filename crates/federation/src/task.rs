@@ -1,9 +1,16 @@
-//! A task, and the claim by which one agent has it.
+//! A task with its words and its instants, and the claim by which one agent has it.
+//!
+//! The one idea: *what another program wrote is kept as it is*. A word that we do not know is kept, and a
+//! stamp that cannot be understood makes no board unreadable; it only counts as no time at all.
 
-use crate::stamp::Stamp;
-use crate::words::{Priority, TaskStatus};
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::convert::Infallible;
+use std::fmt;
+use std::str::FromStr;
 
 /// Something to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -93,4 +100,143 @@ fn pending() -> TaskStatus {
 
 fn normal() -> Priority {
     Priority::Normal
+}
+
+/// An enum of words, with room for the words of others.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$word_doc:meta])* $variant:ident $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(from = "String", into = "String")]
+        pub enum $name {
+            $($(#[$word_doc])* $variant,)*
+            /// A word of another program.
+            Other(String),
+        }
+
+        impl $name {
+            /// The word in the file.
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $(Self::$variant => $word,)*
+                    Self::Other(word) => word,
+                }
+            }
+        }
+
+        impl From<String> for $name {
+            fn from(word: String) -> Self {
+                match word.as_str() {
+                    $($word => Self::$variant,)*
+                    _ => Self::Other(word),
+                }
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(word: $name) -> Self {
+                word.as_str().to_owned()
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Infallible;
+
+            fn from_str(word: &str) -> Result<Self, Infallible> {
+                Ok(Self::from(word.to_owned()))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+
+words! {
+    /// How far a task is. That one waits for others is derived, never written.
+    TaskStatus {
+        /// Nobody has it.
+        Pending "pending",
+        /// An agent has it and has not begun.
+        Claimed "claimed",
+        /// An agent works on it.
+        InProgress "in_progress",
+        /// Done.
+        Completed "completed",
+    }
+}
+
+words! {
+    /// How soon a task is wanted.
+    Priority {
+        /// When there is nothing else.
+        Low "low",
+        /// As it comes.
+        Normal "normal",
+        /// Before the others.
+        High "high",
+        /// Before everything.
+        Urgent "urgent",
+    }
+}
+
+impl Priority {
+    /// The larger, the sooner. A word that we do not know counts as normal.
+    pub(crate) fn rank(&self) -> u8 {
+        match self {
+            Self::Low => 0,
+            Self::Normal | Self::Other(_) => 1,
+            Self::High => 2,
+            Self::Urgent => 3,
+        }
+    }
+}
+
+/// An instant as it stands in the board: RFC 3339, written with microseconds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Stamp(String);
+
+impl Stamp {
+    /// The instant that the text means, if it means one. Without a zone it is taken for UTC.
+    pub fn instant(&self) -> Option<Timestamp> {
+        let with_zone = self.0.parse::<Timestamp>().ok();
+        with_zone.or_else(|| {
+            let local = self.0.parse::<DateTime>().ok()?;
+            Some(local.to_zoned(TimeZone::UTC).ok()?.timestamp())
+        })
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Whether one of two stamps says no more than the second in which the other one is.
+pub(crate) fn is_in_the_second_of(one: Option<&Stamp>, other: Option<&Stamp>) -> bool {
+    let instants = one.and_then(Stamp::instant).zip(other.and_then(Stamp::instant));
+    instants.is_some_and(|(one, other)| {
+        one.subsec_nanosecond() == 0 && one.as_second() == other.as_second()
+    })
+}
+
+impl From<Timestamp> for Stamp {
+    fn from(instant: Timestamp) -> Self {
+        Self(instant.strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string())
+    }
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The later of two stamps; one that means no instant is earlier than any other.
+pub(crate) fn later(one: Option<&Stamp>, other: Option<&Stamp>) -> bool {
+    one.and_then(Stamp::instant) > other.and_then(Stamp::instant)
 }

@@ -4,11 +4,9 @@ use crate::archive::{self, Archived};
 use crate::board::Board;
 use crate::error::FederationError;
 use crate::federation::Federation;
-use crate::gather::{Glance, gather};
-use crate::lock::Lock;
-use crate::mounts;
+use crate::gather::{Glance, Source, gather};
+use crate::lock::{Lock, without_locks};
 use crate::operation::Operation;
-use crate::recover::Source;
 use crate::refusal::Refusal;
 use crate::write::{Done, Writer};
 use std::path::PathBuf;
@@ -84,7 +82,7 @@ impl Federation {
 
 /// Refuses a folder whose locks others do not see, by the text of `/proc/self/mountinfo`.
 pub(crate) fn check_mount(mountinfo: &str, folder: PathBuf) -> Result<(), FederationError> {
-    match mounts::without_locks(mountinfo, &folder) {
+    match without_locks(mountinfo, &folder) {
         Some(found) => Err(FederationError::NoLocks { path: folder, found }),
         None => Ok(()),
     }

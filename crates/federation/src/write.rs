@@ -2,26 +2,24 @@
 
 mod place;
 
+use crate::archive;
 use crate::board::Board;
 use crate::change::{Change, Entry};
 use crate::decide::{Decision, Moment, decide};
-use crate::error::FederationError;
-use crate::error::Tried;
+use crate::error::{FederationError, Step, Tried, before};
 use crate::federation::Federation;
-use crate::folder::{Folder, fetch, replace, sync_folder};
-use crate::gather::{Gathered, gather};
-use crate::hook::before;
+use crate::folder::{Folder, LARGEST, fetch, options, replace, sync_folder};
+use crate::gather::{self, Gathered, Good, Source, gather};
 use crate::log::Log;
 use crate::operation::Operation;
-use crate::read::{Content, Found, read, render};
-use crate::recover::{self, Good, Source};
+use crate::read::{self, Content, Found, read, render};
 use crate::refusal::Refusal;
-use crate::stamp::Stamp;
-use crate::steps::Step;
 use crate::swap::Slot;
-use crate::task::Task;
-use crate::{archive, own_state, quarantine};
+use crate::task::{Stamp, Task};
 use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value, json};
+use std::fs;
+use std::io::Write as _;
 use std::path::PathBuf;
 
 /// How often other programs may come in between before the rest is left to the next writer.
@@ -138,7 +136,7 @@ impl<'a> Writer<'a> {
             (Some(self.commit(settled.found.as_ref(), board, &entries)?.board), settled.archived)
         };
         if let (Some(board), Some(by)) = (&board, &by) {
-            own_state::write(self.folder, board, by)?;
+            write_own_state(self.folder, board, by)?;
         }
         // The operation itself is done, so this is no reason to refuse it.
         let compacted = self.log.compact(entries.last().map_or(0, |entry| entry.rev));
@@ -262,8 +260,8 @@ impl<'a> Writer<'a> {
         let Content::Unreadable { bytes, .. } = read(&place)? else {
             return Err(FederationError::NotDamaged { path: place });
         };
-        quarantine::keep(self.folder, &bytes)?;
-        let Some(Good { mut board, source }) = recover::find(self.folder)? else {
+        read::keep(self.folder, &bytes)?;
+        let Some(Good { mut board, source }) = gather::find(self.folder)? else {
             return Err(FederationError::NothingToRecover { path: self.folder.root().to_owned() });
         };
         let now = self.now();
@@ -335,4 +333,52 @@ fn note(
         entries.push(entry);
     }
     Ok(entries)
+}
+
+/// Writes `agents/{agent}-state.json`, whole or not at all: what an agent that acted needs to know of itself.
+/// It follows from the board and can be made anew, so nothing waits for it and nothing fails with it. Fields
+/// of others in it stay.
+fn write_own_state(folder: &Folder, board: &Board, agent: &str) -> Result<(), FederationError> {
+    before(Step::Own)?;
+    let path = folder.own_state(agent);
+    let Some(mut state) = there(&path) else { return Ok(()) };
+    let Some(entry) = board.agents.get(agent) else { return Ok(()) };
+    if let Ok(Value::Object(fields)) = serde_json::to_value(entry) {
+        state.extend(fields);
+    }
+    let held = board.tasks.iter().filter(|task| task.holder() == Some(agent));
+    state.insert("agent".to_owned(), json!(agent));
+    state.insert("session_id".to_owned(), json!(board.session_id));
+    state.insert("rev".to_owned(), json!(board.rev));
+    state.insert("claims".to_owned(), held.map(claim).collect());
+    let Ok(text) = serde_json::to_vec_pretty(&state) else { return Ok(()) };
+    if text.len() < LARGEST {
+        let draft = path.with_added_extension("draft");
+        let open = options().write(true).create(true).truncate(true).open(&draft);
+        let written = open.and_then(|mut file| file.write_all(&text));
+        if written.and_then(|()| fs::rename(&draft, &path)).is_err() {
+            let _ = fs::remove_file(&draft);
+        }
+    }
+    Ok(())
+}
+
+/// What the file holds; none when it is no object of JSON, which is somebody's and stays.
+fn there(path: &std::path::Path) -> Option<Map<String, Value>> {
+    match fetch(path).ok()? {
+        Some(bytes) => serde_json::from_slice(&bytes).ok(),
+        None => Some(Map::new()),
+    }
+}
+
+fn claim(task: &Task) -> Value {
+    let claim = task.claim.as_ref();
+    json!({
+        "task": task.id,
+        "description": task.description,
+        "status": task.status,
+        "fence": task.fence(),
+        "since": claim.map(|claim| &claim.since),
+        "lease_seconds": claim.map(|claim| claim.lease_seconds),
+    })
 }

@@ -4,7 +4,7 @@
 //! a browser could not trust, or nobody should hand around, is refused where it is read, and so is
 //! nowhere else.
 
-use crate::part_hash::PartHash;
+use crate::id::PartHash;
 use crate::printable::Printable;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;

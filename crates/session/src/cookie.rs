@@ -5,7 +5,7 @@
 //! browser distinguishes stays distinct: an unspecified `SameSite` is not `Lax`, a host-only domain
 //! is not a domain cookie.
 
-use crate::site::Site;
+use crate::storage::Site;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::cmp::Reverse;

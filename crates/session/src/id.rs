@@ -1,10 +1,14 @@
-//! Identifiers: who owns a session, which session, snapshot, sandbox, audit entry or node.
+//! Identifiers: who owns a session and who drives it, which session, snapshot, sandbox, audit entry, node
+//! or part.
 //!
-//! Ids of sessions, snapshots, sandboxes and audit entries are UUID version 7 (RFC 9562): they sort by creation time. The instant
-//! and the random bits are arguments, because this crate has neither clock nor randomness.
+//! Ids of sessions, snapshots, sandboxes and audit entries are UUID version 7 (RFC 9562): they sort by
+//! creation time. The instant and the random bits are arguments, because this crate has neither clock nor
+//! randomness.
 
+use crate::text_form::{InvalidText, parse_hex, text_form, write_hex};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::fmt;
 use std::str::FromStr;
 use uuid::Uuid;
@@ -137,5 +141,89 @@ impl From<Owner> for String {
 impl fmt::Display for Owner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+/// An agent's name: 1 to 64 of the characters `A-Z a-z 0-9 . _ -`, and not a dot alone or two. The
+/// same form as on the board, where it is the name of a file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", schema(value_type = String))]
+pub struct AgentName(String);
+
+impl AgentName {
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for AgentName {
+    type Error = InvalidText;
+
+    fn try_from(text: String) -> Result<Self, InvalidText> {
+        let fits = (1..=64).contains(&text.len())
+            && text.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'.' | b'_' | b'-'))
+            && !matches!(text.as_str(), "." | "..");
+        let expected = "an agent's name: 1 to 64 letters, digits, '.', '_' or '-'";
+        if fits { Ok(Self(text)) } else { Err(InvalidText(expected)) }
+    }
+}
+
+impl FromStr for AgentName {
+    type Err = InvalidText;
+
+    fn from_str(text: &str) -> Result<Self, InvalidText> {
+        Self::try_from(text.to_owned())
+    }
+}
+
+impl From<AgentName> for String {
+    fn from(name: AgentName) -> Self {
+        name.0
+    }
+}
+
+impl fmt::Display for AgentName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// SHA-256 of a part's bytes: its name on the wire.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", schema(value_type = String))]
+pub struct PartHash(pub [u8; 32]);
+
+impl PartHash {
+    /// The hash of `bytes`.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+}
+
+impl fmt::Display for PartHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_hex(&self.0, f)
+    }
+}
+
+impl FromStr for PartHash {
+    type Err = InvalidText;
+
+    fn from_str(text: &str) -> Result<Self, InvalidText> {
+        let invalid = InvalidText("a hash: 64 lower-case hexadecimal digits");
+        parse_hex(text).map(Self).ok_or(invalid)
+    }
+}
+
+text_form!(PartHash);
+
+impl fmt::Debug for PartHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }

@@ -1,9 +1,9 @@
-//! Leases between nodes: who holds a session that several nodes have.
+//! Leases between nodes: who holds a session that several nodes have, and for which term.
 
 use crate::id::NodeId;
-use crate::term::Term;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// How many terms a node may miss: more than sessions are resumed in a lifetime.
 const FURTHEST: i64 = 1 << 32;
@@ -56,11 +56,43 @@ impl Lease {
     }
 }
 
+/// The number of a holder's time with a session. Each new holder gets a higher one, so that what an
+/// earlier holder writes late can be told from what the present one writes.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Term(i64);
+
+impl Term {
+    /// A term as the database counts it.
+    pub fn from_i64(number: i64) -> Self {
+        Self(number)
+    }
+
+    /// The one after it.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+
+    /// The number for the database.
+    pub fn to_i64(self) -> i64 {
+        self.0
+    }
+}
+
+impl fmt::Display for Term {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Lease;
+    use super::{Lease, Term};
     use crate::id::NodeId;
-    use crate::term::Term;
     use jiff::Timestamp;
 
     fn node(byte: u8) -> NodeId {

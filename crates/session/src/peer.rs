@@ -1,8 +1,19 @@
-//! Peers: other nodes that an owner registered, and how they are asked.
+//! Nodes among each other: who one is, and how others, its peers, are let in and asked.
+//!
+//! The one idea: whoever has seen a node's key once can tell for good what that node wrote. An API key
+//! says who may talk; this says who wrote it. A node is an Ed25519 key pair (RFC 8032), and its id is a
+//! hash of the public half.
 
+use crate::id::NodeId;
+use crate::text_form::{InvalidText, parse_hex, text_form, words};
 use crate::view::View;
-use crate::words::words;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::str::FromStr;
 
 words! {
     /// Whether a peer is trusted.
@@ -40,5 +51,170 @@ impl PeerLimits {
     /// Whether there are none.
     pub fn is_none(&self) -> bool {
         self.give.is_whole() && self.take.is_whole()
+    }
+}
+
+/// What the hash behind a node's id begins with, so that it is no other hash of the same key.
+const ID_CONTEXT: &[u8] = b"baton node v1\0";
+
+/// The public key of a node; in text 43 characters, the base64url of its 32 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", schema(value_type = String))]
+pub struct NodeKey([u8; 32]);
+
+/// The secret key of a node. Wiped from memory when dropped, never shown.
+#[derive(Clone)]
+pub struct NodeSecret(SigningKey);
+
+/// A signature of a node; in text 86 characters, the base64url of its 64 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", schema(value_type = String))]
+pub struct NodeSignature([u8; 64]);
+
+/// A signature that is not of this key over these bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected a signature of node {node}, found another one")]
+pub struct BadSignature {
+    /// Whose it should be.
+    pub node: NodeId,
+}
+
+/// What people compare to tell nodes apart: the SHA-256 of a key, as 16 groups of four digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", schema(value_type = String))]
+pub struct Fingerprint([u8; 32]);
+
+impl NodeKey {
+    /// The id of the node that has this key.
+    pub fn node_id(&self) -> NodeId {
+        NodeId::of_hash(
+            Sha256::new().chain_update(ID_CONTEXT).chain_update(self.0).finalize().into(),
+        )
+    }
+
+    /// What people compare.
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint(Sha256::digest(self.0).into())
+    }
+
+    /// Its 32 bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// Checks that `signature` is of this key over `message`.
+    pub fn verify(&self, message: &[u8], signature: &NodeSignature) -> Result<(), BadSignature> {
+        let bad = |_| BadSignature { node: self.node_id() };
+        let key = VerifyingKey::from_bytes(&self.0).map_err(bad)?;
+        key.verify_strict(message, &Signature::from_bytes(&signature.0)).map_err(bad)
+    }
+}
+
+impl NodeSecret {
+    /// The secret key of a seed: 32 random bytes.
+    pub fn from_seed(seed: &[u8; 32]) -> Self {
+        Self(SigningKey::from_bytes(seed))
+    }
+
+    /// The public half.
+    pub fn key(&self) -> NodeKey {
+        NodeKey(self.0.verifying_key().to_bytes())
+    }
+
+    /// Signs `message`.
+    pub fn sign(&self, message: &[u8]) -> NodeSignature {
+        NodeSignature(self.0.sign(message).to_bytes())
+    }
+}
+
+impl NodeSignature {
+    /// Its 64 bytes.
+    pub fn as_bytes(&self) -> &[u8; 64] {
+        &self.0
+    }
+
+    /// The signature of these bytes.
+    pub fn from_bytes(bytes: [u8; 64]) -> Self {
+        Self(bytes)
+    }
+}
+
+impl FromStr for NodeKey {
+    type Err = InvalidText;
+
+    fn from_str(text: &str) -> Result<Self, InvalidText> {
+        let invalid = InvalidText("the key of a node: 43 characters of base64url");
+        let key = Self(decode(text).ok_or(invalid)?);
+        VerifyingKey::from_bytes(&key.0).map(|_| key).map_err(|_| invalid)
+    }
+}
+
+impl FromStr for NodeSignature {
+    type Err = InvalidText;
+
+    fn from_str(text: &str) -> Result<Self, InvalidText> {
+        let invalid = InvalidText("a signature of a node: 86 characters of base64url");
+        decode(text).map(Self).ok_or(invalid)
+    }
+}
+
+impl FromStr for Fingerprint {
+    type Err = InvalidText;
+
+    /// Spaces, colons and the case of digits do not count.
+    fn from_str(text: &str) -> Result<Self, InvalidText> {
+        let invalid = InvalidText("a fingerprint: 16 groups of four hexadecimal digits");
+        let bare = text.chars().filter(|c| !c.is_whitespace() && *c != ':');
+        let bare: String = bare.map(|c| c.to_ascii_lowercase()).collect();
+        parse_hex(&bare).map(Self).ok_or(invalid)
+    }
+}
+
+fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
+    URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()
+}
+
+impl fmt::Display for NodeKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&URL_SAFE_NO_PAD.encode(self.0))
+    }
+}
+
+impl fmt::Display for NodeSignature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&URL_SAFE_NO_PAD.encode(self.0))
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.0.chunks(2).map(|pair| format!("{:02x}{:02x}", pair[0], pair[1]));
+        f.pad(&digits.collect::<Vec<_>>().join(" "))
+    }
+}
+
+text_form!(NodeKey, NodeSignature, Fingerprint);
+
+impl fmt::Debug for NodeKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "NodeKey({self})")
+    }
+}
+
+impl fmt::Debug for NodeSignature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "NodeSignature({self})")
+    }
+}
+
+impl fmt::Debug for NodeSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "NodeSecret(of {})", self.key().node_id())
     }
 }

@@ -3,7 +3,7 @@
 //! The one idea: what a browser keeps of such decisions has a name of its own in its settings; the
 //! names here are those of the web (the Permissions API), where the web has one.
 
-use crate::words::words;
+use crate::text_form::words;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

@@ -3,22 +3,17 @@
 //! Names, keys, sizes and shapes stay, so what is left still shows what a session holds. A marker
 //! is never marked again, so redacting twice changes nothing.
 
-mod shown;
-mod stored;
-
 use crate::cookie::Cookie;
-use crate::database::Database;
-use crate::database::Record;
-use crate::history::{History, HistoryEntry};
-use crate::state::OriginState;
-use crate::state::State;
+use crate::state::{OriginState, State};
 use crate::storage::Entries;
-use crate::tab::Tab;
+use crate::stored::{
+    Cache, CacheEntry, CachedResponse, Database, FileContent, FileEntry, Record, Registration,
+};
+use crate::tab::{History, HistoryEntry, Tab};
 use crate::text::Text;
-use crate::value::Value;
-use crate::value::{Node, Object};
-pub use shown::{ShownAddress, shown_title};
-use stored::{redact_cache, redact_file, redact_registration};
+use crate::value::{Node, Object, Value};
+use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// What stands in a URL in the place of a value.
 const IN_URL: &str = "[redacted]";
@@ -230,4 +225,123 @@ fn redact_object(object: &Object) -> Object {
         Object::View { .. } | Object::Lost { .. } => {}
     }
     object
+}
+
+// What leaves is of a type that only the redactor makes. Whoever shows an address cannot forget to hide
+// what is secret in it, because there is nothing else to put there.
+/// An address as it is shown: without its userinfo, the values of its query, and its fragment. It is read
+/// as it was written, by whoever is shown it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", schema(value_type = String))]
+pub struct ShownAddress(String);
+
+impl ShownAddress {
+    /// What everybody may see of an address.
+    #[must_use]
+    pub fn of(url: &str) -> Self {
+        Self(redact_url(url))
+    }
+
+    /// All of it: for whoever asked for values, and has the scope `reveal`.
+    #[must_use]
+    pub fn revealed(url: &str) -> Self {
+        Self(url.to_owned())
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ShownAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl From<ShownAddress> for String {
+    fn from(shown: ShownAddress) -> Self {
+        shown.0
+    }
+}
+
+impl AsRef<str> for ShownAddress {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The title of the page at an address. A page without one is called by its address, so that is shown as
+/// addresses are.
+#[must_use]
+pub fn shown_title(title: &str, url: &str) -> String {
+    let bare = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let is_address = |text: &str| text.contains("://") && !text.contains(char::is_whitespace);
+    let is_its_own = !title.is_empty() && (url.starts_with(title) || bare.starts_with(title));
+    if is_its_own || is_address(title) { redact_url(title) } else { title.to_owned() }
+}
+
+// A response or a file may hold anything, and so may a header; names, addresses and sizes stay.
+fn redact_cache(cache: &Cache) -> Cache {
+    let entries = cache.entries.iter().map(redact_cache_entry).collect();
+    Cache { name: cache.name.clone(), position: cache.position, entries }
+}
+
+fn redact_cache_entry(entry: &CacheEntry) -> CacheEntry {
+    let mut response = entry.response.clone();
+    if let CachedResponse::Whole { headers, body, .. } = &mut response {
+        *headers = redact_headers(headers);
+        *body = redact_base64(body);
+    }
+    CacheEntry { url: redact_url(&entry.url), headers: redact_headers(&entry.headers), response }
+}
+
+fn redact_headers(headers: &[(String, String)]) -> Vec<(String, String)> {
+    headers.iter().map(|(name, value)| (name.clone(), redact_str(value))).collect()
+}
+
+fn redact_file(entry: &FileEntry) -> FileEntry {
+    let mut entry = entry.clone();
+    if let FileContent::File { bytes } = &mut entry.content {
+        *bytes = redact_base64(bytes);
+    }
+    entry
+}
+
+fn redact_registration(registration: &Registration) -> Registration {
+    let mut registration = registration.clone();
+    registration.scope = redact_url(&registration.scope);
+    registration.script_url = redact_url(&registration.script_url);
+    let header = &mut registration.navigation_preload.header;
+    *header = redact_str(header);
+    for script in &mut registration.scripts {
+        script.url = redact_url(&script.url);
+        script.source = redact_text(&script.source);
+    }
+    registration
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_that_is_the_address_is_shown_like_one() {
+        let url = "https://shop.test/page?token=s3cret#access_token=s3cret";
+        for title in [
+            url,
+            "shop.test/page?token=s3cret#access_token=s3cret",
+            "shop.test/page?token=s3cret",
+            "https://other.test/?code=s3cret",
+        ] {
+            let shown = shown_title(title, url);
+            assert!(!shown.contains("s3cret"), "{shown}");
+        }
+        for title in ["", "Shop", "What is a=b? A shop"] {
+            assert_eq!(shown_title(title, url), title);
+        }
+    }
 }

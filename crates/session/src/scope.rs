@@ -1,6 +1,6 @@
-//! Scopes: what an API key allows.
+//! Scopes: what an API key allows, and how something that is audited ended.
 
-use crate::words::words;
+use crate::text_form::words;
 
 words! {
     /// What a key allows. No scope includes another.
@@ -21,4 +21,15 @@ words! {
     Browser "browser",
     /// Make and revoke keys, attach to browsers of this machine.
     Admin "admin",
+}
+
+words! {
+    /// How something that is audited ended.
+    AuditOutcome, else UnknownOutcome ("outcome"):
+    /// As it should.
+    Done "done",
+    /// The key did not allow it.
+    Denied "denied",
+    /// With an error.
+    Failed "failed",
 }

@@ -1,18 +1,19 @@
-//! A state: everything that a browser held at one instant.
+//! A state: everything that a browser held at one instant, with the environment that its pages saw; and
+//! what tells one state from another.
 
-use crate::cache::Cache;
-use crate::cookie::Cookie;
-use crate::database::Database;
-use crate::environment::Environment;
-use crate::file::FileEntry;
-use crate::registration::Registration;
+use crate::certificate::{self, Certificate};
+use crate::cookie::{self, Cookie, Expiry};
+use crate::id::PartHash;
+use crate::json;
+use crate::permission::{self, Permission};
 use crate::storage::{Entries, StorageKey};
+use crate::stored::{Cache, Database, FileEntry, Registration};
 use crate::tab::Tab;
 use crate::text::Text;
-use crate::{certificate, cookie, permission};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Everything that a browser held at one instant.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -119,4 +120,157 @@ impl State {
     pub fn active_tab(&self) -> Option<&Tab> {
         self.tabs.iter().find(|tab| tab.active).or_else(|| self.tabs.first())
     }
+}
+
+/// What a session was opened with, and what was decided about the wishes of sites since; a field left
+/// out is the browser's own.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Environment {
+    /// Inner size of the window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub viewport: Option<Viewport>,
+    /// The `User-Agent` header and `navigator.userAgent`. A session is not opened with one that names
+    /// another browser, version or system than the one that runs: its client hints would say so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_agent: Option<String>,
+    /// An IANA time zone such as `Asia/Tokyo`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timezone: Option<String>,
+    /// A BCP 47 tag such as `ja-JP`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub locale: Option<String>,
+    /// Where the browser says it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub geolocation: Option<Geolocation>,
+    /// What sites may do and may not; about all else they ask.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub permissions: Vec<Permission>,
+    /// Whom the browser trusts beside those that its maker does: authorities of one's own, and servers
+    /// that signed their certificates themselves. Each is one certificate in PEM; at most 20.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub certificates: Vec<Certificate>,
+}
+
+/// Inner size of a window, in CSS pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Viewport {
+    /// Pixels from left to right.
+    pub width: u32,
+    /// Pixels from top to bottom.
+    pub height: u32,
+}
+
+/// A place on Earth, WGS 84.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Geolocation {
+    /// Degrees north, −90 to 90.
+    pub latitude: f64,
+    /// Degrees east, −180 to 180.
+    pub longitude: f64,
+    /// Radius of certainty in metres.
+    #[serde(default = "one_metre")]
+    pub accuracy: f64,
+}
+
+fn one_metre() -> f64 {
+    1.0
+}
+
+/// SHA-256 of the canonical JSON of a state, as 64 hexadecimal digits. It does not depend on the
+/// order of cookies, origins or databases, nor on the names that one browser gave to its tabs and
+/// their entries.
+pub fn checksum(state: &State) -> String {
+    let mut state = state.clone();
+    state.normalize();
+    for tab in &mut state.tabs {
+        tab.id.clear();
+        tab.history.entries.iter_mut().for_each(|entry| entry.id = 0);
+    }
+    PartHash::of(&json::canonical(&state)).to_string()
+}
+
+/// Which cookies and storage keys a state held, without their values.
+///
+/// Never clobber: a browser that lost its profile leaves a state with little in it. Whoever remembers
+/// what the last good state held can tell such a state from a usual change, and keep the good one. What
+/// goes while a browser lives and answers was removed by somebody, a person or the site, and is gone:
+/// signing out has to last. What is missing after a death is lost. Only hashes are remembered: no name
+/// stays in memory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Holdings {
+    /// Each cookie by domain, path, name and partition, with its end. From which port it came may become
+    /// known later.
+    cookies: HashMap<u64, Option<Expiry>>,
+    /// Each storage key that held something.
+    storage: BTreeSet<u64>,
+}
+
+impl Holdings {
+    /// What `state` holds.
+    pub fn of(state: &State) -> Self {
+        let mut holdings = Self { storage: storage(state), ..Self::default() };
+        holdings.add_cookies(&state.cookies);
+        holdings
+    }
+
+    /// These cookies are held as well, or end at another time than was known.
+    pub fn add_cookies(&mut self, cookies: &[Cookie]) {
+        self.cookies.extend(cookies.iter().map(|cookie| (identity(cookie), cookie.expires)));
+    }
+
+    /// Whether `state` has shrunk since: more than half of these cookies, not counting those that
+    /// had expired by `now`, or more than half of these storage keys are gone.
+    pub fn has_shrunk_to(&self, state: &State, now: Expiry) -> bool {
+        let there: BTreeSet<u64> =
+            state.cookies.iter().filter(|cookie| lives(cookie, now)).map(identity).collect();
+        let unexpired = self.cookies.iter().filter(|(_, end)| end.is_none_or(|end| end > now));
+        let cookies: Vec<bool> = unexpired.map(|(key, _)| there.contains(key)).collect();
+        let now_there = storage(state);
+        let storage: Vec<bool> = self.storage.iter().map(|key| now_there.contains(key)).collect();
+        half_is_gone(&cookies) || half_is_gone(&storage)
+    }
+}
+
+impl Holdings {
+    /// Whether `state` has shrunk by the clock of its browser alone, which has lived and answered since: more
+    /// than half of these cookies are gone because they end by `clock`, the wall's, and not by `now`, which
+    /// nobody sets.
+    pub fn has_faded_to(&self, state: &State, now: Expiry, clock: Expiry) -> bool {
+        let there: BTreeSet<u64> = state.cookies.iter().map(identity).collect();
+        let unexpired = self.cookies.iter().filter(|(_, end)| end.is_none_or(|end| end > now));
+        let faded = |(key, end): (&u64, &Option<Expiry>)| {
+            end.is_some_and(|end| end <= clock) && !there.contains(key)
+        };
+        half_is_gone(&unexpired.map(|held| !faded(held)).collect::<Vec<_>>())
+    }
+}
+
+fn lives(cookie: &Cookie, now: Expiry) -> bool {
+    cookie.expires.is_none_or(|end| end > now)
+}
+
+fn identity(cookie: &Cookie) -> u64 {
+    hash(&(&cookie.domain, &cookie.path, &cookie.name, cookie.partition_key.as_ref()))
+}
+
+fn storage(state: &State) -> BTreeSet<u64> {
+    let full = state.origins.iter().filter(|(_, origin)| !origin.is_empty());
+    full.map(|(key, _)| hash(key)).collect()
+}
+
+/// Whether more than half of them are not there any more; of nothing, nothing can go.
+fn half_is_gone(still_there: &[bool]) -> bool {
+    let gone = still_there.iter().filter(|there| !**there).count();
+    gone * 2 > still_there.len()
+}
+
+/// Equal within one process, which is as long as it is remembered.
+fn hash(thing: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    thing.hash(&mut hasher);
+    hasher.finish()
 }

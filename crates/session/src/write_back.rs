@@ -5,11 +5,9 @@
 //! handed in: whatever ran there could write what it liked, and a cookie of a bank that it planted would
 //! log the session's owner in as somebody else.
 
-use crate::receipt::Receipt;
-use crate::receipt::{ItemKind, Outcome, ReceiptItem};
-use crate::site::Site;
+use crate::receipt::{ItemKind, Outcome, Receipt, ReceiptItem};
 use crate::state::State;
-use crate::storage::Entries;
+use crate::storage::{Entries, Site};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -21,7 +21,7 @@ use baton_runtime::Caller;
 use baton_runtime::audit::{Action, Note};
 use baton_sandbox::{Enforced, Limits, Sandbox, SandboxSpec};
 use baton_session::SandboxId;
-use baton_session::domains::Domain;
+use baton_session::view::Domain;
 use baton_store::blocking::blocking;
 use baton_store::clock;
 use futures_util::future::join_all;

@@ -14,9 +14,9 @@ use baton_runtime::life::{Lend, Lent, Want, Wish, expect_driver, stored};
 use baton_runtime::live::{Handed, LiveError, Loan};
 use baton_runtime::{Caller, RuntimeError};
 use baton_session::cookie::Expiry;
-use baton_session::domains::Domain;
 use baton_session::import::{ImportError, Imported};
 use baton_session::login::{NoLogin, expect_login, logins};
+use baton_session::view::Domain;
 use baton_session::{
     Lifecycle, Receipt, SandboxId, Session, SessionName, State, StorageKey, admit, import,
 };

@@ -9,8 +9,8 @@ use anyhow::Context as _;
 use baton_api::{Exit, FileText, ImportSession, ImportView};
 use baton_browser::profile::read::{Choice, ProfileFolder, Read};
 use baton_runtime::sessions::FILE_LIMIT;
-use baton_session::domains::{self, Domain};
 use baton_session::printable::Printable;
+use baton_session::view::{self, Domain};
 use baton_session::wire::{self, SessionFile};
 use baton_session::{Receipt, SessionName};
 use clap::Args;
@@ -310,8 +310,8 @@ impl ProfileArgs {
     fn file(&self, context: &Context, read: Read) -> anyhow::Result<Brought> {
         let Read { mut state, mut left_out, .. } = read;
         if !self.domain.is_empty() {
-            domains::keep(&mut state, &self.domain);
-            left_out = domains::concerning(left_out, &self.domain);
+            view::keep(&mut state, &self.domain);
+            left_out = view::concerning(left_out, &self.domain);
         }
         if self.from.is_some() && !self.tabs && !state.tabs.is_empty() {
             let tabs = output::counted(state.tabs.len(), "open tab");

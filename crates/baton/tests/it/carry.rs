@@ -8,7 +8,7 @@ use axum::response::Html;
 use axum::routing::get;
 use baton_api::OpenSession;
 use baton_playground::{House, Page, Site};
-use baton_session::environment::{Environment, Viewport};
+use baton_session::state::{Environment, Viewport};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;

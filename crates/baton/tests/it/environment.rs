@@ -4,8 +4,8 @@ use crate::houses::house;
 use crate::one_way_in::refused;
 use baton_api::OpenSession;
 use baton_playground::{House, Page, Site};
-use baton_session::environment::{Environment, Geolocation, Viewport};
 use baton_session::receipt::ItemKind;
+use baton_session::state::{Environment, Geolocation, Viewport};
 use serde_json::json;
 
 const SEEN: &str = "(async () => {

@@ -221,7 +221,7 @@ impl fmt::Display for Switch {
 mod tests {
     use super::*;
     use baton_session::Environment;
-    use baton_session::environment::Viewport;
+    use baton_session::state::Viewport;
 
     fn options() -> LaunchOptions {
         LaunchOptions {

@@ -10,9 +10,9 @@
 
 use super::seen::{CacheLook, DirtyStored, Seen, SeenRegistration, Sources};
 use crate::targets::TargetId;
-use baton_session::database::ObjectStore;
-use baton_session::environment::Viewport;
 use baton_session::state::OriginState;
+use baton_session::state::Viewport;
+use baton_session::stored::ObjectStore;
 use baton_session::{
     Cache, Cookie, Database, Entries, FileEntry, Permission, State, StorageKey, Tab, Text, cookie,
 };
@@ -420,7 +420,7 @@ impl Mirror {
 mod tests {
     use super::*;
     use baton_session::State;
-    use baton_session::registration::{WorkerScript, WorkerType};
+    use baton_session::stored::{WorkerScript, WorkerType};
     use serde_json::json;
 
     #[test]

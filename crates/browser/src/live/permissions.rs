@@ -96,7 +96,7 @@ fn look(profile: &Path, known: Option<Look>) -> Option<(Look, Option<Vec<Permiss
 #[cfg(test)]
 mod tests {
     use super::*;
-    use baton_session::environment::Geolocation;
+    use baton_session::state::Geolocation;
 
     fn granted(names: &[&str]) -> Permissions {
         let mut permissions = Permissions { is_headless: true, ..Permissions::default() };

@@ -1,7 +1,7 @@
 //! What is seen of caches, files and service workers besides what they hold.
 
 use super::permissions::Permissions;
-use baton_session::registration::{NavigationPreload, WorkerScript, WorkerType};
+use baton_session::stored::{NavigationPreload, WorkerScript, WorkerType};
 use baton_session::{Cache, Registration, StorageKey, Text};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -21,7 +21,7 @@ use crate::frames;
 use crate::frames::Frame;
 use crate::targets::TargetId;
 use baton_session::StorageKey;
-use baton_session::registration::{WorkerScript, WorkerType};
+use baton_session::stored::{WorkerScript, WorkerType};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -15,7 +15,7 @@ use super::{ProfileError, bounds};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use baton_session::StorageKey;
-use baton_session::file::{FileContent, FileEntry};
+use baton_session::stored::{FileContent, FileEntry};
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};

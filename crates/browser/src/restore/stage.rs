@@ -11,7 +11,7 @@ use crate::keeper::KeeperLink;
 use crate::script::{self, World};
 use crate::targets::{self, TargetId};
 use baton_session::redact::ShownAddress;
-use baton_session::registration::WorkerScript;
+use baton_session::stored::WorkerScript;
 use baton_session::{PartHash, StorageKey};
 use serde_json::json;
 use std::sync::Arc;

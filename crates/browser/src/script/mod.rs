@@ -6,7 +6,7 @@
 //! script can change what it calls.
 
 use crate::cdp::{CdpError, CdpSession, WideText};
-use baton_session::database::{LAST_KEY, next_key};
+use baton_session::stored::{LAST_KEY, next_key};
 use baton_session::{Database, StorageKey};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -4,7 +4,7 @@ use crate::fixture::{Kept, evaluate, open_page, options, site, spec};
 use baton_browser::keeper::{BrowserSpec, Role};
 use baton_browser::launch::{self, LaunchError, LaunchOptions, LockState};
 use baton_session::Environment;
-use baton_session::environment::Viewport;
+use baton_session::state::Viewport;
 use serde_json::json;
 use std::ffi::OsStr;
 use std::path::Path;

@@ -5,8 +5,8 @@ use crate::site::{Page, Site};
 use crate::story::{Running, key_of, outcomes, profile};
 use baton_browser::capture::Depth;
 use baton_browser::restore::Restored;
-use baton_session::file::FileContent;
 use baton_session::receipt::{ItemKind, Outcome, Source};
+use baton_session::stored::FileContent;
 use baton_session::{Cache, State, StorageKey};
 
 /// A site whose pages are filled by calls, with a third party's frame in the first.

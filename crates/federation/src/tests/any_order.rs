@@ -1,13 +1,11 @@
 //! Any order of operations, of writes of another program from any older version, and of kills between
 //! any two steps: nothing acknowledged is lost, and each task has one holder.
 
-use super::world::{World, add, clock, entry, name, pass};
+use super::{World, add, clock, entry, name, pass};
 use crate::board::Board;
-use crate::error::FederationError;
-use crate::hook;
+use crate::error::{FederationError, Step, with_hook};
 use crate::operation::{Held, Operation};
-use crate::steps::Step;
-use crate::words::TaskStatus;
+use crate::task::TaskStatus;
 use crate::write::Done;
 use baton_testing::cases;
 use jiff::SignedDuration;
@@ -291,7 +289,7 @@ fn disturbed(
             Disturbance::Foreign(_) => true,
         }
     };
-    hook::with(Box::new(hook), || world.board.write(operation))
+    with_hook(Box::new(hook), || world.board.write(operation))
 }
 
 proptest! {

@@ -1,11 +1,9 @@
 //! A session that ends while a writer is killed, or while another program writes: it is archived once,
 //! and what was acknowledged is in the history.
 
-use super::world::{World, add, entry};
-use crate::error::FederationError;
-use crate::hook;
+use super::{World, add, entry};
+use crate::error::{FederationError, Step, with_hook};
 use crate::operation::Operation;
-use crate::steps::Step;
 use serde_json::json;
 use std::rc::Rc;
 
@@ -34,7 +32,7 @@ fn a_close_that_is_killed_anywhere_is_done_once_or_not_at_all() {
             count += 1;
             count != when + 1
         };
-        let closed = hook::with(Box::new(hook), || world.board.write(&close()));
+        let closed = with_hook(Box::new(hook), || world.board.write(&close()));
         let board = world.board.read().unwrap();
         match board {
             Some(board) => {
@@ -72,7 +70,7 @@ fn what_another_program_writes_while_a_session_closes_is_in_the_history() {
                 }
                 !(written && kill.is_some_and(|kill| count == when + 1 + kill))
             };
-            let closed = hook::with(Box::new(hook), || world.board.write(&close()));
+            let closed = with_hook(Box::new(hook), || world.board.write(&close()));
             if world.board.read().unwrap().is_some() {
                 assert!(closed.is_err(), "a close that was acknowledged stays one");
                 world.board.write(&close()).unwrap();
@@ -104,7 +102,7 @@ fn a_session_that_another_program_begins_in_any_moment_of_a_write_stands() {
             }
             true
         };
-        let done = hook::with(Box::new(hook), || world.board.write(&add("two"))).unwrap();
+        let done = with_hook(Box::new(hook), || world.board.write(&add("two"))).unwrap();
         let second = done.task.unwrap().id;
         let board = world.board.read().unwrap().unwrap();
         if !said.get() {

@@ -1,19 +1,16 @@
 //! Putting a board in its place: what another program wrote in between is merged, or given way to.
 
 use super::{Attempt, ROUNDS, Writer, touch};
+use crate::archive;
 use crate::board::Board;
 use crate::change::Entry;
-use crate::error::FederationError;
-use crate::error::Tried;
+use crate::error::{FederationError, Step, Tried, before};
 use crate::folder::{fetch, sync_folder};
-use crate::hook::before;
-use crate::known::Known;
+use crate::gather::Known;
 use crate::merge::{Sight, merge};
-use crate::read::{Content, Found, read, render};
-use crate::stamp::Stamp;
-use crate::steps::Step;
+use crate::read::{self, Content, Found, read, render};
 use crate::swap::{Put, Slot};
-use crate::{archive, quarantine};
+use crate::task::Stamp;
 
 /// A board that was put in place.
 #[derive(Clone)]
@@ -91,7 +88,7 @@ impl Writer<'_> {
             let theirs = match read(&slot.0)? {
                 Content::Board(displaced) if displaced.bytes != base.bytes => displaced,
                 Content::Unreadable { bytes, .. } => {
-                    quarantine::keep(self.folder, &bytes)?;
+                    read::keep(self.folder, &bytes)?;
                     slot.remove();
                     break;
                 }

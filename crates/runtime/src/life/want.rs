@@ -7,8 +7,8 @@ use crate::error::RuntimeError;
 use crate::here::Runtime;
 use crate::live::{Handed, LiveError, Loaded};
 use crate::request::{Caller, Consent};
-use baton_session::domains::Domain;
 use baton_session::login::expect_login;
+use baton_session::view::Domain;
 use baton_session::{AgentName, Lifecycle, NodeId, PartKind, PartRef, Session, StorageKey};
 use baton_store::clock;
 

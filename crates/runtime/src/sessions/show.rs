@@ -10,7 +10,7 @@ use crate::request;
 use baton_api::{
     DriverView, ListSessions, ResumeResult, SessionList, SessionSummary, SessionView, Tab,
 };
-use baton_session::forecast::forecast;
+use baton_session::login::forecast;
 use baton_session::{CertificateView, Lifecycle, Owner, PartKind, Session, State, parts};
 use baton_store::blocking::blocking;
 use baton_store::{Driver, Snapshot, StoreError, clock};

@@ -4,24 +4,20 @@
 //! through which a file comes in reads it here; what it is not is said by what it is. What may be
 //! taken of the state [`admit`](crate::admit) says.
 
-mod answer;
 mod cookies_txt;
-mod error;
 mod form;
-mod inner;
-mod probe;
-mod text;
 
-pub use error::ImportError;
-pub use form::Form;
-pub use text::text;
+pub use form::{Form, ImportError};
 
 use crate::json_tree::{Json, parse};
 use crate::playwright::{self, Ignored};
-use crate::receipt::Receipt;
+use crate::receipt::{ItemKind, Receipt, ReceiptItem};
 use crate::state::State;
 use crate::wire::{self, Head, SessionFile};
-use inner::Inner;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+use std::borrow::Cow;
 
 /// How deep a file may be wrapped in others.
 const MAX_WRAPPED: usize = 3;
@@ -53,9 +49,9 @@ pub fn read(file: &[u8]) -> Result<Imported, ImportError> {
 
 fn read_text(text: &str, depth: usize) -> Result<Imported, ImportError> {
     // A session file may be large, and its own reader wants the text.
-    match probe::probe(text) {
+    match form::probe(text) {
         Some(Form::SessionFile) => return session_file(text),
-        Some(Form::Answer) => return answer::read(text),
+        Some(Form::Answer) => return read_answer(text),
         _ => {}
     }
     match parse(text.as_bytes()) {
@@ -71,7 +67,7 @@ fn read_text(text: &str, depth: usize) -> Result<Imported, ImportError> {
 fn read_json(json: &Json, depth: usize) -> Result<Imported, ImportError> {
     match Form::of(json) {
         Form::SessionFile => session_file(&written(json)),
-        Form::Answer => answer::read(&written(json)),
+        Form::Answer => read_answer(&written(json)),
         form @ Form::StorageState => {
             let (state, ignored) = playwright::read_document(json)?;
             Ok(Imported::of(form, state, ignored))
@@ -88,7 +84,7 @@ fn read_json(json: &Json, depth: usize) -> Result<Imported, ImportError> {
         form => match Inner::of(json) {
             Inner::One { text, place, beside } => {
                 let mut imported = read_text(&text, depth + 1)?;
-                if let Some(line) = inner::left_beside(&place, &beside) {
+                if let Some(line) = left_beside(&place, &beside) {
                     imported.left_out.push(line);
                 }
                 Ok(imported)
@@ -107,4 +103,170 @@ fn session_file(text: &str) -> Result<Imported, ImportError> {
 /// The text of a document inside of another.
 fn written(json: &Json) -> String {
     crate::json::text(json)
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    redacted: bool,
+    state: Value,
+}
+
+/// Reads such an answer. One whose secrets are hidden holds nothing that could be used.
+fn read_answer(text: &str) -> Result<Imported, ImportError> {
+    let other = |error| ImportError::Answer(wire::ReadError::from(error));
+    let Answer { redacted, state } = serde_json::from_str(text).map_err(other)?;
+    if redacted {
+        return Err(ImportError::Redacted);
+    }
+    let mut state: State = wire::field(&state, "state").map_err(ImportError::Answer)?;
+    state.normalize();
+    Ok(Imported { form: Form::Answer, head: Head::default(), state, left_out: Receipt::default() })
+}
+
+/// The most members that are named, and the most characters of a name.
+const MOST: usize = 20;
+const LONGEST: usize = 60;
+
+/// What is found inside.
+///
+/// A state may stand in a member of another document, in a list of one, or as text in a string.
+enum Inner {
+    /// One that may be read.
+    One {
+        /// It.
+        text: String,
+        /// Where.
+        place: String,
+        /// What stands beside it, and says something.
+        beside: Vec<String>,
+    },
+    /// More than one.
+    Many(Vec<String>),
+    /// None.
+    None,
+}
+
+impl Inner {
+    /// Looks one step into a document.
+    fn of(json: &Json) -> Self {
+        let members: Vec<(String, &Json)> = match json {
+            Json::Object(members) => {
+                members.iter().map(|(name, value)| (shown(&name.to_lossy()), value)).collect()
+            }
+            Json::Array(items) => {
+                items.iter().enumerate().map(|(at, item)| (format!("[{at}]"), item)).collect()
+            }
+            text @ Json::Text(_) => vec![("the text".to_owned(), text)],
+            _ => Vec::new(),
+        };
+        let (mut found, mut beside) = (Vec::new(), Vec::new());
+        for (place, value) in members {
+            match candidate(value) {
+                Some(text) => found.push((text, place)),
+                None if !value.is_empty() => beside.push(place),
+                None => {}
+            }
+        }
+        if found.len() > 1 {
+            return Self::Many(found.into_iter().map(|(_, place)| place).take(MOST).collect());
+        }
+        match found.pop() {
+            Some((text, place)) => Self::One { text, place, beside },
+            None => Self::None,
+        }
+    }
+}
+
+/// The text of what may be read; a document around it counts as well.
+fn candidate(json: &Json) -> Option<String> {
+    if let Json::Text(text) = json {
+        let text = text.as_str()?.trim_start_matches('\u{feff}');
+        let is_document = text.trim_start().starts_with(['{', '[']);
+        return (is_document || cookies_txt::is_cookies_txt(text)).then(|| text.to_owned());
+    }
+    let is_taken = |json: &Json| {
+        matches!(
+            Form::of(json),
+            Form::SessionFile | Form::Answer | Form::StorageState | Form::CookieList
+        )
+    };
+    let is_around = |json: &Json| json.members().iter().any(|(_, inner)| is_taken(inner));
+    (is_taken(json) || is_around(json)).then(|| written(json))
+}
+
+/// The line about what stands beside a state.
+fn left_beside(place: &str, beside: &[String]) -> Option<ReceiptItem> {
+    let named: Vec<&str> = beside.iter().map(String::as_str).take(MOST).collect();
+    let more = beside.len().saturating_sub(MOST);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let reason = format!("what stands beside it is left out: {}{more}", named.join(", "));
+    (!beside.is_empty()).then(|| ReceiptItem::not_portable(ItemKind::Part, place, reason))
+}
+
+fn shown(name: &str) -> String {
+    name.chars().filter(|c| !c.is_control()).take(LONGEST).collect()
+}
+
+/// How some files begin that are no text.
+const MAGIC: [(&[u8], Form); 8] = [
+    (b"SQLite format 3\0", Form::Sqlite),
+    (b"age-encryption.org/", Form::Age),
+    (b"PK\x03\x04", Form::Archive),
+    (b"\x1f\x8b", Form::Archive),
+    (b"\x28\xb5\x2f\xfd", Form::Archive),
+    (b"BZh", Form::Archive),
+    (b"\xfd7zXZ\0", Form::Archive),
+    (b"7z\xbc\xaf", Form::Archive),
+];
+
+/// The text of a file that may be [read]. What it is otherwise is the error.
+pub fn text(file: &[u8]) -> Result<Cow<'_, str>, ImportError> {
+    let text = decode(file)?;
+    match serde_json::from_str::<IgnoredAny>(&text) {
+        Err(source) if !cookies_txt::is_cookies_txt(&text) => {
+            Err(ImportError::of_text(&text, source))
+        }
+        _ => Ok(text),
+    }
+}
+
+fn decode(file: &[u8]) -> Result<Cow<'_, str>, ImportError> {
+    if let Some((_, form)) = MAGIC.iter().find(|(start, _)| file.starts_with(start)) {
+        return Err(ImportError::Other { form: *form });
+    }
+    // PowerShell writes UTF-16, with a mark or without one.
+    match file {
+        [0xff, 0xfe, rest @ ..] => return utf16(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => return utf16(rest, u16::from_be_bytes),
+        [first, 0, ..] if first.is_ascii_graphic() => return utf16(file, u16::from_le_bytes),
+        [0, second, ..] if second.is_ascii_graphic() => return utf16(file, u16::from_be_bytes),
+        _ => {}
+    }
+    let file = file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file);
+    let error = match std::str::from_utf8(file) {
+        Ok(text) => return Ok(Cow::Borrowed(text)),
+        Err(error) => error,
+    };
+    if file.contains(&0) {
+        return Err(ImportError::Other { form: Form::Bytes });
+    }
+    let lossy = String::from_utf8_lossy(file);
+    if cookies_txt::is_cookies_txt(&lossy) {
+        // A line of it costs itself only.
+        return Ok(Cow::Owned(lossy.into_owned()));
+    }
+    Err(ImportError::Encoding { at: error.valid_up_to() })
+}
+
+fn utf16(bytes: &[u8], unit: impl Fn([u8; 2]) -> u16) -> Result<Cow<'static, str>, ImportError> {
+    let pairs = bytes.chunks(2).map(|pair| match pair {
+        [one, other] => unit([*one, *other]),
+        // Half of a code unit: what was cut off there is no text.
+        _ => 0xd800,
+    });
+    let mut at = 0;
+    let text: Result<String, _> = char::decode_utf16(pairs)
+        .inspect(|found| at += found.as_ref().map_or(0, |found| 2 * found.len_utf16()))
+        .collect();
+    text.map(Cow::Owned).map_err(|_| ImportError::Encoding { at })
 }

@@ -1,14 +1,18 @@
-//! One cookie of a `storageState` file, written; how one is read `any_cookie` knows.
+//! Cookies in JSON: read as Playwright writes them and all who have the same members, written for a
+//! `storageState` file.
+//!
+//! The one idea: Puppeteer and the DevTools protocol, Selenium, Steel, and the extensions that edit
+//! cookies differ in the names of a few members and in the words for `SameSite`, never in what one of
+//! these means, so whoever reads a file need not know who wrote it.
 //!
 //! The format's `sameSite` is never absent and its `partitionKey` is a string, so an unspecified
 //! `SameSite` becomes `Lax`, and the other half of the key stands in `_crHasCrossSiteAncestor`.
 
-use super::Lost;
-use super::any_cookie::LAST_SECOND;
-use crate::cookie::Cookie;
-use crate::cookie::{Expiry, PartitionKey, Priority, SameSite, SourceScheme};
-use crate::json_tree::Json;
+use super::{Ignored, Lost};
+use crate::cookie::{Cookie, Expiry, PartitionKey, Priority, SameSite, SourceScheme};
+use crate::json_tree::{Json, Unknown};
 use crate::receipt::ItemKind;
+use url::Url;
 
 /// Before every instant: a file's cookies are checked in everything but their age.
 const ANY_AGE: Expiry = Expiry(i64::MIN);
@@ -72,4 +76,233 @@ fn same_site_word(same_site: Option<SameSite>) -> &'static str {
         Some(SameSite::Lax) | None => "Lax",
         Some(SameSite::None) => "None",
     }
+}
+
+/// The last second that Playwright takes: the end of the year 9999.
+const LAST_SECOND: f64 = 253_402_300_799.0;
+
+/// The members in which an end stands: of Playwright and Puppeteer, of Selenium, of extensions.
+const ENDS: [&str; 3] = ["expires", "expiry", "expirationDate"];
+
+/// Members that are read here.
+const READ: [&str; 14] = [
+    "name",
+    "value",
+    "domain",
+    "url",
+    "path",
+    "httpOnly",
+    "secure",
+    "sameSite",
+    "session",
+    "hostOnly",
+    "priority",
+    "sourceScheme",
+    "sourcePort",
+    "partitionKey",
+];
+
+/// Members that say nothing of the cookie itself: how long it is, its number in a list, the window that
+/// had it; or that count only with another member, which is read.
+const ASIDE: [&str; 7] = [
+    "size",
+    "id",
+    "storeId",
+    "sameParty",
+    "_crHasCrossSiteAncestor",
+    "partitionKeyOpaque",
+    "firstPartyDomain",
+];
+
+/// Reads one cookie, which stands at `place` in the file.
+pub(super) fn read(
+    json: &Json,
+    place: &str,
+    unknown: &mut Unknown,
+    ignored: &mut Vec<Ignored>,
+) -> Option<Cookie> {
+    let mut cookie = match parse(json) {
+        Ok(cookie) => cookie,
+        Err(expected) => {
+            let name = json.get_str("name").unwrap_or("?");
+            let (place, why) = (format!("{place} {name}"), format!("expected {expected}"));
+            ignored.push(Ignored::new(ItemKind::Cookie, place, why));
+            return None;
+        }
+    };
+    if let Err(reason) = rescue(&mut cookie, ignored).validate(ANY_AGE) {
+        ignored.push(Ignored::new(ItemKind::Cookie, cookie.place(), reason.to_string()));
+        return None;
+    }
+    json.look(unknown, |name| [&READ[..], &ENDS, &ASIDE].iter().any(|known| known.contains(&name)));
+    Some(cookie)
+}
+
+/// Firefox and `WebKit` send a cookie with `SameSite=None` without `Secure`, and their tools say so of each
+/// that has no `SameSite` at all; Chromium sends none such. Without the word it does.
+fn rescue<'a>(cookie: &'a mut Cookie, ignored: &mut Vec<Ignored>) -> &'a Cookie {
+    if cookie.is_none_without_secure() {
+        cookie.same_site = None;
+        let reason =
+            "its SameSite=None without Secure becomes unspecified, for no server gets it else";
+        ignored.push(Ignored::changed(ItemKind::Cookie, cookie.place(), reason));
+    }
+    cookie
+}
+
+fn parse(json: &Json) -> Result<Cookie, &'static str> {
+    if json.get_bool("partitionKeyOpaque") == Some(true) {
+        return Err("a partition that a later document can be in");
+    }
+    if json.get_str("firstPartyDomain").is_some_and(|domain| !domain.is_empty()) {
+        return Err("a cookie that is not isolated by first parties");
+    }
+    let text = |name| json.get_str(name).map(str::to_owned);
+    let name = text("name").ok_or("a name that is valid Unicode")?;
+    let value = text("value").ok_or("a value that is valid Unicode")?;
+    let place = Place::of(json)?;
+    Ok(Cookie {
+        name,
+        value,
+        domain: place.domain,
+        path: place.path,
+        expires: parse_expires(json)?,
+        http_only: flag(json, "httpOnly", "httpOnly as a boolean")?,
+        secure: flag(json, "secure", "secure as a boolean")? || place.secure,
+        same_site: parse_same_site(json)?,
+        priority: parse_priority(json)?,
+        source_scheme: parse_source_scheme(json)?,
+        source_port: parse_source_port(json)?,
+        partition_key: parse_partition_key(json)?,
+    })
+}
+
+/// Where a cookie lives.
+struct Place {
+    domain: String,
+    path: String,
+    secure: bool,
+}
+
+impl Place {
+    /// By domain and path, or by the address of a page that sets it. Without a path it is `/`, as browsers
+    /// take it where one is set without a page.
+    fn of(json: &Json) -> Result<Self, &'static str> {
+        let path = match json.get("path") {
+            None | Some(Json::Null) => None,
+            Some(Json::Text(path)) if path.as_str() == Some("") => None,
+            Some(Json::Text(path)) => Some(path.as_str().ok_or("a path that is valid Unicode")?),
+            Some(_) => return Err("a path as a string"),
+        };
+        let path = path.unwrap_or("/").to_owned();
+        let Some(domain) = json.get_str("domain").filter(|domain| !domain.is_empty()) else {
+            let url = json.get_str("url").and_then(|url| Url::parse(url).ok());
+            let host = url.as_ref().and_then(Url::host_str).ok_or("a domain")?;
+            let secure = url.as_ref().is_some_and(|url| url.scheme() == "https");
+            return Ok(Self { domain: host.to_owned(), path, secure });
+        };
+        let host = domain.strip_prefix('.').unwrap_or(domain);
+        let domain = match json.get("hostOnly") {
+            None | Some(Json::Null) => domain.to_owned(),
+            Some(Json::Bool(true)) => host.to_owned(),
+            Some(Json::Bool(false)) => format!(".{host}"),
+            Some(_) => return Err("hostOnly as a boolean"),
+        };
+        Ok(Self { domain, path, secure: false })
+    }
+}
+
+fn flag(json: &Json, name: &str, expected: &'static str) -> Result<bool, &'static str> {
+    match json.get(name) {
+        None | Some(Json::Null) => Ok(false),
+        Some(Json::Bool(value)) => Ok(*value),
+        Some(_) => Err(expected),
+    }
+}
+
+fn parse_expires(json: &Json) -> Result<Option<Expiry>, &'static str> {
+    if flag(json, "session", "session as a boolean")? {
+        return Ok(None);
+    }
+    let mut ends = ENDS.iter().filter_map(|name| json.get(name));
+    match ends.find(|end| !matches!(end, Json::Null)) {
+        None | Some(Json::Number(-1.0)) => Ok(None),
+        Some(Json::Number(seconds)) if (0.0..=LAST_SECOND).contains(seconds) => {
+            Ok(Expiry::from_seconds(*seconds))
+        }
+        Some(_) => Err("expires as -1 or as seconds since 1970, up to the year 9999"),
+    }
+}
+
+/// The words of the standard in any case, and those of extensions: an absent one says the same as
+/// `unspecified`.
+fn parse_same_site(json: &Json) -> Result<Option<SameSite>, &'static str> {
+    let expected = "sameSite as Strict, Lax or None";
+    let word = match json.get("sameSite") {
+        None | Some(Json::Null) => return Ok(None),
+        Some(Json::Text(word)) => word.as_str().ok_or(expected)?.to_ascii_lowercase(),
+        Some(_) => return Err(expected),
+    };
+    match word.as_str() {
+        "" | "unspecified" => Ok(None),
+        "strict" => Ok(Some(SameSite::Strict)),
+        "lax" => Ok(Some(SameSite::Lax)),
+        "none" | "no_restriction" => Ok(Some(SameSite::None)),
+        _ => Err(expected),
+    }
+}
+
+fn parse_priority(json: &Json) -> Result<Priority, &'static str> {
+    match (json.get("priority"), json.get_str("priority")) {
+        (None | Some(Json::Null), _) | (_, Some("Medium")) => Ok(Priority::Medium),
+        (_, Some("Low")) => Ok(Priority::Low),
+        (_, Some("High")) => Ok(Priority::High),
+        _ => Err("priority as Low, Medium or High"),
+    }
+}
+
+fn parse_source_scheme(json: &Json) -> Result<SourceScheme, &'static str> {
+    match (json.get("sourceScheme"), json.get_str("sourceScheme")) {
+        (None | Some(Json::Null), _) | (_, Some("Unset")) => Ok(SourceScheme::Unset),
+        (_, Some("NonSecure")) => Ok(SourceScheme::NonSecure),
+        (_, Some("Secure")) => Ok(SourceScheme::Secure),
+        _ => Err("sourceScheme as Unset, NonSecure or Secure"),
+    }
+}
+
+/// A port; −1 is none, as the protocol writes it.
+fn parse_source_port(json: &Json) -> Result<Option<u16>, &'static str> {
+    match json.get("sourcePort") {
+        None | Some(Json::Null | Json::Number(-1.0)) => Ok(None),
+        Some(Json::Number(port)) if port.fract() == 0.0 && (0.0..=65535.0).contains(port) =>
+        {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+            Ok(Some(*port as u16))
+        }
+        Some(_) => Err("sourcePort as a port or -1"),
+    }
+}
+
+/// A site as a string, as Playwright writes it, or an object, as the protocol does and extensions do.
+fn parse_partition_key(json: &Json) -> Result<Option<PartitionKey>, &'static str> {
+    let expected = "partitionKey as a site, or as an object with topLevelSite";
+    let (site, ancestor) = match json.get("partitionKey") {
+        None | Some(Json::Null) => return Ok(None),
+        Some(Json::Text(site)) => {
+            let site = site.as_str().ok_or(expected)?;
+            (site, json.get_bool("_crHasCrossSiteAncestor"))
+        }
+        // Extensions write one without members for a cookie in no partition.
+        Some(Json::Object(members)) if members.is_empty() => return Ok(None),
+        Some(key @ Json::Object(_)) => {
+            let site = key.get_str("topLevelSite").ok_or(expected)?;
+            (site, key.get_bool("hasCrossSiteAncestor"))
+        }
+        Some(_) => return Err(expected),
+    };
+    Ok((!site.is_empty()).then(|| PartitionKey {
+        top_level_site: site.to_owned(),
+        // Playwright's own default.
+        has_cross_site_ancestor: ancestor.unwrap_or(true),
+    }))
 }

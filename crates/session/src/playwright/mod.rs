@@ -7,25 +7,16 @@
 //! same file with a little more in it, which is read too: `sessionStorage` beside `localStorage`
 //! (agent-browser, browser-use), or the storage of each origin beside the cookies (Steel).
 
-mod any_cookie;
-mod by_origin;
 mod cookie;
 mod decode;
 mod encode;
-mod files;
 mod indexed_db;
-mod key;
 mod origin;
-mod plain;
-mod tabs;
-mod typed_array;
 
-use crate::cookie::Cookie;
-use crate::cookie::order;
-use crate::json_tree::{Json, parse};
+use crate::cookie::{Cookie, order};
+use crate::json_tree::{Json, Unknown, parse};
 use crate::receipt::{ItemKind, ReceiptItem};
 use crate::state::State;
-use crate::unknown::Unknown;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Something in a file that was not taken over.
@@ -157,7 +148,7 @@ pub(crate) fn read_document(file: &Json) -> Result<(State, Vec<Ignored>), ReadEr
     let mut ignored = Vec::new();
     let cookies = list(file, "cookies", "cookies as an array")?;
     state.cookies = read_cookies(cookies, "cookies", &mut ignored);
-    let (mut unknown, mut shown) = (Unknown::default(), tabs::Shown::default());
+    let (mut unknown, mut shown) = (Unknown::default(), origin::Shown::default());
     for (position, origin) in list(file, "origins", "origins as an array")?.iter().enumerate() {
         let place = format!("origins[{position}]");
         let session = origin::read(origin, place, &mut state.origins, &mut ignored);
@@ -167,7 +158,7 @@ pub(crate) fn read_document(file: &Json) -> Result<(State, Vec<Ignored>), ReadEr
         origin.look(&mut unknown, |name| origin::MEMBERS.contains(&name));
     }
     ignored.extend(told(unknown, "origins"));
-    by_origin::read(file, &mut state.origins, &mut shown, &mut ignored);
+    origin::read_by_origin(file, &mut state.origins, &mut shown, &mut ignored);
     state.tabs = shown.tabs();
     if file.get("credentials").is_some_and(|keys| !matches!(keys, Json::Null)) {
         ignored.push(Ignored::new(ItemKind::Part, "credentials", "passkeys are not kept"));
@@ -214,7 +205,7 @@ pub(crate) fn read_cookies(items: &[Json], place: &str, ignored: &mut Vec<Ignore
     let mut cookies = Vec::with_capacity(items.len());
     for (position, item) in items.iter().enumerate() {
         let place = format!("{place}[{position}]");
-        cookies.extend(any_cookie::read(item, &place, &mut unknown, ignored));
+        cookies.extend(cookie::read(item, &place, &mut unknown, ignored));
     }
     let cookies = keep_last(cookies, ignored);
     ignored.extend(told(unknown, place));
@@ -277,7 +268,7 @@ fn lose_tabs(state: &State, lost: &mut Vec<Lost>) {
             lost.push(Lost::unsayable(ItemKind::SessionStorage, &place, reason));
         }
     }
-    if state.environment != crate::environment::Environment::default() {
+    if state.environment != crate::state::Environment::default() {
         let reason = "left out: the format has no environment";
         lost.push(Lost::unsayable(ItemKind::Environment, "environment", reason));
     }

@@ -6,7 +6,7 @@
 //! What covers nothing drops nothing: that is why a part never takes the place of a whole.
 
 use super::vector::{Order, Vector};
-use crate::site::Site;
+use crate::storage::Site;
 use crate::view::{StateKind, View};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

@@ -13,20 +13,21 @@
 //! of both, `decision` is what was decided,
 //! and `views` come before all that where a revision speaks of a part of a session.
 
-mod decision;
-mod slice;
-mod tabs;
-mod views;
-
-pub use decision::{Decisions, LeftOut};
-pub use views::{Side, merge_views, seen_by};
-
-use crate::environment::Environment;
-use crate::site::Site;
-use crate::state::State;
-use decision::{Decision, Saying, Topic};
-use slice::{Slice, slices};
+use super::knowledge::Knowledge;
+use super::vector::Order;
+use crate::cookie::Cookie;
+use crate::id::PartHash;
+use crate::json;
+use crate::permission::Permission;
+use crate::state::{Environment, OriginState, State};
+use crate::storage::{Entries, Site, StorageKey};
+use crate::tab::{History, Tab};
+use crate::text_form::{InvalidText, parse_hex, text_form};
+use crate::view::{StateKind, mix};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::str::FromStr;
 
 /// A state that was made of two.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,7 +61,7 @@ pub fn merge(base: &State, winner: &State, loser: &State) -> Merged {
     let [base, winner, loser] = [base, winner, loser].map(normalized);
     let sites = sites(&base, &winner, &loser);
     let (environment, environment_decision) = environment(&base, &winner, &loser);
-    let (tabs, tabs_from) = tabs::merge(&base, &winner, &loser, &sites);
+    let (tabs, tabs_from) = merge_tabs(&base, &winner, &loser, &sites);
     let tabs_decision = tabs_from.map(|from| {
         let [taken, beaten] = [&tabs, &loser.tabs].map(Saying::of);
         Decision { from, taken, beaten }
@@ -138,4 +139,271 @@ fn take(state: &mut State, other: State, is_from: impl Fn(&Site) -> bool) {
     let permissions = other.environment.permissions.into_iter();
     let permissions = permissions.filter(|one| is_from(&Site::of_origin(&one.origin)));
     state.environment.permissions.extend(permissions);
+}
+
+/// What one decision is about: a site, the list of tabs or the environment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Topic([u8; 4]);
+
+/// What one side says about a topic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Saying([u8; 16]);
+
+/// Something that a merge left out: about what, and what it said. In text both as hexadecimal digits
+/// of hashes, `<8>-<32>`, because headers of revisions name no sites.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct LeftOut {
+    topic: Topic,
+    said: Saying,
+}
+
+/// One decision of a merge.
+///
+/// A revision tells of it, so that nobody is asked about what was answered, or about what is not left
+/// out any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Decision {
+    /// From which side it comes.
+    from: MergedFrom,
+    /// What the merge says.
+    taken: Saying,
+    /// What the loser said.
+    beaten: Saying,
+}
+
+/// The decisions of a merge: one for each topic in which the two sides differ.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Decisions(BTreeMap<Topic, Decision>);
+
+impl Topic {
+    fn of(text: &str) -> Self {
+        let [a, b, c, d, ..] = PartHash::of(text.as_bytes()).0;
+        Self([a, b, c, d])
+    }
+
+    /// What belongs to a site.
+    fn site(site: &Site) -> Self {
+        Self::of(&format!("site {site}"))
+    }
+
+    /// The list of tabs.
+    fn tabs() -> Self {
+        Self::of("tabs")
+    }
+
+    /// The environment.
+    fn environment() -> Self {
+        Self::of("environment")
+    }
+}
+
+impl Saying {
+    /// What is said, as canonical JSON (RFC 8785), hashed.
+    fn of(said: &impl Serialize) -> Self {
+        let hash = PartHash::of(&json::canonical(said)).0;
+        Self(std::array::from_fn(|at| hash[at]))
+    }
+}
+
+impl Decisions {
+    fn new(decisions: impl IntoIterator<Item = (Topic, Decision)>) -> Self {
+        Self(decisions.into_iter().collect())
+    }
+
+    /// What the loser had that is left out.
+    pub fn left_out(&self) -> BTreeSet<LeftOut> {
+        let contested = self.0.iter().filter(|(_, one)| one.from == MergedFrom::Contested);
+        contested.map(|(topic, one)| LeftOut { topic: *topic, said: one.beaten }).collect()
+    }
+
+    /// Whether the merge says what was left out before.
+    pub(super) fn says(&self, left: &LeftOut) -> bool {
+        self.0.get(&left.topic).is_some_and(|decision| decision.taken == left.said)
+    }
+
+    /// Whether anything that these are about, or anything at all where nobody knows what that is, comes
+    /// from the loser; or else from the winner.
+    pub(super) fn takes(&self, about: Option<&BTreeSet<LeftOut>>, from_loser: bool) -> bool {
+        let is_about =
+            |topic| about.is_none_or(|about| about.iter().any(|left| left.topic == topic));
+        let is_from = |one: &Decision| (one.from == MergedFrom::Loser) == from_loser;
+        self.0.iter().any(|(topic, one)| is_about(*topic) && is_from(one))
+    }
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.topic.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+        f.write_str("-")?;
+        self.said.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl FromStr for LeftOut {
+    type Err = InvalidText;
+
+    fn from_str(text: &str) -> Result<Self, InvalidText> {
+        let parsed = text.split_once('-').and_then(|(topic, said)| {
+            Some(Self { topic: Topic(parse_hex(topic)?), said: Saying(parse_hex(said)?) })
+        });
+        parsed.ok_or(InvalidText("what was left out: 8 hexadecimal digits, '-' and 32"))
+    }
+}
+
+text_form!(LeftOut);
+
+/// What belongs to one site.
+#[derive(Debug, Default, PartialEq, Serialize)]
+struct Slice<'a> {
+    cookies: Vec<&'a Cookie>,
+    origins: Vec<(&'a StorageKey, &'a OriginState)>,
+    permissions: Vec<&'a Permission>,
+    /// The sessionStorage of all tabs, in their order.
+    session_storage: Vec<(&'a StorageKey, &'a Entries)>,
+}
+
+/// What belongs to each site of a state in normal form.
+fn slices(state: &State) -> BTreeMap<Site, Slice<'_>> {
+    let mut slices: BTreeMap<Site, Slice<'_>> = BTreeMap::new();
+    for cookie in &state.cookies {
+        slices.entry(cookie.site()).or_default().cookies.push(cookie);
+    }
+    // Whoever only set them anew changed nothing, and what an older version wrote knows no order.
+    for slice in slices.values_mut() {
+        slice.cookies.sort_by_key(|cookie| cookie.key());
+    }
+    for (key, origin) in &state.origins {
+        slices.entry(key.site()).or_default().origins.push((key, origin));
+    }
+    for permission in &state.environment.permissions {
+        let site = Site::of_origin(&permission.origin);
+        slices.entry(site).or_default().permissions.push(permission);
+    }
+    for (key, entries) in state.tabs.iter().flat_map(|tab| &tab.session_storage) {
+        slices.entry(key.site()).or_default().session_storage.push((key, entries));
+    }
+    slices
+}
+
+/// The tabs of two states that come from `base`, and from which side; contested when something of the
+/// loser is lost.
+///
+/// Which tabs there are is one decision, so the list of one side is taken as a whole. The sessionStorage
+/// in them belongs to its site, and may have to come from the other side: then it goes into the tab that
+/// shows the same address there. What finds no tab is never the winner's, and the loser is kept for its
+/// sake.
+fn merge_tabs(
+    base: &State,
+    winner: &State,
+    loser: &State,
+    sites: &Sites,
+) -> (Vec<Tab>, Option<MergedFrom>) {
+    let [old, won, beaten] = [base, winner, loser].map(outline);
+    let is_loser = |site: &Site| sites.get(site) == Some(&MergedFrom::Loser);
+    let is_winner = |site: &Site| sites.get(site).is_some_and(|side| *side != MergedFrom::Loser);
+    let side = side(&old, &won, &beaten);
+    if side == Some(MergedFrom::Loser) {
+        let (tabs, unplaced) = fill(loser, winner, is_winner);
+        if unplaced == 0 {
+            return (tabs, side);
+        }
+    }
+    let (tabs, unplaced) = fill(winner, loser, is_loser);
+    let is_list_lost = matches!(side, Some(MergedFrom::Loser | MergedFrom::Contested));
+    let is_lost = is_list_lost || unplaced > 0;
+    (tabs, if is_lost { Some(MergedFrom::Contested) } else { side })
+}
+
+/// What makes the list of tabs: all but their sessionStorage, and the numbers that one browser gave.
+fn outline(state: &State) -> Vec<(&str, &str, bool, History)> {
+    let history = |tab: &Tab| {
+        let mut history = tab.history.clone();
+        history.entries.iter_mut().for_each(|entry| entry.id = 0);
+        history
+    };
+    let tabs = state.tabs.iter();
+    tabs.map(|tab| (tab.url.as_str(), tab.title.as_str(), tab.active, history(tab))).collect()
+}
+
+/// The tabs of one side with the sessionStorage that comes from the other, and how much of that found
+/// no tab.
+fn fill(own: &State, other: &State, is_from_other: impl Fn(&Site) -> bool) -> (Vec<Tab>, usize) {
+    let mut tabs = own.tabs.clone();
+    for tab in &mut tabs {
+        tab.session_storage.retain(|key, _| !is_from_other(&key.site()));
+    }
+    let mut is_used = vec![false; tabs.len()];
+    let mut unplaced = 0;
+    for from in &other.tabs {
+        let mut places = tabs.iter_mut().zip(&mut is_used);
+        let place = places.find(|(tab, is_used)| !**is_used && tab.url == from.url);
+        let storage = from.session_storage.iter().filter(|(key, _)| is_from_other(&key.site()));
+        let storage = storage.map(|(key, entries)| (key.clone(), entries.clone()));
+        match place {
+            Some((tab, is_used)) => {
+                *is_used = true;
+                tab.session_storage.extend(storage);
+            }
+            None => unplaced += storage.count(),
+        }
+    }
+    (tabs, unplaced)
+}
+
+/// A revision with what it says.
+#[derive(Debug, Clone, Copy)]
+pub struct Side<'a> {
+    /// Where it speaks, and how far it had come there.
+    pub knowledge: &'a Knowledge,
+    /// What it says.
+    pub state: &'a State,
+}
+
+/// Who is ahead in a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ahead {
+    Frame,
+    Other,
+    Nobody,
+}
+
+/// Makes one state of two that come from `base` in every place in which neither has seen the other; none
+/// when there is no such place.
+///
+/// In every place somebody is ahead, or nobody. Where one of the two has seen the other, or alone
+/// speaks, it says what counts, and nothing is to be decided. What is left is merged as ever.
+pub fn merge_views(base: Option<&State>, winner: Side<'_>, loser: Side<'_>) -> Merged {
+    // The one that speaks of more says where tabs stand.
+    let is_frame = winner.knowledge.speaks_of(loser.knowledge);
+    let (frame, other) = if is_frame { (winner, loser) } else { (loser, winner) };
+    let ahead = |site: Option<&Site>, kind| ahead(frame.knowledge, other.knowledge, site, kind);
+    let settled = mix(other.state, frame.state, |site, kind| ahead(site, kind) == Ahead::Other);
+    let is_open = |site: Option<&Site>, kind: StateKind| ahead(site, kind) == Ahead::Nobody;
+    let opened = mix(other.state, &settled, is_open);
+    let nothing = State::default();
+    let base = seen_by(other.knowledge, base.unwrap_or(&nothing));
+    let base = mix(&base, &settled, is_open);
+    let (winner, loser) = if is_frame { (&settled, &opened) } else { (&opened, &settled) };
+    merge(&base, winner, loser)
+}
+
+fn ahead(frame: &Knowledge, other: &Knowledge, site: Option<&Site>, kind: StateKind) -> Ahead {
+    match (frame.at((site, kind)), other.at((site, kind))) {
+        (_, None) => Ahead::Frame,
+        (None, Some(_)) => Ahead::Other,
+        (Some(frame), Some(other)) => match frame.compare(&other) {
+            Order::After | Order::Equal => Ahead::Frame,
+            Order::Before => Ahead::Other,
+            Order::Concurrent => Ahead::Nobody,
+        },
+    }
+}
+
+/// What of a state somebody sees.
+pub fn seen_by(knowledge: &Knowledge, state: &State) -> State {
+    let seen = State::default();
+    knowledge
+        .views()
+        .fold(seen, |seen, view| mix(&view.of(state), &seen, |site, kind| view.has(site, kind)))
 }

@@ -1,52 +1,46 @@
 //! Revisions: published states of a session, and which of them is newer than which.
 //!
 //! The one idea: a node holds of each session the revisions that no other one covers, its *heads*.
-//! Exchanging heads and dropping what is covered leads every node to the same heads, in whatever
-//! order they meet. One head is the rule; several are a conflict, and each of them stays until
-//! someone resolves it. Time decides only which of several heads is shown as the current one.
+//! Exchanging heads and dropping what is covered leads every node to the same heads, in whatever order
+//! they meet. One head is the rule; several are a conflict, and each of them stays until someone resolves
+//! it. Time decides only which of several heads is shown as the current one.
 //!
-//! What makes this safe: a revision, together with the losers of merges that it names, accounts for
-//! every edit that its vector covers. So whoever drops what a head covers drops nothing that nobody
-//! has decided about.
+//! What makes this safe: a revision, together with the losers of merges that it names, accounts for every
+//! edit that its vector covers. So whoever drops what a head covers drops nothing that nobody has decided
+//! about.
 //!
-//! Rooms: [`actor`] is who counts, [`vector`] tells how far each of them had come, and [`knowledge`] in
-//! which parts of the session; `id` names a
-//! revision by its content; `signed` says who wrote it, `witness` what a writer may claim, and
-//! `refused` why it is not believed; [`offer`] is what nodes exchange, with the [`part_list`] of a
-//! revision; [`trail`] is a long memory of counters; [`replica`] is what one of them holds; [`mod@merge`] makes one state of two.
+//! Rooms: [`vector`] tells who counts and how far each of them had come, and [`knowledge`] in which parts
+//! of the session; [`offer`] is what nodes exchange, what a writer may claim in it and why it is not
+//! believed; [`trail`] is a long memory of counters; [`replica`] is what one of them holds; [`mod@merge`]
+//! makes one state of two. The revision itself, its name by its content, its signature and the list of
+//! its parts are here.
 
-pub mod actor;
-mod id;
 pub mod knowledge;
 pub mod merge;
 pub mod offer;
-pub mod part_list;
-mod refused;
 pub mod replica;
-mod signed;
 pub mod trail;
 pub mod vector;
-mod witness;
 
-pub use actor::{Actor, Epoch};
-pub use id::RevisionId;
 pub use knowledge::{Knowledge, Within};
 pub use merge::{Decisions, LeftOut, Merged, MergedFrom, merge, merge_views};
-pub use offer::Offer;
-pub use part_list::PartList;
-pub use refused::Refused;
+pub use offer::{Offer, Refused};
 pub use replica::{Author, Change, Content, HISTORY_MAX, MergePlan, Replica, deleted_checksum};
-pub use signed::Signed;
 pub use trail::Trail;
-pub use vector::{Order, Vector};
+pub use vector::{Actor, Epoch, Order, Vector};
 
-use crate::id::{NodeId, SessionId};
+use crate::id::{NodeId, PartHash, SessionId};
 use crate::json;
-use crate::part_hash::PartHash;
+use crate::parts::{PartKind, PartRef};
+use crate::peer::{BadSignature, NodeKey, NodeSecret, NodeSignature};
 use crate::session::SessionName;
+use crate::text_form::{InvalidText, text_form};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::ops::Deref;
+use std::str::FromStr;
 
 /// A published state: what it is, and what it is newer than. Its content is named, not held.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -169,5 +163,186 @@ impl Revision {
     /// Whether it is no more than what somebody sees of its parent.
     pub fn is_view(&self) -> bool {
         self.author.is_none() && self.parents.len() == 1 && self.is_partial()
+    }
+}
+
+/// The name of a revision, in text `<version>-<64 hexadecimal digits>`.
+///
+/// The hash counts, and the number helps people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RevisionId {
+    version: u64,
+    hash: PartHash,
+}
+
+impl RevisionId {
+    /// The number in it.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+}
+
+impl fmt::Display for RevisionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.version, self.hash)
+    }
+}
+
+impl FromStr for RevisionId {
+    type Err = InvalidText;
+
+    fn from_str(text: &str) -> Result<Self, InvalidText> {
+        let invalid = InvalidText("a revision: a number, '-' and 64 hexadecimal digits");
+        let (version, hash) = text.split_once('-').ok_or(invalid)?;
+        // A number can be written in other ways too, with a sign or with zeros before it; a name has one.
+        if version.starts_with('+') || version.starts_with('0') && version != "0" {
+            return Err(invalid);
+        }
+        let version = version.parse().map_err(|_| invalid)?;
+        Ok(Self { version, hash: hash.parse().map_err(|_| invalid)? })
+    }
+}
+
+text_form!(RevisionId);
+
+#[cfg(feature = "schema")]
+impl utoipa::PartialSchema for RevisionId {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        <String as utoipa::PartialSchema>::schema()
+    }
+}
+
+#[cfg(feature = "schema")]
+impl utoipa::ToSchema for RevisionId {}
+
+/// What stands before the bytes that are signed, so that no other signature of a node is one of a
+/// revision.
+const CONTEXT: &[u8] = b"baton revision v1\0";
+
+/// A revision as its writer signed it.
+///
+/// The name is kept beside what it names, so a revision is hashed once, when it is made or read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Form", into = "Form")]
+pub struct Signed {
+    id: RevisionId,
+    form: Form,
+}
+
+/// What travels.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Form {
+    revision: Revision,
+    signer: NodeKey,
+    signature: NodeSignature,
+}
+
+impl Signed {
+    /// Signs a revision.
+    pub fn new(revision: Revision, secret: &NodeSecret) -> Self {
+        let signature = secret.sign(&message(&revision));
+        let id = revision.id();
+        Self { id, form: Form { revision, signer: secret.key(), signature } }
+    }
+
+    /// Its name.
+    pub fn id(&self) -> RevisionId {
+        self.id
+    }
+
+    /// The key of the node that wrote it.
+    pub fn signer(&self) -> NodeKey {
+        self.form.signer
+    }
+
+    /// The node that wrote it.
+    pub fn node(&self) -> NodeId {
+        self.form.signer.node_id()
+    }
+
+    /// What decides between heads: a session that lives before one that was deleted, then the later
+    /// one, then an order that is the same everywhere.
+    fn rank(&self) -> (bool, Timestamp, RevisionId) {
+        (!self.deleted, self.modified_at, self.id)
+    }
+
+    /// Checks that its signer signed it.
+    pub fn verify(&self) -> Result<(), BadSignature> {
+        self.form.signer.verify(&message(&self.form.revision), &self.form.signature)
+    }
+}
+
+fn message(revision: &Revision) -> Vec<u8> {
+    [CONTEXT, &revision.canonical()].concat()
+}
+
+impl From<Form> for Signed {
+    fn from(form: Form) -> Self {
+        Self { id: form.revision.id(), form }
+    }
+}
+
+impl From<Signed> for Form {
+    fn from(signed: Signed) -> Self {
+        signed.form
+    }
+}
+
+impl Deref for Signed {
+    type Target = Revision;
+
+    fn deref(&self) -> &Revision {
+        &self.form.revision
+    }
+}
+
+/// The parts of a revision, sorted by kind and name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PartList(Vec<Line>);
+
+/// A part: what it holds, which one of its kind, the hash and the number of its bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Line(PartKind, String, PartHash, u64);
+
+impl PartList {
+    /// The list of these parts.
+    pub fn new(parts: &[PartRef]) -> Self {
+        let line = |part: &PartRef| Line(part.kind, part.name.clone(), part.hash, part.size);
+        let mut lines: Vec<Line> = parts.iter().map(line).collect();
+        lines.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+        Self(lines)
+    }
+
+    /// SHA-256 of its JSON, which has one form: a list of `[kind, name, hash, size]` without spaces.
+    pub fn hash(&self) -> PartHash {
+        PartHash::of(&json::bytes(self))
+    }
+
+    /// Bytes of the parts together.
+    pub fn size(&self) -> u64 {
+        self.0.iter().fold(0, |sum, line| sum.saturating_add(line.3))
+    }
+
+    /// How many parts it names.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether it names none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The parts it names.
+    pub fn parts(&self) -> impl Iterator<Item = PartRef> {
+        self.0.iter().map(|Line(kind, name, hash, size)| PartRef {
+            kind: *kind,
+            name: name.clone(),
+            hash: *hash,
+            size: *size,
+        })
     }
 }

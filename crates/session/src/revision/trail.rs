@@ -4,9 +4,8 @@
 //! long ago. Whoever has forgotten one of the two would miss it. So four bytes of the name of each
 //! revision are remembered beside its counter, and nodes tell each other what they remember.
 
-use super::actor::Actor;
-use super::id::RevisionId;
-use super::signed::Signed;
+use super::vector::Actor;
+use super::{RevisionId, Signed};
 use crate::text_form::{InvalidText, parse_hex};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,16 +3,17 @@
 //! The one idea: a state of a hundred megabytes is written and hashed a piece at a time, each with the
 //! form that it has in a file, so that no copy of the whole is ever made.
 
-use super::cookie;
-use super::normal::{keyed, normal_tab};
-use crate::cookie::Cookie;
-use crate::cookie::order;
-use crate::part_hash::PartHash;
-use crate::state::State;
+use super::fields;
+use crate::cookie::{Cookie, order};
+use crate::id::PartHash;
+use crate::state::{OriginState, State};
+use crate::storage::StorageKey;
+use crate::tab::Tab;
 use crate::{certificate, json, permission};
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Fields of `state` that are derived, and so are not in the checksum.
@@ -48,7 +49,7 @@ fn hash(state: &State, cookies: Vec<&Cookie>) -> PartHash {
     permission::normalize(&mut environment.permissions);
     certificate::normalize(&mut environment.certificates);
     canonical.text(r#"{"state":{"cookies":"#);
-    canonical.list(cookies.into_iter().map(cookie::write));
+    canonical.list(cookies.into_iter().map(fields::write_cookie));
     canonical.text(r#","environment":"#);
     canonical.value(&environment);
     canonical.text(r#","origins":"#);
@@ -108,4 +109,30 @@ pub(super) fn of_document(state: &Value, tabs: &Value) -> PartHash {
 fn members(object: &Value, wanted: impl Fn(&str) -> bool) -> BTreeMap<&str, &Value> {
     let all = object.as_object().into_iter().flatten();
     all.map(|(name, value)| (name.as_str(), value)).filter(|(name, _)| wanted(name)).collect()
+}
+
+/// What a storage key holds, as a file has it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Keyed<'a> {
+    storage_key: &'a StorageKey,
+    #[serde(flatten)]
+    origin: Cow<'a, OriginState>,
+}
+
+/// Those storage keys that hold something.
+///
+/// What is written has this form, and so has what its checksum covers.
+pub(super) fn keyed(state: &State) -> impl Iterator<Item = Keyed<'_>> {
+    let full = state.origins.iter().filter(|(_, origin)| !origin.is_empty());
+    full.map(|(storage_key, origin)| Keyed { storage_key, origin: origin.normal() })
+}
+
+/// A tab as a file holds it. The numbers that a browser gave to the entries of a history mean nothing
+/// to another one, so they do not travel; nor does storage that holds nothing.
+pub(super) fn normal_tab(tab: &Tab) -> Tab {
+    let mut tab = tab.clone();
+    tab.session_storage.retain(|_, entries| !entries.is_empty());
+    tab.history.entries.iter_mut().for_each(|entry| entry.id = 0);
+    tab
 }

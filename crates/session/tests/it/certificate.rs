@@ -2,7 +2,7 @@
 
 use crate::arbitrary::certificate;
 use baton_session::certificate::{BadCertificate, MAX_CERTIFICATES, MAX_PEM};
-use baton_session::checksum::checksum;
+use baton_session::state::checksum;
 use baton_session::{Certificate, Environment, Part, PartKind, State, diff, parts};
 use serde_json::json;
 

@@ -2,9 +2,9 @@
 
 use crate::arbitrary::state;
 use baton_session::cookie::PartitionKey;
-use baton_session::domains::{self, Domain};
 use baton_session::permission::Setting;
 use baton_session::receipt::{ItemKind, ReceiptItem};
+use baton_session::view::{self, Domain};
 use baton_session::{Entries, Permission, Receipt, State, StorageKey, Tab};
 use baton_testing::cases;
 use proptest::collection::vec;
@@ -85,7 +85,7 @@ proptest! {
         };
         let staying: Vec<String> = hosts.iter().filter(stays).cloned().collect();
         let mut kept = spread(&hosts);
-        domains::keep(&mut kept, &wanted);
+        view::keep(&mut kept, &wanted);
         let mut expected = spread(&staying);
         for tab in &mut expected.tabs {
             tab.session_storage.retain(|key, _| key.origin() != "https://other.test");
@@ -96,11 +96,11 @@ proptest! {
     #[test]
     fn to_keep_twice_is_to_keep_once(mut state in state()) {
         let wanted = [domain("app.test"), domain("127.0.0.1")];
-        domains::keep(&mut state, &wanted);
+        view::keep(&mut state, &wanted);
         let once = state.clone();
-        domains::keep(&mut state, &wanted);
+        view::keep(&mut state, &wanted);
         prop_assert_eq!(&state, &once);
-        domains::keep(&mut state, &[]);
+        view::keep(&mut state, &[]);
         prop_assert!(state.cookies.is_empty() && state.origins.is_empty() && state.tabs.is_empty());
     }
 }
@@ -120,7 +120,7 @@ fn lines_about_others_go_and_lines_about_nobody_stay() {
     ] {
         receipt.push(ReceiptItem::rejected(kind, place, "no"));
     }
-    let left = domains::concerning(receipt, &[domain("example.com")]);
+    let left = view::concerning(receipt, &[domain("example.com")]);
     let places: Vec<&str> = left.items.iter().map(|item| item.place.as_str()).collect();
     let expected = [".example.com/ sid", "all cookies", "https://www.example.com/ app", "all tabs"];
     assert_eq!((places, left.rejected), (expected.to_vec(), 4));

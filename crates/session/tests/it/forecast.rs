@@ -1,7 +1,7 @@
 //! How soon cookies expire is counted, and what has no end is not.
 
 use baton_session::cookie::Expiry;
-use baton_session::forecast::{Forecast, forecast};
+use baton_session::login::{Forecast, forecast};
 use baton_session::{Cookie, State};
 use jiff::{SignedDuration, Timestamp};
 

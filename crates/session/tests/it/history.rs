@@ -1,6 +1,6 @@
 //! What is remembered of a tab's history, and what is not.
 
-use baton_session::history::{HistoryEntry, Scroll};
+use baton_session::tab::{HistoryEntry, Scroll};
 use baton_session::value::Node;
 use baton_session::{History, Tab, Value};
 

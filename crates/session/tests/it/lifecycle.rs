@@ -1,7 +1,7 @@
 //! Which state of a session may follow which.
 
 use baton_session::Lifecycle;
-use baton_session::lifecycle::{Mover, TRANSITIONS, Transition};
+use baton_session::session::{Mover, TRANSITIONS, Transition};
 use std::fmt::Write;
 
 #[test]

@@ -1,9 +1,9 @@
 //! Whether a state logs somebody in, and what is left of it after a sandbox.
 
-use baton_session::domains::Domain;
 use baton_session::login::{Login, expect_login, logins};
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::state::OriginState;
+use baton_session::view::Domain;
 use baton_session::write_back::{TakeBack, written_back};
 use baton_session::{Cookie, Entries, Receipt, State, StorageKey, Tab};
 use jiff::{SignedDuration, Timestamp};

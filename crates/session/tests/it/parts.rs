@@ -1,7 +1,7 @@
 //! A state cut into parts and put together again is the same state, and a broken part costs itself.
 
 use crate::arbitrary;
-use baton_session::checksum::checksum;
+use baton_session::state::checksum;
 use baton_session::{Cookie, Part, PartKind, State, StorageKey, Tab, parts};
 use baton_testing::cases;
 use proptest::prelude::*;

@@ -1,10 +1,10 @@
 //! No secret that was planted anywhere comes out again.
 
 use crate::arbitrary;
-use baton_session::cache::CachedResponse;
-use baton_session::file::FileContent;
 use baton_session::redact::{ShownAddress, redact};
 use baton_session::state::OriginState;
+use baton_session::stored::CachedResponse;
+use baton_session::stored::FileContent;
 use baton_session::value::{Node, Number, Object};
 use baton_session::{Entries, State, Text, Value};
 use baton_testing::cases;

@@ -2,8 +2,8 @@
 
 use crate::arbitrary;
 use baton_session::cookie::Expiry;
-use baton_session::environment::{Geolocation, Viewport};
 use baton_session::revision::deleted_checksum;
+use baton_session::state::{Geolocation, Viewport};
 use baton_session::wire::{
     Head, NodeType, Provenance, SessionFile, Version, checksum_of, is_session_file, read, write,
 };

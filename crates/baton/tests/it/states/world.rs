@@ -1,6 +1,6 @@
 //! Environments at random.
 
-use baton_session::environment::{Environment, Geolocation, Viewport};
+use baton_session::state::{Environment, Geolocation, Viewport};
 use baton_testing::Dice;
 
 /// Some of it, or all, is the browser's own.

@@ -1,16 +1,11 @@
 //! Writes revisions: an edit, the end of a conflict, a deletion.
 
-use super::Replica;
-use super::content::{Author, Content};
 use super::merged::named;
-use crate::revision::Revision;
-use crate::revision::actor::Actor;
-use crate::revision::id::RevisionId;
+use super::{Author, Content, Replica};
 use crate::revision::knowledge::Knowledge;
-use crate::revision::signed::Signed;
-use crate::revision::vector::COUNTER_MAX;
-use crate::revision::vector::Vector;
-use crate::revision::witness::AHEAD_MAX;
+use crate::revision::offer::AHEAD_MAX;
+use crate::revision::vector::{Actor, COUNTER_MAX, Vector};
+use crate::revision::{Revision, RevisionId, Signed};
 use jiff::{SignedDuration, Timestamp};
 
 impl Replica {

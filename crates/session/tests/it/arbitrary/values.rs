@@ -1,7 +1,7 @@
 //! Strategies for values with cycles and shared identity, and for databases that hold them.
 
 use super::text;
-use baton_session::database::{Index, KeyPath, ObjectStore, Record};
+use baton_session::stored::{Index, KeyPath, ObjectStore, Record};
 use baton_session::value::{Node, Number, Object};
 use baton_session::{Database, Value};
 use proptest::collection::vec;

@@ -4,8 +4,8 @@ mod losses;
 
 use crate::arbitrary::{self, sayable};
 use baton_session::cookie::PartitionKey;
-use baton_session::database::ObjectStore;
 use baton_session::playwright::{Ignored, ReadError, read, write};
+use baton_session::stored::ObjectStore;
 use baton_session::value::{Node, Number, Object};
 use baton_session::{State, StorageKey, Text, Value};
 use baton_testing::cases;
