@@ -30,7 +30,7 @@ pub use place::{OpenCocoon, Outside, OutsideError, ProxyPlace, ProxySettings};
 use axum::body::Body;
 use baton_api::debug::EpochMs;
 use baton_debug::token::{DebugSecret, UsedNonces};
-use baton_net::connections::{Bounds, Door, Keys};
+use baton_net::connections::{Bounds, Keys, Listener};
 use baton_net::rates::Rates;
 use baton_runtime::keys::StoredKeys;
 use baton_store::{Store, clock};
@@ -113,13 +113,13 @@ impl Proxy {
         let keys = config.keys.clone().map(|store| Arc::new(StoredKeys(store)) as Arc<dyn Keys>);
         let bounds = config.bounds;
         let behind_proxy = config.outside.is_behind_proxy();
-        let door = Door { listener, tls, service, bounds, behind_proxy, keys };
+        let bound = Listener { listener, tls, service, bounds, behind_proxy, keys };
         let too_late = async {
             ending.cancelled().await;
             tokio::time::sleep(ENDING_LIMIT).await;
         };
         tokio::select! {
-            () = door.answer(&ending) => {}
+            () = bound.answer(&ending) => {}
             () = too_late => tracing::warn!("some connections to cocoons were still open"),
         }
     }

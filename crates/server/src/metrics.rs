@@ -8,7 +8,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
-use baton_net::connections::{Bounds, Door};
+use baton_net::connections::{Bounds, Listener};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use std::net::SocketAddr;
 use std::sync::OnceLock;
@@ -78,8 +78,8 @@ pub async fn serve(
     let guard = from_fn_with_state(Guard::new(&config), guard);
     let service = Router::new().route("/metrics", get(render)).with_state(install()).layer(guard);
     tracing::info!(%address, "metrics are served");
-    let door = Door { listener, tls: None, service, bounds, behind_proxy: false, keys: None };
-    tokio::spawn(async move { door.answer(&shutdown).await });
+    let bound = Listener { listener, tls: None, service, bounds, behind_proxy: false, keys: None };
+    tokio::spawn(async move { bound.answer(&shutdown).await });
     Ok(())
 }
 

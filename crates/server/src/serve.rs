@@ -6,7 +6,7 @@ use crate::config::ConfigError;
 use crate::context::Context;
 use crate::context::Surroundings;
 use crate::ending::Budget;
-use crate::http::{DoorError, Doors};
+use crate::http::{DoorError, Listeners};
 use crate::{ending, metrics};
 use baton_agents::sandboxes;
 use baton_agents::sandboxes::Sandboxes;
@@ -133,13 +133,13 @@ pub async fn serve(
     shutdown: CancellationToken,
 ) -> Result<(), ServeError> {
     config.exposure.check(listener.local_addr()?).map_err(ConfigError::from)?;
-    let doors = Doors::prepare(&config.exposure, listener).await?;
+    let listeners = Listeners::prepare(&config.exposure, listener).await?;
     let outside = outside(&config)?;
     let data = config.data.clone();
     data.create()?;
     let _lock = NodeLock::acquire(&data)?;
     let store = open_store(&config).await?;
-    let served = run(config, store.clone(), doors, outside, shutdown).await;
+    let served = run(config, store.clone(), listeners, outside, shutdown).await;
     if timeout(ending::DATABASE, store.close()).await.is_err() {
         tracing::warn!("the database was still in use");
     }
@@ -150,7 +150,7 @@ pub async fn serve(
 async fn run(
     config: Config,
     store: Store,
-    doors: Doors,
+    listeners: Listeners,
     outside: Option<Outside>,
     shutdown: CancellationToken,
 ) -> Result<(), ServeError> {
@@ -218,11 +218,11 @@ async fn run(
             ending: context.ending.clone(),
         },
     );
-    publish(&data, doors.local(), node)?;
-    let address = doors.address();
+    publish(&data, listeners.local(), node)?;
+    let address = listeners.address();
     tracing::info!(%address, %node, version = env!("CARGO_PKG_VERSION"), "the node is ready");
     tokio::spawn(until_told(context.clone(), idle_exit, shutdown.clone()));
-    let answering = doors.answer(&context, &exposure, body_bytes, bounds, &shutdown).fuse();
+    let answering = listeners.answer(&context, &exposure, body_bytes, bounds, &shutdown).fuse();
     let mut answering = pin!(answering);
     tokio::select! {
         () = &mut answering => {}

@@ -3,17 +3,17 @@
 //! Each has a task of its own, from the handshake on, so that one caller that falls silent keeps
 //! nobody waiting. Every phase has its limit in the connection itself, whoever answers behind it: the
 //! handshake of TLS, the head of a request (and the silence before it), its body, an answer that is not
-//! taken. Rooms: `door` is a listener, and the sockets that hold their places; `places` says who may hold a
+//! taken. Rooms: `bound` is a listener, and the sockets that hold their places; `places` says who may hold a
 //! connection, `visit` is what a request and its connection know of each other, and `freight` what bodies weigh
 //! together.
 
-mod door;
 pub mod freight;
+mod listener;
 mod places;
 mod visit;
 
-pub use door::Door;
 pub use freight::Freight;
+pub use listener::Listener;
 pub use visit::{BodyTrouble, Visit};
 
 use baton_session::Owner;

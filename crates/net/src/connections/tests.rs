@@ -1,7 +1,7 @@
 //! Every phase of a request has its limit in the connection, and ends it.
 
 use super::visit::Visit;
-use super::{Bounds, Door};
+use super::{Bounds, Listener};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
@@ -54,10 +54,11 @@ impl Inn {
             .route("/early", post(async || StatusCode::PAYLOAD_TOO_LARGE))
             .route("/late", post(async || StatusCode::GATEWAY_TIMEOUT))
             .route("/change", get(change));
-        let door = Door { listener, tls: None, service, bounds, behind_proxy: true, keys: None };
+        let bound =
+            Listener { listener, tls: None, service, bounds, behind_proxy: true, keys: None };
         let shutdown = CancellationToken::new();
         let told = shutdown.clone();
-        let task = tokio::spawn(async move { door.answer(&told).await });
+        let task = tokio::spawn(async move { bound.answer(&told).await });
         Self { address, shutdown, task }
     }
 

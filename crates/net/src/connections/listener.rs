@@ -48,7 +48,7 @@ const FAREWELL: Duration = Duration::from_secs(5);
 const LOOK_PAUSE: Duration = Duration::from_secs(5);
 
 /// One listener, and what answers behind it.
-pub struct Door<S> {
+pub struct Listener<S> {
     /// Where whoever comes arrives.
     pub listener: TcpListener,
     /// What speaks TLS; none means clear text.
@@ -63,7 +63,7 @@ pub struct Door<S> {
     pub keys: Option<Arc<dyn Keys>>,
 }
 
-impl<S> Door<S>
+impl<S> Listener<S>
 where
     S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,

@@ -6,7 +6,7 @@
 use super::router::router;
 use crate::context::Context;
 use crate::door::HttpConfig;
-use baton_net::connections::{Bounds, Door};
+use baton_net::connections::{Bounds, Listener};
 use baton_net::tls::Exposure;
 use baton_net::tls::{self, TlsError};
 use baton_runtime::keys::StoredKeys;
@@ -18,7 +18,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 /// Listens, and does not answer yet.
-pub struct Doors {
+pub struct Listeners {
     address: SocketAddr,
     listener: TcpListener,
     secured: Option<Secured>,
@@ -42,7 +42,7 @@ pub enum DoorError {
     Io(#[from] io::Error),
 }
 
-impl Doors {
+impl Listeners {
     /// Reads the certificate, if there is one, and opens the second door that it needs.
     pub async fn prepare(exposure: &Exposure, listener: TcpListener) -> Result<Self, DoorError> {
         let address = listener.local_addr()?;
@@ -91,7 +91,7 @@ impl Doors {
             allowed_hosts: exposure.allowed_hosts.clone(),
             body_bytes,
         };
-        let door = |listener, tls, config: &HttpConfig| Door {
+        let bound = |listener, tls, config: &HttpConfig| Listener {
             listener,
             tls,
             service: router(context.clone(), config),
@@ -100,7 +100,7 @@ impl Doors {
             keys: Some(Arc::new(StoredKeys(context.store.clone()))),
         };
         let Some(Secured { acceptor, local, local_address }) = self.secured else {
-            return door(self.listener, None, &public).answer(shutdown).await;
+            return bound(self.listener, None, &public).answer(shutdown).await;
         };
         let private = HttpConfig {
             address: local_address,
@@ -110,8 +110,8 @@ impl Doors {
             body_bytes,
         };
         tokio::join!(
-            door(self.listener, Some(acceptor), &public).answer(shutdown),
-            door(local, None, &private).answer(shutdown),
+            bound(self.listener, Some(acceptor), &public).answer(shutdown),
+            bound(local, None, &private).answer(shutdown),
         );
     }
 }
