@@ -5,8 +5,8 @@
 //! header but `Authorization` says who asks. The local admin key is what commands on this machine show.
 
 use crate::context::Context;
-use crate::door::{Peer, Refusal};
 use crate::error::NodeError;
+use crate::ingress::{Peer, Refusal};
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;

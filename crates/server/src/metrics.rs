@@ -3,7 +3,7 @@
 //! Captures, resumes and running browsers are counted where they happen, in the hub. Nothing that
 //! is counted names a session, a site or an owner: metrics are read by those who may not see them.
 
-use crate::door::{Guard, HttpConfig, guard};
+use crate::ingress::{HostCheck, HttpConfig, check_host_and_origin};
 use axum::Router;
 use axum::extract::State;
 use axum::middleware::from_fn_with_state;
@@ -75,8 +75,8 @@ pub async fn serve(
         allowed_hosts: hosts,
         body_bytes: 0,
     };
-    let guard = from_fn_with_state(Guard::new(&config), guard);
-    let service = Router::new().route("/metrics", get(render)).with_state(install()).layer(guard);
+    let check = from_fn_with_state(HostCheck::new(&config), check_host_and_origin);
+    let service = Router::new().route("/metrics", get(render)).with_state(install()).layer(check);
     tracing::info!(%address, "metrics are served");
     let bound = Listener { listener, tls: None, service, bounds, behind_proxy: false, keys: None };
     tokio::spawn(async move { bound.answer(&shutdown).await });

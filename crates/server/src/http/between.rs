@@ -5,8 +5,8 @@
 
 use crate::auth::MayTalk;
 use crate::context::Context;
-use crate::door::Refusal;
 use crate::error::NodeError;
+use crate::ingress::Refusal;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
 use axum::http::header::CONTENT_TYPE;

@@ -6,7 +6,7 @@
 use super::request::{Here, Json, Path, Query, shake_hands};
 use crate::auth::{Drive, count, refuse, show};
 use crate::context::Context;
-use crate::door::Refusal;
+use crate::ingress::Refusal;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::Response;

@@ -4,7 +4,7 @@ use super::keys::OfOwner;
 use super::request::{Json, Path, Query};
 use crate::auth::{Admin, Debug};
 use crate::context::Context;
-use crate::door::Refusal;
+use crate::ingress::Refusal;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CACHE_CONTROL;

@@ -3,7 +3,7 @@
 use super::request::{Here, Json, Path, Query};
 use crate::auth::{Browser, Debug, attempt};
 use crate::context::Context;
-use crate::door::{Peer, Refusal};
+use crate::ingress::{Peer, Refusal};
 use crate::looking;
 use axum::extract::{FromRequest, Request, State};
 use axum::http::header::CACHE_CONTROL;

@@ -5,7 +5,7 @@ use super::request::Query;
 use crate::auth::{Read, Sync};
 use crate::changes::{self, Change};
 use crate::context::Context;
-use crate::door::Refusal;
+use crate::ingress::Refusal;
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};

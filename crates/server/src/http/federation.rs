@@ -3,7 +3,7 @@
 use super::request::Json;
 use crate::auth::{Drive, Read};
 use crate::context::Context;
-use crate::door::Refusal;
+use crate::ingress::Refusal;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};

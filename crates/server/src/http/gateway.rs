@@ -5,7 +5,7 @@
 use super::request::{Json, Path};
 use crate::auth::Sandbox;
 use crate::context::Context;
-use crate::door::Refusal;
+use crate::ingress::Refusal;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue};

@@ -5,7 +5,7 @@
 use super::request::{Json, Path, Query};
 use crate::auth::{Admin, Auditor};
 use crate::context::Context;
-use crate::door::Refusal;
+use crate::ingress::Refusal;
 use axum::extract::State;
 use axum::http::StatusCode;
 use baton_api::{AuditList, CreateKey, CreatedKey, KeyList, ListAudit, Problem};

@@ -2,7 +2,7 @@
 
 use super::gateway::{is_listened_to, is_spoken, openai_error};
 use crate::context::Context;
-use crate::door::{BODY_TOO_LARGE, Guard, HttpConfig, Refusal, guard};
+use crate::ingress::{BODY_TOO_LARGE, HostCheck, HttpConfig, Refusal, check_host_and_origin};
 use crate::metrics;
 use axum::Router;
 use axum::body::Body;
@@ -49,8 +49,8 @@ pub(super) fn around(
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(context.clone(), finish))
         .layer(from_fn_with_state(context.freight.clone(), freight::weigh))
-        .layer(from_fn_with_state(Guard::new(config), guard))
-        .layer(from_fn_with_state(config.behind_proxy, crate::door::find))
+        .layer(from_fn_with_state(HostCheck::new(config), check_host_and_origin))
+        .layer(from_fn_with_state(config.behind_proxy, crate::ingress::find))
         .layer(from_fn_with_state(context.clone(), note_refusals))
         // What may be longer, a file that becomes a session, says so at its route.
         .layer(DefaultBodyLimit::max(config.body_bytes))

@@ -5,7 +5,7 @@
 
 use super::router::router;
 use crate::context::Context;
-use crate::door::HttpConfig;
+use crate::ingress::HttpConfig;
 use baton_net::connections::{Bounds, Listener};
 use baton_net::tls::Exposure;
 use baton_net::tls::{self, TlsError};

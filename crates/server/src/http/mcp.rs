@@ -6,7 +6,7 @@
 use super::layers::OwnBody;
 use super::request::Query;
 use crate::auth::Known;
-use crate::door::Refusal;
+use crate::ingress::Refusal;
 use crate::mcp::{Connections, Wishes};
 use axum::Extension;
 use axum::extract::Request;

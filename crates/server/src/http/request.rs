@@ -5,7 +5,7 @@
 //! has checked, so that what is answered works for the caller, too.
 
 use crate::context::Context;
-use crate::door::{BODY_TOO_LARGE, HttpConfig, Refusal};
+use crate::ingress::{BODY_TOO_LARGE, HttpConfig, Refusal};
 use axum::body::Body;
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};

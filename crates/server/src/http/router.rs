@@ -6,7 +6,7 @@ use super::{
     sandboxes, session_files, sessions, signaling, sync, system,
 };
 use crate::context::Context;
-use crate::door::HttpConfig;
+use crate::ingress::HttpConfig;
 use crate::mcp::Connections;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;

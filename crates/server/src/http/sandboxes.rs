@@ -3,7 +3,7 @@
 use super::request::{Json, Path, Query};
 use crate::auth::Sandbox;
 use crate::context::Context;
-use crate::door::Refusal;
+use crate::ingress::Refusal;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::extract::rejection::BytesRejection;
@@ -141,7 +141,7 @@ pub(super) async fn write(
     Query(file): Query<SandboxFile>,
     bytes: Result<Bytes, BytesRejection>,
 ) -> Result<StatusCode, Refusal> {
-    let too_large = |_| Refusal::new(ErrorCode::BodyTooLarge, crate::door::BODY_TOO_LARGE);
+    let too_large = |_| Refusal::new(ErrorCode::BodyTooLarge, crate::ingress::BODY_TOO_LARGE);
     let bytes = bytes.map_err(too_large)?;
     sandboxes::write(&context.agents, &caller, &id, &file.path, &bytes).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -3,7 +3,7 @@
 use super::request::Path;
 use crate::auth::Drive;
 use crate::context::Context;
-use crate::door::Refusal;
+use crate::ingress::Refusal;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::StatusCode;

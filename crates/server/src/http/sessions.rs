@@ -5,7 +5,7 @@
 use super::request::{Here, Json, Path, Query};
 use crate::auth::{Admin, Drive, Read};
 use crate::context::Context;
-use crate::door::Refusal;
+use crate::ingress::Refusal;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;

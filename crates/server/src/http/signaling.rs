@@ -8,7 +8,7 @@
 use super::request::shake_hands;
 use crate::auth::Debug;
 use crate::context::Context;
-use crate::door::Refusal;
+use crate::ingress::Refusal;
 use crate::looking::{BrowserLink, answer};
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};

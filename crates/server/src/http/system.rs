@@ -1,8 +1,8 @@
 //! What needs no key: whether the node lives, whether it can work, and what it offers.
 
 use crate::context::Context;
-use crate::door::Refusal;
 use crate::error::NodeError;
+use crate::ingress::Refusal;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;

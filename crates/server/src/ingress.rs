@@ -1,4 +1,4 @@
-//! What every door shares: whose address a request comes from, under which names the node is addressed, and how
+//! What every listener does with a request first: whose address a request comes from, under which names the node is addressed, and how
 //! it refuses.
 //!
 //! Web pages are kept out: a request must be meant for this node and must not come from a page. A page in some
@@ -28,7 +28,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a door needs besides the operations' context.
+/// What a listener needs besides the operations' context.
 #[derive(Debug, Clone)]
 pub struct HttpConfig {
     /// Where it listens.
@@ -66,7 +66,7 @@ const FOR_THE_EXTENSION: [&str; 3] =
 
 /// The names under which this node may be addressed.
 #[derive(Clone)]
-pub(crate) struct Guard(Arc<Names>);
+pub(crate) struct HostCheck(Arc<Names>);
 
 struct Names {
     /// With their port.
@@ -77,8 +77,8 @@ struct Names {
     schemes: &'static [&'static str],
 }
 
-impl Guard {
-    /// The guard of a node's door.
+impl HostCheck {
+    /// The names of a listener of a node.
     pub(crate) fn new(config: &HttpConfig) -> Self {
         let port = config.address.port();
         let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "[::1]"]
@@ -171,9 +171,13 @@ fn split_port(host: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The layer: refuses what the guard does not let pass.
-pub(crate) async fn guard(State(guard): State<Guard>, request: Request, next: Next) -> Response {
-    match guard.check(&request) {
+/// The layer: refuses a request that is not meant for this node, or that comes from a foreign page.
+pub(crate) async fn check_host_and_origin(
+    State(names): State<HostCheck>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match names.check(&request) {
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.into_response(),
     }
