@@ -1,7 +1,7 @@
 //! What changes at the node, as server-sent events for whoever follows it.
 
-use super::between::Between;
 use super::request::Query;
+use super::signed_peer::SignedPeer;
 use crate::auth::{Read, Sync};
 use crate::changes::{self, Change};
 use crate::context::Context;
@@ -97,9 +97,9 @@ fn told(found: &Result<SyncStanding, SyncError>) -> Event {
 )]
 pub(super) async fn next_index(
     State(context): State<Context>,
-    between: Between,
+    from: SignedPeer,
 ) -> Result<Response, Refusal> {
-    let AskIndex { known } = between.read(&context, Topic::NEXT_INDEX, ASKED_MAX).await?;
-    let next = standing::next_index(&context, &between.peer, known).await?;
-    Ok(between.tell(&context, Topic::NEXT_INDEX, next).await?)
+    let AskIndex { known } = from.read(&context, Topic::NEXT_INDEX, ASKED_MAX).await?;
+    let next = standing::next_index(&context, &from.peer, known).await?;
+    Ok(from.tell(&context, Topic::NEXT_INDEX, next).await?)
 }

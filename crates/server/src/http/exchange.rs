@@ -1,7 +1,7 @@
 //! What nodes ask each other. Bodies are sealed and messages signed: see the decision on who wrote this.
 
-use super::between::Between;
 use super::request::Path;
+use super::signed_peer::SignedPeer;
 use crate::auth::MayTalk;
 use crate::context::Context;
 use crate::error::NodeError;
@@ -46,9 +46,9 @@ pub(super) async fn card(
 )]
 pub(super) async fn greeting(
     State(context): State<Context>,
-    between: Between,
+    from: SignedPeer,
 ) -> Result<Response, Refusal> {
-    Ok(between.answer(&context, Topic::GREETING, Vec::new, false).await?)
+    Ok(from.answer(&context, Topic::GREETING, Vec::new, false).await?)
 }
 
 /// The revisions of a session, and of which parts they are made; sealed for the node that asks.
@@ -60,13 +60,13 @@ pub(super) async fn greeting(
 pub(super) async fn revisions(
     State(context): State<Context>,
     Path(id): Path<String>,
-    between: Between,
+    from: SignedPeer,
 ) -> Result<Response, Refusal> {
     let id = session(&id)?;
-    context.own.given.begin(&between.peer, id).await;
-    let (owner, give) = (&between.caller.owner, &between.peer.limits.give);
-    let exchange = baton_sync::exchange_for(&context, owner, id, give, between.may_have).await?;
-    Ok(between.tell(&context, Topic::revisions(id), exchange).await?)
+    context.own.given.begin(&from.peer, id).await;
+    let (owner, give) = (&from.caller.owner, &from.peer.limits.give);
+    let exchange = baton_sync::exchange_for(&context, owner, id, give, from.may_have).await?;
+    Ok(from.tell(&context, Topic::revisions(id), exchange).await?)
 }
 
 /// What of the revisions of a session is in a view, and of which parts that is made; sealed for the node
@@ -80,16 +80,16 @@ pub(super) async fn revisions(
 pub(super) async fn seen(
     State(context): State<Context>,
     Path(id): Path<String>,
-    between: Between,
+    from: SignedPeer,
 ) -> Result<Response, Refusal> {
     let id = session(&id)?;
     let topic = Topic::seen(id);
-    let AskSeen { view } = between.read(&context, topic, VIEW_MAX).await?;
-    let view = between.peer.limits.give.meet(&view);
-    context.own.given.begin(&between.peer, id).await;
-    let (owner, may_have) = (&between.caller.owner, between.may_have);
+    let AskSeen { view } = from.read(&context, topic, VIEW_MAX).await?;
+    let view = from.peer.limits.give.meet(&view);
+    context.own.given.begin(&from.peer, id).await;
+    let (owner, may_have) = (&from.caller.owner, from.may_have);
     let exchange = baton_sync::exchange_for(&context, owner, id, &view, may_have).await?;
-    Ok(between.tell(&context, topic, exchange).await?)
+    Ok(from.tell(&context, topic, exchange).await?)
 }
 
 /// Takes the revisions of a session, or says which parts have to come first.
@@ -102,14 +102,13 @@ pub(super) async fn seen(
 pub(super) async fn offer(
     State(context): State<Context>,
     Path(id): Path<String>,
-    between: Between,
+    from: SignedPeer,
 ) -> Result<Response, Refusal> {
     let id = session(&id)?;
     let topic = Topic::offer(id);
-    let exchange: Exchange = between.read(&context, topic, LIST_MAX).await?;
-    let taken =
-        baton_sync::take_from(&context, &between.caller, &between.peer, id, &exchange).await?;
-    Ok(between.tell(&context, topic, taken).await?)
+    let exchange: Exchange = from.read(&context, topic, LIST_MAX).await?;
+    let taken = baton_sync::take_from(&context, &from.caller, &from.peer, id, &exchange).await?;
+    Ok(from.tell(&context, topic, taken).await?)
 }
 
 /// Hands a session over: what it holds is captured, saved and closed when this answers.
@@ -122,14 +121,13 @@ pub(super) async fn offer(
 pub(super) async fn lease(
     State(context): State<Context>,
     Path(id): Path<String>,
-    between: Between,
+    from: SignedPeer,
 ) -> Result<Response, Refusal> {
     let id = session(&id)?;
     let topic = Topic::lease(id);
-    let TakeLease { lease } = between.read(&context, topic, LEASE_MAX).await?;
-    let given =
-        baton_sync::lease::give(&context, &between.caller, &between.peer, id, lease).await?;
-    Ok(between.tell(&context, topic, given).await?)
+    let TakeLease { lease } = from.read(&context, topic, LEASE_MAX).await?;
+    let given = baton_sync::lease::give(&context, &from.caller, &from.peer, id, lease).await?;
+    Ok(from.tell(&context, topic, given).await?)
 }
 
 /// The icon of what was last saved of a session, sealed for the node that asks; empty when there is none
@@ -145,12 +143,12 @@ pub(super) async fn lease(
 pub(super) async fn icon(
     State(context): State<Context>,
     Path(id): Path<String>,
-    between: Between,
+    from: SignedPeer,
 ) -> Result<Response, Refusal> {
     let id = session(&id)?;
-    let (owner, give) = (&between.caller.owner, &between.peer.limits.give);
+    let (owner, give) = (&from.caller.owner, &from.peer.limits.give);
     let icon = baton_sync::icon_for(&context, owner, id, give).await?;
-    Ok(between.answer(&context, Topic::icon(id), move || icon, false).await?)
+    Ok(from.answer(&context, Topic::icon(id), move || icon, false).await?)
 }
 
 /// Parts of a session, sealed for the node that asks.
@@ -163,19 +161,19 @@ pub(super) async fn icon(
 pub(super) async fn fetch(
     State(context): State<Context>,
     Path(id): Path<String>,
-    between: Between,
+    from: SignedPeer,
 ) -> Result<Response, Refusal> {
     let id = session(&id)?;
     let topic = Topic::fetch(id);
-    let FetchParts { wanted, view } = between.read(&context, topic, WANTED_MAX).await?;
-    let view = between.peer.limits.give.meet(&view.unwrap_or_default());
-    let owner = &between.caller.owner;
+    let FetchParts { wanted, view } = from.read(&context, topic, WANTED_MAX).await?;
+    let view = from.peer.limits.give.meet(&view.unwrap_or_default());
+    let owner = &from.caller.owner;
     let parcels = baton_sync::fetch_parts(&context, owner, id, &view, &wanted).await?;
     if !parcels.is_empty() {
-        baton_sync::given(&context, &between.caller.actor, &between.peer, id).await?;
+        baton_sync::given(&context, &from.caller.actor, &from.peer, id).await?;
     }
     // They are compressed already.
-    Ok(between.answer(&context, topic, move || parcel::write(&parcels), false).await?)
+    Ok(from.answer(&context, topic, move || parcel::write(&parcels), false).await?)
 }
 
 /// Takes parts of a session, which lie aside until its revisions come. They are on disk when this
@@ -189,15 +187,15 @@ pub(super) async fn fetch(
 pub(super) async fn give(
     State(context): State<Context>,
     Path(id): Path<String>,
-    between: Between,
+    from: SignedPeer,
 ) -> Result<Response, Refusal> {
     let id = session(&id)?;
     let topic = Topic::give(id);
-    let body = between.open(&context, topic, PARCELS_MAX).await?;
+    let body = from.open(&context, topic, PARCELS_MAX).await?;
     let parcels = blocking(move || parcel::read(&body)).await.map_err(NodeError::from)?;
     let parcels = parcels.map_err(|error| NodeError::from(baton_sync::SyncError::from(error)))?;
-    baton_sync::stage_parts(&context, &between.caller.owner, id, parcels, |_| ()).await?;
-    Ok(between.answer(&context, topic, Vec::new, false).await?)
+    baton_sync::stage_parts(&context, &from.caller.owner, id, parcels, |_| ()).await?;
+    Ok(from.answer(&context, topic, Vec::new, false).await?)
 }
 
 /// The session in an address. It is read behind the caller, so that strangers hear nothing of ids.

@@ -3,7 +3,6 @@
 //! The one idea: a route and its line in `openapi.json` are declared together, in `router`, so neither can be
 //! there without the other. What surrounds every request stands in `layers`.
 
-mod between;
 mod cdp;
 mod cocoons;
 mod compression;
@@ -22,6 +21,7 @@ mod sandboxes;
 mod session_files;
 mod sessions;
 mod signaling;
+mod signed_peer;
 mod sync;
 mod system;
 

@@ -2,8 +2,8 @@
 //!
 //! `{peer}` is a node's id, a unique prefix of one, or a peer's name.
 
-use super::between::Between;
 use super::request::{Json, Path, Query};
+use super::signed_peer::SignedPeer;
 use crate::auth::{Admin, Sync};
 use crate::context::Context;
 use crate::error::NodeError;
@@ -55,10 +55,10 @@ pub(super) async fn index(
         let Sync(caller) = Sync::from_request_parts(&mut parts, &context).await?;
         return Ok(axum::Json(&*baton_sync::index(&context, &caller).await?).into_response());
     }
-    let between = Between::from_request(request, &context).await?;
-    let index = baton_sync::index_for(&context, &between.peer).await?;
-    baton_sync::told(&context, &between.peer, &index).await?;
-    Ok(between.tell(&context, Topic::INDEX, SyncIndex::clone(&index)).await?)
+    let from = SignedPeer::from_request(request, &context).await?;
+    let index = baton_sync::index_for(&context, &from.peer).await?;
+    baton_sync::told(&context, &from.peer, &index).await?;
+    Ok(from.tell(&context, Topic::INDEX, SyncIndex::clone(&index)).await?)
 }
 
 /// How it stands with the sync directory: where it is, and which files in it are left aside, and why.

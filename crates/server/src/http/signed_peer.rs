@@ -29,7 +29,7 @@ use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
 /// A request of a node that is known, or that shows its key for the first time.
-pub(super) struct Between {
+pub(super) struct SignedPeer {
     /// In whose name it asks.
     pub(super) caller: Caller,
     /// The node.
@@ -40,7 +40,7 @@ pub(super) struct Between {
     body: Bytes,
 }
 
-impl FromRequest<Context> for Between {
+impl FromRequest<Context> for SignedPeer {
     type Rejection = Refusal;
 
     async fn from_request(request: Request, context: &Context) -> Result<Self, Refusal> {
@@ -90,7 +90,7 @@ async fn refused(context: &Context, caller: &Caller, error: SyncError) -> NodeEr
     note.failed(&context.store, error.into()).await
 }
 
-impl Between {
+impl SignedPeer {
     /// What was said, of at most `limit` bytes.
     pub(super) async fn open(
         &self,
