@@ -19,7 +19,7 @@ use baton_runtime::{Actor, Caller};
 use baton_session::{AgentName, NodeId, Owner};
 use baton_store::data::{DataError, DataFolder, write_private};
 use baton_store::{FoundKey, Store, StoreError, clock, local_key_name};
-use baton_sync::oidc::{Gate, TokenRefusal, Visitor};
+use baton_sync::oidc::{TokenRefusal, TokenVerifier, Visitor};
 use baton_sync::peers::CLIENT;
 use sha2::{Digest, Sha256};
 use std::io::ErrorKind;
@@ -203,12 +203,12 @@ impl FromRequestParts<Context> for MayTalk {
                 Err(refused) => Err(denied(&caller, parts, context, refused).await.into()),
             };
         };
-        let checked = match &context.own.gate {
-            Some(gate) => {
+        let checked = match &context.own.token_verifier {
+            Some(token_verifier) => {
                 let address = parts.extensions.get::<Peer>().map(|Peer(address)| *address);
                 let shown = (Shown::Token, Sha256::digest(token).into());
                 let is_good = |found: &Result<_, _>| Some(found.is_ok());
-                context.rates.look_up(address, shown, gate.check(token), is_good).await
+                context.rates.look_up(address, shown, token_verifier.check(token), is_good).await
             }
             None => Err(TokenRefusal::NotTaken),
         };
@@ -242,14 +242,16 @@ async fn refused(parts: &Parts, context: &Context, refusal: TokenRefusal) -> Nod
     if matches!(error, NodeError::TooManyRequests { .. }) {
         return error;
     }
-    let unnoted = match &context.own.gate {
+    let unnoted = match &context.own.token_verifier {
         _ if is_vouched_for => Some(0),
-        Some(gate) => gate.stranger(),
+        Some(token_verifier) => token_verifier.stranger(),
         None => None,
     };
     let Some(unnoted) = unnoted else { return error };
     let owner =
-        context.own.gate.as_ref().map_or_else(Owner::local, |gate| Gate::owner(gate).clone());
+        context.own.token_verifier.as_ref().map_or_else(Owner::local, |token_verifier| {
+            TokenVerifier::owner(token_verifier).clone()
+        });
     let subject = format!("{} {}", parts.method, parts.uri.path());
     let note = Note::new(&Actor::stranger(), &owner, Action::RefuseToken, subject);
     let detail = error.problem().detail;

@@ -18,7 +18,7 @@ use baton_runtime::{Activity, Feed, Runtime, Tickets};
 use baton_store::Store;
 use baton_sync::identity::NodeSettings;
 use baton_sync::identity::OwnIdentity;
-use baton_sync::oidc::{Gate, OidcSettings, Tokens};
+use baton_sync::oidc::{OidcSettings, TokenVerifier, Tokens};
 use baton_sync::peers::Statuses;
 use baton_sync::standing::Watches;
 use baton_sync::webhooks::{WebhookSettings, Webhooks};
@@ -135,7 +135,7 @@ impl Context {
             identity,
             node_settings,
             settings,
-            gate: oidc.map(|settings| Gate::new(settings, outbound.clone())),
+            token_verifier: oidc.map(|settings| TokenVerifier::new(settings, outbound.clone())),
             tokens: Tokens::new(outbound.clone()),
             outbound: outbound.clone(),
             replays: Arc::default(),

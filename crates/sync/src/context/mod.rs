@@ -10,7 +10,7 @@ pub(crate) mod peers;
 
 use crate::identity::{NodeSettings, OwnIdentity};
 use crate::messages::Replays;
-use crate::oidc::{Gate, Tokens};
+use crate::oidc::{TokenVerifier, Tokens};
 use crate::webhooks::Webhooks;
 use baton_net::outbound::Outbound;
 use baton_runtime::Runtime;
@@ -46,7 +46,7 @@ pub struct Own {
     /// Which addresses it asks.
     pub outbound: Outbound,
     /// Lets in nodes that show a token; none takes no tokens.
-    pub gate: Option<Gate>,
+    pub token_verifier: Option<TokenVerifier>,
     /// The tokens with which this node is let in elsewhere.
     pub tokens: Tokens,
     /// Requests of nodes that were taken.

@@ -5,19 +5,19 @@
 //! ask each other, and those messages are signed by a key that is pinned.
 //!
 //! Rooms: `provider` is who gives tokens out; `client` gets one there, and keeps it for as long as it is good;
-//! `keys` are those with which a provider signs what a token says, and `gate` lets in whoever shows a good
+//! `keys` are those with which a provider signs what a token says, and `token_verifier` lets in whoever shows a good
 //! one, with a `refusal` for all others.
 
 mod client;
-mod gate;
 mod keys;
 mod provider;
 mod refusal;
+mod token_verifier;
 
 pub use client::Tokens;
 pub(crate) use client::{OidcClient, Token};
-pub use gate::OidcSettings;
-pub use gate::{Gate, Visitor};
 pub use provider::ProviderError;
 pub use provider::{InvalidIssuer, Issuer};
 pub use refusal::TokenRefusal;
+pub use token_verifier::OidcSettings;
+pub use token_verifier::{TokenVerifier, Visitor};

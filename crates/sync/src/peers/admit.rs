@@ -158,8 +158,8 @@ pub(super) async fn shut_out(
         return Ok(keys::revoke(context, caller, None, shown).await?);
     };
     let client = client.split_once('@').map_or(client, |(client, _)| client);
-    match &context.own.gate {
-        Some(gate) if gate.allows(client) => {
+    match &context.own.token_verifier {
+        Some(token_verifier) if token_verifier.allows(client) => {
             let (name, client) = (peer.name.clone(), client.to_owned());
             Err(SyncError::LetInByToken { name, client })
         }

@@ -41,7 +41,7 @@ pub struct OidcSettings {
 
 /// The gate of a node. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Gate(Arc<Inner>);
+pub struct TokenVerifier(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -61,7 +61,7 @@ pub struct Visitor {
     pub owner: Owner,
 }
 
-impl Gate {
+impl TokenVerifier {
     /// The gate that these settings make; the provider is asked where `outbound` allows it.
     pub fn new(settings: OidcSettings, outbound: Outbound) -> Self {
         let keys = Keys::new(settings.issuer.clone(), outbound);
