@@ -31,7 +31,7 @@ const LOOK: Duration = Duration::from_millis(500);
 const INHERITED: usize = 4096;
 
 /// What this node knows of its own life and that of others. Its clocks start when it is made.
-pub(super) struct Pulse {
+pub(super) struct Heartbeat {
     /// When the last beat that reached the database began.
     renewed: watch::Sender<BootInstant>,
     /// The beats of all nodes, and since when each stands.
@@ -52,7 +52,7 @@ struct Seen {
     is_settled: bool,
 }
 
-impl Default for Pulse {
+impl Default for Heartbeat {
     fn default() -> Self {
         Self {
             renewed: watch::Sender::new(BootInstant::now()),
@@ -64,7 +64,7 @@ impl Default for Pulse {
     }
 }
 
-impl Pulse {
+impl Heartbeat {
     fn seen(&self) -> MutexGuard<'_, HashMap<NodeId, Seen>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -129,8 +129,8 @@ impl Hub {
         self.expect_no_twin(&record).await?;
         let began = BootInstant::now();
         self.store().register_node(&record).await?;
-        self.0.pulse.renew(began);
-        let over = self.0.pulse.over.clone();
+        self.0.heartbeat.renew(began);
+        let over = self.0.heartbeat.over.clone();
         if let Some(lease) = record.lease {
             self.observe().await;
             let (beat, look) =
@@ -143,8 +143,8 @@ impl Hub {
 
     /// Ends the beat: from now on nothing is held any longer than the last one allows.
     pub(super) fn stop_beating(&self) {
-        self.0.pulse.over.cancel();
-        self.0.pulse.givers().clear();
+        self.0.heartbeat.over.cancel();
+        self.0.heartbeat.givers().clear();
     }
 
     /// A copy of a data folder bears the name of the original, which may still run.
@@ -174,7 +174,7 @@ impl Hub {
     /// Looks at the beats of all nodes.
     async fn observe(&self) {
         match self.store().list_nodes().await {
-            Ok(nodes) => self.0.pulse.note(nodes, Instant::now()),
+            Ok(nodes) => self.0.heartbeat.note(nodes, Instant::now()),
             Err(error) => tracing::warn!(%error, "the other nodes could not be looked at"),
         }
     }
@@ -182,7 +182,7 @@ impl Hub {
     /// Until when browsers may live without another beat; none means for ever.
     pub(super) fn hold_until(&self) -> Option<BootInstant> {
         let lease = self.config().lease?;
-        Some(until(*self.0.pulse.renewed.borrow(), lease))
+        Some(until(*self.0.heartbeat.renewed.borrow(), lease))
     }
 
     /// Waits until this node can no longer say that it holds what it holds, because no beat reached the
@@ -201,11 +201,11 @@ impl Hub {
     /// the connection lasts.
     pub(super) async fn hold(&self, id: SessionId, connection: &Connection) {
         let Some(lease) = self.config().lease else { return };
-        let mut renewed = self.0.pulse.renewed.subscribe();
+        let mut renewed = self.0.heartbeat.renewed.subscribe();
         let began = *renewed.borrow_and_update();
         give_time(connection, until(began, lease)).await;
         let giver = tokio::spawn(give_more(renewed, lease, connection.clone()));
-        self.0.pulse.givers().insert(id, AbortOnDropHandle::new(giver));
+        self.0.heartbeat.givers().insert(id, AbortOnDropHandle::new(giver));
     }
 
     /// Makes this node the holder of a session, in a new term.
@@ -227,7 +227,8 @@ impl Hub {
         let Some(holder) = holder.filter(|holder| *holder != self.config().node) else {
             return Ok(None);
         };
-        let beat = self.0.pulse.silent(holder).ok_or(StoreError::HeldElsewhere { node: holder })?;
+        let beat =
+            self.0.heartbeat.silent(holder).ok_or(StoreError::HeldElsewhere { node: holder })?;
         Ok(Some((holder, beat)))
     }
 
@@ -258,7 +259,7 @@ impl Hub {
     /// room is left to whoever asks for it.
     pub fn inherit(&self) -> mpsc::Receiver<Session> {
         let (sender, heir) = mpsc::channel(INHERITED);
-        if self.0.pulse.heir.set(sender).is_err() {
+        if self.0.heartbeat.heir.set(sender).is_err() {
             tracing::error!("what silent nodes held goes to whoever asked for it first");
         }
         heir
@@ -266,9 +267,9 @@ impl Hub {
 
     /// Ends the leases of nodes that fell silent: nobody is told any longer that what they held runs.
     async fn end_leases_of_silent(&self) {
-        for (node, beat) in self.0.pulse.left() {
+        for (node, beat) in self.0.heartbeat.left() {
             match self.end_leases_of(node, beat).await {
-                Ok(()) => self.0.pulse.settle(node, beat),
+                Ok(()) => self.0.heartbeat.settle(node, beat),
                 Err(error) => {
                     tracing::warn!(%node, %error, "what a silent node held could not be looked at");
                 }
@@ -289,7 +290,7 @@ impl Hub {
     }
 
     fn bequeath(&self, session: Session) {
-        let Some(heir) = self.0.pulse.heir.get().filter(|_| self.rehydrates()) else { return };
+        let Some(heir) = self.0.heartbeat.heir.get().filter(|_| self.rehydrates()) else { return };
         let id = session.id;
         if heir.try_send(Session { lifecycle: Lifecycle::Recoverable, ..session }).is_err() {
             tracing::warn!(session = %id, "too many sessions wait to be resumed: this one is left as it is");
@@ -334,7 +335,7 @@ async fn beat(hub: Hub, record: NodeRecord, pause: Duration, shutdown: Cancellat
         times.tick().await;
         let began = BootInstant::now();
         match hub.store().beat_node(&record).await {
-            Ok(true) => hub.0.pulse.renew(began),
+            Ok(true) => hub.0.heartbeat.renew(began),
             Ok(false) => {
                 tracing::error!("another node took the place of this one: ending");
                 return shutdown.cancel();

@@ -36,7 +36,7 @@ use baton_debug::Relay;
 use baton_session::{Confinement, NodeId, SessionId};
 use baton_store::Store;
 use baton_store::data::DataFolder;
-use lease::Pulse;
+use lease::Heartbeat;
 use record::Recording;
 use runner::Runner;
 use std::collections::{BTreeMap, HashMap};
@@ -64,7 +64,7 @@ struct Inner {
     recordings: Mutex<HashMap<SessionId, Recording>>,
     /// What is done with sessions right now, so that two requests never start two browsers.
     table: SessionTable,
-    pulse: Pulse,
+    heartbeat: Heartbeat,
     /// Profiles that were compiled, for the next browser with the same login.
     compiled: ProfileCache,
     tasks: TaskTracker,
@@ -126,7 +126,7 @@ impl Hub {
             runners: Mutex::default(),
             recordings: Mutex::default(),
             table: SessionTable::default(),
-            pulse: Pulse::default(),
+            heartbeat: Heartbeat::default(),
             compiled: ProfileCache::new(COMPILED_LIMIT),
             tasks: TaskTracker::new(),
         }))
