@@ -138,7 +138,7 @@ impl Context {
             token_verifier: oidc.map(|settings| TokenVerifier::new(settings, outbound.clone())),
             tokens: Tokens::new(outbound.clone()),
             outbound: outbound.clone(),
-            replays: Arc::default(),
+            nonces: Arc::default(),
             statuses: Statuses::default(),
             given: Given::default(),
             watches: Watches::default(),

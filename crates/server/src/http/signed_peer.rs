@@ -51,9 +51,9 @@ impl FromRequest<Context> for SignedPeer {
             .await
             .map_err(|rejection| Refusal::new(ErrorCode::BodyTooLarge, rejection.body_text()))?;
         let (asked, signed) = (parts.clone(), body.clone());
-        let replays = Arc::clone(&context.own.replays);
+        let nonces = Arc::clone(&context.own.nonces);
         // A body may be megabytes, all of which the signature covers.
-        let verify = move || verify_request(&asked, &signed, clock::now(), &replays);
+        let verify = move || verify_request(&asked, &signed, clock::now(), &nonces);
         let verified = match blocking(verify).await.map_err(NodeError::from)? {
             Ok(verified) => verified,
             Err(error) => {

@@ -9,7 +9,7 @@ pub(crate) mod icons;
 pub(crate) mod peers;
 
 use crate::identity::{NodeSettings, OwnIdentity};
-use crate::messages::Replays;
+use crate::messages::NonceCache;
 use crate::oidc::{TokenVerifier, Tokens};
 use crate::webhooks::Webhooks;
 use baton_net::outbound::Outbound;
@@ -50,7 +50,7 @@ pub struct Own {
     /// The tokens with which this node is let in elsewhere.
     pub tokens: Tokens,
     /// Requests of nodes that were taken.
-    pub replays: Arc<Replays>,
+    pub nonces: Arc<NonceCache>,
     /// Whether peers answer.
     pub statuses: Statuses,
     /// Which sessions go to peers right now.

@@ -82,12 +82,12 @@ pub fn sign_request(
 }
 
 /// Finds out who wrote a request, and refuses it when nobody can tell, or when it came before. Ask
-/// for it behind whatever says who may talk at all, so that strangers cannot fill `replays`.
+/// for it behind whatever says who may talk at all, so that strangers cannot fill `nonces`.
 pub fn verify_request(
     parts: &Parts,
     body: &[u8],
     now: Timestamp,
-    replays: &Replays,
+    nonces: &NonceCache,
 ) -> Result<Verified, Untrusted> {
     let envelope = Envelope::open(&parts.headers)?;
     envelope.parameters.check_time(now)?;
@@ -102,7 +102,7 @@ pub fn verify_request(
     }
     envelope.verify(&components)?;
     verify_card(&card)?;
-    replays.note(&envelope.parameters, now)?;
+    nonces.note(&envelope.parameters, now)?;
     Ok(Verified { card, signature: envelope.signature })
 }
 
@@ -181,18 +181,18 @@ const MOST: usize = 1 << 18;
 
 /// Remembers the requests that were taken.
 #[derive(Debug)]
-pub struct Replays {
+pub struct NonceCache {
     seen: Mutex<Once<[u8; 16]>>,
     most: usize,
 }
 
-impl Default for Replays {
+impl Default for NonceCache {
     fn default() -> Self {
         Self::new(MOST)
     }
 }
 
-impl Replays {
+impl NonceCache {
     /// Remembers at most `most` requests.
     pub fn new(most: usize) -> Self {
         Self { seen: Mutex::new(Once::new(most)), most }
@@ -230,7 +230,7 @@ fn name(key: &NodeKey, nonce: Nonce) -> [u8; 16] {
 
 #[cfg(test)]
 mod tests {
-    use super::{Parameters, Replays, Untrusted};
+    use super::{NonceCache, Parameters, Untrusted};
     use baton_session::NodeSecret;
     use jiff::Timestamp;
     use std::time::{Duration, Instant};
@@ -245,35 +245,35 @@ mod tests {
 
     #[test]
     fn a_request_is_taken_once_for_as_long_as_it_is_good() {
-        let (replays, request) = (Replays::default(), signed(0));
-        replays.note(&request, at(-300)).unwrap();
+        let (nonces, request) = (NonceCache::default(), signed(0));
+        nonces.note(&request, at(-300)).unwrap();
         for second in [-300, 0, 299, 300] {
-            let refused = replays.note(&request, at(second)).unwrap_err();
+            let refused = nonces.note(&request, at(second)).unwrap_err();
             assert!(matches!(refused, Untrusted::Replayed(_)), "{second}: {refused}");
         }
         let mut other = request.clone();
         other.key = NodeSecret::from_seed(&[2; 32]).key();
-        replays.note(&other, at(300)).unwrap();
+        nonces.note(&other, at(300)).unwrap();
     }
 
     #[test]
     fn what_finds_no_room_is_refused_until_something_expires() {
-        let (replays, begin) = (Replays::new(3), Instant::now());
+        let (nonces, begin) = (NonceCache::new(3), Instant::now());
         for _ in 0..3 {
-            replays.note_at(&signed(0), at(0), begin).unwrap();
+            nonces.note_at(&signed(0), at(0), begin).unwrap();
         }
         let later = |seconds| begin + Duration::from_secs(seconds);
-        let crowded = replays.note_at(&signed(10), at(10), later(10)).unwrap_err();
+        let crowded = nonces.note_at(&signed(10), at(10), later(10)).unwrap_err();
         assert_eq!(crowded, Untrusted::Crowded { limit: 3 });
-        replays.note_at(&signed(361), at(361), later(361)).unwrap();
+        nonces.note_at(&signed(361), at(361), later(361)).unwrap();
     }
 
     #[test]
     fn a_clock_that_was_ahead_for_a_moment_lets_nothing_through_twice() {
-        let (replays, request) = (Replays::default(), signed(0));
-        replays.note(&request, at(0)).unwrap();
-        replays.note(&signed(86_400), at(86_400)).unwrap();
-        let refused = replays.note(&request, at(1)).unwrap_err();
+        let (nonces, request) = (NonceCache::default(), signed(0));
+        nonces.note(&request, at(0)).unwrap();
+        nonces.note(&signed(86_400), at(86_400)).unwrap();
+        let refused = nonces.note(&request, at(1)).unwrap_err();
         assert!(matches!(refused, Untrusted::Replayed(_)), "{refused}");
     }
 }

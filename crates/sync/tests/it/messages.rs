@@ -1,7 +1,7 @@
 //! Signed messages: what was changed, repeated, delayed or written by somebody else is refused.
 
 use baton_sync::messages::{
-    BATON_NODE, Replays, Untrusted, Verified, sign_request, verify_request,
+    BATON_NODE, NonceCache, Untrusted, Verified, sign_request, verify_request,
 };
 use baton_testkit::Peer;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, IF_MATCH};
@@ -40,7 +40,7 @@ impl Received {
     }
 
     fn verify_at(&self, at: Timestamp) -> Result<Verified, Untrusted> {
-        verify_request(&self.parts, &self.body, at, &Replays::default())
+        verify_request(&self.parts, &self.body, at, &NonceCache::default())
     }
 
     /// Why it is refused once `change` was made.
@@ -104,7 +104,7 @@ fn a_request_without_query_and_body_is_signed_too() {
     let peer = Peer::new(1);
     let (mut parts, ()) = Request::get("http://10.0.0.7:7420").body(()).unwrap().into_parts();
     sign_request(&peer.identity, &peer.card, &mut parts, b"", now()).unwrap();
-    let verified = verify_request(&parts, b"", now(), &Replays::default()).unwrap();
+    let verified = verify_request(&parts, b"", now(), &NonceCache::default()).unwrap();
     assert_eq!(verified.card, peer.card);
 }
 
@@ -276,10 +276,10 @@ fn clocks_may_be_five_minutes_apart_and_no_more() {
 
 #[test]
 fn a_request_that_comes_twice_is_taken_once() {
-    let (peer, replays) = (Peer::new(1), Replays::default());
+    let (peer, nonces) = (Peer::new(1), NonceCache::default());
     let request = Received::of(&peer);
     let verify =
-        |request: &Received, body: &[u8]| verify_request(&request.parts, body, now(), &replays);
+        |request: &Received, body: &[u8]| verify_request(&request.parts, body, now(), &nonces);
     assert_eq!(verify(&request, b"forged").unwrap_err(), Untrusted::Digest, "and is not noted");
     verify(&request, BODY).unwrap();
     let twice = verify(&request, BODY).unwrap_err();
@@ -289,9 +289,9 @@ fn a_request_that_comes_twice_is_taken_once() {
 
 #[test]
 fn a_request_that_cannot_be_remembered_is_not_taken() {
-    let (peer, replays) = (Peer::new(1), Replays::new(2));
+    let (peer, nonces) = (Peer::new(1), NonceCache::new(2));
     let requests: Vec<Received> = (0..3).map(|_| Received::of(&peer)).collect();
-    let verify = |at: usize| verify_request(&requests[at].parts, BODY, now(), &replays);
+    let verify = |at: usize| verify_request(&requests[at].parts, BODY, now(), &nonces);
     verify(0).unwrap();
     verify(1).unwrap();
     assert_eq!(verify(2).unwrap_err(), Untrusted::Crowded { limit: 2 });

@@ -13,7 +13,7 @@ use baton_session::revision::{Author, Content, Origin, PartList};
 use baton_session::{Lease, NodeId, Part, Replica, SessionId, Signed, State, parts, wire};
 use baton_store::PackedPart;
 use baton_sync::identity::SealKey;
-use baton_sync::messages::{Replays, sign_request, sign_response, verify_request};
+use baton_sync::messages::{NonceCache, sign_request, sign_response, verify_request};
 use baton_sync::sealing::{SealContext, seal};
 use baton_testkit::Peer;
 use jiff::Timestamp;
@@ -210,7 +210,7 @@ pub(super) fn reply(
 ) -> axum::http::Response<Body> {
     let now = Timestamp::now();
     let session = asked.uri.path().split('/').find_map(|part| part.parse().ok());
-    let asked = verify_request(asked, body, now, &Replays::default()).unwrap();
+    let asked = verify_request(asked, body, now, &NonceCache::default()).unwrap();
     let (recipient, sender) = (asked.card.node_id, peer.identity.node());
     let context = SealContext { purpose, session, revision: None, recipient, sender };
     let to: SealKey = asked.card.seal_key.parse().unwrap();
