@@ -122,8 +122,12 @@ pub trait Peers: Send + Sync {
     fn is_shared<'a>(&'a self, runtime: &'a Runtime, session: &'a Session) -> Answer<'a, bool>;
 
     /// Deletes it there as well.
-    fn bury<'a>(&'a self, runtime: &'a Runtime, owner: &'a Owner, hold: &'a Hold)
-    -> Answer<'a, ()>;
+    fn publish_tombstone<'a>(
+        &'a self,
+        runtime: &'a Runtime,
+        owner: &'a Owner,
+        hold: &'a Hold,
+    ) -> Answer<'a, ()>;
 
     /// How it stands among them; none when it is not shared.
     fn shown<'a>(

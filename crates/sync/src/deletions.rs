@@ -47,13 +47,17 @@ pub async fn delete(context: &Sync, caller: &Caller, session: SessionId) -> Resu
     let deleted = async {
         let hold = context.hold(session, "deleted", DELETE_LIMIT).await?;
         Shelf::expect(context, &caller.owner, session).await?;
-        bury(context, &caller.owner, &hold).await
+        publish_tombstone(context, &caller.owner, &hold).await
     };
     note.end(&context.store, deleted.await).await
 }
 
 /// Writes down that a session is deleted, if it is shared, and removes it here.
-pub(crate) async fn bury(context: &Sync, owner: &Owner, hold: &Hold) -> Result<(), SyncError> {
+pub(crate) async fn publish_tombstone(
+    context: &Sync,
+    owner: &Owner,
+    hold: &Hold,
+) -> Result<(), SyncError> {
     let session = hold.id();
     if let Some(row) = row(context, owner, session).await?
         && row.lifecycle == Lifecycle::Active

@@ -1,7 +1,7 @@
 //! The nodes elsewhere, as sessions ask them, and how a session stands among them.
 
 use crate::context::{Own, Sync};
-use crate::deletions::bury;
+use crate::deletions::publish_tombstone;
 use crate::error::SyncError;
 use crate::index::index;
 use crate::session_files::provenance;
@@ -80,13 +80,13 @@ impl Peers for Nodes {
         Box::pin(async move { Ok(is_shared(&self.with(runtime), session).await?) })
     }
 
-    fn bury<'a>(
+    fn publish_tombstone<'a>(
         &'a self,
         runtime: &'a Runtime,
         owner: &'a Owner,
         hold: &'a Hold,
     ) -> Answer<'a, ()> {
-        Box::pin(async move { Ok(bury(&self.with(runtime), owner, hold).await?) })
+        Box::pin(async move { Ok(publish_tombstone(&self.with(runtime), owner, hold).await?) })
     }
 
     fn shown<'a>(

@@ -206,7 +206,7 @@ pub async fn delete(wish: &Wish<'_>) -> Result<(), RuntimeError> {
     let (owner, session) = (&held.session.owner, held.session.id);
     context.hub.delete_files(&held.hold).await?;
     // One that was saved is deleted at its peers as well, as soon as they hear of it.
-    context.peers.bury(context, owner, &held.hold).await?;
+    context.peers.publish_tombstone(context, owner, &held.hold).await?;
     match context.store.delete_session(owner, session).await {
         Err(StoreError::SessionNotFound { .. }) | Ok(()) => {}
         Err(error) => return Err(error.into()),
