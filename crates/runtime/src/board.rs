@@ -216,7 +216,7 @@ pub async fn follow(context: &Runtime, caller: &Caller) -> Result<Followed, Runt
     let board = of(context, caller)?;
     let feed = context.feed.clone();
     Ok(Followed {
-        drivers: context.hub.table().passes(),
+        drivers: context.supervisor.table().passes(),
         board: blocking(move || feed.listen(&board)).await?,
         context: context.clone(),
         caller: caller.clone(),

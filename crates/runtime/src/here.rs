@@ -5,7 +5,7 @@
 
 use crate::error::RuntimeError;
 use crate::feed::Feed;
-use crate::live::{Hub, LiveError};
+use crate::live::{BrowserSupervisor, LiveError};
 use crate::request::{Activity, Caller, Consent};
 use crate::table::Hold;
 use crate::tickets::Tickets;
@@ -26,7 +26,7 @@ pub struct Runtime {
     /// The database.
     pub store: Store,
     /// The running browsers.
-    pub hub: Hub,
+    pub supervisor: BrowserSupervisor,
     /// Which node this is.
     pub node: NodeId,
     /// The nodes elsewhere.
@@ -58,7 +58,7 @@ impl Runtime {
         doing: &'static str,
         limit: Duration,
     ) -> Result<Hold, RuntimeError> {
-        Ok(self.hub.table().hold(id, doing, limit).await.map_err(LiveError::from)?)
+        Ok(self.supervisor.table().hold(id, doing, limit).await.map_err(LiveError::from)?)
     }
 
     /// Whether the caller's key opens nothing any more: it was revoked since, or belongs to a peer that is

@@ -13,7 +13,7 @@ use baton_net::outbound::Outbound;
 use baton_net::rates::Rates;
 use baton_proxy::cocoons::Front;
 use baton_proxy::{Cocoons, ProxyPlace, ProxySettings};
-use baton_runtime::live::Hub;
+use baton_runtime::live::BrowserSupervisor;
 use baton_runtime::{Activity, Feed, Runtime, Tickets};
 use baton_store::Store;
 use baton_sync::identity::NodeSettings;
@@ -62,7 +62,7 @@ pub struct Surroundings {
     /// The database.
     pub store: Store,
     /// The running browsers.
-    pub hub: Hub,
+    pub supervisor: BrowserSupervisor,
     /// What tabs tell.
     pub relay: Relay,
     /// With what the tokens of debug tabs are signed.
@@ -104,7 +104,7 @@ impl Context {
     pub fn new(around: Surroundings) -> Self {
         let Surroundings {
             store,
-            hub,
+            supervisor,
             relay,
             debug_secret,
             cocoons,
@@ -150,7 +150,7 @@ impl Context {
         });
         let runtime = Runtime {
             store,
-            hub,
+            supervisor,
             node,
             peers: Arc::new(Nodes(Arc::clone(&own))),
             tasks: TaskTracker::new(),

@@ -1,5 +1,5 @@
-//! What every listener does with a request first: whose address a request comes from, under which names the node is addressed, and how
-//! it refuses.
+//! What every listener does with a request first: whose address it comes from, under which names the node is
+//! addressed, and how it refuses.
 //!
 //! Web pages are kept out: a request must be meant for this node and must not come from a page. A page in some
 //! browser of this machine can send requests to a loopback address. With DNS rebinding its requests even look as

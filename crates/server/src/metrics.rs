@@ -1,6 +1,6 @@
 //! Metrics: what is counted, and the listener of its own on which they are served.
 //!
-//! Captures, resumes and running browsers are counted where they happen, in the hub. Nothing that
+//! Captures, resumes and running browsers are counted where they happen, in the supervisor. Nothing that
 //! is counted names a session, a site or an owner: metrics are read by those who may not see them.
 
 use crate::ingress::{HostCheck, HttpConfig, check_host_and_origin};

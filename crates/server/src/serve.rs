@@ -18,7 +18,7 @@ use baton_net::rates::Rates;
 use baton_net::tls::TlsError;
 use baton_proxy::cocoons;
 use baton_proxy::{Cocoons, Outside, OutsideError, Proxy, ProxyConfig, ProxyPlace, ProxySettings};
-use baton_runtime::live::{Hub, HubConfig, LiveError};
+use baton_runtime::live::{BrowserSupervisor, LiveError, SupervisorConfig};
 use baton_runtime::{board, life};
 use baton_sandbox::Provider;
 use baton_session::{NodeId, Session};
@@ -161,7 +161,8 @@ async fn run(
     let relay = Relay::new(RelayLimits { tab, ..RelayLimits::default() });
     let debug_secret = debug_secret(config.debug_secret.as_ref(), &data)?;
     let cocoons = cocoons::load(&store, &config.proxy).await?;
-    let hub = Hub::new(store.clone(), hub_config(&config, node, relay.clone())?);
+    let supervisor =
+        BrowserSupervisor::new(store.clone(), supervisor_config(&config, node, relay.clone())?);
     ensure_local_key(&store, &data, config.lease.map(|_| node)).await?;
     if let Some(address) = config.metrics {
         let hosts = config.exposure.allowed_hosts.clone();
@@ -173,15 +174,15 @@ async fn run(
     let (exposure, body_bytes) = (config.exposure.clone(), config.body_bytes);
     let bounds = config.bounds;
     let rates = Rates::new(config.rates);
-    let _beating = hub.start_beating(shutdown.clone()).await?;
-    let lost = recover(&hub).await?;
+    let _beating = supervisor.start_beating(shutdown.clone()).await?;
+    let lost = recover(&supervisor).await?;
     let front =
         Front { cocoons: &cocoons, secret: &debug_secret, store: &store, rates: &rates, bounds };
     let proxy = open_proxy(&config.proxy, outside, front, &shutdown).await?;
     let (proxy, proxying) = proxy.unzip();
     let context = Context::new(Surroundings {
         store,
-        hub,
+        supervisor,
         relay,
         debug_secret,
         cocoons,
@@ -200,7 +201,7 @@ async fn run(
         board: config.board.as_deref().map(board::at),
         ending: shutdown.clone(),
     });
-    let inherited = context.hub.inherit();
+    let inherited = context.supervisor.inherit();
     context.tasks.spawn(life::rehydrate(context.runtime.clone(), lost, inherited));
     if let Some(proxying) = proxying {
         context.tasks.spawn(proxying);
@@ -310,9 +311,13 @@ pub(crate) async fn open_store(config: &Config) -> Result<Store, StoreError> {
     Store::open(baton_store::Config { database, key, limits }).await
 }
 
-fn hub_config(config: &Config, node: NodeId, relay: Relay) -> Result<HubConfig, DataError> {
+fn supervisor_config(
+    config: &Config,
+    node: NodeId,
+    relay: Relay,
+) -> Result<SupervisorConfig, DataError> {
     let changes = config.changes.clone();
-    Ok(HubConfig {
+    Ok(SupervisorConfig {
         node,
         place: config.data.place()?,
         lease: config.lease,
@@ -372,9 +377,9 @@ fn provider(_: &Config, _: NodeId) -> Result<Arc<dyn Provider>, String> {
 }
 
 /// Looks at every session that was active when the last node ended.
-async fn recover(hub: &Hub) -> Result<Vec<Session>, LiveError> {
+async fn recover(supervisor: &BrowserSupervisor) -> Result<Vec<Session>, LiveError> {
     let begun = Instant::now();
-    let (found, lost) = hub.recover().await?;
+    let (found, lost) = supervisor.recover().await?;
     tracing::info!(
         carried_on = found.carried_on,
         recoverable = found.recoverable,
@@ -384,7 +389,7 @@ async fn recover(hub: &Hub) -> Result<Vec<Session>, LiveError> {
         took_ms = begun.elapsed().as_secs_f64() * 1e3,
         "looked at the sessions of the last run"
     );
-    Ok(if hub.rehydrates() { lost } else { Vec::new() })
+    Ok(if supervisor.rehydrates() { lost } else { Vec::new() })
 }
 
 /// Tells commands of this machine where this node is.
@@ -424,7 +429,7 @@ async fn shut_down(context: &Context, data: &DataFolder, mut budget: Budget) {
             );
         }
     }
-    context.hub.shut_down(budget.grant(ending::CAPTURES)).await;
+    context.supervisor.shut_down(budget.grant(ending::CAPTURES)).await;
     if let Err(error) = NodeFile::remove(data) {
         tracing::warn!(%error, "node.json stays behind");
     }

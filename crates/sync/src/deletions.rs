@@ -82,7 +82,7 @@ pub(crate) async fn publish_tombstone(
         shelf.shared.base = None;
         let released = shelf.released(&before);
         // The files first: when the node dies in between, the session is still there to be deleted.
-        let forget = Some(context.hub.delete_files(hold).await?);
+        let forget = Some(context.supervisor.delete_files(hold).await?);
         let along = Along { released, forget, ..Along::default() };
         match shelf.put_back(context, along).await {
             Err(error) if is_race(&error) => {}
@@ -222,7 +222,7 @@ const TIDY_LIMIT: Duration = Duration::from_secs(10);
 
 /// Removes the profiles and files of sessions that were deleted, of every owner.
 pub(super) async fn remove_remains(context: &Sync) -> Result<(), SyncError> {
-    let data = context.hub.data().clone();
+    let data = context.supervisor.data().clone();
     let there = blocking(move || folders(&data)).await?;
     if there.is_empty() {
         return Ok(());
@@ -242,11 +242,11 @@ pub(super) async fn remove_remains(context: &Sync) -> Result<(), SyncError> {
 /// Returns whether there was something to remove.
 async fn remove(context: &Sync, owner: &Owner, session: SessionId) -> Result<bool, SyncError> {
     let hold = context.hold(session, "tidied up", TIDY_LIMIT).await?;
-    let runs = context.hub.data().socket(session).exists();
+    let runs = context.supervisor.data().socket(session).exists();
     if runs || row(context, owner, session).await?.is_some() {
         return Ok(false);
     }
-    context.hub.delete_files(&hold).await?;
+    context.supervisor.delete_files(&hold).await?;
     Ok(true)
 }
 

@@ -98,7 +98,7 @@ async fn end_for(
     asked: Lease,
 ) -> Result<LeaseOutcome, SyncError> {
     let kept = |why: &str| Ok(LeaseOutcome::Kept(why.to_owned()));
-    let table = context.hub.table();
+    let table = context.supervisor.table();
     // Two nodes that ask each other hold the session both: the one with the smaller id goes first, and does
     // not let the other one wait for it, also if it began to ask only now.
     let goes_first = context.node < asked.node;

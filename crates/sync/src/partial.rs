@@ -57,7 +57,7 @@ pub(super) async fn with_own(
     if !current.is_partial() {
         return Ok((alone(new), Receipt::default()));
     }
-    let own = match Box::pin(context.hub.load_last_good(session)).await {
+    let own = match Box::pin(context.supervisor.load_last_good(session)).await {
         Ok(own) => own,
         Err(LiveError::NoSnapshot(_)) => return Ok((alone(new), Receipt::default())),
         Err(LiveError::SnapshotsDamaged { why, .. }) => {

@@ -139,10 +139,10 @@ pub(super) async fn publish_whole(
         published => return published,
     };
     if session.lifecycle == Lifecycle::Active {
-        context.hub.capture_anew(session.id).await?;
+        context.supervisor.capture_anew(session.id).await?;
         return publish_newest(context, session, titles, wanted).await;
     }
-    let loaded = Box::pin(context.hub.load_last_good(session)).await?;
+    let loaded = Box::pin(context.supervisor.load_last_good(session)).await?;
     let Loaded { snapshot, receipt: asides, is_whole, is_newest, .. } = loaded;
     if is_newest && is_whole {
         // Something else is damaged, such as a revision that this one is compared with.

@@ -55,7 +55,7 @@ async fn save_here(
     check::description(description.as_deref())?;
     let (mut session, _hold) = context.hold_here(&caller.owner, reference).await?;
     if session.lifecycle == Lifecycle::Active {
-        context.hub.capture(session.id, SnapshotReason::Request).await?;
+        context.supervisor.capture(session.id, SnapshotReason::Request).await?;
     }
     // Nothing is renamed for a save that finds nothing.
     if last_good(&context.store, session.id).await?.is_none() {

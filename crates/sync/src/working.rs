@@ -108,7 +108,7 @@ async fn step(
         shelf.shared.base = None;
         // The files first: when the node dies in between, or they cannot be removed, the next pass
         // finds the session here and does it again.
-        let forget = Some(context.hub.delete_files(hold).await?);
+        let forget = Some(context.supervisor.delete_files(hold).await?);
         shelf.put_back(context, Along { forget, ..Along::default() }).await?;
         tracing::info!(%session, "a session was deleted elsewhere");
         return Ok(());

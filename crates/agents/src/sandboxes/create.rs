@@ -150,7 +150,7 @@ async fn give_back(context: &Agents, found: Option<Found>) {
     let Some(loan) = found.and_then(|found| found.loan) else { return };
     let (owner, id) = (&loan.session.owner, loan.session.id);
     let given = async {
-        context.hub.give_back(&loan).await?;
+        context.supervisor.give_back(&loan).await?;
         context.peers.release(context, owner, id).await.map_err(AgentsError::from)
     };
     if let Err(error) = given.await {
@@ -220,7 +220,7 @@ fn keep(
 async fn pack(context: &Agents, found: &mut Found) -> Result<Pack, AgentsError> {
     let now = Instant(clock::now().as_microsecond());
     let times = Times { now, written: Instant(found.taken_at.as_microsecond()) };
-    let (cache, key) = (context.hub.compiled().clone(), found.key);
+    let (cache, key) = (context.supervisor.compiled().clone(), found.key);
     let (scratch, state) = (context.sandboxes.scratch().clone(), std::mem::take(&mut found.state));
     let local_storage = found.local_storage.take().map(|(kept, _)| kept);
     let work = move || {
@@ -368,7 +368,7 @@ fn env(
     }
     env.extend(flavor.env.clone());
     if !env.contains_key(PROGRAM)
-        && let Some(browser) = context.hub.browser()
+        && let Some(browser) = context.supervisor.browser()
     {
         env.insert(PROGRAM.to_owned(), browser.display().to_string());
     }

@@ -159,7 +159,7 @@ async fn take_back(context: &Agents, kept: &Kept, lent: &Lent) -> Result<Taken, 
     let taken = lent.taken.get_or_try_init(|| settle_and_store(context, kept, lent)).await?;
     context.peers.release(context, &session.owner, session.id).await?;
     // Last of all: from here on it is somebody else's, and may run.
-    context.hub.give_back(&lent.loan).await?;
+    context.supervisor.give_back(&lent.loan).await?;
     Ok(taken.clone())
 }
 
@@ -192,10 +192,10 @@ async fn store(context: &Agents, kept: &Kept, lent: &Lent) -> Result<Taken, Agen
     };
     match read_profile(context, &*kept.sandbox).await {
         Ok((after, left_out)) => {
-            let (before, unread) = context.hub.recall(&lent.loan).await?;
+            let (before, unread) = context.supervisor.recall(&lent.loan).await?;
             let held = Holdings::of(&before);
             let taken = written_back(before, after, &lent.receipt, lent.take_back);
-            let snapshot = context.hub.write_back(&lent.loan, held, taken.state).await?;
+            let snapshot = context.supervisor.write_back(&lent.loan, held, taken.state).await?;
             told.left_out = left_out;
             told.left_out.extend(unread);
             told.left_out.extend(taken.left_out);
@@ -294,7 +294,7 @@ const AGAIN_MOST: Duration = Duration::from_mins(5);
 /// Waits until this node can no longer say that it holds the sandbox's session.
 async fn lost(context: &Agents, kept: &Kept) {
     match kept.lent {
-        Some(_) => context.hub.lost().await,
+        Some(_) => context.supervisor.lost().await,
         None => std::future::pending().await,
     }
 }

@@ -251,10 +251,10 @@ async fn copy(
     session: &Session,
     domains: &[Domain],
 ) -> Result<Found, AgentsError> {
-    let runs_here = session.lifecycle == Lifecycle::Active && context.hub.holds(session.id);
+    let runs_here = session.lifecycle == Lifecycle::Active && context.supervisor.holds(session.id);
     let turn = if runs_here { Some(context.hold_again(session).await?) } else { None };
     let session = turn.as_ref().map_or(session, |(session, _)| session);
-    let handed = context.hub.copy_out(session).await?;
+    let handed = context.supervisor.copy_out(session).await?;
     accept(of(session, handed, false), domains)
 }
 

@@ -95,13 +95,13 @@ impl Preparer {
 
     /// Looks what became of a session.
     async fn look(&mut self, id: SessionId) {
-        let (hub, prepares) = (&self.context.hub, self.context.sandboxes.prepares());
+        let (supervisor, prepares) = (&self.context.supervisor, self.context.sandboxes.prepares());
         // What runs is prepared once it is closed.
-        if !hub.holds(id) && (prepares || hub.compiled().sessions().contains(&id)) {
+        if !supervisor.holds(id) && (prepares || supervisor.compiled().sessions().contains(&id)) {
             match self.resting(id).await {
                 Some(_) if prepares => self.waiting.push(id),
                 Some(session) => {
-                    if let Err(error) = hub.drop_outdated(&session).await {
+                    if let Err(error) = supervisor.drop_outdated(&session).await {
                         tracing::debug!(session = %id, %error, "what is kept of a session stays");
                     }
                 }
@@ -117,7 +117,7 @@ impl Preparer {
             Err(error) => return told(&error),
         };
         if found.is_none() {
-            self.context.hub.compiled().forget(id, None);
+            self.context.supervisor.compiled().forget(id, None);
         }
         found.filter(|session| session.lifecycle != Lifecycle::Active)
     }
@@ -127,10 +127,10 @@ impl Preparer {
         let Some(id) = self.waiting.pop() else { return };
         let Some(session) = self.resting(id).await else { return };
         let (begun, scratch) = (Instant::now(), self.context.sandboxes.scratch().clone());
-        match self.context.hub.prepare(&session, scratch).await {
+        match self.context.supervisor.prepare(&session, scratch).await {
             Ok(true) => {
                 let took_ms = begun.elapsed().as_secs_f64() * 1e3;
-                let kept = self.context.hub.compiled().used();
+                let kept = self.context.supervisor.compiled().used();
                 tracing::info!(session = %id, took_ms, kept, "prepared a session for a sandbox");
             }
             Ok(false) => tracing::debug!(session = %id, "nothing to prepare of a session"),
@@ -140,7 +140,7 @@ impl Preparer {
 
     /// Compares what is kept with what there is.
     async fn compare(&mut self) {
-        let cache = self.context.hub.compiled().clone();
+        let cache = self.context.supervisor.compiled().clone();
         let mut sessions = cache.drop_over(At(clock::now().as_microsecond()));
         sessions.append(&mut cache.sessions());
         for session in sessions {

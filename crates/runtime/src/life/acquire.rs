@@ -24,7 +24,7 @@ impl<'w, W: Starts> Held<'w, W> {
         let back = HandBack::new(context, &session);
         let acquired = async {
             let session = brought_home(context, &want, &hold, session).await?;
-            let term = context.hub.acquire(&session).await?;
+            let term = context.supervisor.acquire(&session).await?;
             // One that ran here until now is this node's with its peers.
             let handed = if ran { None } else { ask_peers::<W>(wish, &hold, &session).await? };
             Ok((session, term, handed))
@@ -41,7 +41,7 @@ impl<'w, W: Starts> Held<'w, W> {
     /// stays this node's.
     pub(crate) async fn stop(mut self) -> Result<Self, RuntimeError> {
         if self.session.lifecycle == Lifecycle::Active {
-            self.session.lifecycle = self.wish.context.hub.stop(&self.hold).await?;
+            self.session.lifecycle = self.wish.context.supervisor.stop(&self.hold).await?;
             self.ran = true;
         }
         Ok(self)
@@ -52,7 +52,7 @@ impl<'w> Held<'w, Lend<'w>> {
     /// Captures what the session's browser holds, if it has one, and ends it once that logs somebody in.
     pub async fn stop_to_lend(mut self) -> Result<Self, RuntimeError> {
         if self.session.lifecycle == Lifecycle::Active {
-            let handed = self.wish.context.hub.copy_out(&self.session).await?;
+            let handed = self.wish.context.supervisor.copy_out(&self.session).await?;
             self.want.accepts(&handed)?;
             self.found = Some(handed);
         }
@@ -70,7 +70,7 @@ async fn brought_home<W: Want>(
     if session.node == context.node {
         return Ok(session);
     }
-    context.hub.adopt(&session).await?;
+    context.supervisor.adopt(&session).await?;
     let session = context.store.fetch_session(&session.owner, session.id).await?;
     let session = settled(context, hold, session).await?;
     want.allows(context, &session)?;
@@ -129,24 +129,24 @@ impl<W: StartsBrowser> Acquired<'_, W> {
     /// Starts a browser with what is brought back. Whoever asked for it drives it.
     pub(crate) async fn start(self) -> Result<Started, RuntimeError> {
         let Self { wish, found, session, hold, term, handed, back, .. } = self;
-        let (context, hub) = (wish.context, &wish.context.hub);
+        let (context, supervisor) = (wish.context, &wish.context.supervisor);
         let loaded = match W::load(context, &session, found).await {
             Ok(loaded) => loaded,
             Err(error) => {
                 if let RuntimeError::Live(error) = &error {
-                    hub.count_failure(&hold, error).await;
+                    supervisor.count_failure(&hold, error).await;
                 }
                 return Err(back.after(error).await);
             }
         };
-        match hub.start(&hold, &session, term, loaded).await {
+        match supervisor.start(&hold, &session, term, loaded).await {
             Ok(resumed) => {
                 back.disarm();
                 is_driven_by(wish, &session, W::DRIVES).await;
                 Ok(Started { session, resumed, handed })
             }
             Err(error) => {
-                hub.count_failure(&hold, &error).await;
+                supervisor.count_failure(&hold, &error).await;
                 Err(back.after(error).await.into())
             }
         }
@@ -157,11 +157,11 @@ impl Acquired<'_, Lend<'_>> {
     /// Lends the session to a sandbox, if what it holds by now still logs somebody in.
     pub async fn lend(self, to: SandboxId) -> Result<Lent, RuntimeError> {
         let Self { wish, want, found, session, hold, term, ran, back, .. } = self;
-        let hub = &wish.context.hub;
+        let supervisor = &wish.context.supervisor;
         let lent = async {
-            let handed = hub.hand_again(&session, found).await?;
+            let handed = supervisor.hand_again(&session, found).await?;
             want.accepts(&handed)?;
-            let loan = hub.lend(&hold, &session, term, &handed, to).await?;
+            let loan = supervisor.lend(&hold, &session, term, &handed, to).await?;
             Ok::<_, RuntimeError>((loan, handed))
         };
         match lent.await {
@@ -266,7 +266,7 @@ pub async fn end(
     hold: &Hold,
     session: &Session,
 ) -> Result<Session, RuntimeError> {
-    context.hub.close(hold).await?;
+    context.supervisor.close(hold).await?;
     let closed = finish(context, session).await?;
     let_go(context, &closed).await?;
     Ok(closed)

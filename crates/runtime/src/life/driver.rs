@@ -80,7 +80,7 @@ pub(crate) async fn put(
     reason: &str,
 ) -> Result<(), RuntimeError> {
     context.store.pass_session(session.id, from, to, reason, clock::now()).await?;
-    context.hub.table().has_passed();
+    context.supervisor.table().has_passed();
     Ok(())
 }
 

@@ -55,7 +55,7 @@ fn expect_home(context: &Runtime, session: &Session) -> Result<(), RuntimeError>
 /// Refuses a session that a sandbox has.
 pub(super) fn expect_unlent(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
     let id = session.id;
-    let borrower = context.hub.table().borrower(id);
+    let borrower = context.supervisor.table().borrower(id);
     borrower.map_or(Ok(()), |sandbox| Err(LiveError::Lent { id, sandbox }.into()))
 }
 
@@ -116,7 +116,7 @@ fn open(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
 fn without_browser(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
     // A row that is active though its browser is gone is seen as what it is once it is held.
     expect_unlent(context, session)?;
-    if context.hub.holds(session.id) {
+    if context.supervisor.holds(session.id) {
         return Err(refuse(session, "closed or abandoned first"));
     }
     Ok(())
@@ -158,7 +158,7 @@ impl Want for Resume {
 
     fn allows(&self, context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
         expect_unlent(context, session)?;
-        if context.hub.holds(session.id) {
+        if context.supervisor.holds(session.id) {
             return Err(refuse(session, "recoverable, stale, failed or closed"));
         }
         Ok(())
@@ -167,7 +167,7 @@ impl Want for Resume {
     async fn find(&self, asked: Asked<'_>) -> Result<(), RuntimeError> {
         expect_had(asked).await?;
         expect_snapshot(asked).await?;
-        Ok(asked.context.hub.expect_startable(asked.session.id).await?)
+        Ok(asked.context.supervisor.expect_startable(asked.session.id).await?)
     }
 }
 
@@ -178,7 +178,7 @@ impl Starts for Resume {
 
 impl StartsBrowser for Resume {
     async fn load(context: &Runtime, session: &Session, (): ()) -> Result<Loaded, RuntimeError> {
-        Ok(context.hub.load_last_good(session).await?)
+        Ok(context.supervisor.load_last_good(session).await?)
     }
 }
 
@@ -239,12 +239,12 @@ impl Want for RollBack<'_> {
     }
 
     async fn find(&self, asked: Asked<'_>) -> Result<Loaded, RuntimeError> {
-        let (hub, session) = (&asked.context.hub, asked.session);
+        let (supervisor, session) = (&asked.context.supervisor, asked.session);
         let to = asked.context.store.find_snapshot(session.id, self.to).await?;
         expect_had(asked).await?;
         // The lock of a browser of this node's own is no obstacle.
-        hub.expect_startable(session.id).await?;
-        Ok(hub.load_to_go_back(session, to).await?)
+        supervisor.expect_startable(session.id).await?;
+        Ok(supervisor.load_to_go_back(session, to).await?)
     }
 }
 
@@ -283,12 +283,12 @@ impl Want for Lend<'_> {
     const DRIVES: bool = true;
 
     fn allows(&self, context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
-        let (table, name) = (context.hub.table(), || session.name.clone());
+        let (table, name) = (context.supervisor.table(), || session.name.clone());
         if let Some(sandbox) = table.borrower(session.id) {
             let holder = format!("sandbox {sandbox} has it");
             return Err(RuntimeError::Held { name: name(), holder });
         }
-        if context.hub.is_attached(session.id) {
+        if context.supervisor.is_attached(session.id) {
             // It would go on with the same login, and tokens rotate.
             let holder = "a browser of somebody's own has it, which Baton does not end".to_owned();
             return Err(RuntimeError::Held { name: name(), holder });
@@ -306,11 +306,11 @@ impl Want for Lend<'_> {
     async fn find(&self, asked: Asked<'_>) -> Result<Option<Handed>, RuntimeError> {
         expect_had(asked).await?;
         let (context, session) = (asked.context, asked.session);
-        if context.hub.holds(session.id) {
+        if context.supervisor.holds(session.id) {
             // What its browser holds is looked at once it is held.
             return Ok(None);
         }
-        let handed = match context.hub.hand(session).await {
+        let handed = match context.supervisor.hand(session).await {
             Ok(handed) => handed,
             Err(LiveError::NoSnapshot(_)) if is_shared(asked).await? => return Ok(None),
             Err(error) => return Err(error.into()),
@@ -320,7 +320,7 @@ impl Want for Lend<'_> {
         if !context.peers.look_at_holder(context, asked.by, session.id).await? {
             return Err(refused);
         }
-        let handed = context.hub.hand(session).await?;
+        let handed = context.supervisor.hand(session).await?;
         self.accepts(&handed).map(|()| Some(handed))
     }
 }
@@ -339,19 +339,19 @@ pub fn stored(handed: &Handed) -> Vec<StorageKey> {
 
 /// Checks that the session can be had here: by its name, and from another node of the database.
 async fn expect_had(asked: Asked<'_>) -> Result<(), RuntimeError> {
-    let (hub, session) = (&asked.context.hub, asked.session);
+    let (supervisor, session) = (&asked.context.supervisor, asked.session);
     if session.lifecycle == Lifecycle::Closed {
-        hub.expect_its_name(session).await?;
+        supervisor.expect_its_name(session).await?;
     }
     if session.node != asked.context.node {
-        hub.expect_adoptable(session.id).await?;
+        supervisor.expect_adoptable(session.id).await?;
     }
     Ok(())
 }
 
 /// Checks that there is something to come back from: a snapshot that can be read, or else what peers have.
 async fn expect_snapshot(asked: Asked<'_>) -> Result<(), RuntimeError> {
-    match asked.context.hub.expect_snapshot(asked.session.id).await {
+    match asked.context.supervisor.expect_snapshot(asked.session.id).await {
         Err(LiveError::NoSnapshot(_) | LiveError::SnapshotsDamaged { .. })
             if is_shared(asked).await? =>
         {

@@ -102,7 +102,7 @@ impl<'a> Wish<'a> {
     /// Then what runs here is saved and closed when this returns.
     pub(crate) async fn hear(&self) -> Result<(), RuntimeError> {
         let session = self.session.id;
-        if self.context.hub.holds(session) {
+        if self.context.supervisor.holds(session) {
             self.context.peers.hear(self.context, &self.by.owner, session).await?;
         }
         Ok(())
@@ -133,7 +133,7 @@ impl<'w, W: Want> Ready<'w, W> {
     pub async fn hold(self) -> Result<Held<'w, W>, RuntimeError> {
         let Self { wish, want, found } = self;
         let (context, id) = (wish.context, wish.session.id);
-        let hold = context.hub.table().hold(id, W::DOING, HOLD_LIMIT).await;
+        let hold = context.supervisor.table().hold(id, W::DOING, HOLD_LIMIT).await;
         let hold = hold.map_err(LiveError::from)?;
         let session = context.store.fetch_session(&wish.by.owner, id).await?;
         let session = settled(context, &hold, session).await?;
@@ -164,7 +164,7 @@ pub async fn settled(
     hold: &Hold,
     session: Session,
 ) -> Result<Session, RuntimeError> {
-    if session.node != context.node || !context.hub.settle(hold, &session).await? {
+    if session.node != context.node || !context.supervisor.settle(hold, &session).await? {
         return Ok(session);
     }
     Ok(context.store.fetch_session(&session.owner, session.id).await?)

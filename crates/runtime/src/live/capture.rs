@@ -2,7 +2,7 @@
 //!
 //! Contexts that clients made in a running browser are read once, when somebody asks for it.
 
-use super::Hub;
+use super::BrowserSupervisor;
 use super::close::Ending;
 use super::draft::{Draft, draft};
 use super::error::LiveError;
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// How long all of a context may take.
 const LIMIT: Duration = Duration::from_mins(1);
 
-impl Hub {
+impl BrowserSupervisor {
     /// Takes a snapshot now. When this returns it is on disk, and holds all that was written before
     /// the call by pages that answer.
     pub async fn capture(
@@ -236,7 +236,7 @@ fn report_unread(runner: &Runner, captured: &Captured) {
     }
 }
 
-impl Hub {
+impl BrowserSupervisor {
     /// The contexts that clients made in the running browser.
     pub async fn contexts(&self, id: SessionId) -> Result<Vec<MadeContext>, LiveError> {
         self.runner(id)?.live.contexts().await.map_err(|error| ended(id, error))

@@ -5,7 +5,7 @@
 
 use super::error::LiveError;
 use super::runner::Runner;
-use super::{HOLD_LIMIT, Hub, expect_unlent};
+use super::{BrowserSupervisor, HOLD_LIMIT, expect_unlent};
 use crate::table::Hold;
 use baton_browser::cdp::Connection;
 use baton_browser::{keeper, launch};
@@ -22,7 +22,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 /// How much of the time of a stopping node is for what captures leave behind.
 const TASKS_LIMIT: Duration = Duration::from_secs(5);
 
-impl Hub {
+impl BrowserSupervisor {
     /// Takes a last snapshot and ends the browser; a session without one has nothing to end. The row
     /// is the caller's to move.
     pub(crate) async fn close(&self, hold: &Hold) -> Result<Option<Snapshot>, LiveError> {
@@ -122,7 +122,7 @@ pub(super) enum Ending {
     Kill,
 }
 
-impl Hub {
+impl BrowserSupervisor {
     /// Ends the keeper of a session, and with it its browser; one that does not answer is killed.
     /// True when there was one.
     pub(super) async fn end_keeper(&self, id: SessionId, how: Ending) -> bool {
@@ -186,7 +186,7 @@ pub(super) async fn end(connection: &Connection, how: Ending) {
 /// How many keepers are ended at once.
 const AT_ONCE: usize = 8;
 
-impl Hub {
+impl BrowserSupervisor {
     /// Ends keepers whose sessions are not `active`. Returns how many there were.
     pub(super) async fn end_orphans(&self, active: &HashSet<SessionId>) -> usize {
         let run = std::fs::read_dir(self.config().data.run()).into_iter().flatten().flatten();

@@ -2,7 +2,7 @@
 
 use super::close::Ending;
 use super::error::LiveError;
-use super::{Hub, expect_unlent};
+use super::{BrowserSupervisor, expect_unlent};
 use crate::table::Hold;
 use baton_browser::launch::Folder;
 use baton_session::{Owner, Session, SessionId};
@@ -26,7 +26,7 @@ impl FilesGone {
     }
 }
 
-impl Hub {
+impl BrowserSupervisor {
     /// Makes the session's folder, which only its user may enter.
     pub(super) fn create_files(&self, id: SessionId) -> Result<(), LiveError> {
         let folder = self.config().data.session(id);

@@ -10,7 +10,7 @@
 //! task of its own, and so is each keeper, which is told of a beat as soon as it has answered the one
 //! before. One that hangs costs its own session alone.
 
-use super::Hub;
+use super::BrowserSupervisor;
 use super::error::LiveError;
 use baton_browser::cdp::Connection;
 use baton_browser::keeper::{self, BootInstant};
@@ -116,7 +116,7 @@ impl Seen {
     }
 }
 
-impl Hub {
+impl BrowserSupervisor {
     /// Registers this node, and beats, if others may use the database too, until what this returns is
     /// dropped or [`shut_down`](Self::shut_down) has captured everything. When it finds that another node
     /// took its place, it cancels `shutdown`.
@@ -329,13 +329,18 @@ async fn give_time(connection: &Connection, until: BootInstant) {
     }
 }
 
-async fn beat(hub: Hub, record: NodeRecord, pause: Duration, shutdown: CancellationToken) {
+async fn beat(
+    supervisor: BrowserSupervisor,
+    record: NodeRecord,
+    pause: Duration,
+    shutdown: CancellationToken,
+) {
     let mut times = regularly(pause);
     loop {
         times.tick().await;
         let began = BootInstant::now();
-        match hub.store().beat_node(&record).await {
-            Ok(true) => hub.0.heartbeat.renew(began),
+        match supervisor.store().beat_node(&record).await {
+            Ok(true) => supervisor.0.heartbeat.renew(began),
             Ok(false) => {
                 tracing::error!("another node took the place of this one: ending");
                 return shutdown.cancel();
@@ -345,12 +350,12 @@ async fn beat(hub: Hub, record: NodeRecord, pause: Duration, shutdown: Cancellat
     }
 }
 
-async fn look(hub: Hub, pause: Duration) {
+async fn look(supervisor: BrowserSupervisor, pause: Duration) {
     let mut times = regularly(pause);
     loop {
         times.tick().await;
-        hub.observe().await;
-        hub.end_leases_of_silent().await;
+        supervisor.observe().await;
+        supervisor.end_leases_of_silent().await;
     }
 }
 

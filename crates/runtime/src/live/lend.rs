@@ -9,7 +9,7 @@ use super::draft::Draft;
 use super::error::LiveError;
 use super::held::Held;
 use super::load::{Loaded, Read};
-use super::{Hub, expect_unlent};
+use super::{BrowserSupervisor, expect_unlent};
 use crate::latest::Latest;
 use crate::table::Hold;
 use baton_browser::profile::at_rest::Instant;
@@ -59,7 +59,7 @@ pub struct Loan {
     since: Anchor,
 }
 
-impl Hub {
+impl BrowserSupervisor {
     /// What the last good snapshot of a session holds. An active one is captured first.
     pub async fn copy_out(&self, session: &Session) -> Result<Handed, LiveError> {
         if self.runner(session.id).is_ok() {
@@ -222,7 +222,7 @@ pub enum NotPrepared {
     Stopped,
 }
 
-impl Hub {
+impl BrowserSupervisor {
     /// Lets go of what is kept of an older state of a session. Returns what a sandbox would be handed.
     pub async fn drop_outdated(&self, session: &Session) -> Result<Option<Latest>, LiveError> {
         let found = self.last_good(session.id).await?;

@@ -5,7 +5,7 @@
 //! from before a login does: then the newer one is taken as far as it can be read. Where nothing can be read
 //! of any, nothing is brought back, so that no empty browser becomes what the next resume takes.
 
-use super::Hub;
+use super::BrowserSupervisor;
 use super::error::LiveError;
 use crate::latest::{self, Latest};
 use baton_session::cookie::Expiry;
@@ -71,7 +71,7 @@ impl Loaded {
     }
 }
 
-impl Hub {
+impl BrowserSupervisor {
     /// The newest snapshot that can be read; none when the session has no snapshot.
     pub(super) async fn latest(&self, id: SessionId) -> Result<Option<Latest>, LiveError> {
         named(id, latest::latest(self.store(), id).await)
@@ -170,7 +170,7 @@ const READ_THROUGH: usize = 20;
 /// How many damaged parts are named in one line.
 const NAMED: usize = 3;
 
-impl Hub {
+impl BrowserSupervisor {
     /// Loads what a session holds now. One whose browser runs is captured first, and where parts of that
     /// snapshot are damaged, everything is stored anew: the browser has it.
     pub(crate) async fn load_now(&self, session: &Session) -> Result<Loaded, LiveError> {

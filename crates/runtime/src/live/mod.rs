@@ -1,6 +1,6 @@
 //! The running browsers of this node, by session.
 //!
-//! The one idea: a browser belongs to its keeper, not to the node. The hub connects to keepers,
+//! The one idea: a browser belongs to its keeper, not to the node. The supervisor connects to keepers,
 //! watches and captures; when the node ends, however it ends, the browsers live on, and the next
 //! node carries on from the sockets that it finds.
 
@@ -54,11 +54,11 @@ const COMPILED_LIMIT: u64 = 128 << 20;
 
 /// All running browsers of this node, by session. Cheap to clone.
 #[derive(Clone)]
-pub struct Hub(Arc<Inner>);
+pub struct BrowserSupervisor(Arc<Inner>);
 
 struct Inner {
     store: Store,
-    config: HubConfig,
+    config: SupervisorConfig,
     runners: Mutex<HashMap<SessionId, Arc<Runner>>>,
     /// What is recorded.
     recordings: Mutex<HashMap<SessionId, Recording>>,
@@ -70,8 +70,8 @@ struct Inner {
     tasks: TaskTracker,
 }
 
-/// What the hub needs to run browsers.
-pub struct HubConfig {
+/// What the supervisor needs to run browsers.
+pub struct SupervisorConfig {
     /// Where profiles, sockets and logs live.
     pub data: DataFolder,
     /// Which node this is.
@@ -117,9 +117,9 @@ pub struct RecoverySettings {
     pub capture_on_input: bool,
 }
 
-impl Hub {
+impl BrowserSupervisor {
     /// A hub without browsers.
-    pub fn new(store: Store, config: HubConfig) -> Self {
+    pub fn new(store: Store, config: SupervisorConfig) -> Self {
         Self(Arc::new(Inner {
             store,
             config,
@@ -172,7 +172,7 @@ impl Hub {
         &self.0.store
     }
 
-    fn config(&self) -> &HubConfig {
+    fn config(&self) -> &SupervisorConfig {
         &self.0.config
     }
 

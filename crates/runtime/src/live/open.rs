@@ -1,7 +1,7 @@
 //! Opens a session: a keeper with a browser, one of its own or one that somebody else started, its tabs, and
 //! a first snapshot.
 
-use super::Hub;
+use super::BrowserSupervisor;
 use super::close::Ending;
 use super::error::LiveError;
 use super::runner::Known;
@@ -27,7 +27,7 @@ fn folder(SharedFolder { path, writable }: &SharedFolder) -> Folder {
     Folder { path: path.into(), writable: *writable }
 }
 
-impl Hub {
+impl BrowserSupervisor {
     /// Starts a browser for a session whose row exists. When this returns, a first snapshot is on disk.
     pub(crate) async fn open(
         &self,
@@ -101,7 +101,7 @@ impl Hub {
     }
 }
 
-impl Hub {
+impl BrowserSupervisor {
     /// Watches the browser at `cdp_url` for a session whose row exists. When this returns, a first
     /// snapshot is on disk. The browser is not ours: it is left running when the session ends.
     pub(crate) async fn attach(
@@ -130,7 +130,7 @@ impl Hub {
     }
 }
 
-impl Hub {
+impl BrowserSupervisor {
     /// The browser that sessions are opened in, if there is one.
     pub fn browser(&self) -> Option<PathBuf> {
         self.program().ok()

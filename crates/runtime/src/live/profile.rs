@@ -6,7 +6,7 @@
 
 use super::error::LiveError;
 use super::load::Loaded;
-use super::{Hub, expect_unlent};
+use super::{BrowserSupervisor, expect_unlent};
 use crate::table::Hold;
 use baton_browser::live::Live;
 use baton_browser::profile::at_rest::Instant;
@@ -28,7 +28,7 @@ pub(super) struct Trusted {
     refused: Option<String>,
 }
 
-impl Hub {
+impl BrowserSupervisor {
     /// Gives the profile of a session that was never started whom it trusts.
     pub(super) async fn begin_certificates(
         &self,
@@ -87,7 +87,7 @@ pub(super) struct Given {
     refused: Option<String>,
 }
 
-impl Hub {
+impl BrowserSupervisor {
     /// Gives the profile of a session that was never started what its sites may do.
     pub(super) async fn begin_permissions(
         &self,
@@ -151,7 +151,7 @@ fn now() -> Instant {
     Instant(Timestamp::now().as_microsecond())
 }
 
-impl Hub {
+impl BrowserSupervisor {
     /// Reads the folders of some keys from the profile of a session that has no browser.
     pub(crate) async fn read_raw(
         &self,
@@ -199,7 +199,7 @@ impl Hub {
     }
 }
 
-impl Hub {
+impl BrowserSupervisor {
     /// The ground for a resume. Where no profile is yet, one is compiled of the snapshot. None when
     /// there is one that the snapshot did not come from, or the snapshot is not the session's newest.
     /// No browser runs on the profile.

@@ -5,7 +5,7 @@
 //! session nothing: it begins anew, and what was missed meanwhile is marked. Whoever looks is told that
 //! the browser is not connected; when it stays so, the recording ends, and its tabs with it.
 
-use super::Hub;
+use super::BrowserSupervisor;
 use super::error::LiveError;
 use backon::{BackoffBuilder, ExponentialBuilder};
 use baton_browser::TargetId;
@@ -41,8 +41,8 @@ pub(super) struct Recording {
 /// The tabs of which everything is told.
 pub type Ready = watch::Receiver<HashSet<TargetId>>;
 
-impl Hub {
-    /// Records what the session's tabs do from now on, until its browser ends or [`Hub::stop_recording`];
+impl BrowserSupervisor {
+    /// Records what the session's tabs do from now on, until its browser ends or [`BrowserSupervisor::stop_recording`];
     /// with their secrets, for those who may see them, if `reveal`.
     pub async fn record(&self, session: &Session, reveal: bool) -> Result<(), LiveError> {
         if let Some(recording) = self.recordings().get(&session.id) {
@@ -106,7 +106,12 @@ impl Hub {
 }
 
 /// Records, and again when the connection was lost while the browser runs on.
-async fn run(hub: Hub, id: SessionId, mut tabs: SessionTabs, recorder: Recorder) {
+async fn run(
+    supervisor: BrowserSupervisor,
+    id: SessionId,
+    mut tabs: SessionTabs,
+    recorder: Recorder,
+) {
     let mut next = Some(recorder);
     let mut pauses = pauses();
     let mut failed = None;
@@ -121,12 +126,12 @@ async fn run(hub: Hub, id: SessionId, mut tabs: SessionTabs, recorder: Recorder)
         let Some(pause) = pauses.next() else {
             let error = failed.unwrap_or_else(|| "it ended again and again".to_owned());
             tracing::error!(session = %id, error, "what its tabs do is recorded no longer");
-            return hub.stop_recording(id);
+            return supervisor.stop_recording(id);
         };
         tokio::time::sleep(pause).await;
-        match hub.begin_recording(id).await {
+        match supervisor.begin_recording(id).await {
             Ok(recorder) => next = Some(recorder),
-            Err(LiveError::NotActive(_)) => return hub.stop_recording(id),
+            Err(LiveError::NotActive(_)) => return supervisor.stop_recording(id),
             Err(error) if failed.is_none() => {
                 tracing::warn!(session = %id, %error, "recording did not begin anew: it is tried again");
                 failed = Some(error.to_string());

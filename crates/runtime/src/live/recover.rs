@@ -7,7 +7,7 @@ use super::close::Ending;
 use super::error::LiveError;
 use super::held::Held;
 use super::runner::Known;
-use super::{HOLD_LIMIT, Hub, expect_unlent};
+use super::{BrowserSupervisor, HOLD_LIMIT, expect_unlent};
 use crate::table::Hold;
 use baton_browser::keeper::KeeperLink;
 use baton_browser::live::Live;
@@ -40,7 +40,7 @@ pub struct Recovered {
     pub orphans: usize,
 }
 
-impl Hub {
+impl BrowserSupervisor {
     /// Looks at every session of this node that was active when it ended, and ends the keepers of
     /// those that were not. One that cannot be looked at is logged, and looked at again when
     /// somebody asks for it. Also returns those whose browser is gone.

@@ -9,7 +9,7 @@ use super::error::LiveError;
 use super::held::Held;
 use super::load::{Loaded, expect_something};
 use super::runner::{Known, Runner};
-use super::{Hub, expect_unlent};
+use super::{BrowserSupervisor, expect_unlent};
 use crate::latest::Latest;
 use crate::table::Hold;
 use baton_browser::launch::LockState;
@@ -77,7 +77,7 @@ pub struct Resumed {
     pub timing: BTreeMap<String, u64>,
 }
 
-impl Hub {
+impl BrowserSupervisor {
     /// Checks that a browser could be started for a session: one is found, and no other container or
     /// machine has one on its profile. Changes nothing.
     pub(crate) async fn expect_startable(&self, id: SessionId) -> Result<(), LiveError> {
@@ -300,7 +300,7 @@ impl Hub {
     }
 }
 
-impl Hub {
+impl BrowserSupervisor {
     /// Loads the snapshot `to` of a session, to go back to it: that one and no other, as far as it can be
     /// read. Fails with `SnapshotDamaged` when nothing of it can.
     pub(crate) async fn load_to_go_back(

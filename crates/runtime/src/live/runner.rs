@@ -10,7 +10,7 @@ use super::error::LiveError;
 use super::held::Held;
 use super::load::Loaded;
 use super::policy::{Began, Due, Policy};
-use super::{Hub, RecoverySettings};
+use super::{BrowserSupervisor, RecoverySettings};
 use baton_browser::live::Live;
 use baton_session::{
     Cookie, Holdings, PartRef, Session, SessionId, SnapshotId, SnapshotReason, State, Term,
@@ -51,7 +51,7 @@ pub(super) struct Known {
     pub(super) held: Option<Held>,
 }
 
-impl Hub {
+impl BrowserSupervisor {
     /// Registers a running browser and starts the task that watches it.
     pub(super) fn watch(
         &self,
@@ -90,10 +90,10 @@ impl Hub {
     }
 }
 
-async fn run(hub: Hub, runner: Arc<Runner>) {
+async fn run(supervisor: BrowserSupervisor, runner: Arc<Runner>) {
     let (mut activity, mut moves) = (runner.live.activity(), runner.live.moves());
     let mut captured = runner.captured.subscribe();
-    let mut settings = hub.config().recovery.clone();
+    let mut settings = supervisor.config().recovery.clone();
     let RecoverySettings { session_snapshot_interval, capture_on_input, .. } =
         settings.borrow_and_update().clone();
     let mut policy = Policy::new(session_snapshot_interval, Instant::now());
@@ -110,7 +110,7 @@ async fn run(hub: Hub, runner: Arc<Runner>) {
             // An end on purpose closes the connection as well: it must be seen first.
             biased;
             () = runner.leave.cancelled() => return,
-            () = runner.live.closed() => return connection_ended(&hub, &runner).await,
+            () = runner.live.closed() => return connection_ended(&supervisor, &runner).await,
             Ok(()) = captured.changed() => {
                 if let Some(began) = *captured.borrow_and_update() {
                     policy.captured(began, Instant::now());
@@ -128,28 +128,28 @@ async fn run(hub: Hub, runner: Arc<Runner>) {
                 runner.live.tell_input(now.capture_on_input).await;
             }
             () = tokio::time::sleep_until(at.into()) => match due {
-                Due::Capture(reason) => capture(&hub, &runner, reason, &mut policy).await,
-                Due::Look => look(&hub, &runner, &mut policy).await,
-                Due::LookAtCookies => look_at_cookies(&hub, &runner, &mut policy).await,
+                Due::Capture(reason) => capture(&supervisor, &runner, reason, &mut policy).await,
+                Due::Look => look(&supervisor, &runner, &mut policy).await,
+                Due::LookAtCookies => look_at_cookies(&supervisor, &runner, &mut policy).await,
             },
         }
     }
 }
 
 /// Looks whether something changed of which no event tells, and captures it at once.
-async fn look(hub: &Hub, runner: &Runner, policy: &mut Policy) {
+async fn look(supervisor: &BrowserSupervisor, runner: &Runner, policy: &mut Policy) {
     let began = Instant::now();
     if runner.live.changed_unheard().await {
-        capture(hub, runner, SnapshotReason::Interval, policy).await;
+        capture(supervisor, runner, SnapshotReason::Interval, policy).await;
     } else {
         policy.looked(began, Instant::now());
     }
 }
 
 /// Looks whether cookies changed, and captures those at once.
-async fn look_at_cookies(hub: &Hub, runner: &Runner, policy: &mut Policy) {
+async fn look_at_cookies(supervisor: &BrowserSupervisor, runner: &Runner, policy: &mut Policy) {
     let began = Instant::now();
-    match unless_left(runner, hub.capture_cookies(runner)).await {
+    match unless_left(runner, supervisor.capture_cookies(runner)).await {
         Some(Ok(())) => policy.looked_at_cookies(began, Instant::now()),
         Some(Err(error)) => failed(runner, &error, policy),
         None => {}
@@ -157,8 +157,13 @@ async fn look_at_cookies(hub: &Hub, runner: &Runner, policy: &mut Policy) {
 }
 
 /// An automatic capture. One that fails is tried again after the interval.
-async fn capture(hub: &Hub, runner: &Runner, reason: SnapshotReason, policy: &mut Policy) {
-    let captured = unless_left(runner, hub.capture_automatically(runner, reason)).await;
+async fn capture(
+    supervisor: &BrowserSupervisor,
+    runner: &Runner,
+    reason: SnapshotReason,
+    policy: &mut Policy,
+) {
+    let captured = unless_left(runner, supervisor.capture_automatically(runner, reason)).await;
     if let Some(Err(error)) = captured {
         failed(runner, &error, policy);
     }
@@ -178,14 +183,14 @@ fn failed(runner: &Runner, error: &LiveError, policy: &mut Policy) {
 
 /// The connection ended by itself. As a rule the browser did, and the session can be resumed from its
 /// last snapshot. A keeper that found us too slow has only hung up: then the browser runs on.
-async fn connection_ended(hub: &Hub, runner: &Runner) {
+async fn connection_ended(supervisor: &BrowserSupervisor, runner: &Runner) {
     let id = runner.session.id;
     if runner.leave.is_cancelled() {
         return;
     }
-    hub.forget(id);
-    while hub.runner(id).is_err() {
-        match hub.look_at(&runner.session).await {
+    supervisor.forget(id);
+    while supervisor.runner(id).is_err() {
+        match supervisor.look_at(&runner.session).await {
             Ok(lifecycle) => {
                 tracing::warn!(session = %id, %lifecycle, "the connection to a browser ended by itself");
                 return;
@@ -199,7 +204,7 @@ async fn connection_ended(hub: &Hub, runner: &Runner) {
                 tracing::error!(session = %id, %error, "the end of a connection could not be noted");
             }
         }
-        if hub.0.tasks.is_closed() {
+        if supervisor.0.tasks.is_closed() {
             return;
         }
         tokio::time::sleep(NOTE_AGAIN).await;
@@ -242,7 +247,7 @@ impl Runner {
     }
 }
 
-impl Hub {
+impl BrowserSupervisor {
     /// What the last good snapshot of a session held.
     pub(super) async fn held(&self, session: &Session) -> Result<Holdings, LiveError> {
         match self.last_good(session.id).await? {

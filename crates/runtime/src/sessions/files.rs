@@ -99,7 +99,7 @@ fn folder(context: &Runtime, session: &Session) -> Result<PathBuf, RuntimeError>
     if session.node != context.node {
         return Err(RuntimeError::OtherNode { name: session.name.clone(), node: session.node });
     }
-    Ok(context.hub.data().files_of(session.id))
+    Ok(context.supervisor.data().files_of(session.id))
 }
 
 fn checked(name: &str) -> Result<String, RuntimeError> {

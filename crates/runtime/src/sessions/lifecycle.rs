@@ -70,7 +70,7 @@ async fn undo(context: &Runtime, hold: &Hold, session: &Session) {
 /// The name goes first: whatever happens to the files, it is free.
 async fn remove(context: &Runtime, hold: &Hold, session: &Session) -> Result<(), RuntimeError> {
     life::finish(context, session).await?;
-    context.hub.delete_files(hold).await?;
+    context.supervisor.delete_files(hold).await?;
     Ok(context.store.delete_session(&session.owner, session.id).await?)
 }
 
@@ -95,7 +95,7 @@ pub async fn open(
             }
             .into());
         }
-        check::folders(context.hub.data(), &request.files)?;
+        check::folders(context.supervisor.data(), &request.files)?;
     }
     // They are decided now, whatever a caller says.
     request.environment.permissions.iter_mut().for_each(|one| one.changed = None);
@@ -106,7 +106,7 @@ pub async fn open(
         debug: request.debug,
     };
     let (session, hold) = create(context, &caller.owner, wanted).await?;
-    if let Err(error) = context.hub.open(&hold, &session, &request).await {
+    if let Err(error) = context.supervisor.open(&hold, &session, &request).await {
         undo(context, &hold, &session).await;
         return Err(error.into());
     }
@@ -128,7 +128,7 @@ pub async fn attach(
     let (name, description) = (request.name, request.description);
     let wanted = Wanted { name, description, headed: false, debug: false };
     let (session, hold) = create(context, &caller.owner, wanted).await?;
-    if let Err(error) = context.hub.attach(&hold, &session, &request.cdp_url).await {
+    if let Err(error) = context.supervisor.attach(&hold, &session, &request.cdp_url).await {
         undo(context, &hold, &session).await;
         return Err(RuntimeError::Attach(error));
     }
@@ -142,7 +142,7 @@ pub async fn capture(wish: &Wish<'_>) -> Result<SnapshotView, RuntimeError> {
     let context = wish.context;
     let held = wish.preflight(Capture).await?.hold().await?;
     let (owner, session) = (&held.session.owner, held.session.id);
-    let snapshot = context.hub.capture(session, SnapshotReason::Request).await?;
+    let snapshot = context.supervisor.capture(session, SnapshotReason::Request).await?;
     // The snapshot is there, whatever can be said of it.
     let unread = snapshots::unread(context, owner, &snapshot).await.unwrap_or_else(|error| {
         tracing::warn!(%session, %error, "what could not be read is not told");
@@ -186,10 +186,10 @@ pub async fn close(wish: &Wish<'_>) -> Result<SessionView, RuntimeError> {
 pub async fn abandon(wish: &Wish<'_>) -> Result<SessionView, RuntimeError> {
     let context = wish.context;
     let held = wish.preflight(Abandon).await?.hold().await?;
-    context.hub.abandon(&held.hold).await?;
+    context.supervisor.abandon(&held.hold).await?;
     // The files go first, because a full disk would not take the rest; whatever becomes of them, the
     // name is freed.
-    let removed = context.hub.delete_files(&held.hold).await;
+    let removed = context.supervisor.delete_files(&held.hold).await;
     let session = life::finish(context, &held.session).await?;
     life::give_back_to_peers(context, &session.owner, session.id).await;
     removed?;
@@ -204,7 +204,7 @@ pub async fn delete(wish: &Wish<'_>) -> Result<(), RuntimeError> {
     let context = wish.context;
     let held = wish.preflight(Delete).await?.hold().await?;
     let (owner, session) = (&held.session.owner, held.session.id);
-    context.hub.delete_files(&held.hold).await?;
+    context.supervisor.delete_files(&held.hold).await?;
     // One that was saved is deleted at its peers as well, as soon as they hear of it.
     context.peers.publish_tombstone(context, owner, &held.hold).await?;
     match context.store.delete_session(owner, session).await {
@@ -272,14 +272,14 @@ pub async fn debug(
         return Err(RuntimeError::WrongState { name, expected: "active", found });
     }
     if on && session.lifecycle == Lifecycle::Active {
-        context.hub.record(session, reveal).await?;
+        context.supervisor.record(session, reveal).await?;
     }
     let switched = context.store.switch_debug(session.id, on, clock::now()).await;
     if !on || switched.is_err() && !session.debug {
-        context.hub.stop_recording(session.id);
+        context.supervisor.stop_recording(session.id);
     } else if switched.is_err() {
         // Whoever asked for them is told that it failed.
-        context.hub.forget_secrets(session.id);
+        context.supervisor.forget_secrets(session.id);
     }
     show::describe(context, switched?).await
 }
@@ -313,7 +313,7 @@ pub async fn enter(
     caller: &Caller,
     session: &Session,
 ) -> Result<(), RuntimeError> {
-    let confinement = context.hub.confinement(session.id);
+    let confinement = context.supervisor.confinement(session.id);
     if caller.owner != Owner::local() && confinement.is_some_and(|rules| !rules.holds()) {
         return Err(RuntimeError::NotConfined { name: session.name.clone() });
     }
@@ -332,7 +332,7 @@ pub async fn connect(
     if let Some(ticket) = ticket {
         context.tickets.punch(ticket)?;
     }
-    let knocked = context.hub.knock(session.id).await;
+    let knocked = context.supervisor.knock(session.id).await;
     if let Some(ticket) = ticket.filter(|_| knocked.is_err()) {
         context.tickets.give_back(ticket);
     }

@@ -70,16 +70,16 @@ async fn describe_by(
         // Only a door knows how its caller reaches this node.
         cdp_url: None,
         tabs: tabs(context, &session, snapshot.as_ref()).await?.iter().map(shown).collect(),
-        foreign_tabs: context.hub.foreign_tabs(session.id).await.unwrap_or(0),
+        foreign_tabs: context.supervisor.foreign_tabs(session.id).await.unwrap_or(0),
         snapshot: view,
         forecast: held.as_ref().map(|held| forecast(held, clock::now())),
         certificates: held.iter().flat_map(trusted).collect(),
         permissions: held.map(|held| held.environment.permissions).unwrap_or_default(),
-        sandbox: context.hub.table().borrower(session.id),
+        sandbox: context.supervisor.table().borrower(session.id),
         shared: context.peers.shown(context, &session).await?,
         receipt,
         session: SessionSummary {
-            confinement: context.hub.confinement(session.id),
+            confinement: context.supervisor.confinement(session.id),
             agent,
             ..summary(session)
         },
@@ -109,7 +109,7 @@ async fn tabs(
     snapshot: Option<&Snapshot>,
 ) -> Result<Vec<baton_session::Tab>, RuntimeError> {
     if session.lifecycle == Lifecycle::Active {
-        match context.hub.tabs(session.id).await {
+        match context.supervisor.tabs(session.id).await {
             Err(LiveError::NotActive(_) | LiveError::Lent { .. } | LiveError::Browser(_)) => {}
             tabs => return Ok(tabs?),
         }
@@ -156,7 +156,7 @@ pub async fn list(
     let (found, next) = request::cut(found, limit, |session| session.id);
     let mut drivers = context.store.list_drivers(owner).await?;
     let item = |session: Session| SessionSummary {
-        confinement: context.hub.confinement(session.id),
+        confinement: context.supervisor.confinement(session.id),
         agent: drivers.remove(&session.id).and_then(driver),
         ..summary(session)
     };

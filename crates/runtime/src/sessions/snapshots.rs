@@ -60,7 +60,7 @@ async fn resumes_from(
     verify: bool,
 ) -> Result<Option<SnapshotId>, RuntimeError> {
     if verify {
-        return match Box::pin(context.hub.load_last_good(session)).await {
+        return match Box::pin(context.supervisor.load_last_good(session)).await {
             // Nothing could be taken.
             Err(LiveError::SnapshotsDamaged { .. } | LiveError::NoSnapshot(_)) => Ok(None),
             loaded => Ok(Some(loaded?.snapshot)),
@@ -83,7 +83,7 @@ async fn damaged(
     let unknown = snapshot.parts.iter().filter(|part| !known.contains_key(&part.hash));
     let unknown: Vec<_> = unknown.cloned().collect();
     known.extend(unknown.iter().map(|part| (part.hash, false)));
-    let damaged = context.hub.damaged_of(&session.owner, unknown).await?;
+    let damaged = context.supervisor.damaged_of(&session.owner, unknown).await?;
     known.extend(damaged.iter().map(|part| (part.hash, true)));
     Ok(snapshot.parts.iter().filter(|part| known[&part.hash]).count())
 }

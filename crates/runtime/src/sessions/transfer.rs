@@ -44,9 +44,9 @@ pub async fn export(
     let loaded = if session.lifecycle == Lifecycle::Active {
         let (now, _hold) = context.hold_again(&session).await?;
         session = now;
-        context.hub.load_now(&session).await
+        context.supervisor.load_now(&session).await
     } else {
-        context.hub.load_last_good(&session).await
+        context.supervisor.load_last_good(&session).await
     };
     let Loaded { snapshot, taken_at, mut state, mut receipt, .. } = match loaded {
         Err(LiveError::NoSnapshot(_)) => {
@@ -128,7 +128,7 @@ async fn add(
         return Ok(receipt);
     }
     let (_, hold) = context.hold_again(session).await?;
-    for (key, raw) in context.hub.read_raw(&hold, keys).await? {
+    for (key, raw) in context.supervisor.read_raw(&hold, keys).await? {
         if raw.is_empty() {
             let reason = "no folder of its own is in this profile";
             receipt.push(ReceiptItem::not_portable(ItemKind::IndexedDb, key.as_str(), reason));
@@ -260,7 +260,7 @@ pub async fn contexts(
     reference: &str,
 ) -> Result<ContextList, RuntimeError> {
     let session = context.find(owner, reference).await?;
-    let made = context.hub.contexts(session.id).await?;
+    let made = context.supervisor.contexts(session.id).await?;
     let view = |one: MadeContext| ContextView {
         id: one.id.to_string(),
         tabs: one.tabs.iter().map(Tab::of).collect(),
@@ -282,8 +282,8 @@ pub(super) async fn keep(
     let context = wish.context;
     let held = wish.preflight(Capture).await?.hold().await?;
     let (owner, id) = (&held.session.owner, held.session.id);
-    let which = choose(context.hub.contexts(id).await?, wanted.as_deref())?;
-    let captured = context.hub.read_context(id, which).await?;
+    let which = choose(context.supervisor.contexts(id).await?, wanted.as_deref())?;
+    let captured = context.supervisor.read_context(id, which).await?;
     let now = Expiry(clock::now().as_microsecond());
     let work = move || {
         let mut state = captured.state;

@@ -121,7 +121,7 @@ async fn pass(
     // A node whose browsers are in use is of use.
     let _in_use = context.activity.begin();
     let _counted = crate::metrics::cdp_client();
-    let _client = context.hub.table().enter(session.id, caller.agent.clone());
+    let _client = context.supervisor.table().enter(session.id, caller.agent.clone());
     match upgrade.await {
         Ok(stream) => {
             keeper::relay(TokioIo::new(stream), keeper, no_more(&context, &caller, &session)).await;
@@ -141,7 +141,7 @@ async fn no_more(context: &Context, caller: &Caller, session: &Session) -> NoMor
 /// Ends once the caller's key is revoked, or another agent drives the session: at once when that
 /// happens at this node. A database that does not answer changes nothing.
 async fn unwelcome(context: &Context, caller: &Caller, session: &Session) {
-    let mut passed = context.hub.table().passes();
+    let mut passed = context.supervisor.table().passes();
     loop {
         let is_driver = life::is_driver(context, caller, session).await;
         if !is_driver || context.is_shut_out(caller).await.unwrap_or(false) {

@@ -143,7 +143,7 @@ impl Here {
     /// Says in a view where its browser is driven, if it runs here.
     pub(super) fn tell(&self, context: &Context, mut view: SessionView) -> SessionView {
         let id = view.session.id;
-        view.cdp_url = context.hub.holds(id).then(|| self.cdp(id));
+        view.cdp_url = context.supervisor.holds(id).then(|| self.cdp(id));
         view
     }
 }

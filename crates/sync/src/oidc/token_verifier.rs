@@ -39,7 +39,7 @@ pub struct OidcSettings {
     pub leeway: Duration,
 }
 
-/// The gate of a node. Cheap to clone.
+/// The verifier of a node. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct TokenVerifier(Arc<Inner>);
 
@@ -62,7 +62,7 @@ pub struct Visitor {
 }
 
 impl TokenVerifier {
-    /// The gate that these settings make; the provider is asked where `outbound` allows it.
+    /// The verifier that these settings make; the provider is asked where `outbound` allows it.
     pub fn new(settings: OidcSettings, outbound: Outbound) -> Self {
         let keys = Keys::new(settings.issuer.clone(), outbound);
         Self(Arc::new(Inner { settings, keys, strangers: Strangers::default() }))

@@ -116,7 +116,7 @@ pub(super) async fn damaged(
     let all = gained.iter().flat_map(|(_, parts)| parts);
     let all: BTreeMap<PartHash, &PartRef> = all.map(|part| (part.hash, part)).collect();
     let all = all.into_values().filter(|part| !part.kind.is_picture()).cloned().collect();
-    let damaged = context.hub.damaged_of(owner, all).await?;
+    let damaged = context.supervisor.damaged_of(owner, all).await?;
     Ok(damaged.iter().map(|part| Wanted { part: part.hash, base: None }).collect())
 }
 

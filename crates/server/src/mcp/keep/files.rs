@@ -48,7 +48,7 @@ impl Verb for SessionFiles {
         let Call { context, caller, .. } = call;
         let mut told = Vec::new();
         if let Some(name) = self.put {
-            let exchange = Exchange::of(context.hub.data(), &caller.owner);
+            let exchange = Exchange::of(context.supervisor.data(), &caller.owner);
             let bytes = exchange.read_bytes(&name).await?;
             let bytes = futures_util::stream::iter([Ok::<_, Infallible>(bytes.into())]);
             let file = sessions::put_file(&context, &caller, &session, &name, bytes).await?;
@@ -105,7 +105,7 @@ impl Verb for SessionExport {
             Format::Session => ExportFormat::Session,
             Format::StorageState => ExportFormat::StorageState,
         };
-        let exchange = Exchange::of(context.hub.data(), &caller.owner);
+        let exchange = Exchange::of(context.supervisor.data(), &caller.owner);
         let named = format!("{name}.{format}.json");
         // Not every name of a session is one of a file.
         let file = if Exchange::takes(&named) { named } else { format!("{id}.{format}.json") };
@@ -149,7 +149,7 @@ impl Verb for SessionImport {
 
     async fn call(self, call: Call) -> Result<Answer, Failure> {
         call.require(Scope::Drive).await?;
-        let exchange = Exchange::of(call.context.hub.data(), &call.caller.owner);
+        let exchange = Exchange::of(call.context.supervisor.data(), &call.caller.owner);
         let name = self.name.map(|name| name.parse()).transpose();
         let name = name.map_err(|error| Failure::Arguments(format!("name: {error}")))?;
         let doing = format!("importing {}", text::cut(&self.file, 100));
