@@ -8,7 +8,7 @@
 use crate::report::{Comparison, Ratio, Section, median};
 use crate::site;
 use anyhow::Result;
-use baton_playground::{House, Page};
+use baton_playground::{Page, TestNode};
 use baton_session::SessionId;
 use jiff::Timestamp;
 use std::path::Path;
@@ -51,14 +51,14 @@ pub async fn measure(baton: &Path, pairs: usize) -> Result<Section> {
         measured.push((on, off));
     }
     for side in sides {
-        side.house.clear().await?;
+        side.test_node.clear().await?;
     }
     Ok(section(&measured, captures))
 }
 
 /// A browser with the busy page.
 struct Side {
-    house: House,
+    test_node: TestNode,
     session: SessionId,
     page: Page,
     is_watched: bool,
@@ -67,19 +67,19 @@ struct Side {
 impl Side {
     /// Opens the page and warms it up; nobody watches it yet.
     async fn open(baton: &Path, url: &Url) -> Result<Self> {
-        let mut house = House::build(baton)?.with("BATON_SESSION_SNAPSHOT_INTERVAL", "2");
-        house.start_node().await?;
-        let session = house.open("busy", [url.clone()]).await?;
-        let page = Page::attach(&house.keeper_socket(session), url.as_str()).await?;
-        house.stop_node().await?;
-        let side = Self { house, session, page, is_watched: false };
+        let mut test_node = TestNode::build(baton)?.with("BATON_SESSION_SNAPSHOT_INTERVAL", "2");
+        test_node.start_node().await?;
+        let session = test_node.open("busy", [url.clone()]).await?;
+        let page = Page::attach(&test_node.keeper_socket(session), url.as_str()).await?;
+        test_node.stop_node().await?;
+        let side = Self { test_node, session, page, is_watched: false };
         side.work().await?;
         Ok(side)
     }
 
     /// Starts a node, and waits until it has captured what it found.
     async fn watch(&mut self) -> Result<()> {
-        self.house.start_node().await?;
+        self.test_node.start_node().await?;
         self.is_watched = true;
         self.work().await?;
         self.rest().await
@@ -88,7 +88,7 @@ impl Side {
     /// Ends the node, if there is one, without a last capture.
     async fn leave(&mut self) -> Result<()> {
         if std::mem::take(&mut self.is_watched) {
-            self.house.kill_node().await?;
+            self.test_node.kill_node().await?;
         }
         Ok(())
     }
@@ -118,7 +118,7 @@ impl Side {
 
     /// When the newest snapshot was taken.
     async fn newest(&self) -> Result<Option<Timestamp>> {
-        let session = self.house.client()?.fetch_session(&self.session.to_string()).await?;
+        let session = self.test_node.client()?.fetch_session(&self.session.to_string()).await?;
         Ok(session.snapshot.map(|snapshot| snapshot.taken_at))
     }
 }

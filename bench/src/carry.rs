@@ -4,7 +4,7 @@ use crate::report::{Comparison, Figure, Ratio, Section, median};
 use anyhow::{Context as _, Result, ensure};
 use baton_api::sync::{ConfirmPeer, MovementOutcome, RegisterPeer, SaveSession};
 use baton_api::{CreateKey, FileText, ImportSession, Scope};
-use baton_playground::House;
+use baton_playground::TestNode;
 use baton_session::peer::AuthMethod;
 use baton_sync::compare;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ const SESSIONS: usize = 10_000;
 
 /// Moves sessions of 100 MB, and files of the same content by rsync, in turn; then compares indexes.
 pub async fn measure(baton: &Path) -> Result<Vec<Section>> {
-    let (mut cloud, mut laptop) = (House::build(baton)?, House::build(baton)?);
+    let (mut cloud, mut laptop) = (TestNode::build(baton)?, TestNode::build(baton)?);
     cloud.start_node().await?;
     laptop.start_node().await?;
     meet(&cloud, &laptop).await?;
@@ -41,8 +41,8 @@ pub async fn measure(baton: &Path) -> Result<Vec<Section>> {
         let synced = rsync(&origins).await?;
         println!("round {} of {ROUNDS}: pull {pulled:.2?}, rsync {synced:.2?}", round + 1);
         pairs.push((pulled.as_secs_f64(), synced.as_secs_f64()));
-        for house in [&cloud, &laptop] {
-            house.client()?.delete_session(&name).await?;
+        for test_node in [&cloud, &laptop] {
+            test_node.client()?.delete_session(&name).await?;
         }
     }
     cloud.clear().await?;
@@ -125,7 +125,7 @@ fn index(counter: usize) -> Value {
 }
 
 /// The laptop registers the cloud and confirms its fingerprint.
-async fn meet(cloud: &House, laptop: &House) -> Result<()> {
+async fn meet(cloud: &TestNode, laptop: &TestNode) -> Result<()> {
     let fingerprint = cloud.client()?.list_peers().await?.fingerprint;
     let scopes = [Scope::Sync].into();
     let for_node = Some(laptop.client()?.list_peers().await?.fingerprint);
@@ -147,14 +147,14 @@ async fn meet(cloud: &House, laptop: &House) -> Result<()> {
 }
 
 /// Makes a session with these texts in its origins, and saves it.
-async fn save(house: &House, name: &str, origins: &[String]) -> Result<()> {
+async fn save(test_node: &TestNode, name: &str, origins: &[String]) -> Result<()> {
     let origin = |(number, text): (usize, &String)| json!({"storageKey": format!("https://{name}-{number}.test/"), "localStorage": [["text", text]]});
     let origins: Vec<Value> = origins.iter().enumerate().map(origin).collect();
     let file = json!({"name": name, "state": {"cookies": [], "origins": origins}, "tabs": []});
     let file = FileText::new(file.to_string())?;
     let request = ImportSession { name: None, description: None, file };
-    house.client()?.import_session(&request).await?;
-    house.client()?.save_session(name, &SaveSession::default()).await?;
+    test_node.client()?.import_session(&request).await?;
+    test_node.client()?.save_session(name, &SaveSession::default()).await?;
     Ok(())
 }
 

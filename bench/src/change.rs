@@ -5,7 +5,7 @@ use crate::resume::{ORIGINS, TABS, remember};
 use crate::{process, site};
 use anyhow::{Result, ensure};
 use baton_api::ListHistory;
-use baton_playground::{House, Page};
+use baton_playground::{Page, TestNode};
 use std::path::Path;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -20,20 +20,20 @@ const CAPTURED: Duration = Duration::from_millis(INTERVAL * 1000 + 1500);
 /// Measures captures after one changed item each.
 pub async fn measure(baton: &Path) -> Result<Section> {
     let site = site::start().await?;
-    let house = House::build(baton)?;
-    let mut house = house
+    let test_node = TestNode::build(baton)?;
+    let mut test_node = test_node
         .with("BATON_SESSION_SNAPSHOT_INTERVAL", INTERVAL.to_string())
         .with("BATON_MAX_SESSION_SNAPSHOTS", "1000");
-    house.start_node().await?;
+    test_node.start_node().await?;
     let urls: Result<Vec<_>> = TABS.iter().map(|host| site.url_on(host, "/memory")).collect();
-    let id = house.open("kept", urls?).await?;
-    remember(&house, id, &site).await?;
+    let id = test_node.open("kept", urls?).await?;
+    remember(&test_node, id, &site).await?;
     let first = site.url_on(TABS[0], "/memory")?;
-    let page = Page::attach(&house.keeper_socket(id), first.as_str()).await?;
+    let page = Page::attach(&test_node.keeper_socket(id), first.as_str()).await?;
     sleep(CAPTURED).await;
 
-    let node = house.node_pid()?;
-    let held = snapshots(&house).await?;
+    let node = test_node.node_pid()?;
+    let held = snapshots(&test_node).await?;
     let (time, written) = (process::processor_time(node)?, process::written(node)?);
     for change in 0..CHANGES {
         let set = format!("localStorage.setItem('item 7', 'changed {change}'); true");
@@ -42,15 +42,15 @@ pub async fn measure(baton: &Path) -> Result<Section> {
     }
     let time = process::processor_time(node)?.saturating_sub(time);
     let written = process::written(node)? - written;
-    let taken = snapshots(&house).await? - held;
+    let taken = snapshots(&test_node).await? - held;
     ensure!(taken == u64::from(CHANGES), "expected {CHANGES} snapshots, found {taken}");
-    house.clear().await?;
+    test_node.clear().await?;
     Ok(section(time, written))
 }
 
-async fn snapshots(house: &House) -> Result<u64> {
+async fn snapshots(test_node: &TestNode) -> Result<u64> {
     let all = ListHistory { limit: Some(200), ..ListHistory::default() };
-    let history = house.client()?.list_history("kept", &all).await?;
+    let history = test_node.client()?.list_history("kept", &all).await?;
     Ok(history.items.len() as u64)
 }
 

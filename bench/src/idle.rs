@@ -1,6 +1,6 @@
 //! What an idle session takes: processor time and memory of its node and its keeper.
 //!
-//! Nothing stands against it, so it is told as it is. One house at a time: processes of one program
+//! Nothing stands against it, so it is told as it is. One test node at a time: processes of one program
 //! share its pages, and would make each other look smaller.
 
 use crate::process;
@@ -8,7 +8,7 @@ use crate::report::{Figure, Section};
 use crate::site;
 use anyhow::{Result, ensure};
 use baton_api::OpenSession;
-use baton_playground::{House, Site};
+use baton_playground::{Site, TestNode};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
@@ -21,10 +21,10 @@ const WATCHED: Duration = Duration::from_mins(1);
 /// Measures a node that has its database for itself, and one that shares it.
 pub async fn measure(baton: &Path) -> Result<Section> {
     let site = site::start().await?;
-    let own = watch(House::build(baton)?, &site).await?;
-    let house = House::build(baton)?;
-    let database = house.data().path().with_file_name("shared.db");
-    let shared = watch(house.with("BATON_DATABASE_URL", database), &site).await?;
+    let own = watch(TestNode::build(baton)?, &site).await?;
+    let test_node = TestNode::build(baton)?;
+    let database = test_node.data().path().with_file_name("shared.db");
+    let shared = watch(test_node.with("BATON_DATABASE_URL", database), &site).await?;
     let figures = [("own database", own), ("shared database", shared)];
     Ok(Section {
         title: "An idle session",
@@ -53,22 +53,25 @@ struct Costs {
     keeper: f64,
 }
 
-async fn watch(mut house: House, site: &Site) -> Result<Costs> {
-    house.start_node().await?;
+async fn watch(mut test_node: TestNode, site: &Site) -> Result<Costs> {
+    test_node.start_node().await?;
     let request = OpenSession::new("idle".parse()?, [site.url("/resting")?]);
-    let id = house.client()?.open_session(&request).await?.session.id;
-    let [(_, keeper), _] = house.holders(id).await?;
-    let node = house.node_pid()?;
+    let id = test_node.client()?.open_session(&request).await?.session.id;
+    let [(_, keeper), _] = test_node.holders(id).await?;
+    let node = test_node.node_pid()?;
     println!("node {node} and keeper {keeper} come to rest");
     sleep(SETTLE).await;
-    let newest = newest(&house).await?;
+    let newest = newest(&test_node).await?;
     let (start, before) = (Instant::now(), both(node, keeper)?);
     sleep(WATCHED).await;
     let used = both(node, keeper)?.saturating_sub(before);
     let percent = 100.0 * used.as_secs_f64() / start.elapsed().as_secs_f64();
     let costs = Costs { percent, node: process::memory(node)?, keeper: process::memory(keeper)? };
-    ensure!(newest == self::newest(&house).await?, "expected a session at rest, found a capture");
-    house.clear().await?;
+    ensure!(
+        newest == self::newest(&test_node).await?,
+        "expected a session at rest, found a capture"
+    );
+    test_node.clear().await?;
     Ok(costs)
 }
 
@@ -76,8 +79,8 @@ fn both(node: u32, keeper: u32) -> Result<Duration> {
     Ok(process::processor_time(node)? + process::processor_time(keeper)?)
 }
 
-async fn newest(house: &House) -> Result<Option<String>> {
-    let session = house.client()?.fetch_session("idle").await?;
+async fn newest(test_node: &TestNode) -> Result<Option<String>> {
+    let session = test_node.client()?.fetch_session("idle").await?;
     Ok(session.snapshot.map(|snapshot| snapshot.id.to_string()))
 }
 

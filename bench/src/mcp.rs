@@ -7,7 +7,7 @@ use crate::report::{Comparison, Figure, Ratio, Section, median};
 use anyhow::{Context as _, Result, ensure};
 use baton_api::OpenSession;
 use baton_playground::tools::{Npm, Room};
-use baton_playground::{House, McpClient};
+use baton_playground::{McpClient, TestNode};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -30,16 +30,16 @@ const ECHO: &str = include_str!("mcp/echo.py");
 pub async fn measure(baton: &Path) -> Result<Section> {
     // It is started from within the room, too.
     let baton = &baton.canonicalize()?;
-    let mut house = House::build(baton)?;
-    house.start_node().await?;
-    house.client()?.open_session(&OpenSession::new("shop".parse()?, [])).await?;
+    let mut test_node = TestNode::build(baton)?;
+    test_node.start_node().await?;
+    test_node.client()?.open_session(&OpenSession::new("shop".parse()?, [])).await?;
     let npm = Npm::install().await?;
     let room = npm.room()?;
     fs::write(room.path().join("echo.py"), ECHO)?;
-    let passed = calls(baton, &house, &room).await?;
-    let (starts, bytes) = starts(baton, &house, &npm, &room).await?;
+    let passed = calls(baton, &test_node, &room).await?;
+    let (starts, bytes) = starts(baton, &test_node, &npm, &room).await?;
     room.clear().await?;
-    house.clear().await?;
+    test_node.clear().await?;
     let figure = |what: &str, found, aim, unit| Figure { what: what.to_owned(), found, aim, unit };
     Ok(Section {
         title: "Baton between an agent and another MCP server",
@@ -82,11 +82,11 @@ struct Passed {
     memory: f64,
 }
 
-async fn calls(baton: &Path, house: &House, room: &Room) -> Result<Passed> {
+async fn calls(baton: &Path, test_node: &TestNode, room: &Room) -> Result<Passed> {
     let mut command = room.command("python3")?;
     command.arg("echo.py");
     let direct = begin(command).await?.0;
-    let mut command = bridge(baton, house, room)?;
+    let mut command = bridge(baton, test_node, room)?;
     command.args(["--with", "python3 echo.py {cdp_url}"]);
     let through = begin(command).await?.0;
     let mut pairs = Vec::new();
@@ -120,14 +120,14 @@ type Pairs = Vec<(f64, f64)>;
 /// Milliseconds of starts, ours and agent-browser's, and the bytes of both lists.
 async fn starts(
     baton: &Path,
-    house: &House,
+    test_node: &TestNode,
     npm: &Npm,
     room: &Room,
 ) -> Result<(Pairs, (usize, usize))> {
     let mut pairs = Pairs::new();
     let mut bytes = (0, 0);
     for _ in 0..STARTS {
-        let (client, ours, list) = timed(bridge(baton, house, room)?).await?;
+        let (client, ours, list) = timed(bridge(baton, test_node, room)?).await?;
         client.close().await?;
         bytes.0 = list;
         let mut peer = room.command(npm.agent_browser())?;
@@ -154,9 +154,9 @@ async fn begin(command: Command) -> Result<(McpClient, Vec<Value>)> {
     Ok((client, tools))
 }
 
-fn bridge(baton: &Path, house: &House, room: &Room) -> Result<Command> {
+fn bridge(baton: &Path, test_node: &TestNode, room: &Room) -> Result<Command> {
     let mut command = room.command(baton)?;
-    command.arg("--data").arg(house.data().path()).arg("mcp");
+    command.arg("--data").arg(test_node.data().path()).arg("mcp");
     Ok(command)
 }
 

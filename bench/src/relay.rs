@@ -13,7 +13,7 @@ use baton_api::Client;
 use baton_api::debug::{
     BrowserConnection, ConsoleFilters, NetworkFilters, PairedBrowser, RelayMessage, TabToken,
 };
-use baton_playground::{House, Site};
+use baton_playground::{Site, TestNode};
 use baton_server::EXTENSION_ID;
 use futures_util::{SinkExt, StreamExt};
 use jiff::Timestamp;
@@ -44,8 +44,8 @@ const WAIT: Duration = Duration::from_secs(5);
 /// Follows a tab whose browser tells a great deal, and then asks for what it requested.
 pub async fn measure(baton: &Path) -> Result<Section> {
     let mut room = Room::build(baton).await?;
-    let client = room.house.client()?.clone();
-    let pid = room.house.node_pid()?;
+    let client = room.test_node.client()?.clone();
+    let pid = room.test_node.node_pid()?;
     let before = process::memory(pid)?;
     let began = Instant::now();
     let follower = tokio::spawn(follow(client.clone(), room.token.clone(), began));
@@ -55,7 +55,7 @@ pub async fn measure(baton: &Path) -> Result<Section> {
     request(&mut room.link, &room.token).await?;
     let newest = ask(&client, &room.token, pid, None).await?;
     let matched = ask(&client, &room.token, pid, Some("/items/[0-9]+7$")).await?;
-    room.house.clear().await?;
+    room.test_node.clear().await?;
     let figure = |what: &str, found, aim, unit| Figure { what: what.to_owned(), found, aim, unit };
     Ok(Section {
         title: "From a browser to whoever follows its tab",
@@ -203,7 +203,7 @@ async fn ask(client: &Client, token: &TabToken, pid: u32, pattern: Option<&str>)
 /// A node behind which a page is, and a browser that shows it.
 struct Room {
     /// The node.
-    house: House,
+    test_node: TestNode,
     /// What the tab is called.
     token: TabToken,
     /// The browser's connection to the node.
@@ -219,49 +219,49 @@ impl Room {
     async fn build(baton: &Path) -> Result<Self> {
         let page = get(async || Html("<title>shop</title>"));
         let site = Site::start(Router::new().route("/", page)).await?;
-        let mut house = House::build(baton)?;
-        house.data().create()?;
+        let mut test_node = TestNode::build(baton)?;
+        test_node.data().create()?;
         let upstream = site.url("/")?;
         let settings = format!(
             "[proxy]\nlisten = \"127.0.0.1:0\"\n[[cocoons]]\nid = \"shop\"\nname = \"Shop\"\n\
              upstream = \"{upstream}\"\n"
         );
-        std::fs::write(house.data().settings(), settings)?;
-        house.start_node().await?;
-        let paired = pair(&house).await?;
+        std::fs::write(test_node.data().settings(), settings)?;
+        test_node.start_node().await?;
+        let paired = pair(&test_node).await?;
         let connect = json!({"browser_id": "bench"});
         let connection: BrowserConnection =
-            post(&house, "/debug/connect", Some(&paired.key), &connect).await?;
+            post(&test_node, "/debug/connect", Some(&paired.key), &connect).await?;
         let mut link = Link::connect(&paired.signaling_url, &connection.ticket).await?;
-        let page = page_token(&house).await?;
+        let page = page_token(&test_node).await?;
         let token = link.offer(&page).await?;
-        Ok(Self { house, token, link, _site: site })
+        Ok(Self { test_node, token, link, _site: site })
     }
 }
 
-async fn pair(house: &House) -> Result<PairedBrowser> {
-    let code = house.client()?.pair_browser().await?.code;
+async fn pair(test_node: &TestNode) -> Result<PairedBrowser> {
+    let code = test_node.client()?.pair_browser().await?.code;
     let exchange = json!({"code": code, "browser_id": "bench"});
-    post(house, "/debug/pair/exchange", None, &exchange).await
+    post(test_node, "/debug/pair/exchange", None, &exchange).await
 }
 
 /// Asks the node for something as the extension does.
 async fn post<T: DeserializeOwned>(
-    house: &House,
+    test_node: &TestNode,
     path: &str,
     key: Option<&str>,
     body: &Value,
 ) -> Result<T> {
     let http = reqwest::Client::builder().no_proxy().build()?;
-    let request = http.post(house.client()?.base().join(path)?);
+    let request = http.post(test_node.client()?.base().join(path)?);
     let request = request.header("origin", format!("chrome-extension://{EXTENSION_ID}"));
     let request = key.into_iter().fold(request, reqwest::RequestBuilder::bearer_auth);
     Ok(request.json(body).send().await?.error_for_status()?.json().await?)
 }
 
 /// The token with which the proxy marks a page.
-async fn page_token(house: &House) -> Result<String> {
-    let cocoons = house.client()?.list_cocoons().await?;
+async fn page_token(test_node: &TestNode) -> Result<String> {
+    let cocoons = test_node.client()?.list_cocoons().await?;
     let urls = cocoons.items.first().map(|cocoon| cocoon.urls.as_slice()).unwrap_or_default();
     let url = urls.iter().find(|url| url.path().starts_with("/proxy/"));
     let mut url = url.context("expected an address of the cocoon by path")?.clone();

@@ -3,7 +3,7 @@
 use crate::report::{Comparison, Ratio, Section, median};
 use crate::site;
 use anyhow::{Result, ensure};
-use baton_playground::{House, Page, Site, victims};
+use baton_playground::{Page, Site, TestNode, victims};
 use baton_session::{Lifecycle, SessionId};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -41,24 +41,24 @@ impl Memory {
 /// Measures `pairs` pairs, each in the other order than the one before.
 pub async fn measure(baton: &Path, pairs: usize, memory: Memory) -> Result<Section> {
     let site = site::start().await?;
-    let mut house = House::build(baton)?;
-    house.start_node().await?;
-    let id = open(&house, "kept", memory.path(), &site).await?.0;
+    let mut test_node = TestNode::build(baton)?;
+    test_node.start_node().await?;
+    let id = open(&test_node, "kept", memory.path(), &site).await?.0;
     match memory {
         Memory::Tabs => {}
-        Memory::Origins => remember(&house, id, &site).await?,
-        Memory::Elsewhere => fill(&house, id, "kept", &site).await?,
+        Memory::Origins => remember(&test_node, id, &site).await?,
+        Memory::Elsewhere => fill(&test_node, id, "kept", &site).await?,
     }
-    house.client()?.capture_session("kept").await?;
+    test_node.client()?.capture_session("kept").await?;
     let (mut measured, mut steps) = (Vec::with_capacity(pairs), BTreeMap::new());
     for pair in 0..pairs {
         let (resumed, opened);
         if pair % 2 == 0 {
-            opened = open_fresh(&house, memory.path(), &site).await?;
-            resumed = resume(&house, id, memory, &mut steps).await?;
+            opened = open_fresh(&test_node, memory.path(), &site).await?;
+            resumed = resume(&test_node, id, memory, &mut steps).await?;
         } else {
-            resumed = resume(&house, id, memory, &mut steps).await?;
-            opened = open_fresh(&house, memory.path(), &site).await?;
+            resumed = resume(&test_node, id, memory, &mut steps).await?;
+            opened = open_fresh(&test_node, memory.path(), &site).await?;
         }
         println!(
             "pair {:>2} of {pairs}: resume {resumed:.0} ms, open {opened:.0} ms, ratio {:.3}",
@@ -67,14 +67,14 @@ pub async fn measure(baton: &Path, pairs: usize, memory: Memory) -> Result<Secti
         );
         measured.push((resumed, opened));
     }
-    house.client()?.close_session("kept").await?;
-    house.clear().await?;
+    test_node.client()?.close_session("kept").await?;
+    test_node.clear().await?;
     Ok(section(&measured, steps, memory))
 }
 
 /// Visits origins, each in a tab that is closed again.
-pub async fn remember(house: &House, id: SessionId, site: &Site) -> Result<()> {
-    let socket = house.keeper_socket(id);
+pub async fn remember(test_node: &TestNode, id: SessionId, site: &Site) -> Result<()> {
+    let socket = test_node.keeper_socket(id);
     let first = Page::attach(&socket, site.url_on(TABS[0], "/memory")?.as_str()).await?;
     let browser = first.session().connection().browser();
     for number in TABS.len()..ORIGINS {
@@ -82,7 +82,7 @@ pub async fn remember(house: &House, id: SessionId, site: &Site) -> Result<()> {
         let made = browser.call("Target.createTarget", json!({ "url": url })).await?;
         let page = Page::attach(&socket, url.as_str()).await?;
         page.wait_for("document.title === 'remembered'").await?;
-        house.client()?.capture_session("kept").await?;
+        test_node.client()?.capture_session("kept").await?;
         let closing = json!({ "targetId": made["targetId"] });
         browser.call("Target.closeTarget", closing).await?;
     }
@@ -95,8 +95,8 @@ pub fn host(number: usize) -> String {
 }
 
 /// Twenty items on each of fifty origins and a thousand cookies, on top of the items page that is open.
-pub async fn fill(house: &House, id: SessionId, name: &str, site: &Site) -> Result<()> {
-    let socket = house.keeper_socket(id);
+pub async fn fill(test_node: &TestNode, id: SessionId, name: &str, site: &Site) -> Result<()> {
+    let socket = test_node.keeper_socket(id);
     let hosts: Vec<String> = (0..ORIGINS).map(host).collect();
     let page = |host: &str| site.url_on(host, "/items");
     let first = Page::attach(&socket, page(&hosts[0])?.as_str()).await?;
@@ -106,7 +106,7 @@ pub async fn fill(house: &House, id: SessionId, name: &str, site: &Site) -> Resu
         let made = browser.call("Target.createTarget", json!({ "url": url })).await?;
         let filled = Page::attach(&socket, &url).await?;
         filled.wait_for("localStorage.length === 20").await?;
-        house.client()?.capture_session(name).await?;
+        test_node.client()?.capture_session(name).await?;
         let closing = json!({ "targetId": made["targetId"] });
         browser.call("Target.closeTarget", closing).await?;
     }
@@ -122,39 +122,44 @@ pub async fn fill(house: &House, id: SessionId, name: &str, site: &Site) -> Resu
     Ok(())
 }
 
-async fn open(house: &House, name: &str, path: &str, site: &Site) -> Result<(SessionId, f64)> {
+async fn open(
+    test_node: &TestNode,
+    name: &str,
+    path: &str,
+    site: &Site,
+) -> Result<(SessionId, f64)> {
     let urls: Result<Vec<Url>> = TABS.iter().map(|host| site.url_on(host, path)).collect();
     let urls = urls?;
     let start = Instant::now();
-    let id = house.open(name, urls).await?;
+    let id = test_node.open(name, urls).await?;
     Ok((id, milliseconds(start)))
 }
 
 /// The same tabs in a new session, which is then thrown away.
-async fn open_fresh(house: &House, path: &str, site: &Site) -> Result<f64> {
-    let (_, took) = open(house, "fresh", path, site).await?;
-    let fresh = house.client()?.abandon_session("fresh").await?;
-    house.client()?.delete_session(&fresh.session.id.to_string()).await?;
+async fn open_fresh(test_node: &TestNode, path: &str, site: &Site) -> Result<f64> {
+    let (_, took) = open(test_node, "fresh", path, site).await?;
+    let fresh = test_node.client()?.abandon_session("fresh").await?;
+    test_node.client()?.delete_session(&fresh.session.id.to_string()).await?;
     Ok(took)
 }
 
 /// The kept session after SIGKILL of its browser and keeper.
 async fn resume(
-    house: &House,
+    test_node: &TestNode,
     id: SessionId,
     memory: Memory,
     steps: &mut BTreeMap<String, Vec<f64>>,
 ) -> Result<f64> {
-    let client = house.client()?;
+    let client = test_node.client()?;
     client.capture_session("kept").await?;
-    victims::kill_all(&house.holders(id).await?).await?;
+    victims::kill_all(&test_node.holders(id).await?).await?;
     let end = Instant::now() + Duration::from_secs(15);
     while client.fetch_session("kept").await?.session.state != Lifecycle::Recoverable {
         ensure!(Instant::now() < end, "the node did not notice that the browser is gone");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     if memory == Memory::Elsewhere {
-        house.take_files_away(id)?;
+        test_node.take_files_away(id)?;
     }
     let start = Instant::now();
     let resumed = client.resume_session("kept").await?;

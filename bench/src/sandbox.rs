@@ -5,7 +5,7 @@ use crate::report::{Comparison, Figure, Ratio, Section, median};
 use anyhow::{Result, ensure};
 use baton_api::sandbox::{BrowserSession, CreateSandbox};
 use baton_api::{Client, FileText, ImportSession};
-use baton_playground::House;
+use baton_playground::TestNode;
 use baton_session::{SessionId, playwright};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -33,7 +33,7 @@ struct Found {
 /// Creates sandboxes without a session, with one that was never handed in before, and with the same
 /// again: at a node as it is, and at one that prepares nothing.
 pub async fn measure(baton: &Path) -> Result<Section> {
-    let (usual, late) = (house(baton, "used").await?, house(baton, "never").await?);
+    let (usual, late) = (test_node(baton, "used").await?, test_node(baton, "never").await?);
     let mut found = Found::default();
     // From here on the node knows that sandboxes are wanted.
     create(usual.client()?, None).await?;
@@ -65,21 +65,25 @@ pub async fn measure(baton: &Path) -> Result<Section> {
 }
 
 /// A node that prepares what goes into sandboxes as the settings say.
-async fn house(baton: &Path, prepare: &str) -> Result<House> {
-    let mut house = House::build(baton)?;
-    house.data().create()?;
+async fn test_node(baton: &Path, prepare: &str) -> Result<TestNode> {
+    let mut test_node = TestNode::build(baton)?;
+    test_node.data().create()?;
     let settings = format!("[sandboxes]\nprepare = \"{prepare}\"\n");
-    std::fs::write(house.data().settings(), settings)?;
-    house.start_node().await?;
-    Ok(house)
+    std::fs::write(test_node.data().settings(), settings)?;
+    test_node.start_node().await?;
+    Ok(test_node)
 }
 
 /// Waits until a node says that it has prepared a session.
-async fn until_prepared(house: &House, session: SessionId) -> Result<()> {
+async fn until_prepared(test_node: &TestNode, session: SessionId) -> Result<()> {
     let (end, id) = (Instant::now() + PREPARED, session.to_string());
     let says_so = |line: &str| line.contains("prepared a session") && line.contains(&id);
-    while !house.log().lines().any(says_so) {
-        ensure!(Instant::now() < end, "expected the session to be prepared: {}", house.log_tail());
+    while !test_node.log().lines().any(says_so) {
+        ensure!(
+            Instant::now() < end,
+            "expected the session to be prepared: {}",
+            test_node.log_tail()
+        );
         sleep(Duration::from_millis(20)).await;
     }
     Ok(())

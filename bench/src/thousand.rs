@@ -1,13 +1,13 @@
 //! A thousand sessions against a hundred, of which as many are active.
 //!
 //! The one idea: a node's work may grow with the sessions that are active, not with those that lie in
-//! its database. Both houses have the same number of active ones, so both should cost the same. They are full
+//! its database. Both test nodes have the same number of active ones, so both should cost the same. They are full
 //! of sessions that nobody ever opened: written into the database directly.
 
 use crate::report::{Comparison, Figure, Ratio, Section, median};
 use anyhow::{Context as _, Result, ensure};
 use baton_api::ListSessions;
-use baton_playground::House;
+use baton_playground::TestNode;
 use baton_session::{
     Lifecycle, NodeId, Owner, Part, PartKind, Session, SessionId, SnapshotId, SnapshotReason,
 };
@@ -34,7 +34,7 @@ const WHAT: [Measured; 6] = [
     Measured { what: "list of the newest 50", aim: 20.0, is_growth: true },
     Measured { what: "list of the oldest 50", aim: 20.0, is_growth: true },
     Measured { what: "list of the 10 in a state", aim: 20.0, is_growth: true },
-    // The other house has no 200.
+    // The other test node has no 200.
     Measured { what: "list of 200", aim: 20.0, is_growth: false },
 ];
 
@@ -42,21 +42,21 @@ struct Measured {
     what: &'static str,
     /// In milliseconds.
     aim: f64,
-    /// Whether both houses do the same.
+    /// Whether both test nodes do the same.
     is_growth: bool,
 }
 
 /// Milliseconds of each that is measured, after one start.
 type Times = [f64; WHAT.len()];
 
-/// Measures starts and lists in both houses, in turn.
+/// Measures starts and lists in both test nodes, in turn.
 pub async fn measure(baton: &Path) -> Result<Section> {
-    let many = fill(House::build(baton)?, MANY).await?;
-    let few = fill(House::build(baton)?, FEW).await?;
-    let mut houses = [many, few];
+    let many = fill(TestNode::build(baton)?, MANY).await?;
+    let few = fill(TestNode::build(baton)?, FEW).await?;
+    let mut test_nodes = [many, few];
     let mut pairs = Vec::with_capacity(STARTS);
     for pair in 0..STARTS {
-        let [many, few] = measure_pair(&mut houses, pair).await?;
+        let [many, few] = measure_pair(&mut test_nodes, pair).await?;
         println!(
             "pair {:>2} of {STARTS}: scan {:.1} and {:.1} ms, list {:.2} and {:.2} ms",
             pair + 1,
@@ -67,26 +67,26 @@ pub async fn measure(baton: &Path) -> Result<Section> {
         );
         pairs.push((many, few));
     }
-    for house in houses {
-        house.clear().await?;
+    for test_node in test_nodes {
+        test_node.clear().await?;
     }
     Ok(section(&pairs))
 }
 
 /// One start of each node, and lists of both in turn.
-async fn measure_pair(houses: &mut [House; 2], pair: usize) -> Result<[Times; 2]> {
+async fn measure_pair(test_nodes: &mut [TestNode; 2], pair: usize) -> Result<[Times; 2]> {
     let mut starts = [(0.0, 0.0); 2];
     for side in order(pair) {
-        starts[side] = start(&mut houses[side]).await?;
+        starts[side] = start(&mut test_nodes[side]).await?;
     }
-    let newest = measure_lists(houses, [&page(50), &page(50)]).await?;
-    let oldest = [last_page(&houses[0]).await?, last_page(&houses[1]).await?];
-    let oldest = measure_lists(houses, [&oldest[0], &oldest[1]]).await?;
+    let newest = measure_lists(test_nodes, [&page(50), &page(50)]).await?;
+    let oldest = [last_page(&test_nodes[0]).await?, last_page(&test_nodes[1]).await?];
+    let oldest = measure_lists(test_nodes, [&oldest[0], &oldest[1]]).await?;
     let in_state = ListSessions { state: Some(Lifecycle::Recoverable), ..page(50) };
-    let in_state = measure_lists(houses, [&in_state, &in_state]).await?;
-    let longest = measure_lists(houses, [&page(200), &page(200)]).await?;
-    for house in houses {
-        house.stop_node().await?;
+    let in_state = measure_lists(test_nodes, [&in_state, &in_state]).await?;
+    let longest = measure_lists(test_nodes, [&page(200), &page(200)]).await?;
+    for test_node in test_nodes {
+        test_node.stop_node().await?;
     }
     Ok([0, 1].map(|side| {
         let (scan, ready) = starts[side];
@@ -95,12 +95,12 @@ async fn measure_pair(houses: &mut [House; 2], pair: usize) -> Result<[Times; 2]
 }
 
 /// One start: the milliseconds of the scan, and those until `node.json` says that the node is ready.
-async fn start(house: &mut House) -> Result<(f64, f64)> {
-    wake(house).await?;
+async fn start(test_node: &mut TestNode) -> Result<(f64, f64)> {
+    wake(test_node).await?;
     let begun = SystemTime::now();
-    house.start_node().await?;
-    let ready = fs::metadata(house.data().node_file())?.modified()?.duration_since(begun)?;
-    let log = house.log_tail();
+    test_node.start_node().await?;
+    let ready = fs::metadata(test_node.data().node_file())?.modified()?.duration_since(begun)?;
+    let log = test_node.log_tail();
     let line = log.lines().rfind(|line| line.contains("looked at the sessions"));
     let line = line.with_context(|| format!("expected a scan in the log, found:\n{log}"))?;
     let recoverable = format!("recoverable={ACTIVE} ");
@@ -110,12 +110,15 @@ async fn start(house: &mut House) -> Result<(f64, f64)> {
     Ok((scan, ready.as_secs_f64() * 1e3))
 }
 
-/// The median time of a list in each house.
-async fn measure_lists(houses: &[House; 2], queries: [&ListSessions; 2]) -> Result<[f64; 2]> {
+/// The median time of a list in each test node.
+async fn measure_lists(
+    test_nodes: &[TestNode; 2],
+    queries: [&ListSessions; 2],
+) -> Result<[f64; 2]> {
     let mut times = [Vec::new(), Vec::new()];
     for pair in 0..LISTS {
         for side in order(pair) {
-            let client = houses[side].client()?;
+            let client = test_nodes[side].client()?;
             let start = Instant::now();
             let list = client.list_sessions(queries[side]).await?;
             times[side].push(start.elapsed().as_secs_f64() * 1e3);
@@ -135,10 +138,10 @@ fn page(limit: u32) -> ListSessions {
 }
 
 /// What asks for the oldest 50.
-async fn last_page(house: &House) -> Result<ListSessions> {
+async fn last_page(test_node: &TestNode) -> Result<ListSessions> {
     let (mut end, mut next) = (page(50), page(50));
     loop {
-        let list = house.client()?.list_sessions(&next).await?;
+        let list = test_node.client()?.list_sessions(&next).await?;
         let Some(after) = list.next else { return Ok(end) };
         next.after = Some(after);
         end = ListSessions { after: next.after, ..page(50) };
@@ -186,13 +189,13 @@ const ACTIVE: u32 = 10;
 /// How many snapshots each has.
 const SNAPSHOTS: u32 = 10;
 
-/// Fills the database of an empty house. `ACTIVE` sessions, evenly spread, can be woken; of the
+/// Fills the database of an empty test node. `ACTIVE` sessions, evenly spread, can be woken; of the
 /// others half are stale and half are closed.
-async fn fill(house: House, sessions: u32) -> Result<House> {
+async fn fill(test_node: TestNode, sessions: u32) -> Result<TestNode> {
     println!("storing {sessions} sessions with {SNAPSHOTS} snapshots each");
-    house.data().create()?;
-    let node = node(&house)?;
-    let store = open(&house).await?;
+    test_node.data().create()?;
+    let node = node(&test_node)?;
+    let store = open(&test_node).await?;
     for number in 0..sessions {
         let lifecycle = match number {
             number if number % (sessions / ACTIVE) == 0 => Lifecycle::Recoverable,
@@ -206,13 +209,13 @@ async fn fill(house: House, sessions: u32) -> Result<House> {
         }
     }
     store.close().await;
-    Ok(house)
+    Ok(test_node)
 }
 
 /// Makes those sessions active that can be woken, as if their node had died with their browsers.
-async fn wake(house: &House) -> Result<()> {
-    let node = node(house)?;
-    let store = open(house).await?;
+async fn wake(test_node: &TestNode) -> Result<()> {
+    let node = node(test_node)?;
+    let store = open(test_node).await?;
     let asleep =
         store.list_sessions(&Owner::local(), Some(Lifecycle::Recoverable), None, ACTIVE).await?;
     for session in asleep {
@@ -223,19 +226,19 @@ async fn wake(house: &House) -> Result<()> {
     Ok(())
 }
 
-/// The node of a house; one that never started gets an id, which its key remembers later.
-fn node(house: &House) -> Result<NodeId> {
-    if let Some(node) = house.data().node_id()? {
+/// The node of a test node; one that never started gets an id, which its key remembers later.
+fn node(test_node: &TestNode) -> Result<NodeId> {
+    if let Some(node) = test_node.data().node_id()? {
         return Ok(node);
     }
     let node = NodeId::new(Timestamp::now(), [7; 10]);
-    house.data().write_node_id(node)?;
+    test_node.data().write_node_id(node)?;
     Ok(node)
 }
 
-async fn open(house: &House) -> Result<Store> {
-    let (database, limits) = (DatabaseUrl::Sqlite(house.data().database()), Limits::default());
-    let key = MasterKey::load_or_create(&house.data().key())?;
+async fn open(test_node: &TestNode) -> Result<Store> {
+    let (database, limits) = (DatabaseUrl::Sqlite(test_node.data().database()), Limits::default());
+    let key = MasterKey::load_or_create(&test_node.data().key())?;
     Ok(Store::open(Config { database, key, limits }).await?)
 }
 

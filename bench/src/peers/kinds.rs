@@ -4,7 +4,7 @@ use super::{Disk, PEERS, Peers, best, cell, name, section};
 use crate::report::{Section, Table};
 use anyhow::Result;
 use baton_playground::kinds::{Kept, TABS};
-use baton_playground::{House, Kinds, Page};
+use baton_playground::{Kinds, Page, TestNode};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -66,28 +66,28 @@ pub(super) fn ways() -> Vec<String> {
 
 /// What is there after browser, keeper and node were killed and the session was resumed.
 async fn killed(baton: &Path, kinds: &Kinds, disk: Disk) -> Result<Kept> {
-    let mut house = House::build(baton)?;
-    house.start_node().await?;
-    let id = house.open("kinds", kinds.tabs_to_fill()?).await?;
-    kinds.fill(&house.keeper_socket(id)).await?;
+    let mut test_node = TestNode::build(baton)?;
+    test_node.start_node().await?;
+    let id = test_node.open("kinds", kinds.tabs_to_fill()?).await?;
+    kinds.fill(&test_node.keeper_socket(id)).await?;
     // There is no authenticator, so none is made; the answer names what was refused.
-    ask_apart::<String>(&house.keeper_socket(id), kinds, "fill()").await?;
-    house.client()?.capture_session("kinds").await?;
-    house.kill_everybody(&[id]).await?;
+    ask_apart::<String>(&test_node.keeper_socket(id), kinds, "fill()").await?;
+    test_node.client()?.capture_session("kinds").await?;
+    test_node.kill_everybody(&[id]).await?;
     if disk == Disk::Fresh {
-        house.take_files_away(id)?;
+        test_node.take_files_away(id)?;
     }
-    house.start_node().await?;
-    house.client()?.resume_session("kinds").await?;
-    house.client()?.capture_session("kinds").await?;
-    let state = house.client()?.fetch_state("kinds", true).await?.state;
+    test_node.start_node().await?;
+    test_node.client()?.resume_session("kinds").await?;
+    test_node.client()?.capture_session("kinds").await?;
+    let state = test_node.client()?.fetch_state("kinds", true).await?.state;
     let tabs: Vec<_> =
         state["tabs"].as_array().into_iter().flatten().map(|tab| &tab["url"]).collect();
     let in_order = tabs == kinds.tabs()?.map(|url| json!(url)).iter().collect::<Vec<_>>();
-    let mut kept = ask_apart::<Kept>(&house.keeper_socket(id), kinds, "check()").await?;
-    kept.extend(kinds.check(&house.keeper_socket(id)).await?);
+    let mut kept = ask_apart::<Kept>(&test_node.keeper_socket(id), kinds, "check()").await?;
+    kept.extend(kinds.check(&test_node.keeper_socket(id)).await?);
     kept.insert(TABS.to_owned(), in_order);
-    house.clear().await?;
+    test_node.clear().await?;
     Ok(kept)
 }
 

@@ -5,7 +5,7 @@ use crate::report::{Section, Table, median};
 use crate::resume::{COOKIES, ORIGINS, fill, host};
 use crate::site;
 use anyhow::{Result, ensure};
-use baton_playground::{House, Page, Site, victims};
+use baton_playground::{Page, Site, TestNode, victims};
 use baton_session::{Lifecycle, SessionId};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -33,12 +33,12 @@ type Times = Vec<(String, Vec<Took>)>;
 /// Restores the same state with each tool, in turn.
 pub async fn measure(baton: &Path, peers: Option<&Peers>) -> Result<Section> {
     let site = site::start().await?;
-    let mut house = House::build(baton)?;
-    house.start_node().await?;
-    let id = remember(&house, &site).await?;
+    let mut test_node = TestNode::build(baton)?;
+    test_node.start_node().await?;
+    let id = remember(&test_node, &site).await?;
     let mut times = Times::new();
     for round in 0..ROUNDS {
-        for (way, took) in measure_round(&house, id, &site, peers).await? {
+        for (way, took) in measure_round(&test_node, id, &site, peers).await? {
             let said = took.as_ref().map_or_else(Clone::clone, |took| format!("{took:.0} ms"));
             println!("round {} of {ROUNDS}: {way} {said}", round + 1);
             match times.iter_mut().find(|(known, _)| *known == way) {
@@ -47,12 +47,12 @@ pub async fn measure(baton: &Path, peers: Option<&Peers>) -> Result<Section> {
             }
         }
     }
-    house.clear().await?;
+    test_node.clear().await?;
     Ok(section("Time of a restore", method(), vec![table(times)]))
 }
 
 async fn measure_round(
-    house: &House,
+    test_node: &TestNode,
     id: SessionId,
     site: &Site,
     peers: Option<&Peers>,
@@ -76,34 +76,34 @@ async fn measure_round(
             }
         }
     }
-    times.push((SAME.to_owned(), Ok(resume(house, id, site, Disk::Same).await?)));
-    times.push((FRESH.to_owned(), Ok(resume(house, id, site, Disk::Fresh).await?)));
+    times.push((SAME.to_owned(), Ok(resume(test_node, id, site, Disk::Same).await?)));
+    times.push((FRESH.to_owned(), Ok(resume(test_node, id, site, Disk::Fresh).await?)));
     Ok(times)
 }
 
 /// A session with one tab that remembers all origins and cookies.
-async fn remember(house: &House, site: &Site) -> Result<SessionId> {
-    let id = house.open("large", [page(site, 0)?]).await?;
-    fill(house, id, "large", site).await?;
+async fn remember(test_node: &TestNode, site: &Site) -> Result<SessionId> {
+    let id = test_node.open("large", [page(site, 0)?]).await?;
+    fill(test_node, id, "large", site).await?;
     Ok(id)
 }
 
 /// Kills the browser and its keeper, and resumes: milliseconds until the page has its items.
-async fn resume(house: &House, id: SessionId, site: &Site, disk: Disk) -> Result<f64> {
-    let client = house.client()?;
+async fn resume(test_node: &TestNode, id: SessionId, site: &Site, disk: Disk) -> Result<f64> {
+    let client = test_node.client()?;
     client.capture_session("large").await?;
-    victims::kill_all(&house.holders(id).await?).await?;
+    victims::kill_all(&test_node.holders(id).await?).await?;
     let end = Instant::now() + NOTICE_LIMIT;
     while client.fetch_session("large").await?.session.state != Lifecycle::Recoverable {
         ensure!(Instant::now() < end, "the node did not notice that the browser is gone");
         sleep(Duration::from_millis(20)).await;
     }
     if disk == Disk::Fresh {
-        house.take_files_away(id)?;
+        test_node.take_files_away(id)?;
     }
     let start = Instant::now();
     let resumed = client.resume_session("large").await?;
-    let page = Page::attach(&house.keeper_socket(id), page(site, 0)?.as_str()).await?;
+    let page = Page::attach(&test_node.keeper_socket(id), page(site, 0)?.as_str()).await?;
     let items: u32 = page.evaluate("localStorage.length").await?;
     let took = start.elapsed().as_secs_f64() * 1e3;
     ensure!(items == ITEMS, "expected {ITEMS} items, found {items}");

@@ -1,20 +1,20 @@
 //! Real nodes in temporary folders, for the demo, the tests and the benchmarks.
 //!
-//! The one idea: nothing here is a stand-in. A [`House`] runs the real program with a data folder of
+//! The one idea: nothing here is a stand-in. A [`TestNode`] runs the real program with a data folder of
 //! its own, a [`Page`] drives the real browser through its keeper, [`Site`] is a real server on
 //! loopback, [`kinds`] a site with every kind of state, [`victims`] ends real processes with SIGKILL,
 //! [`tenures`] watches who really holds a session, [`McpClient`] speaks to real MCP
 //! servers, and [`tools`] are other people's, as their users have them.
 
-mod house;
 pub mod kinds;
 mod mcp;
 mod page;
 pub mod tenures;
+mod test_node;
 pub mod tools;
 pub mod victims;
 
-pub use house::House;
 pub use kinds::Kinds;
 pub use mcp::{McpClient, McpError};
 pub use page::{Page, Site};
+pub use test_node::TestNode;

@@ -3,7 +3,7 @@
 //! The one idea: what a node believes proves nothing. A watcher looks at the processes themselves,
 //! again and again, and writes down when a browser on a session's profile came and went.
 
-use crate::house::House;
+use crate::test_node::TestNode;
 use anyhow::{Result, ensure};
 use baton_session::SessionId;
 use std::collections::BTreeMap;
@@ -20,8 +20,8 @@ const STEP: Duration = Duration::from_millis(20);
 /// One browser's time with a session.
 #[derive(Debug, Clone)]
 pub struct Tenure {
-    /// Which house it lived in, by its position.
-    pub house: usize,
+    /// Which test node it lived in, by its position.
+    pub test_node: usize,
     /// Its process.
     pub pid: u32,
     /// When it was first seen.
@@ -37,10 +37,10 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Watches the browsers of a session in these houses.
-    pub fn start(houses: &[&House], session: SessionId) -> Self {
+    /// Watches the browsers of a session in these test nodes.
+    pub fn start(test_nodes: &[&TestNode], session: SessionId) -> Self {
         let profiles: Vec<PathBuf> =
-            houses.iter().map(|house| house.data().profile(session)).collect();
+            test_nodes.iter().map(|test_node| test_node.data().profile(session)).collect();
         let end = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&end);
         let thread = thread::spawn(move || {
@@ -54,12 +54,14 @@ impl Watcher {
         Self { end, thread }
     }
 
-    /// What was seen; fails when two houses ever held the session at once.
+    /// What was seen; fails when two test nodes ever held the session at once.
     pub fn finish(self) -> Result<Vec<Tenure>> {
         self.end.store(true, Ordering::Relaxed);
         let tenures = self.thread.join().map_err(|_| anyhow::anyhow!("the watcher panicked"))?;
         for (at, one) in tenures.iter().enumerate() {
-            for other in tenures.iter().skip(at + 1).filter(|other| other.house != one.house) {
+            for other in
+                tenures.iter().skip(at + 1).filter(|other| other.test_node != one.test_node)
+            {
                 let apart = one.to < other.from || other.to < one.from;
                 ensure!(apart, "expected one holder at a time, found {one:?} and {other:?}");
             }
@@ -81,8 +83,8 @@ fn look(profiles: &[PathBuf], tenures: &mut BTreeMap<u32, Tenure>) {
         let holds =
             |profile: &PathBuf| line.contains(&format!("--user-data-dir={} ", profile.display()));
         let is_helper = line.contains(" --type=");
-        if let Some(house) = profiles.iter().position(holds).filter(|_| !is_helper) {
-            let new = Tenure { house, pid, from: now, to: now };
+        if let Some(test_node) = profiles.iter().position(holds).filter(|_| !is_helper) {
+            let new = Tenure { test_node, pid, from: now, to: now };
             tenures.entry(pid).or_insert(new).to = now;
         }
     }

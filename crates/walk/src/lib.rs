@@ -7,21 +7,21 @@
 //! Rooms: `step` draws what happens, `walk` lets it happen, `judge` looks at how the session stands
 //! (`held`) and judges it by the kinds of the `oracle`, `run` walks many and makes short the one
 //! that fails. They walk on any [`Stage`]: [`standin`] has one whose browsers are none, for walks
-//! by the thousand, and [`Houses`] are real.
+//! by the thousand, and [`Test nodes`] are real.
 
 mod ask;
 mod held;
-mod houses;
 mod judge;
 mod oracle;
 mod run;
 mod stage;
 pub mod standin;
 mod step;
+mod test_nodes;
 mod walk;
 
-pub use houses::Houses;
 pub use oracle::{Finding, Kind};
 pub use run::{Followed, Plan, Tally, follow, run};
 pub use stage::Stage;
 pub use step::{Call, Rarities, Step, Verb, Who};
+pub use test_nodes::TestNodes;

@@ -10,7 +10,7 @@ use baton_api::sandbox::WrittenBack;
 use baton_api::{ClientError, ErrorCode, Exit};
 use baton_browser::cdp::{CdpSession, CdpSessionId, Connection};
 use baton_browser::launch::{self, Confine, LaunchOptions};
-use baton_playground::House;
+use baton_playground::TestNode;
 use clap::Args;
 use serde::Serialize;
 use serde_json::json;
@@ -46,23 +46,23 @@ pub(super) fn settings(site: &Url) -> String {
 /// no sandboxes.
 pub(super) async fn hand_in(
     steps: &mut Steps,
-    house: &House,
+    test_node: &TestNode,
     who: &str,
 ) -> Result<Option<HandedIn>> {
-    steps.step("close the browser there", close(house)).await?;
-    let asked = steps.step("ask an agent in a sandbox", ask_agent(house, who)).await?;
+    steps.step("close the browser there", close(test_node)).await?;
+    let asked = steps.step("ask an agent in a sandbox", ask_agent(test_node, who)).await?;
     if asked.is_some() {
-        steps.step("look at the session again", look_again(house)).await?;
+        steps.step("look at the session again", look_again(test_node)).await?;
     }
     Ok(asked)
 }
 
-async fn close(house: &House) -> Result<((), String)> {
-    let closed = house.client()?.close_session(SESSION).await?;
+async fn close(test_node: &TestNode) -> Result<((), String)> {
+    let closed = test_node.client()?.close_session(SESSION).await?;
     Ok(((), format!("“{SESSION}”, {}", closed.session.state)))
 }
 
-async fn ask_agent(house: &House, who: &str) -> Result<(Option<HandedIn>, String)> {
+async fn ask_agent(test_node: &TestNode, who: &str) -> Result<(Option<HandedIn>, String)> {
     let content = Some(Content::Text(QUESTION.to_owned()));
     let request = ChatRequest {
         model: AGENT.to_owned(),
@@ -75,7 +75,7 @@ async fn ask_agent(house: &House, who: &str) -> Result<(Option<HandedIn>, String
         browser_session_shared: false,
         browser_session_take: false,
     };
-    let answer = match house.client()?.ask_agent(&request).await {
+    let answer = match test_node.client()?.ask_agent(&request).await {
         Ok(answer) => answer,
         Err(ClientError::Problem(problem)) if problem.code == ErrorCode::SandboxUnavailable => {
             return Ok((None, format!("not on this machine: {}", problem.detail)));
@@ -90,8 +90,8 @@ async fn ask_agent(house: &House, who: &str) -> Result<(Option<HandedIn>, String
     Ok((Some(HandedIn { said, browser_session }), last))
 }
 
-async fn look_again(house: &House) -> Result<((), String)> {
-    let shown = house.client()?.fetch_session(SESSION).await?;
+async fn look_again(test_node: &TestNode) -> Result<((), String)> {
+    let shown = test_node.client()?.fetch_session(SESSION).await?;
     let snapshot = shown.snapshot.context("expected a snapshot, found none")?;
     let state = shown.session.state;
     let reason = snapshot.reason;

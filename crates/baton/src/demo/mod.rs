@@ -15,7 +15,7 @@ use agent::HandedIn;
 use anyhow::{Context as _, Result, ensure};
 use baton_api::sync::{ConfirmPeer, Handing, MovementOutcome, RegisterPeer, SaveSession};
 use baton_api::{CreateKey, Exit, OpenSession, ResumeResult, Scope};
-use baton_playground::{House, Page, Site, victims};
+use baton_playground::{Page, Site, TestNode, victims};
 use baton_session::peer::AuthMethod;
 use baton_session::{Lifecycle, Receipt, SessionId};
 use clap::Args;
@@ -53,33 +53,33 @@ async fn run(context: &Context) -> Result<Exit> {
 /// Whatever way it ends, no process and no file stays behind.
 async fn perform(output: Output) -> Result<Story> {
     let program = std::env::current_exe()?;
-    let (mut house, mut other) = (House::build(&program)?, House::build(&program)?);
+    let (mut test_node, mut other) = (TestNode::build(&program)?, TestNode::build(&program)?);
     let story = tokio::select! {
-        story = tell(&mut house, &mut other, Steps::new(output)) => Some(story),
+        story = tell(&mut test_node, &mut other, Steps::new(output)) => Some(story),
         _ = told_to_end() => None,
     };
-    let logs = [house.log_tail(), other.log_tail()].join("\nthat of the second one with\n");
-    let cleared = [house.clear().await, other.clear().await];
+    let logs = [test_node.log_tail(), other.log_tail()].join("\nthat of the second one with\n");
+    let cleared = [test_node.clear().await, other.clear().await];
     let story = story.context("interrupted")?;
     let story = story.with_context(|| format!("the node's log ends with\n{logs}"))?;
     cleared.into_iter().collect::<Result<()>>()?;
     Ok(story)
 }
 
-async fn tell(house: &mut House, other: &mut House, mut steps: Steps) -> Result<Story> {
+async fn tell(test_node: &mut TestNode, other: &mut TestNode, mut steps: Steps) -> Result<Story> {
     let site = steps.step("start a site with a login", start_site()).await?;
     let home = site.url("/")?;
-    steps.step("start a node", start_node(house)).await?;
-    let id = steps.step("open a session in a browser", open(house, &home)).await?;
-    let page = Page::attach(&house.keeper_socket(id), home.as_str()).await?;
+    steps.step("start a node", start_node(test_node)).await?;
+    let id = steps.step("open a session in a browser", open(test_node, &home)).await?;
+    let page = Page::attach(&test_node.keeper_socket(id), home.as_str()).await?;
     let before = steps.step("fill the form and sign in", sign_in(&page)).await?;
-    steps.step("capture the session", capture(house)).await?;
-    steps.step("kill node, keeper and browser", kill(house, page)).await?;
-    steps.step("start the node again", start_node_again(house)).await?;
-    let resume = steps.step("resume the session", resume(house)).await?;
-    let after = steps.step("look at the page", look(house, id, &home, &before)).await?;
+    steps.step("capture the session", capture(test_node)).await?;
+    steps.step("kill node, keeper and browser", kill(test_node, page)).await?;
+    steps.step("start the node again", start_node_again(test_node)).await?;
+    let resume = steps.step("resume the session", resume(test_node)).await?;
+    let after = steps.step("look at the page", look(test_node, id, &home, &before)).await?;
     configure(other, &agent::settings(&home))?;
-    let second = carry(&mut steps, house, other, &home, &before).await?;
+    let second = carry(&mut steps, test_node, other, &home, &before).await?;
     let handed_in = agent::hand_in(&mut steps, other, &before.who).await?;
     let (steps, total_ms) = steps.finish();
     Ok(Story { signed_in: true, steps, total_ms, before, after, resume, second, handed_in })
@@ -101,19 +101,19 @@ async fn start_site() -> Result<(Site, String)> {
 }
 
 /// Settings for a node that does not run yet.
-fn configure(house: &House, settings: &str) -> Result<()> {
-    house.data().create()?;
-    Ok(std::fs::write(house.data().settings(), settings)?)
+fn configure(test_node: &TestNode, settings: &str) -> Result<()> {
+    test_node.data().create()?;
+    Ok(std::fs::write(test_node.data().settings(), settings)?)
 }
 
-async fn start_node(house: &mut House) -> Result<((), String)> {
-    house.start_node().await?;
-    Ok(((), format!("{}, process {}", house.client()?.base(), house.node_pid()?)))
+async fn start_node(test_node: &mut TestNode) -> Result<((), String)> {
+    test_node.start_node().await?;
+    Ok(((), format!("{}, process {}", test_node.client()?.base(), test_node.node_pid()?)))
 }
 
-async fn open(house: &House, home: &Url) -> Result<(SessionId, String)> {
+async fn open(test_node: &TestNode, home: &Url) -> Result<(SessionId, String)> {
     let request = OpenSession::new(SESSION.parse()?, [home.clone()]);
-    let opened = house.client()?.open_session(&request).await?;
+    let opened = test_node.client()?.open_session(&request).await?;
     let id = opened.session.id;
     Ok((id, format!("“{SESSION}”, {}", opened.session.state)))
 }
@@ -125,31 +125,31 @@ async fn sign_in(page: &Page) -> Result<(Shown, String)> {
     Ok((shown, said))
 }
 
-async fn capture(house: &House) -> Result<((), String)> {
-    let snapshot = house.client()?.capture_session(SESSION).await?;
+async fn capture(test_node: &TestNode) -> Result<((), String)> {
+    let snapshot = test_node.client()?.capture_session(SESSION).await?;
     Ok(((), format!("{} parts, {} bytes, on disk", snapshot.parts, snapshot.bytes)))
 }
 
 /// Kills all three at once, so that none of them has time to notice that another one died.
-async fn kill(house: &mut House, page: Page) -> Result<((), String)> {
+async fn kill(test_node: &mut TestNode, page: Page) -> Result<((), String)> {
     let welcome = page.welcome();
     let browser = welcome.browser_pid.context("expected a browser of our own")?;
-    let victims = [("node", house.node_pid()?), ("keeper", welcome.pid), ("browser", browser)];
+    let victims = [("node", test_node.node_pid()?), ("keeper", welcome.pid), ("browser", browser)];
     victims::kill_all(&victims).await?;
-    house.bury_node().await?;
+    test_node.bury_node().await?;
     let pids = victims.map(|(_, pid)| pid.to_string()).join(", ");
     Ok(((), format!("SIGKILL to {pids}; none is alive")))
 }
 
-async fn start_node_again(house: &mut House) -> Result<((), String)> {
-    house.start_node().await?;
-    let state = house.client()?.fetch_session(SESSION).await?.session.state;
+async fn start_node_again(test_node: &mut TestNode) -> Result<((), String)> {
+    test_node.start_node().await?;
+    let state = test_node.client()?.fetch_session(SESSION).await?.session.state;
     ensure!(state == Lifecycle::Recoverable, "expected a recoverable session, found {state}");
-    Ok(((), format!("process {}; the session is {state}", house.node_pid()?)))
+    Ok(((), format!("process {}; the session is {state}", test_node.node_pid()?)))
 }
 
-async fn resume(house: &House) -> Result<(ResumeResult, String)> {
-    let resumed = house.client()?.resume_session(SESSION).await?;
+async fn resume(test_node: &TestNode) -> Result<(ResumeResult, String)> {
+    let resumed = test_node.client()?.resume_session(SESSION).await?;
     let receipt = resumed.session.receipt.as_ref().context("expected a receipt, found none")?;
     let lost = receipt.losses().count();
     let said = format!("{} items restored, {lost} lost", receipt.restored);
@@ -157,8 +157,13 @@ async fn resume(house: &House) -> Result<(ResumeResult, String)> {
 }
 
 /// Reads the page of the new browser; fails when it shows anything else than before.
-async fn look(house: &House, id: SessionId, home: &Url, before: &Shown) -> Result<(Shown, String)> {
-    let page = Page::attach(&house.keeper_socket(id), home.as_str()).await?;
+async fn look(
+    test_node: &TestNode,
+    id: SessionId,
+    home: &Url,
+    before: &Shown,
+) -> Result<(Shown, String)> {
+    let page = Page::attach(&test_node.keeper_socket(id), home.as_str()).await?;
     let after = site::look(&page).await?;
     ensure!(after == *before, "expected a page that shows {before:?}, found {after:?}");
     let said = format!("still “{}”, with all that it had stored", after.who);
@@ -180,8 +185,8 @@ struct Carried {
 /// Moves the session; fails when the page shows anything else there than before.
 async fn carry(
     steps: &mut Steps,
-    first: &House,
-    second: &mut House,
+    first: &TestNode,
+    second: &mut TestNode,
     home: &Url,
     before: &Shown,
 ) -> Result<Carried> {
@@ -196,13 +201,13 @@ async fn carry(
     Ok(Carried { shown, resume })
 }
 
-async fn save(first: &House) -> Result<((), String)> {
+async fn save(first: &TestNode) -> Result<((), String)> {
     let node = first.client()?;
     let saved = node.save_session(SESSION, &SaveSession::default()).await?;
     Ok(((), format!("revision {}; its browser runs on", saved.version)))
 }
 
-async fn register(first: &House, second: &House) -> Result<((), String)> {
+async fn register(first: &TestNode, second: &TestNode) -> Result<((), String)> {
     let name = "second".to_owned();
     // The key is made for that node, so nobody at the first one has to confirm it.
     let for_node = Some(second.client()?.list_peers().await?.fingerprint);
@@ -222,7 +227,7 @@ async fn register(first: &House, second: &House) -> Result<((), String)> {
     Ok(((), format!("“{}”, {}", peer.name, peer.state)))
 }
 
-async fn confirm(first: &House, second: &House) -> Result<((), String)> {
+async fn confirm(first: &TestNode, second: &TestNode) -> Result<((), String)> {
     let fingerprint = first.client()?.list_peers().await?.fingerprint;
     let peer = second.client()?.confirm_peer(FIRST, &ConfirmPeer { fingerprint }).await?;
     let shown = fingerprint.to_string();
@@ -230,7 +235,7 @@ async fn confirm(first: &House, second: &House) -> Result<((), String)> {
     Ok(((), format!("{begins} … at both; “{}” is {}", peer.name, peer.state)))
 }
 
-async fn pull(second: &House) -> Result<((), String)> {
+async fn pull(second: &TestNode) -> Result<((), String)> {
     let moved = second.client()?.pull_session(FIRST, SESSION).await?;
     let found = moved.outcome;
     ensure!(found == MovementOutcome::Moved, "expected the session to move, found {found:?}");
@@ -238,7 +243,7 @@ async fn pull(second: &House) -> Result<((), String)> {
 }
 
 /// The first node runs the session: it captures it once more, saves and closes it, and hands it over.
-async fn take(second: &House) -> Result<(ResumeResult, String)> {
+async fn take(second: &TestNode) -> Result<(ResumeResult, String)> {
     let (resumed, said) = resume(second).await?;
     let handed = resumed.handed.as_ref().context("expected another node to hold the session")?;
     let found = handed.how;

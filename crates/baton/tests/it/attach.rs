@@ -1,6 +1,6 @@
 //! A browser that somebody else started: watched, left alone, and resumed on a profile of our own.
 
-use crate::houses::house;
+use crate::test_nodes::test_node;
 use baton_api::sandbox::{BrowserSession, CreateSandbox};
 use baton_api::{AttachSession, ErrorCode};
 use baton_playground::{Page, Site, victims};
@@ -74,11 +74,11 @@ async fn an_attached_browser_is_left_alone_and_its_session_outlives_it() {
     let (folder, site) = (tempfile::tempdir().unwrap(), site().await);
     let url = site.url("/").unwrap();
     let mut foreign = Foreign::start(folder.path(), &url).await;
-    let house = house().await;
-    let client = house.client().unwrap().clone();
+    let test_node = test_node().await;
+    let client = test_node.client().unwrap().clone();
     let attached = client.attach_session(&request("foreign", &foreign.address)).await.unwrap();
     let id = attached.session.id;
-    let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+    let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap();
     page.wait_for("localStorage.getItem('first') !== null").await.unwrap();
     let first: String = page.evaluate("localStorage.getItem('first')").await.unwrap();
     drop(page);
@@ -100,18 +100,19 @@ async fn an_attached_browser_is_left_alone_and_its_session_outlives_it() {
     let resumed = client.resume_session("again").await.unwrap();
     let receipt = resumed.session.receipt.unwrap();
     assert!(!receipt.has_losses(), "{receipt:#?}");
-    let page = Page::attach(&house.keeper_socket(again.session.id), url.as_str()).await.unwrap();
+    let page =
+        Page::attach(&test_node.keeper_socket(again.session.id), url.as_str()).await.unwrap();
     let found: String = page.evaluate("localStorage.getItem('first')").await.unwrap();
     assert_eq!(found, first);
     drop(page);
     client.close_session("again").await.unwrap();
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test]
 async fn an_address_where_no_browser_answers_is_told_and_leaves_nothing() {
-    let house = house().await;
-    let client = house.client().unwrap().clone();
+    let test_node = test_node().await;
+    let client = test_node.client().unwrap().clone();
     let refusing = Nobody::listens();
     let nobody = format!("http://{}", refusing.address()).parse().unwrap();
     let error = client.attach_session(&request("nobody", &nobody)).await.unwrap_err();
@@ -120,5 +121,5 @@ async fn an_address_where_no_browser_answers_is_told_and_leaves_nothing() {
     // The name is free again.
     let again = client.attach_session(&request("nobody", &nobody)).await.unwrap_err();
     assert_eq!(again.code(), Some(ErrorCode::CdpUnreachable), "{again}");
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }

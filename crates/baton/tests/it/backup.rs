@@ -2,29 +2,29 @@
 
 use crate::notes::{Notes, state_of};
 use assert_cmd::cargo::cargo_bin_cmd;
-use baton_playground::House;
+use baton_playground::TestNode;
 use baton_session::{Lifecycle, SessionId};
 use std::path::Path;
 
-fn baton(house: &House, args: &[&str]) -> assert_cmd::assert::Assert {
+fn baton(test_node: &TestNode, args: &[&str]) -> assert_cmd::assert::Assert {
     let mut command = cargo_bin_cmd!("baton");
     command.env("BATON_BACKUP_PASSPHRASE", "four words that fit");
-    command.arg("--data").arg(house.data().path()).args(args).write_stdin("").assert()
+    command.arg("--data").arg(test_node.data().path()).args(args).write_stdin("").assert()
 }
 
-fn house() -> House {
-    House::build(env!("CARGO_BIN_EXE_baton")).unwrap()
+fn test_node() -> TestNode {
+    TestNode::build(env!("CARGO_BIN_EXE_baton")).unwrap()
 }
 
-fn has_profile(house: &House, id: SessionId) -> bool {
-    house.data().profile(id).join("Default/Cookies").exists()
-        || house.data().profile(id).join("Default/Network/Cookies").exists()
+fn has_profile(test_node: &TestNode, id: SessionId) -> bool {
+    test_node.data().profile(id).join("Default/Cookies").exists()
+        || test_node.data().profile(id).join("Default/Network/Cookies").exists()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sessions_come_back_in_another_folder() {
     let notes = Notes::start().await;
-    let mut first = house();
+    let mut first = test_node();
     first.start_node().await.unwrap();
     let running = notes.open(&first, "running", "of running").await;
     let closed = notes.open(&first, "closed", "of closed").await;
@@ -41,7 +41,7 @@ async fn sessions_come_back_in_another_folder() {
     assert!(told.contains(&line) && told.contains("2 sessions"), "{told}");
     first.clear().await.unwrap();
 
-    let mut second = house();
+    let mut second = test_node();
     baton(&second, &["restore", path]).success();
     assert_eq!((has_profile(&second, closed), has_profile(&second, running)), (true, false));
     second.start_node().await.unwrap();
@@ -54,9 +54,9 @@ async fn sessions_come_back_in_another_folder() {
 }
 
 /// What the page of a session shows of itself: its note and its cookies.
-async fn read(notes: &Notes, house: &House, id: SessionId) -> (String, String) {
-    let page = notes.page(house, id).await;
-    (notes.read(house, id).await, page.evaluate("document.cookie").await.unwrap())
+async fn read(notes: &Notes, test_node: &TestNode, id: SessionId) -> (String, String) {
+    let page = notes.page(test_node, id).await;
+    (notes.read(test_node, id).await, page.evaluate("document.cookie").await.unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -66,7 +66,7 @@ async fn a_session_moves_from_one_engine_to_the_other() {
     let file = folder.path().join("baton.backup");
     let path = file.to_str().unwrap();
     let server = || baton_postgres::create_database().unwrap();
-    let on_server = |server: &str| house().with("BATON_DATABASE_URL", server);
+    let on_server = |server: &str| test_node().with("BATON_DATABASE_URL", server);
     let [one, two] = [server(), server()];
 
     let mut first = on_server(&one);
@@ -81,7 +81,7 @@ async fn a_session_moves_from_one_engine_to_the_other() {
     assert_eq!(state_of(&first, "mail").await, Lifecycle::Active, "the node runs on");
     first.clear().await.unwrap();
 
-    let mut second = house();
+    let mut second = test_node();
     baton(&second, &["restore", path]).success();
     second.start_node().await.unwrap();
     assert_eq!(state_of(&second, "mail").await, Lifecycle::Recoverable);

@@ -4,7 +4,7 @@ use crate::login::{SHOWN, log_in};
 use crate::two_nodes::{Story, baton, introduce_back, said};
 use assert_cmd::assert::Assert;
 use assert_cmd::cargo::cargo_bin_cmd;
-use baton_playground::House;
+use baton_playground::TestNode;
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -20,10 +20,10 @@ async fn logged_in(story: &Story) -> (TempDir, PathBuf) {
     (stick, file)
 }
 
-fn with_passphrase(house: &House, passphrase: &str, args: &[&str]) -> Assert {
+fn with_passphrase(test_node: &TestNode, passphrase: &str, args: &[&str]) -> Assert {
     let mut command = cargo_bin_cmd!("baton");
     command.env("BATON_BUNDLE_PASSPHRASE", passphrase);
-    command.arg("--data").arg(house.data().path()).args(args).write_stdin("").assert()
+    command.arg("--data").arg(test_node.data().path()).args(args).write_stdin("").assert()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,4 +1,4 @@
-//! A login is carried from one house to another by a file, with the program as people run it.
+//! A login is carried from one test node to another by a file, with the program as people run it.
 
 use crate::login::{SHOWN, log_in};
 use age::secrecy::ExposeSecret;
@@ -7,7 +7,7 @@ use assert_cmd::cargo::cargo_bin_cmd;
 use axum::response::Html;
 use axum::routing::get;
 use baton_api::OpenSession;
-use baton_playground::{House, Page, Site};
+use baton_playground::{Page, Site, TestNode};
 use baton_session::state::{Environment, Viewport};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
@@ -39,29 +39,31 @@ impl Story {
         self.folder.path().join(name)
     }
 
-    /// A house in which somebody is logged in, with two tabs.
-    async fn logged_in(&self) -> House {
-        let house = crate::houses::house().await;
+    /// A test node in which somebody is logged in, with two tabs.
+    async fn logged_in(&self) -> TestNode {
+        let test_node = crate::test_nodes::test_node().await;
         let viewport = Some(Viewport { width: 900, height: 700 });
         let urls = [self.url(), self.site.url("/other").unwrap()];
         let request = OpenSession {
             environment: Environment { viewport, ..Environment::default() },
             ..OpenSession::new("shop".parse().unwrap(), urls)
         };
-        house.client().unwrap().open_session(&request).await.unwrap();
-        assert!(self.page(&house, "shop").await.evaluate::<bool>(&log_in(TOKEN)).await.unwrap());
-        house
+        test_node.client().unwrap().open_session(&request).await.unwrap();
+        assert!(
+            self.page(&test_node, "shop").await.evaluate::<bool>(&log_in(TOKEN)).await.unwrap()
+        );
+        test_node
     }
 
-    async fn page(&self, house: &House, name: &str) -> Page {
-        let id = house.client().unwrap().fetch_session(name).await.unwrap().session.id;
-        Page::attach(&house.keeper_socket(id), self.url().as_str()).await.unwrap()
+    async fn page(&self, test_node: &TestNode, name: &str) -> Page {
+        let id = test_node.client().unwrap().fetch_session(name).await.unwrap().session.id;
+        Page::attach(&test_node.keeper_socket(id), self.url().as_str()).await.unwrap()
     }
 }
 
-fn baton(house: &House, args: &[&str]) -> Assert {
+fn baton(test_node: &TestNode, args: &[&str]) -> Assert {
     let mut command = cargo_bin_cmd!("baton");
-    command.arg("--data").arg(house.data().path()).args(args).write_stdin("").assert()
+    command.arg("--data").arg(test_node.data().path()).args(args).write_stdin("").assert()
 }
 
 fn text(path: &std::path::Path) -> &str {
@@ -96,7 +98,7 @@ async fn a_session_file_carries_everything_to_another_house() {
     baton(&first, &["export", "shop", "--to", "ada", "-o", text(&other)]).code(3);
     first.clear().await.unwrap();
 
-    let second = crate::houses::house().await;
+    let second = crate::test_nodes::test_node().await;
     baton(&second, &["import", text(&plain)]).success();
     baton(&second, &["import", text(&plain)]).code(4);
     baton(&second, &["import", text(&sealed), "--name", "sealed"]).code(2);
@@ -136,7 +138,7 @@ async fn a_storage_state_carries_what_it_can_say() {
     }
     first.clear().await.unwrap();
 
-    let second = crate::houses::house().await;
+    let second = crate::test_nodes::test_node().await;
     baton(&second, &["import", text(&file)]).code(2);
     baton(&second, &["import", text(&file), "--name", "shop"]).success();
     baton(&second, &["sessions", "resume", "shop"]).success();
@@ -156,11 +158,11 @@ async fn a_storage_state_carries_what_it_can_say() {
 async fn what_playwright_wrote_is_imported() {
     let file =
         concat!(env!("CARGO_MANIFEST_DIR"), "/../session/tests/it/fixtures/storage_state.json");
-    let house = crate::houses::house().await;
-    let run = baton(&house, &["--json", "import", file, "--name", "made-by-playwright"]);
+    let test_node = crate::test_nodes::test_node().await;
+    let run = baton(&test_node, &["--json", "import", file, "--name", "made-by-playwright"]);
     let told = answer(&run);
     assert_eq!((&told["holds"]["databases"], &told["state"]), (&1.into(), &"recoverable".into()));
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 /// A key that no script can read, and a secret that only it opens.
@@ -211,7 +213,7 @@ async fn a_deep_export_carries_a_key_that_no_script_can_read() {
     baton(&first, &["export", "shop", "--to", &to, "-o", text(&plain)]).success();
     first.clear().await.unwrap();
 
-    let second = crate::houses::house().await;
+    let second = crate::test_nodes::test_node().await;
     for (file, name, code, found) in
         [(&plain, "plain", 6, "no key"), (&sealed, "deep", 0, "open sesame")]
     {

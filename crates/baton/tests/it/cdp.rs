@@ -1,12 +1,12 @@
 //! Other tools drive a session's browser at its `cdp_url`, beside each other and beside the node.
 
-use crate::houses;
+use crate::test_nodes;
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
 use baton_api::{CdpAccess, CreateKey, ErrorCode, ListAudit, OpenCdp, Problem, Scope};
 use baton_browser::cdp::{self, CdpSession, Connection};
-use baton_playground::{House, Site};
+use baton_playground::{Site, TestNode};
 use baton_session::{AuditOutcome, SessionId};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -20,29 +20,29 @@ const LIMIT: Duration = Duration::from_secs(20);
 const ONCE: OpenCdp = OpenCdp { reusable: false };
 const REUSABLE: OpenCdp = OpenCdp { reusable: true };
 
-/// A house with a session on a site of its own.
+/// A test node with a session on a site of its own.
 struct Scene {
-    house: House,
+    test_node: TestNode,
     _site: Site,
     id: SessionId,
 }
 
 impl Scene {
     async fn set() -> Self {
-        let mut house = houses::build();
-        house.start_node().await.unwrap();
+        let mut test_node = test_nodes::build();
+        test_node.start_node().await.unwrap();
         let page = async || Html("<title>shop</title><p>Welcome</p>");
         let site = Site::start(Router::new().route("/", get(page))).await.unwrap();
-        let id = house.open("shop", [site.url("/").unwrap()]).await.unwrap();
-        Self { house, _site: site, id }
+        let id = test_node.open("shop", [site.url("/").unwrap()]).await.unwrap();
+        Self { test_node, _site: site, id }
     }
 
     async fn access(&self, request: &OpenCdp) -> CdpAccess {
-        self.house.client().unwrap().open_cdp("shop", request).await.unwrap()
+        self.test_node.client().unwrap().open_cdp("shop", request).await.unwrap()
     }
 
     async fn strike(self) {
-        self.house.clear().await.unwrap();
+        self.test_node.clear().await.unwrap();
     }
 }
 
@@ -107,7 +107,7 @@ async fn two_tools_drive_one_browser_and_one_that_leaves_disturbs_nobody() {
     assert_eq!(second.evaluate("document.title").await, "changed");
     drop(first);
     assert_eq!(second.evaluate("document.querySelector('p').textContent").await, "Welcome");
-    let client = scene.house.client().unwrap();
+    let client = scene.test_node.client().unwrap();
     assert!(client.capture_session("shop").await.unwrap().parts > 0);
     assert_eq!(client.fetch_session("shop").await.unwrap().tabs[0].title, "changed");
     scene.strike().await;
@@ -116,7 +116,7 @@ async fn two_tools_drive_one_browser_and_one_that_leaves_disturbs_nobody() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_address_stays_the_same_over_a_resume_and_a_ticket_opens_as_often_as_it_says() {
     let scene = Scene::set().await;
-    let client = scene.house.client().unwrap().clone();
+    let client = scene.test_node.client().unwrap().clone();
     let stable = client.fetch_session("shop").await.unwrap().cdp_url.unwrap();
     assert_eq!(stable.path(), format!("/sessions/{}/cdp", scene.id));
 
@@ -129,7 +129,7 @@ async fn an_address_stays_the_same_over_a_resume_and_a_ticket_opens_as_often_as_
     let many = scene.access(&REUSABLE).await.cdp_url;
     drop(Tool::connect(&many).await);
     client.capture_session("shop").await.unwrap();
-    for (_, pid) in scene.house.holders(scene.id).await.unwrap() {
+    for (_, pid) in scene.test_node.holders(scene.id).await.unwrap() {
         baton_playground::victims::kill_all(&[("holder", pid)]).await.unwrap();
     }
     timeout(LIMIT, tool.connection.closed()).await.unwrap();
@@ -150,7 +150,7 @@ async fn an_address_stays_the_same_over_a_resume_and_a_ticket_opens_as_often_as_
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_has_no_right_to_the_browser_learns_nothing() {
     let scene = Scene::set().await;
-    let client = scene.house.client().unwrap();
+    let client = scene.test_node.client().unwrap();
     let url = client.fetch_session("shop").await.unwrap().cdp_url.unwrap();
     let key = |name: &str, owner: Option<&str>, scope| CreateKey {
         name: name.into(),
@@ -197,7 +197,7 @@ async fn whoever_has_no_right_to_the_browser_learns_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_ends_with_the_key_behind_it() {
     let scene = Scene::set().await;
-    let client = scene.house.client().unwrap();
+    let client = scene.test_node.client().unwrap();
     let scopes = [Scope::Drive].into();
     let request = CreateKey { name: "agent".into(), owner: None, scopes, for_node: None };
     let secret = client.create_key(&request).await.unwrap().secret;
@@ -211,7 +211,7 @@ async fn a_connection_ends_with_the_key_behind_it() {
     let log = client.list_audit(&ListAudit::default()).await.unwrap();
     let connected = log.items.iter().filter(|entry| entry.action == "session.connect").count();
     assert_eq!(connected, 1, "{log:?}");
-    assert!(!format!("{log:?} {}", scene.house.log()).contains("ticket="), "no secret");
+    assert!(!format!("{log:?} {}", scene.test_node.log()).contains("ticket="), "no secret");
     scene.strike().await;
 }
 
@@ -223,7 +223,7 @@ async fn of_two_that_use_one_ticket_at_once_one_is_connected() {
     let mut statuses = [one.status().as_u16(), other.status().as_u16()];
     statuses.sort_unstable();
     assert_eq!(statuses, [101, 401]);
-    let client = scene.house.client().unwrap();
+    let client = scene.test_node.client().unwrap();
     let log = client.list_audit(&ListAudit::default()).await.unwrap().items;
     let connected = log
         .iter()
@@ -237,7 +237,7 @@ async fn a_tool_is_told_that_the_node_ends() {
     let mut scene = Scene::set().await;
     let url = scene.access(&ONCE).await.cdp_url;
     let mut socket = ask(&url, &[]).await.upgrade().await.unwrap();
-    scene.house.stop_node().await.unwrap();
+    scene.test_node.stop_node().await.unwrap();
     let mut heard = Vec::new();
     timeout(LIMIT, socket.read_to_end(&mut heard)).await.unwrap().unwrap();
     // A close frame that is not masked: its length, and `1001`.
@@ -245,6 +245,6 @@ async fn a_tool_is_told_that_the_node_ends() {
     let length = 2 + u8::try_from(farewell.len()).unwrap();
     let frame = [&[0x88, length, 0x03, 0xe9], &farewell[..]].concat();
     assert!(heard.ends_with(&frame), "{:?}", String::from_utf8_lossy(&heard));
-    scene.house.start_node().await.unwrap();
+    scene.test_node.start_node().await.unwrap();
     scene.strike().await;
 }

@@ -1,15 +1,15 @@
 //! Contexts that tools make for themselves are not kept, and `show` says so; on request what one holds
 //! becomes a session of its own.
 
-use crate::houses::house;
 use crate::login::{SHOWN, log_in};
+use crate::test_nodes::test_node;
 use crate::two_nodes::{baton, said};
 use axum::response::Html;
 use axum::routing::get;
 use baton_api::{Client, OpenSession};
 use baton_browser::cdp::Connection;
 use baton_browser::keeper::{self, KeeperLink, Role};
-use baton_playground::{House, Page, Site};
+use baton_playground::{Page, Site, TestNode};
 use baton_session::SessionId;
 use serde_json::{Value, json};
 use url::Url;
@@ -25,17 +25,17 @@ async fn make(connection: &Connection, url: &str) -> String {
     id
 }
 
-async fn tool(house: &House, id: SessionId) -> KeeperLink {
-    keeper::connect(&house.keeper_socket(id), Role::Client).await.unwrap()
+async fn tool(test_node: &TestNode, id: SessionId) -> KeeperLink {
+    keeper::connect(&test_node.keeper_socket(id), Role::Client).await.unwrap()
 }
 
 async fn run<T: serde::de::DeserializeOwned>(
-    house: &House,
+    test_node: &TestNode,
     id: SessionId,
     url: &Url,
     script: &str,
 ) -> T {
-    let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+    let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap();
     page.wait_for("document.readyState === 'complete'").await.unwrap();
     page.evaluate(script).await.unwrap()
 }
@@ -48,16 +48,16 @@ async fn capture(client: &Client, name: &str) -> (usize, usize) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tabs_of_other_contexts_are_counted_and_not_kept() {
-    let house = house().await;
+    let test_node = test_node().await;
     let request = OpenSession::new("contexts".parse().unwrap(), []);
-    let opened = house.client().unwrap().open_session(&request).await.unwrap();
+    let opened = test_node.client().unwrap().open_session(&request).await.unwrap();
     assert_eq!((opened.tabs.len(), opened.foreign_tabs), (1, 0));
-    let client = tool(&house, opened.session.id).await;
+    let client = tool(&test_node, opened.session.id).await;
     make(&client.connection, "about:blank").await;
-    let client = house.client().unwrap();
+    let client = test_node.client().unwrap();
     assert_eq!(capture(client, "contexts").await, (1, 1));
     client.abandon_session("contexts").await.unwrap();
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -66,62 +66,66 @@ async fn what_a_context_holds_becomes_a_session_of_its_own_on_request() {
     let pages = axum::Router::new().route("/ada", get(page)).route("/bob", get(page));
     let site = Site::start(pages).await.unwrap();
     let (ada, bob) = (site.url("/ada").unwrap(), site.url("/bob").unwrap());
-    let mut house = house().await;
-    let id = house.open("shop", [ada.clone()]).await.unwrap();
-    assert!(run::<bool>(&house, id, &ada, &log_in("of ada")).await);
-    let tool = tool(&house, id).await;
+    let mut test_node = test_node().await;
+    let id = test_node.open("shop", [ada.clone()]).await.unwrap();
+    assert!(run::<bool>(&test_node, id, &ada, &log_in("of ada")).await);
+    let tool = tool(&test_node, id).await;
     let context = make(&tool.connection, bob.as_str()).await;
     // The same site in two contexts: neither sees the other's.
-    assert!(run::<bool>(&house, id, &bob, &log_in("of bob")).await);
-    run::<Value>(&house, id, &bob, "(document.cookie = 'who=bob; max-age=86400', 1)").await;
+    assert!(run::<bool>(&test_node, id, &bob, &log_in("of bob")).await);
+    run::<Value>(&test_node, id, &bob, "(document.cookie = 'who=bob; max-age=86400', 1)").await;
 
-    let listed = said(&baton(&house, &["sessions", "contexts", "shop"]).success());
+    let listed = said(&baton(&test_node, &["sessions", "contexts", "shop"]).success());
     let [only] = &listed["items"].as_array().unwrap()[..] else { panic!("{listed}") };
     assert_eq!((&only["id"], &only["tabs"][0]["title"]), (&context.clone().into(), &"shop".into()));
     let keep = ["sessions", "keep-context", "shop", "--name", "bob"];
-    let kept = said(&baton(&house, &keep).success());
+    let kept = said(&baton(&test_node, &keep).success());
     assert_eq!(
         (&kept["state"], &kept["snapshot"]["reason"]),
         (&"recoverable".into(), &"request".into())
     );
     assert_eq!(kept["holds"]["tabs"], 1);
-    baton(&house, &keep).code(4);
+    baton(&test_node, &keep).code(4);
 
     // It is read, and neither ended nor followed; and the session itself is as it was.
-    run::<Value>(&house, id, &bob, "(document.cookie = 'later=1', localStorage.clear(), 1)").await;
+    run::<Value>(&test_node, id, &bob, "(document.cookie = 'later=1', localStorage.clear(), 1)")
+        .await;
     let shown = "document.cookie.split('; ').sort().join()";
-    assert_eq!(run::<String>(&house, id, &bob, shown).await, "later=1,sid=ada,theme=dark,who=bob");
-    assert_eq!(capture(house.client().unwrap(), "shop").await, (1, 1));
-    house.kill_everybody(&[id]).await.unwrap();
-    house.start_node().await.unwrap();
+    assert_eq!(
+        run::<String>(&test_node, id, &bob, shown).await,
+        "later=1,sid=ada,theme=dark,who=bob"
+    );
+    assert_eq!(capture(test_node.client().unwrap(), "shop").await, (1, 1));
+    test_node.kill_everybody(&[id]).await.unwrap();
+    test_node.start_node().await.unwrap();
 
     let wanted = |who: &str, cookies: &str| format!("{cookies} | \"of {who}\" | 2 | 3 | 5 | one");
-    let resumed = said(&baton(&house, &["sessions", "resume", "bob"]).success());
+    let resumed = said(&baton(&test_node, &["sessions", "resume", "bob"]).success());
     let new: SessionId = resumed["id"].as_str().unwrap().parse().unwrap();
-    let seen = run::<String>(&house, new, &bob, SHOWN).await;
+    let seen = run::<String>(&test_node, new, &bob, SHOWN).await;
     assert_eq!(seen, wanted("bob", "sid=ada,theme=dark,who=bob"));
-    baton(&house, &["sessions", "resume", "shop"]).success();
-    let seen = run::<String>(&house, id, &ada, SHOWN).await;
+    baton(&test_node, &["sessions", "resume", "shop"]).success();
+    let seen = run::<String>(&test_node, id, &ada, SHOWN).await;
     assert_eq!(seen, wanted("ada", "sid=ada,theme=dark"));
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_several_contexts_is_named() {
-    let house = house().await;
-    let id = house.open("shop", []).await.unwrap();
-    let none = baton(&house, &["sessions", "keep-context", "shop", "--name", "new"]);
+    let test_node = test_node().await;
+    let id = test_node.open("shop", []).await.unwrap();
+    let none = baton(&test_node, &["sessions", "keep-context", "shop", "--name", "new"]);
     let error = said(&none.code(2))["error"]["message"].as_str().unwrap().to_owned();
     assert!(error.ends_with("found none, of 0 that there are"), "{error}");
-    let tool = tool(&house, id).await;
+    let tool = tool(&test_node, id).await;
     let first = make(&tool.connection, "about:blank").await;
     make(&tool.connection, "about:blank").await;
-    let several = baton(&house, &["sessions", "keep-context", "shop", "--name", "new"]);
+    let several = baton(&test_node, &["sessions", "keep-context", "shop", "--name", "new"]);
     let error = said(&several.code(2))["error"]["message"].as_str().unwrap().to_owned();
     assert!(error.ends_with("found several, of 2 that there are"), "{error}");
     let named = ["sessions", "keep-context", "shop", "--name", "new", "--context", &first];
-    let kept = said(&baton(&house, &named).success());
+    let kept = said(&baton(&test_node, &named).success());
     // A browser without a tab shows nobody anything.
     assert_eq!(kept["tabs"][0]["url"], "about:blank");
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }

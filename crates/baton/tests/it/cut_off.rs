@@ -1,10 +1,10 @@
 //! Either node is killed while a session moves: it goes on where it stopped, and nothing half-written
 //! is ever seen.
 
-use crate::houses::house;
+use crate::test_nodes::test_node;
 use baton_api::sync::{ConfirmPeer, Movement, MovementOutcome, RegisterPeer, SaveSession};
 use baton_api::{ClientError, CreateKey, FileText, ImportSession, Scope};
-use baton_playground::House;
+use baton_playground::TestNode;
 use baton_session::peer::AuthMethod;
 use baton_testing::{Dice, rounds};
 use serde_json::{Value, json};
@@ -22,16 +22,16 @@ const BYTES: usize = if cfg!(debug_assertions) { 50_000 } else { 200_000 };
 /// How many parts a session has, and how many bytes.
 type Held = (usize, u64);
 
-/// Two houses; the laptop's node has registered the cloud's.
+/// Two test nodes; the laptop's node has registered the cloud's.
 struct Pair {
-    cloud: House,
-    laptop: House,
+    cloud: TestNode,
+    laptop: TestNode,
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_transfer_survives_every_kill_and_is_seen_whole_or_not_at_all() {
     let mut dice = Dice::new();
-    let mut pair = Pair { cloud: house().await, laptop: house().await };
+    let mut pair = Pair { cloud: test_node().await, laptop: test_node().await };
     for round in 0..rounds(ROUNDS) {
         let name = format!("shop{round}");
         let told = format!("round {round}");
@@ -62,8 +62,8 @@ async fn a_transfer_survives_every_kill_and_is_seen_whole_or_not_at_all() {
     pair.laptop.clear().await.unwrap();
 }
 
-/// Makes a session of a file at a house and saves it; returns how much it holds.
-async fn import(house: &House, name: &str, round: u64) -> Held {
+/// Makes a session of a file at a test node and saves it; returns how much it holds.
+async fn import(test_node: &TestNode, name: &str, round: u64) -> Held {
     let origins: Vec<Value> = (0..ORIGINS)
         .map(|origin| {
             let local = json!([["noise", noise((origin + 1) * (round + 7))]]);
@@ -73,10 +73,10 @@ async fn import(house: &House, name: &str, round: u64) -> Held {
     let file = json!({"name": name, "state": {"cookies": [], "origins": origins}, "tabs": []});
     let text = FileText::new(file.to_string()).unwrap();
     let request = ImportSession { name: None, description: None, file: text };
-    let client = house.client().unwrap();
+    let client = test_node.client().unwrap();
     client.import_session(&request).await.unwrap();
     client.save_session(name, &SaveSession::default()).await.unwrap();
-    find(house, name).await.unwrap()
+    find(test_node, name).await.unwrap()
 }
 
 /// Bytes that do not compress well.
@@ -137,11 +137,11 @@ fn start(pair: &Pair, id: &str, pull: bool) -> Moving {
     })
 }
 
-/// How much a house has of a session: parts and bytes, and that every part can be read; none when it
+/// How much a test node has of a session: parts and bytes, and that every part can be read; none when it
 /// has nothing.
-async fn find(house: &House, reference: &str) -> Option<Held> {
-    let view = house.client().unwrap().fetch_session(reference).await.ok()?;
-    let state = house.client().unwrap().fetch_state(reference, false).await.unwrap();
+async fn find(test_node: &TestNode, reference: &str) -> Option<Held> {
+    let view = test_node.client().unwrap().fetch_session(reference).await.ok()?;
+    let state = test_node.client().unwrap().fetch_state(reference, false).await.unwrap();
     assert!(state.unreadable.is_empty(), "{:?}", state.unreadable);
     view.snapshot.map(|snapshot| (snapshot.parts, snapshot.bytes))
 }

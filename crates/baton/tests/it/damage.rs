@@ -6,26 +6,26 @@ mod saved;
 
 pub(crate) use database::Database;
 
-use crate::houses::{build, house, start};
 use crate::notes::{Notes, eventually, state_of, wait_for_state};
+use crate::test_nodes::{build, start, test_node};
 use baton_api::{Client, ErrorCode, ListHistory, SnapshotReason};
-use baton_playground::{House, victims};
+use baton_playground::{TestNode, victims};
 use baton_session::receipt::ItemKind;
 use baton_session::{Lifecycle, SessionId};
 
-/// A house whose node was stopped, with a closed session that holds a note.
-async fn house_with_closed(notes: &Notes) -> (House, SessionId) {
-    let mut house = house().await;
-    let id = notes.open(&house, "hurt", "kept").await;
-    house.client().unwrap().close_session("hurt").await.unwrap();
-    house.stop_node().await.unwrap();
-    (house, id)
+/// A test node whose node was stopped, with a closed session that holds a note.
+async fn test_node_with_closed(notes: &Notes) -> (TestNode, SessionId) {
+    let mut test_node = test_node().await;
+    let id = notes.open(&test_node, "hurt", "kept").await;
+    test_node.client().unwrap().close_session("hurt").await.unwrap();
+    test_node.stop_node().await.unwrap();
+    (test_node, id)
 }
 
 /// Damages the lists of parts of those snapshots of a session that were taken for one of these
 /// reasons, past the program: in a row of the database they stand right behind the reason.
-fn damage(house: &House, id: SessionId, reasons: &[&str]) -> usize {
-    let path = house.data().database();
+fn damage(test_node: &TestNode, id: SessionId, reasons: &[&str]) -> usize {
+    let path = test_node.data().database();
     let mut bytes = std::fs::read(&path).unwrap();
     let row = format!("{id}local");
     let mut damaged = 0;
@@ -52,11 +52,11 @@ fn damage(house: &House, id: SessionId, reasons: &[&str]) -> usize {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_snapshot_before_a_damaged_one_stands_in() {
     let notes = Notes::start().await;
-    let (mut house, id) = house_with_closed(&notes).await;
-    assert_eq!(damage(&house, id, &["close"]), 1);
-    house.start_node().await.unwrap();
+    let (mut test_node, id) = test_node_with_closed(&notes).await;
+    assert_eq!(damage(&test_node, id, &["close"]), 1);
+    test_node.start_node().await.unwrap();
 
-    let client = house.client().unwrap().clone();
+    let client = test_node.client().unwrap().clone();
     let shown = client.fetch_session("hurt").await.unwrap();
     assert_eq!(shown.snapshot.unwrap().reason, SnapshotReason::Request);
     assert_eq!(client.fetch_state("hurt", false).await.unwrap().unreadable.len(), 1);
@@ -70,79 +70,79 @@ async fn the_snapshot_before_a_damaged_one_stands_in() {
     assert_eq!(losses[0].kind, ItemKind::Part);
     assert!(losses[0].place.starts_with("snapshot "), "{losses:?}");
     assert!(losses[0].reason.as_ref().unwrap().contains("taken instead: "), "{losses:?}");
-    assert_eq!(notes.read(&house, id).await, "kept");
+    assert_eq!(notes.read(&test_node, id).await, "kept");
 
     // The next snapshot is whole again, and nothing is lost any more.
     client.close_session("hurt").await.unwrap();
     let resumed = client.resume_session("hurt").await.unwrap();
     assert!(!resumed.session.receipt.unwrap().has_losses());
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_good_snapshot_stands_in_for_a_damaged_one_before_a_shrunk_one_does() {
     let notes = Notes::start().await;
-    let mut house = start(build().with("BATON_SESSION_SNAPSHOT_INTERVAL", "1")).await;
-    let id = notes.open(&house, "hurt", "kept").await;
+    let mut test_node = start(build().with("BATON_SESSION_SNAPSHOT_INTERVAL", "1")).await;
+    let id = notes.open(&test_node, "hurt", "kept").await;
     // What is missing as a browser has just come back is lost.
-    house.kill_everybody(&[id]).await.unwrap();
-    house.start_node().await.unwrap();
+    test_node.kill_everybody(&[id]).await.unwrap();
+    test_node.start_node().await.unwrap();
     notes.forget(true);
-    house.client().unwrap().resume_session("hurt").await.unwrap();
-    let client = house.client().unwrap().clone();
+    test_node.client().unwrap().resume_session("hurt").await.unwrap();
+    let client = test_node.client().unwrap().clone();
     let history = async |client: &Client| {
         client.list_history("hurt", &ListHistory::default()).await.unwrap().items
     };
     eventually("a shrunk one", async || history(&client).await[0].shrunk).await;
     notes.forget(false);
-    let holders = house.holders(id).await.unwrap();
-    house.stop_node().await.unwrap();
+    let holders = test_node.holders(id).await.unwrap();
+    test_node.stop_node().await.unwrap();
     victims::kill_all(&holders).await.unwrap();
-    assert_eq!(damage(&house, id, &["request"]), 1);
-    house.start_node().await.unwrap();
+    assert_eq!(damage(&test_node, id, &["request"]), 1);
+    test_node.start_node().await.unwrap();
 
-    wait_for_state(&house, "hurt", Lifecycle::Recoverable).await;
-    let client = house.client().unwrap().clone();
+    wait_for_state(&test_node, "hurt", Lifecycle::Recoverable).await;
+    let client = test_node.client().unwrap().clone();
     let receipt = client.resume_session("hurt").await.unwrap().session.receipt.unwrap();
     let losses: Vec<_> = receipt.losses().map(|item| item.kind).collect();
     assert_eq!(losses, [ItemKind::Part]);
     assert!(receipt.items.iter().any(|item| item.kind == ItemKind::Snapshot));
     assert!(!history(&client).await[0].shrunk);
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_without_a_readable_snapshot_says_so_and_can_be_looked_at_and_deleted() {
     let notes = Notes::start().await;
-    let (mut house, id) = house_with_closed(&notes).await;
-    assert!(damage(&house, id, &["open", "navigation", "request", "close"]) >= 3);
-    house.start_node().await.unwrap();
+    let (mut test_node, id) = test_node_with_closed(&notes).await;
+    assert!(damage(&test_node, id, &["open", "navigation", "request", "close"]) >= 3);
+    test_node.start_node().await.unwrap();
 
-    let client = house.client().unwrap().clone();
+    let client = test_node.client().unwrap().clone();
     let refused = client.resume_session("hurt").await.unwrap_err();
     assert_eq!(refused.code(), Some(ErrorCode::StorageDamaged));
     let refused = refused.to_string().replace(&id.to_string(), "ID");
     let expected = "expected session ID to have a snapshot that can be read, found all damaged: ";
     assert!(refused.starts_with(expected), "{refused}");
-    assert_eq!(state_of(&house, "hurt").await, Lifecycle::Closed);
+    assert_eq!(state_of(&test_node, "hurt").await, Lifecycle::Closed);
     client.delete_session("hurt").await.unwrap();
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_running_browser_outlives_the_damage_of_all_its_snapshots() {
     let notes = Notes::start().await;
-    let mut house = house().await;
-    let id = notes.open(&house, "hurt", "kept").await;
-    house.stop_node().await.unwrap();
-    assert!(damage(&house, id, &["open", "navigation", "request", "shutdown"]) >= 3);
-    house.start_node().await.unwrap();
+    let mut test_node = test_node().await;
+    let id = notes.open(&test_node, "hurt", "kept").await;
+    test_node.stop_node().await.unwrap();
+    assert!(damage(&test_node, id, &["open", "navigation", "request", "shutdown"]) >= 3);
+    test_node.start_node().await.unwrap();
 
-    assert_eq!(state_of(&house, "hurt").await, Lifecycle::Active);
-    let client = house.client().unwrap().clone();
+    assert_eq!(state_of(&test_node, "hurt").await, Lifecycle::Active);
+    let client = test_node.client().unwrap().clone();
     client.close_session("hurt").await.unwrap();
     let resumed = client.resume_session("hurt").await.unwrap();
     assert!(!resumed.session.receipt.unwrap().has_losses());
-    assert_eq!(notes.read(&house, id).await, "kept");
-    house.clear().await.unwrap();
+    assert_eq!(notes.read(&test_node, id).await, "kept");
+    test_node.clear().await.unwrap();
 }

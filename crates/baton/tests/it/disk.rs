@@ -4,10 +4,10 @@
 //! Both mount a small disk in the place of the data folder, which takes root. `cargo xtask soak`
 //! runs them.
 
-use crate::houses::build;
 use crate::notes::{Notes, eventually, state_of};
+use crate::test_nodes::build;
 use baton_api::ErrorCode;
-use baton_playground::{House, victims};
+use baton_playground::{TestNode, victims};
 use baton_session::{Lifecycle, SessionId};
 use baton_testing::skip;
 use std::ffi::OsStr;
@@ -22,8 +22,8 @@ struct Disk(PathBuf);
 
 impl Disk {
     /// Mounts what these arguments say; why not, when that is not allowed.
-    fn mount(arguments: &[&OsStr], house: &House) -> Result<Self, String> {
-        let place = house.data().path().to_owned();
+    fn mount(arguments: &[&OsStr], test_node: &TestNode) -> Result<Self, String> {
+        let place = test_node.data().path().to_owned();
         std::fs::create_dir_all(&place).unwrap();
         let mounted = Command::new("mount").args(arguments).arg(&place).output().unwrap();
         let why =
@@ -65,15 +65,15 @@ fn fill(disk: &Path) -> PathBuf {
 }
 
 /// A note that is too long for whatever room a database keeps for itself.
-async fn write_much(notes: &Notes, house: &House, id: SessionId) {
-    let page = notes.page(house, id).await;
+async fn write_much(notes: &Notes, test_node: &TestNode, id: SessionId) {
+    let page = notes.page(test_node, id).await;
     let long = "localStorage.setItem('much', Array.from({ length: 170_000 }, Math.random)); true";
     assert!(page.evaluate::<bool>(long).await.unwrap());
 }
 
 /// What a capture is refused with, first its code.
-async fn refusal(house: &House) -> (Option<ErrorCode>, String) {
-    let refused = house.client().unwrap().capture_session("disk").await.unwrap_err();
+async fn refusal(test_node: &TestNode) -> (Option<ErrorCode>, String) {
+    let refused = test_node.client().unwrap().capture_session("disk").await.unwrap_err();
     (refused.code(), refused.to_string())
 }
 
@@ -81,21 +81,21 @@ async fn refusal(house: &House) -> (Option<ErrorCode>, String) {
 #[ignore = "needs a mount; cargo xtask soak runs it"]
 async fn a_full_disk_costs_no_snapshot_and_no_browser() {
     let notes = Notes::start().await;
-    let mut house = build();
+    let mut test_node = build();
     let arguments = ["-t", "tmpfs", "-o", "size=128m,mode=700", "tmpfs"].map(OsStr::new);
-    let disk = match Disk::mount(&arguments, &house) {
+    let disk = match Disk::mount(&arguments, &test_node) {
         Ok(disk) => disk,
         Err(why) => skip!("{why}"),
     };
-    house.start_node().await.unwrap();
-    let id = notes.open(&house, "disk", "kept").await;
-    let client = house.client().unwrap().clone();
+    test_node.start_node().await.unwrap();
+    let id = notes.open(&test_node, "disk", "kept").await;
+    let client = test_node.client().unwrap().clone();
     let kept = client.fetch_session("disk").await.unwrap().snapshot.unwrap();
-    let holders = house.holders(id).await.unwrap();
+    let holders = test_node.holders(id).await.unwrap();
 
     let filler = fill(&disk.0);
-    write_much(&notes, &house, id).await;
-    let (code, said) = refusal(&house).await;
+    write_much(&notes, &test_node, id).await;
+    let (code, said) = refusal(&test_node).await;
     assert_eq!(code, Some(ErrorCode::StorageFull), "{said}");
     insta::assert_snapshot!(said, @"no space is left for the database");
     let shown = client.fetch_session("disk").await.unwrap();
@@ -104,22 +104,22 @@ async fn a_full_disk_costs_no_snapshot_and_no_browser() {
     std::fs::remove_file(filler).unwrap();
     let much = client.capture_session("disk").await.unwrap();
     assert!(much.bytes > 1 << 20, "{much:?}");
-    assert_eq!(house.holders(id).await.unwrap(), holders, "another keeper or browser");
-    house.kill_everybody(&[id]).await.unwrap();
-    house.start_node().await.unwrap();
-    house.client().unwrap().resume_session("disk").await.unwrap();
-    assert_eq!(notes.read(&house, id).await, "kept");
-    assert!(!house.log().contains("panicked"), "{}", house.log());
-    house.kill_everybody(&[id]).await.unwrap();
+    assert_eq!(test_node.holders(id).await.unwrap(), holders, "another keeper or browser");
+    test_node.kill_everybody(&[id]).await.unwrap();
+    test_node.start_node().await.unwrap();
+    test_node.client().unwrap().resume_session("disk").await.unwrap();
+    assert_eq!(notes.read(&test_node, id).await, "kept");
+    assert!(!test_node.log().contains("panicked"), "{}", test_node.log());
+    test_node.kill_everybody(&[id]).await.unwrap();
     drop(disk);
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a mount; cargo xtask soak runs it"]
 async fn a_disk_that_takes_no_writes_costs_no_snapshot_and_no_browser() {
     let notes = Notes::start().await;
-    let mut house = build();
+    let mut test_node = build();
     let image = NamedTempFile::new().unwrap();
     image.as_file().set_len(192 << 20).unwrap();
     let made = Command::new("mkfs.ext4").arg("-q").arg(image.path()).output();
@@ -127,41 +127,41 @@ async fn a_disk_that_takes_no_writes_costs_no_snapshot_and_no_browser() {
         skip!("mkfs.ext4 is needed to make a disk");
     }
     let mount = [OsStr::new("-o"), OsStr::new("loop"), image.path().as_os_str()];
-    let disk = match Disk::mount(&mount, &house) {
+    let disk = match Disk::mount(&mount, &test_node) {
         Ok(disk) => disk,
         Err(why) => skip!("{why}"),
     };
-    house.start_node().await.unwrap();
-    let id = notes.open(&house, "disk", "kept").await;
-    let client = house.client().unwrap().clone();
+    test_node.start_node().await.unwrap();
+    let id = notes.open(&test_node, "disk", "kept").await;
+    let client = test_node.client().unwrap().clone();
     let kept = client.fetch_session("disk").await.unwrap().snapshot.unwrap();
-    let holders = house.holders(id).await.unwrap();
+    let holders = test_node.holders(id).await.unwrap();
 
     disk.break_down();
-    notes.write(&house, id, "late").await;
-    let (code, said) = refusal(&house).await;
+    notes.write(&test_node, id, "late").await;
+    let (code, said) = refusal(&test_node).await;
     assert_eq!(code, Some(ErrorCode::StorageUnavailable), "{said}");
     insta::assert_snapshot!(said, @"cannot reach the database: disk I/O error: its disk fails, or takes no writes");
     let shown = client.fetch_session("disk").await.unwrap();
     assert_eq!((shown.session.state, shown.snapshot), (Lifecycle::Active, Some(kept)));
-    house.kill_node().await.unwrap();
-    house.start_node().await.unwrap_err();
-    let log = house.log().replace(disk.0.to_str().unwrap(), "DATA");
+    test_node.kill_node().await.unwrap();
+    test_node.start_node().await.unwrap_err();
+    let log = test_node.log().replace(disk.0.to_str().unwrap(), "DATA");
     let said = log.lines().last().unwrap();
     insta::assert_snapshot!(said, @"error: DATA/node.lock: Read-only file system (os error 30)");
-    assert_eq!(notes.read(&house, id).await, "late", "the browser lives on");
-    assert_eq!(house.holders(id).await.unwrap(), holders);
-    assert!(!house.log().contains("panicked"), "{}", house.log());
+    assert_eq!(notes.read(&test_node, id).await, "late", "the browser lives on");
+    assert_eq!(test_node.holders(id).await.unwrap(), holders);
+    assert!(!test_node.log().contains("panicked"), "{}", test_node.log());
 
     // The disk is mended: what was acknowledged is there.
     victims::kill_all(&holders).await.unwrap();
     disk.take_away(image.path()).await;
-    let disk = Disk::mount(&mount, &house).unwrap();
-    house.start_node().await.unwrap_or_else(|error| panic!("{error}: {}", house.log()));
-    assert_eq!(state_of(&house, "disk").await, Lifecycle::Recoverable);
-    house.client().unwrap().resume_session("disk").await.unwrap();
-    assert_eq!(notes.read(&house, id).await, "kept");
-    house.kill_everybody(&[id]).await.unwrap();
+    let disk = Disk::mount(&mount, &test_node).unwrap();
+    test_node.start_node().await.unwrap_or_else(|error| panic!("{error}: {}", test_node.log()));
+    assert_eq!(state_of(&test_node, "disk").await, Lifecycle::Recoverable);
+    test_node.client().unwrap().resume_session("disk").await.unwrap();
+    assert_eq!(notes.read(&test_node, id).await, "kept");
+    test_node.kill_everybody(&[id]).await.unwrap();
     drop(disk);
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }

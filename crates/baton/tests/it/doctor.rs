@@ -3,14 +3,14 @@
 
 use crate::notes::Notes;
 use assert_cmd::cargo::cargo_bin_cmd;
-use baton_playground::House;
+use baton_playground::TestNode;
 use std::path::Path;
 
-fn doctor(house: &House, database: &Path) -> String {
+fn doctor(test_node: &TestNode, database: &Path) -> String {
     let mut command = cargo_bin_cmd!("baton");
     let run = command
         .arg("--data")
-        .arg(house.data().path())
+        .arg(test_node.data().path())
         .args(["doctor", "--database-url"])
         .arg(database)
         .write_stdin("")
@@ -21,41 +21,44 @@ fn doctor(house: &House, database: &Path) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn orphaned_keepers_are_explained() {
     let notes = Notes::start().await;
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
-    house.start_node().await.unwrap();
-    let id = notes.open(&house, "mine", "kept").await;
-    let [(_, keeper), _] = house.holders(id).await.unwrap();
-    house.kill_node().await.unwrap();
-    let usual = house.data().database();
-    let told = doctor(&house, &usual);
+    let mut test_node = TestNode::build(env!("CARGO_BIN_EXE_baton")).unwrap();
+    test_node.start_node().await.unwrap();
+    let id = notes.open(&test_node, "mine", "kept").await;
+    let [(_, keeper), _] = test_node.holders(id).await.unwrap();
+    test_node.kill_node().await.unwrap();
+    let usual = test_node.data().database();
+    let told = doctor(&test_node, &usual);
     let held = format!("process {keeper} holds Chrome/");
     assert!(told.lines().any(|line| line.starts_with("ok") && line.contains(&held)), "{told}");
 
-    let elsewhere = house.data().path().join("other.db");
-    let mut house = house.with("BATON_DATABASE_URL", &elsewhere);
-    house.start_node().await.unwrap();
-    house.kill_node().await.unwrap();
-    let told = doctor(&house, &elsewhere);
+    let elsewhere = test_node.data().path().join("other.db");
+    let mut test_node = test_node.with("BATON_DATABASE_URL", &elsewhere);
+    test_node.start_node().await.unwrap();
+    test_node.kill_node().await.unwrap();
+    let told = doctor(&test_node, &elsewhere);
     assert!(told.contains("which this database does not know"), "{told}");
     assert!(told.contains(&format!("end it with its browser: kill {keeper}")), "{told}");
 
-    let (socket, hidden) = (house.keeper_socket(id), house.data().path().join("hidden"));
+    let (socket, hidden) = (test_node.keeper_socket(id), test_node.data().path().join("hidden"));
     std::fs::rename(&socket, &hidden).unwrap();
-    let told = doctor(&house, &usual);
+    let told = doctor(&test_node, &usual);
     let lost = format!("process {keeper} is a keeper of this folder, and no socket leads to it");
     assert!(told.contains(&lost), "{told}");
     std::fs::rename(&hidden, &socket).unwrap();
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 /// The lines of a doctor on the browser and its sandbox, run as a user to whom the system gives no sandbox.
-async fn doctor_without_namespaces(house: &House, sandbox: Option<&str>) -> String {
+async fn doctor_without_namespaces(test_node: &TestNode, sandbox: Option<&str>) -> String {
     let forbid = "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all \
         --ambient-caps=-all \"$@\"";
     let mut command = tokio::process::Command::new("unshare");
     command.args(["--user", "--map-user=1000", "--keep-caps", "sh", "-c", forbid, "sh"]);
-    command.args([env!("CARGO_BIN_EXE_baton"), "--data"]).arg(house.data().path()).arg("doctor");
-    command.env("TMPDIR", house.folder()).kill_on_drop(true);
+    command
+        .args([env!("CARGO_BIN_EXE_baton"), "--data"])
+        .arg(test_node.data().path())
+        .arg("doctor");
+    command.env("TMPDIR", test_node.folder()).kill_on_drop(true);
     command.envs(sandbox.map(|sandbox| ("BATON_BROWSER_SANDBOX", sandbox)));
     let run = tokio::time::timeout(crate::notes::LIMIT, command.output()).await.unwrap().unwrap();
     let told = String::from_utf8(run.stdout).unwrap();
@@ -76,14 +79,14 @@ async fn doctor_without_namespaces(house: &House, sandbox: Option<&str>) -> Stri
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_chromium_can_make_no_sandbox_its_own_reason_is_told_and_what_to_do() {
-    let house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
-    let told = doctor_without_namespaces(&house, None).await;
+    let test_node = TestNode::build(env!("CARGO_BIN_EXE_baton")).unwrap();
+    let told = doctor_without_namespaces(&test_node, None).await;
     assert!(told.contains("No usable sandbox!"), "{told}");
     assert!(told.contains("→ allow user namespaces to its user"), "{told}");
     assert!(told.contains("browser.sandbox = \"off\""), "{told}");
 
-    let told = doctor_without_namespaces(&house, Some("off")).await;
+    let told = doctor_without_namespaces(&test_node, Some("off")).await;
     assert!(told.contains(", and it starts"), "{told}");
     assert!(told.contains("browser.sandbox is off: Chromium runs with --no-sandbox"), "{told}");
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }

@@ -5,13 +5,13 @@
 //! opens at once and a closed session whose name was taken in `crowd.rs`, damaged snapshots in
 //! `damage.rs`, damaged parts in `parts.rs`.
 
-use crate::houses::{build, house, start};
 use crate::notes::{LIMIT, Notes, wait_for_state};
+use crate::test_nodes::{build, start, test_node};
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
 use baton_api::{AttachSession, ErrorCode, ListSessions, SnapshotReason};
-use baton_playground::{House, Page, Site, victims};
+use baton_playground::{Page, Site, TestNode, victims};
 use baton_session::receipt::ItemKind;
 use baton_session::{Lifecycle, SessionId, State, StorageKey, Text};
 use std::time::Instant;
@@ -41,10 +41,10 @@ const LARGE: &str = "<title>large</title><script>
 </script>";
 
 /// Opens a page in a session of its own.
-async fn open(house: &House, site: &Site) -> (SessionId, Page) {
+async fn open(test_node: &TestNode, site: &Site) -> (SessionId, Page) {
     let url = site.url("/").unwrap();
-    let id = house.open("edge", [url.clone()]).await.unwrap();
-    (id, Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap())
+    let id = test_node.open("edge", [url.clone()]).await.unwrap();
+    (id, Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap())
 }
 
 /// A site with one page.
@@ -56,9 +56,9 @@ async fn site(page: impl Into<String>) -> Site {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_browser_that_dies_in_the_middle_of_a_capture_costs_that_capture_only() {
     let site = site(LARGE).await;
-    let house = start(build().with("BATON_SESSION_SNAPSHOT_INTERVAL", "3600")).await;
-    let client = house.client().unwrap().clone();
-    let (id, mut page) = open(&house, &site).await;
+    let test_node = start(build().with("BATON_SESSION_SNAPSHOT_INTERVAL", "3600")).await;
+    let client = test_node.client().unwrap().clone();
+    let (id, mut page) = open(&test_node, &site).await;
     let mut cut_off = 0;
     for round in 1..=5 {
         let write = async |text: &str| page.evaluate::<bool>(&format!("write('{text}')")).await;
@@ -67,13 +67,13 @@ async fn a_browser_that_dies_in_the_middle_of_a_capture_costs_that_capture_only(
         let kept = client.capture_session("edge").await.unwrap();
         let took = began.elapsed();
         assert!(write(&format!("late {round}")).await.unwrap());
-        let (asker, browser) = (client.clone(), house.holders(id).await.unwrap()[1]);
+        let (asker, browser) = (client.clone(), test_node.holders(id).await.unwrap()[1]);
         let capturing = tokio::spawn(async move { asker.capture_session("edge").await });
         // Each round dies later in the capture. Whether it was in time is seen by the answer.
         sleep(took * round / 6).await;
         victims::kill_all(&[browser]).await.unwrap();
         let captured = capturing.await.unwrap();
-        wait_for_state(&house, "edge", Lifecycle::Recoverable).await;
+        wait_for_state(&test_node, "edge", Lifecycle::Recoverable).await;
 
         cut_off += u32::from(captured.is_err());
         let newest = client.fetch_session("edge").await.unwrap().snapshot.unwrap();
@@ -84,7 +84,7 @@ async fn a_browser_that_dies_in_the_middle_of_a_capture_costs_that_capture_only(
         // localStorage when the browser comes to it.
         let is_of_disk = receipt.items.iter().any(|item| item.kind == ItemKind::Site);
         let url = site.url("/").unwrap();
-        page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+        page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap();
         let found: Vec<String> = page.evaluate("read()").await.unwrap();
         let told = format!("round {round}: {found:?} after {newest:?}");
         assert_eq!(found.len(), 2, "{told}: the note, and one text in all of the database");
@@ -104,7 +104,7 @@ async fn a_browser_that_dies_in_the_middle_of_a_capture_costs_that_capture_only(
         }
     }
     assert!(cut_off > 0, "every capture was over before the browser died");
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 /// A page that counts its visits, goes on to the next one at the next of these hosts, and rests at 40
@@ -166,9 +166,9 @@ fn expect_one_visit(state: &State, round: i64) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_captured_during_a_navigation_belongs_together() {
-    let (site, house) = (site(walk("abc", 100)).await, house().await);
-    let client = house.client().unwrap().clone();
-    house.open("edge", [site.url_on("a", "/?n=0").unwrap()]).await.unwrap();
+    let (site, test_node) = (site(walk("abc", 100)).await, test_node().await);
+    let client = test_node.client().unwrap().clone();
+    test_node.open("edge", [site.url_on("a", "/?n=0").unwrap()]).await.unwrap();
     let begun = Instant::now();
     loop {
         let snapshot = client.capture_session("edge").await.unwrap();
@@ -183,14 +183,14 @@ async fn what_is_captured_during_a_navigation_belongs_together() {
         }
         assert!(begun.elapsed() < LIMIT, "the page never rests: {n}");
     }
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_snapshot_of_a_tab_that_always_moves_on_mixes_two_visits() {
-    let (site, house) = (site(walk("a", 30)).await, house().await);
-    let client = house.client().unwrap().clone();
-    house.open("edge", [site.url_on("a", "/?n=0").unwrap()]).await.unwrap();
+    let (site, test_node) = (site(walk("a", 30)).await, test_node().await);
+    let client = test_node.client().unwrap().clone();
+    test_node.open("edge", [site.url_on("a", "/?n=0").unwrap()]).await.unwrap();
     let mut last = 0;
     for _ in 0..12 {
         client.capture_session("edge").await.unwrap();
@@ -202,19 +202,19 @@ async fn no_snapshot_of_a_tab_that_always_moves_on_mixes_two_visits() {
         last = n;
     }
     assert!(last > 12, "the tab went on during the captures: {last}");
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_name_of_a_session_that_may_come_back_is_taken() {
     let notes = Notes::start().await;
-    let house = house().await;
-    let client = house.client().unwrap().clone();
-    let id = notes.open(&house, "shop", "kept").await;
-    let holders = house.holders(id).await.unwrap();
+    let test_node = test_node().await;
+    let client = test_node.client().unwrap().clone();
+    let id = notes.open(&test_node, "shop", "kept").await;
+    let holders = test_node.holders(id).await.unwrap();
     let mut said = Vec::new();
     for state in [Lifecycle::Active, Lifecycle::Recoverable] {
-        wait_for_state(&house, "shop", state).await;
+        wait_for_state(&test_node, "shop", state).await;
         said.push(client.open_session(&notes.request("shop")).await.unwrap_err());
         let cdp_url = "http://127.0.0.1:1".parse().unwrap();
         let attach = AttachSession { name: "shop".parse().unwrap(), description: None, cdp_url };
@@ -232,6 +232,6 @@ async fn the_name_of_a_session_that_may_come_back_is_taken() {
     let all = client.list_sessions(&ListSessions::default()).await.unwrap().items;
     assert_eq!(all.len(), 1, "{all:?}");
     client.resume_session("shop").await.unwrap();
-    assert_eq!(notes.read(&house, id).await, "kept");
-    house.clear().await.unwrap();
+    assert_eq!(notes.read(&test_node, id).await, "kept");
+    test_node.clear().await.unwrap();
 }

@@ -1,9 +1,9 @@
 //! What pages see of the world stays the same over a crash.
 
-use crate::houses::house;
 use crate::one_way_in::refused;
+use crate::test_nodes::test_node;
 use baton_api::OpenSession;
-use baton_playground::{House, Page, Site};
+use baton_playground::{Page, Site, TestNode};
 use baton_session::receipt::ItemKind;
 use baton_session::state::{Environment, Geolocation, Viewport};
 use serde_json::json;
@@ -23,15 +23,15 @@ const SEEN: &str = "(async () => {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_browser_does_not_say_that_it_is_another_one() {
-    let house = house().await;
+    let test_node = test_node().await;
     let agent = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) \
                  Chrome/147.0.0.0 Safari/537.36";
-    let said = refused(&house, &["open", "--name", "posing", "--user-agent", agent]);
+    let said = refused(&test_node, &["open", "--name", "posing", "--user-agent", agent]);
     assert!(said.contains("and the user agent says Chrome 147"), "{said}");
     assert!(said.contains("add a name of your own at the end"), "{said}");
-    let left = house.client().unwrap().fetch_session("posing").await.unwrap_err();
+    let left = test_node.client().unwrap().fetch_session("posing").await.unwrap_err();
     assert!(left.to_string().contains("posing"), "nothing is left of it: {left}");
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -42,7 +42,7 @@ async fn the_environment_comes_back() {
     });
     let site = Site::start(axum::Router::new().route("/", headers)).await.unwrap();
     let url = site.url_on("a", "/").unwrap();
-    let mut house = house().await;
+    let mut test_node = test_node().await;
     let request = OpenSession {
         environment: Environment {
             viewport: Some(Viewport { width: 1024, height: 700 }),
@@ -56,40 +56,40 @@ async fn the_environment_comes_back() {
         },
         ..OpenSession::new("kathmandu".parse().unwrap(), [url.clone()])
     };
-    let id = house.client().unwrap().open_session(&request).await.unwrap().session.id;
+    let id = test_node.client().unwrap().open_session(&request).await.unwrap().session.id;
     let wanted = "Asia/Katmandu | ja-JP | Baton test | 1024x700 | 35.5,139.5 | same in a worker";
     assert_eq!(
-        seen(&house, id, url.as_str()).await,
+        seen(&test_node, id, url.as_str()).await,
         (wanted.to_owned(), "Baton test | ja-JP,ja;q=0.9".to_owned())
     );
 
     // What one client granted ends with it, and takes nothing of ours along.
-    let agent = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+    let agent = Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap();
     let browser = agent.session().connection().browser();
     let granted = json!({ "permission": { "name": "notifications" }, "setting": "granted" });
     browser.call("Browser.setPermission", granted).await.unwrap();
     let state = "navigator.permissions.query({ name: 'notifications' }).then((it) => it.state)";
     assert_eq!(agent.evaluate::<String>(state).await.unwrap(), "granted");
     drop((browser, agent));
-    let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+    let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap();
     page.wait_for(&format!("{state}.then((state) => state === 'prompt')")).await.unwrap();
-    assert_eq!(seen(&house, id, url.as_str()).await.0, wanted);
+    assert_eq!(seen(&test_node, id, url.as_str()).await.0, wanted);
 
-    house.kill_everybody(&[id]).await.unwrap();
-    house.start_node().await.unwrap();
-    let resumed = house.client().unwrap().resume_session("kathmandu").await.unwrap();
+    test_node.kill_everybody(&[id]).await.unwrap();
+    test_node.start_node().await.unwrap();
+    let resumed = test_node.client().unwrap().resume_session("kathmandu").await.unwrap();
     let receipt = resumed.session.receipt.unwrap();
     let environment = receipt.items.iter().filter(|item| item.kind == ItemKind::Environment);
     assert_eq!(environment.count(), 5, "{receipt:#?}");
     assert!(!receipt.has_losses(), "{receipt:#?}");
-    assert_eq!(seen(&house, id, url.as_str()).await.0, wanted);
-    house.client().unwrap().close_session("kathmandu").await.unwrap();
-    house.clear().await.unwrap();
+    assert_eq!(seen(&test_node, id, url.as_str()).await.0, wanted);
+    test_node.client().unwrap().close_session("kathmandu").await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 /// What the page's script sees, and what the site got as headers.
-async fn seen(house: &House, id: baton_session::SessionId, url: &str) -> (String, String) {
-    let page = Page::attach(&house.keeper_socket(id), url).await.unwrap();
+async fn seen(test_node: &TestNode, id: baton_session::SessionId, url: &str) -> (String, String) {
+    let page = Page::attach(&test_node.keeper_socket(id), url).await.unwrap();
     let script = page.evaluate(SEEN).await.unwrap();
     (script, page.evaluate("document.body.innerText").await.unwrap())
 }

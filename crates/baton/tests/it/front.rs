@@ -1,12 +1,12 @@
 //! The proxy in front of a service, by a node and by itself.
 
-use crate::houses;
 use crate::notes::LIMIT;
+use crate::test_nodes;
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
 use baton_api::cocoon::{CocoonAccess, CocoonPages, PutCocoon};
-use baton_playground::{House, Site};
+use baton_playground::{Site, TestNode};
 use serde_json::{Value, json};
 use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -39,8 +39,8 @@ async fn token(url: &str) -> Option<String> {
 }
 
 /// A request of the extension to the node.
-async fn ask(house: &House, path: &str, key: Option<&str>, body: Value) -> Value {
-    let client = house.client().unwrap();
+async fn ask(test_node: &TestNode, path: &str, key: Option<&str>, body: Value) -> Value {
+    let client = test_node.client().unwrap();
     let http = reqwest::Client::builder().no_proxy().build().unwrap();
     let origin = format!("chrome-extension://{}", baton_server::EXTENSION_ID);
     let request = http.post(client.base().join(path).unwrap()).header("origin", origin);
@@ -54,16 +54,17 @@ async fn ask(house: &House, path: &str, key: Option<&str>, body: Value) -> Value
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_stands_in_front_of_a_service_and_tells_paired_browsers_where() {
     let site = shop().await;
-    let house = houses::build();
-    house.data().create().unwrap();
+    let test_node = test_nodes::build();
+    test_node.data().create().unwrap();
     let file = settings(&site, "listen = \"127.0.0.1:0\"");
-    std::fs::write(house.data().settings(), file).unwrap();
-    let house = houses::start(house).await;
-    let code = house.client().unwrap().pair_browser().await.unwrap().code;
+    std::fs::write(test_node.data().settings(), file).unwrap();
+    let test_node = test_nodes::start(test_node).await;
+    let code = test_node.client().unwrap().pair_browser().await.unwrap().code;
     let exchange = json!({"code": code, "browser_id": "b-1"});
-    let paired = ask(&house, "/debug/pair/exchange", None, exchange).await;
+    let paired = ask(&test_node, "/debug/pair/exchange", None, exchange).await;
     let key = paired["key"].as_str().unwrap();
-    let connection = ask(&house, "/debug/connect", Some(key), json!({"browser_id": "b-1"})).await;
+    let connection =
+        ask(&test_node, "/debug/connect", Some(key), json!({"browser_id": "b-1"})).await;
     let ways = connection["cocoons"].as_array().unwrap();
     assert_eq!((&ways[0]["id"], &ways[0]["name"]), (&json!("shop"), &json!("The shop")));
     let origins: Vec<&str> = ways.iter().map(|way| way["origin"].as_str().unwrap()).collect();
@@ -75,20 +76,20 @@ async fn a_node_stands_in_front_of_a_service_and_tells_paired_browsers_where() {
         let one = token(&url).await.unwrap();
         assert_ne!(token(&url).await.unwrap(), one, "each page has a token of its own");
     }
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_service_that_is_named_while_the_node_runs_stays_over_a_restart_and_may_ask_for_a_key() {
     let site = shop().await;
-    let mut house = houses::build();
-    house.data().create().unwrap();
-    std::fs::write(house.data().settings(), "[proxy]\nlisten = \"127.0.0.1:0\"\n").unwrap();
-    house = houses::start(house).await;
+    let mut test_node = test_nodes::build();
+    test_node.data().create().unwrap();
+    std::fs::write(test_node.data().settings(), "[proxy]\nlisten = \"127.0.0.1:0\"\n").unwrap();
+    test_node = test_nodes::start(test_node).await;
     let upstream = site.url("/").unwrap().to_string();
     let run = |arguments: &[&str]| {
         let mut baton = std::process::Command::new(env!("CARGO_BIN_EXE_baton"));
-        let baton = baton.arg("--data").arg(house.data().path()).arg("--json").args(arguments);
+        let baton = baton.arg("--data").arg(test_node.data().path()).arg("--json").args(arguments);
         let output = baton.output().unwrap();
         serde_json::from_slice::<Value>(&output.stdout).unwrap()
     };
@@ -101,14 +102,14 @@ async fn a_service_that_is_named_while_the_node_runs_stays_over_a_restart_and_ma
     let http = http.redirect(reqwest::redirect::Policy::none()).build().unwrap();
     assert_eq!(http.get(url.clone()).send().await.unwrap().status(), 401);
 
-    let client = house.client().unwrap();
+    let client = test_node.client().unwrap();
     client.put_cocoon(&"shop".parse().unwrap(), &named(&upstream, "ada")).await.unwrap_err();
-    house.kill_node().await.unwrap();
-    house.start_node().await.unwrap();
-    let list = house.client().unwrap().list_cocoons().await.unwrap();
+    test_node.kill_node().await.unwrap();
+    test_node.start_node().await.unwrap();
+    let list = test_node.client().unwrap().list_cocoons().await.unwrap();
     let again = list.items[0].urls[1].clone();
     let id = "shop".parse().unwrap();
-    let ticket = house.client().unwrap().enter_cocoon(&id).await.unwrap();
+    let ticket = test_node.client().unwrap().enter_cocoon(&id).await.unwrap();
     // The host name of the cocoon is this machine for browsers, and needs a resolver elsewhere.
     let mut enter = again.clone();
     enter.set_path("/proxy/shop/.baton/enter");
@@ -118,9 +119,9 @@ async fn a_service_that_is_named_while_the_node_runs_stays_over_a_restart_and_ma
     let page = http.get(again).header("cookie", pass).send().await.unwrap();
     assert_eq!(page.text().await.unwrap(), "<title>shop</title>");
     assert_eq!(http.get(enter).send().await.unwrap().status(), 401, "a ticket counts once");
-    house.client().unwrap().delete_cocoon(&id, None).await.unwrap();
-    assert!(house.client().unwrap().list_cocoons().await.unwrap().items.is_empty());
-    house.clear().await.unwrap();
+    test_node.client().unwrap().delete_cocoon(&id, None).await.unwrap();
+    assert!(test_node.client().unwrap().list_cocoons().await.unwrap().items.is_empty());
+    test_node.clear().await.unwrap();
 }
 
 fn named(upstream: &str, owner: &str) -> PutCocoon {
@@ -136,8 +137,8 @@ fn named(upstream: &str, owner: &str) -> PutCocoon {
 #[tokio::test]
 async fn a_proxy_runs_by_itself_with_the_settings_of_a_file() {
     let site = shop().await;
-    let house = houses::build();
-    let data = house.data().path().to_owned();
+    let test_node = test_nodes::build();
+    let data = test_node.data().path().to_owned();
     let baton = || {
         let mut baton = Command::new(env!("CARGO_BIN_EXE_baton"));
         baton.arg("--data").arg(&data).args(["proxy", "--listen", "127.0.0.1:0"]);
@@ -148,13 +149,13 @@ async fn a_proxy_runs_by_itself_with_the_settings_of_a_file() {
     assert_eq!(none.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&none.stderr).contains("expected cocoons in the settings"));
 
-    house.data().create().unwrap();
-    std::fs::write(house.data().settings(), settings(&site, "")).unwrap();
+    test_node.data().create().unwrap();
+    std::fs::write(test_node.data().settings(), settings(&site, "")).unwrap();
     let mut proxy = baton().spawn().unwrap();
     let mut said = BufReader::new(proxy.stderr.take().unwrap()).lines();
     let line = timeout(LIMIT, said.next_line()).await.unwrap().unwrap().unwrap();
     let port = line.split("localhost:").nth(1).unwrap().split('/').next().unwrap().to_owned();
     assert!(token(&format!("http://127.0.0.1:{port}/proxy/shop/")).await.is_some());
     proxy.start_kill().unwrap();
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }

@@ -1,14 +1,14 @@
 //! Who signs out is signed out; what a start of the browser lost is not; and every snapshot can be gone back
 //! to.
 
-use crate::houses::{build, start};
 use crate::notes::{eventually, wait_for_state};
+use crate::test_nodes::{build, start};
 use axum::Router;
 use axum::http::header::SET_COOKIE;
 use axum::response::{AppendHeaders, Html, IntoResponse};
 use axum::routing::get;
 use baton_api::{ListHistory, ResumeResult, SnapshotReason, SnapshotView};
-use baton_playground::{House, Page, Site};
+use baton_playground::{Page, Site, TestNode};
 use baton_session::receipt::{ItemKind, Outcome};
 use baton_session::{Lifecycle, SessionId};
 use std::sync::Arc;
@@ -39,17 +39,17 @@ impl Shop {
     }
 
     /// Opens a session, logs in, and captures that.
-    async fn open(&self, house: &House) -> (SessionId, SnapshotView) {
-        let id = house.open(NAME, [self.0.url("/").unwrap()]).await.unwrap();
+    async fn open(&self, test_node: &TestNode) -> (SessionId, SnapshotView) {
+        let id = test_node.open(NAME, [self.0.url("/").unwrap()]).await.unwrap();
         let enter =
             "fetch('/login').then(() => localStorage.setItem('token', 'of ada')).then(() => true)";
-        assert!(self.page(house, id).await.evaluate::<bool>(enter).await.unwrap());
-        (id, house.client().unwrap().capture_session(NAME).await.unwrap())
+        assert!(self.page(test_node, id).await.evaluate::<bool>(enter).await.unwrap());
+        (id, test_node.client().unwrap().capture_session(NAME).await.unwrap())
     }
 
-    async fn page(&self, house: &House, id: SessionId) -> Page {
+    async fn page(&self, test_node: &TestNode, id: SessionId) -> Page {
         let url = self.0.url("/").unwrap();
-        Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap()
+        Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap()
     }
 
     /// Whether whoever loads its page loses what it is logged in with.
@@ -58,16 +58,16 @@ impl Shop {
     }
 
     /// What happens when its user signs out, or the site thinks that it was away for too long.
-    async fn log_out(&self, house: &House, id: SessionId) {
+    async fn log_out(&self, test_node: &TestNode, id: SessionId) {
         let leave = "fetch('/logout').then(() => localStorage.clear()).then(() => true)";
-        assert!(self.page(house, id).await.evaluate::<bool>(leave).await.unwrap());
+        assert!(self.page(test_node, id).await.evaluate::<bool>(leave).await.unwrap());
     }
 
     /// The cookies and the token that the page has.
-    async fn seen(&self, house: &House, id: SessionId) -> String {
+    async fn seen(&self, test_node: &TestNode, id: SessionId) -> String {
         let see =
             "document.cookie.split('; ').sort().join('; ') + ' ' + localStorage.getItem('token')";
-        self.page(house, id).await.evaluate(see).await.unwrap()
+        self.page(test_node, id).await.evaluate(see).await.unwrap()
     }
 }
 
@@ -80,32 +80,32 @@ fn with_cookies(age: &str) -> impl IntoResponse + use<> {
 const LOGGED_IN: &str = "seen=1; sid=1 of ada";
 const LOGGED_OUT: &str = " null";
 
-/// A house whose node captures often.
-async fn house() -> House {
+/// A test node whose node captures often.
+async fn test_node() -> TestNode {
     start(build().with("BATON_SESSION_SNAPSHOT_INTERVAL", "1")).await
 }
 
 /// All snapshots, newest first.
-async fn history(house: &House) -> Vec<SnapshotView> {
+async fn history(test_node: &TestNode) -> Vec<SnapshotView> {
     let query = ListHistory::default();
-    house.client().unwrap().list_history(NAME, &query).await.unwrap().items
+    test_node.client().unwrap().list_history(NAME, &query).await.unwrap().items
 }
 
 /// Waits until the newest snapshot is a shrunk one.
-async fn wait_until_shrunk(house: &House) -> SnapshotView {
-    eventually("the newest snapshot is shrunk", async || history(house).await[0].shrunk).await;
-    history(house).await.remove(0)
+async fn wait_until_shrunk(test_node: &TestNode) -> SnapshotView {
+    eventually("the newest snapshot is shrunk", async || history(test_node).await[0].shrunk).await;
+    history(test_node).await.remove(0)
 }
 
 /// Kills node, keeper and browser, and starts the node again.
-async fn kill_everybody(house: &mut House, id: SessionId) {
-    house.kill_everybody(&[id]).await.unwrap();
-    house.start_node().await.unwrap();
+async fn kill_everybody(test_node: &mut TestNode, id: SessionId) {
+    test_node.kill_everybody(&[id]).await.unwrap();
+    test_node.start_node().await.unwrap();
 }
 
-async fn resume(house: &House) -> ResumeResult {
-    wait_for_state(house, NAME, Lifecycle::Recoverable).await;
-    house.client().unwrap().resume_session(NAME).await.unwrap()
+async fn resume(test_node: &TestNode) -> ResumeResult {
+    wait_for_state(test_node, NAME, Lifecycle::Recoverable).await;
+    test_node.client().unwrap().resume_session(NAME).await.unwrap()
 }
 
 /// What the receipt says about the snapshot that was passed over.
@@ -120,35 +120,35 @@ fn passed_over(resumed: &ResumeResult) -> Option<&str> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_signed_out_is_signed_out_after_a_crash() {
     let shop = Shop::start().await;
-    let mut house = house().await;
-    let (id, kept) = shop.open(&house).await;
-    shop.log_out(&house, id).await;
+    let mut test_node = test_node().await;
+    let (id, kept) = shop.open(&test_node).await;
+    shop.log_out(&test_node, id).await;
     let signed_out = async || {
-        let newest = history(&house).await.remove(0);
+        let newest = history(&test_node).await.remove(0);
         newest.id != kept.id && {
-            let state = house.client().unwrap().fetch_state(NAME, true).await.unwrap().state;
+            let state = test_node.client().unwrap().fetch_state(NAME, true).await.unwrap().state;
             state["cookies"].as_array().is_none_or(Vec::is_empty)
         }
     };
     eventually("a capture after the sign-out", signed_out).await;
-    assert!(!history(&house).await[0].shrunk, "somebody did that");
-    kill_everybody(&mut house, id).await;
-    assert_eq!(passed_over(&resume(&house).await), None);
-    assert_eq!(shop.seen(&house, id).await, LOGGED_OUT);
-    house.clear().await.unwrap();
+    assert!(!history(&test_node).await[0].shrunk, "somebody did that");
+    kill_everybody(&mut test_node, id).await;
+    assert_eq!(passed_over(&resume(&test_node).await), None);
+    assert_eq!(shop.seen(&test_node, id).await, LOGGED_OUT);
+    test_node.clear().await.unwrap();
 }
 
 /// A session that was logged in, whose browser died, and which lost its login as it came back.
 async fn lost_as_it_came_back(
     shop: &Shop,
-    house: &mut House,
+    test_node: &mut TestNode,
 ) -> (SessionId, SnapshotView, SnapshotView) {
-    let (id, kept) = shop.open(house).await;
-    assert_eq!(shop.seen(house, id).await, LOGGED_IN);
-    kill_everybody(house, id).await;
+    let (id, kept) = shop.open(test_node).await;
+    assert_eq!(shop.seen(test_node, id).await, LOGGED_IN);
+    kill_everybody(test_node, id).await;
     shop.forgets(true);
-    resume(house).await;
-    let lost = wait_until_shrunk(house).await;
+    resume(test_node).await;
+    let lost = wait_until_shrunk(test_node).await;
     shop.forgets(false);
     (id, kept, lost)
 }
@@ -156,71 +156,71 @@ async fn lost_as_it_came_back(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_gone_when_a_browser_has_just_come_back_costs_nothing() {
     let shop = Shop::start().await;
-    let mut house = house().await;
-    let (id, kept, lost) = lost_as_it_came_back(&shop, &mut house).await;
-    let forecast = house.client().unwrap().fetch_session(NAME).await.unwrap().forecast.unwrap();
+    let mut test_node = test_node().await;
+    let (id, kept, lost) = lost_as_it_came_back(&shop, &mut test_node).await;
+    let forecast = test_node.client().unwrap().fetch_session(NAME).await.unwrap().forecast.unwrap();
     assert_eq!((forecast.cookies, forecast.within_hour, forecast.within_day), (2, 0, 2));
-    kill_everybody(&mut house, id).await;
+    kill_everybody(&mut test_node, id).await;
 
-    let resumed = resume(&house).await;
+    let resumed = resume(&test_node).await;
     let why = passed_over(&resumed).unwrap();
     assert!(
         why.starts_with(&format!("the one of {} has lost more than half", lost.taken_at)),
         "{why}"
     );
-    assert_eq!(shop.seen(&house, id).await, LOGGED_IN);
+    assert_eq!(shop.seen(&test_node, id).await, LOGGED_IN);
     // What came back became the newest snapshot, and then what its tabs made of it. What it passed over
     // is still there.
     let now = resumed.session.snapshot.unwrap();
     assert_eq!((now.reason, now.shrunk), (SnapshotReason::Navigation, false));
-    let all = history(&house).await;
+    let all = history(&test_node).await;
     let before = before(&all, &now);
     assert_eq!((before.reason, before.shrunk), (SnapshotReason::Rollback, false));
     let all: Vec<_> = all.into_iter().map(|snapshot| snapshot.id).collect();
     assert!(all.contains(&kept.id) && all.contains(&lost.id));
-    kill_everybody(&mut house, id).await;
-    assert_eq!(passed_over(&resume(&house).await), None);
-    assert_eq!(shop.seen(&house, id).await, LOGGED_IN);
-    house.clear().await.unwrap();
+    kill_everybody(&mut test_node, id).await;
+    assert_eq!(passed_over(&resume(&test_node).await), None);
+    assert_eq!(shop.seen(&test_node, id).await, LOGGED_IN);
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_logout_that_somebody_captures_is_respected() {
     let shop = Shop::start().await;
-    let mut house = house().await;
-    let (id, _) = shop.open(&house).await;
-    shop.log_out(&house, id).await;
-    let accepted = house.client().unwrap().capture_session(NAME).await.unwrap();
+    let mut test_node = test_node().await;
+    let (id, _) = shop.open(&test_node).await;
+    shop.log_out(&test_node, id).await;
+    let accepted = test_node.client().unwrap().capture_session(NAME).await.unwrap();
     assert!(!accepted.shrunk);
-    kill_everybody(&mut house, id).await;
-    assert_eq!(passed_over(&resume(&house).await), None);
-    assert_eq!(shop.seen(&house, id).await, LOGGED_OUT);
-    house.clear().await.unwrap();
+    kill_everybody(&mut test_node, id).await;
+    assert_eq!(passed_over(&resume(&test_node).await), None);
+    assert_eq!(shop.seen(&test_node, id).await, LOGGED_OUT);
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_comes_back_to_a_living_browser_still_knows_the_good_one() {
     let shop = Shop::start().await;
-    let mut house = house().await;
-    let (id, kept, _) = lost_as_it_came_back(&shop, &mut house).await;
-    house.stop_node().await.unwrap();
-    house.start_node().await.unwrap();
-    assert_eq!(shop.seen(&house, id).await, LOGGED_OUT, "nothing was done to the browser");
-    let newest = history(&house).await.remove(0);
+    let mut test_node = test_node().await;
+    let (id, kept, _) = lost_as_it_came_back(&shop, &mut test_node).await;
+    test_node.stop_node().await.unwrap();
+    test_node.start_node().await.unwrap();
+    assert_eq!(shop.seen(&test_node, id).await, LOGGED_OUT, "nothing was done to the browser");
+    let newest = history(&test_node).await.remove(0);
     assert_eq!((newest.reason, newest.shrunk), (SnapshotReason::Shutdown, true));
     // Its next capture is judged by the good one as well.
-    let page = shop.page(&house, id).await;
+    let page = shop.page(&test_node, id).await;
     assert!(
         page.evaluate::<bool>("document.title = 'changed'; sessionStorage.a = 1; true")
             .await
             .unwrap()
     );
-    eventually("another capture", async || history(&house).await[0].id != newest.id).await;
-    assert!(history(&house).await[0].shrunk);
+    eventually("another capture", async || history(&test_node).await[0].id != newest.id).await;
+    assert!(history(&test_node).await[0].shrunk);
     let query = ListHistory::default();
-    let listed = house.client().unwrap().list_history(NAME, &query).await.unwrap();
+    let listed = test_node.client().unwrap().list_history(NAME, &query).await.unwrap();
     assert_eq!(listed.resumes_from, Some(kept.id));
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 /// The snapshot that was taken before another one, of those of a session, the newest first.
@@ -232,18 +232,18 @@ fn before<'a>(all: &'a [SnapshotView], snapshot: &SnapshotView) -> &'a SnapshotV
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_snapshot_can_be_gone_back_to() {
     let shop = Shop::start().await;
-    let mut house = house().await;
-    let (id, kept, lost) = lost_as_it_came_back(&shop, &mut house).await;
-    let client = house.client().unwrap().clone();
+    let mut test_node = test_node().await;
+    let (id, kept, lost) = lost_as_it_came_back(&shop, &mut test_node).await;
+    let client = test_node.client().unwrap().clone();
 
     // An active session goes back, by a part of the id, and what its browser held is kept.
     let back = client.roll_back_session(NAME, &kept.id.to_string()[..30]).await.unwrap();
     assert_eq!(passed_over(&back), None);
     assert_eq!(back.session.session.state, Lifecycle::Active);
     let now = back.session.snapshot.unwrap();
-    assert_eq!(before(&history(&house).await, &now).reason, SnapshotReason::Rollback);
-    assert_eq!(shop.seen(&house, id).await, LOGGED_IN);
-    let before = history(&house).await;
+    assert_eq!(before(&history(&test_node).await, &now).reason, SnapshotReason::Rollback);
+    assert_eq!(shop.seen(&test_node, id).await, LOGGED_IN);
+    let before = history(&test_node).await;
     let before = before.iter().find(|snapshot| snapshot.reason == SnapshotReason::Shutdown);
     assert!(before.unwrap().shrunk, "nobody accepted it");
     let diff =
@@ -252,45 +252,45 @@ async fn every_snapshot_can_be_gone_back_to() {
 
     // Also to one that a resume passes over; from then on it is what the session holds.
     client.roll_back_session(NAME, &lost.id.to_string()).await.unwrap();
-    assert_eq!(shop.seen(&house, id).await, LOGGED_OUT);
-    kill_everybody(&mut house, id).await;
-    resume(&house).await;
-    assert_eq!(shop.seen(&house, id).await, LOGGED_OUT);
+    assert_eq!(shop.seen(&test_node, id).await, LOGGED_OUT);
+    kill_everybody(&mut test_node, id).await;
+    resume(&test_node).await;
+    assert_eq!(shop.seen(&test_node, id).await, LOGGED_OUT);
 
     // And a session without a browser.
-    let client = house.client().unwrap().clone();
+    let client = test_node.client().unwrap().clone();
     client.close_session(NAME).await.unwrap();
     client.roll_back_session(NAME, &kept.id.to_string()).await.unwrap();
-    assert_eq!(shop.seen(&house, id).await, LOGGED_IN);
-    house.clear().await.unwrap();
+    assert_eq!(shop.seen(&test_node, id).await, LOGGED_IN);
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pruning_spares_the_good_one() {
     let shop = Shop::start().await;
-    let mut house = start(
+    let mut test_node = start(
         build()
             .with("BATON_SESSION_SNAPSHOT_INTERVAL", "1")
             .with("BATON_MAX_SESSION_SNAPSHOTS", "2"),
     )
     .await;
-    let (id, kept, lost) = lost_as_it_came_back(&shop, &mut house).await;
+    let (id, kept, lost) = lost_as_it_came_back(&shop, &mut test_node).await;
     let mut newest = lost.id;
     for number in 0..3 {
-        let page = shop.page(&house, id).await;
+        let page = shop.page(&test_node, id).await;
         let change = format!("sessionStorage.a = {number}; true");
         assert!(page.evaluate::<bool>(&change).await.unwrap());
-        eventually("another capture", async || history(&house).await[0].id != newest).await;
-        newest = history(&house).await[0].id;
+        eventually("another capture", async || history(&test_node).await[0].id != newest).await;
+        newest = history(&test_node).await[0].id;
     }
-    let left = history(&house).await;
+    let left = history(&test_node).await;
     assert_eq!(
         left.iter().map(|snapshot| snapshot.shrunk).collect::<Vec<_>>(),
         [true, true, false]
     );
     assert_eq!(left[2].id, kept.id);
-    kill_everybody(&mut house, id).await;
-    resume(&house).await;
-    assert_eq!(shop.seen(&house, id).await, LOGGED_IN);
-    house.clear().await.unwrap();
+    kill_everybody(&mut test_node, id).await;
+    resume(&test_node).await;
+    assert_eq!(shop.seen(&test_node, id).await, LOGGED_IN);
+    test_node.clear().await.unwrap();
 }

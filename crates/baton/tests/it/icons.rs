@@ -1,6 +1,6 @@
 //! The icon of a site: captured with a session, kept over its death, gone when another site is in front.
 
-use crate::houses::house;
+use crate::test_nodes::test_node;
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::Html;
@@ -27,24 +27,24 @@ async fn start_site() -> Site {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_shows_the_icon_of_the_site_in_front_also_after_its_death() {
     let site = start_site().await;
-    let mut house = house().await;
+    let mut test_node = test_node().await;
     let shop = site.url_on("shop", "/").unwrap();
-    let id = house.open("shop", [shop.clone()]).await.unwrap();
-    let client = house.client().unwrap().clone();
+    let id = test_node.open("shop", [shop.clone()]).await.unwrap();
+    let client = test_node.client().unwrap().clone();
     client.capture_session("shop").await.unwrap();
     let icon = client.fetch_icon("shop").await.unwrap();
     assert!(icon.starts_with(PNG));
 
-    house.kill_everybody(&[id]).await.unwrap();
-    house.start_node().await.unwrap();
-    let client = house.client().unwrap().clone();
+    test_node.kill_everybody(&[id]).await.unwrap();
+    test_node.start_node().await.unwrap();
+    let client = test_node.client().unwrap().clone();
     assert_eq!(client.fetch_icon("shop").await.unwrap(), icon, "it lies beside the snapshot");
     let receipt = client.resume_session("shop").await.unwrap().session.receipt.unwrap();
     assert_eq!((receipt.rejected, receipt.not_portable), (0, 0), "{receipt:?}");
     client.capture_session("shop").await.unwrap();
     assert_eq!(client.fetch_icon("shop").await.unwrap(), icon);
 
-    let page = Page::attach(&house.keeper_socket(id), shop.as_str()).await.unwrap();
+    let page = Page::attach(&test_node.keeper_socket(id), shop.as_str()).await.unwrap();
     let elsewhere = site.url_on("bare", "/bare").unwrap();
     let go = format!("location.href = '{elsewhere}'; true");
     assert!(page.evaluate::<bool>(&go).await.unwrap());
@@ -57,5 +57,5 @@ async fn a_session_shows_the_icon_of_the_site_in_front_also_after_its_death() {
     let none = client.fetch_icon("shop").await.unwrap_err();
     assert_eq!(none.code(), Some(ErrorCode::NoSnapshot), "no icon of a site that is not in front");
     client.close_session("shop").await.unwrap();
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }

@@ -1,12 +1,12 @@
 //! Two nodes on one database: a session has one holder at a time, and the other one takes over.
 
-use crate::houses;
 use crate::notes::eventually;
+use crate::test_nodes;
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
 use baton_api::{ClientError, ErrorCode};
-use baton_playground::{House, Page, Site, victims};
+use baton_playground::{Page, Site, TestNode, victims};
 use baton_session::{Lifecycle, SessionId};
 use std::ffi::OsStr;
 use std::time::Duration;
@@ -21,15 +21,15 @@ const END_LIMIT: Duration = Duration::from_mins(1);
 const LEFT: usize = 0;
 const RIGHT: usize = 1;
 
-/// Two houses that share one database, and a site that remembers its visitors.
+/// Two test nodes that share one database, and a site that remembers its visitors.
 pub(crate) struct Street {
-    pub(crate) houses: [House; 2],
+    pub(crate) test_nodes: [TestNode; 2],
     site: Site,
     _shared: TempDir,
 }
 
 impl Street {
-    /// A street whose houses share a SQLite file.
+    /// A street whose test nodes share a SQLite file.
     pub(crate) async fn build() -> Self {
         let shared = tempfile::tempdir().unwrap();
         let database = shared.path().join("baton.db");
@@ -50,7 +50,7 @@ impl Street {
         Self::build_on(database, shared, lease, "false").await
     }
 
-    /// A street whose houses share a database of a PostgreSQL server.
+    /// A street whose test nodes share a database of a PostgreSQL server.
     async fn build_on_postgres() -> Self {
         let database = baton_postgres::create_database().unwrap();
         Self::build_on(database, tempfile::tempdir().unwrap(), LEASE, "false").await
@@ -62,58 +62,58 @@ impl Street {
         lease: u64,
         rehydrates: &str,
     ) -> Self {
-        let house = || {
-            houses::build()
+        let test_node = || {
+            test_nodes::build()
                 .with("BATON_DATABASE_URL", database.as_ref())
                 .with("BATON_MASTER_KEY", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
                 .with("BATON_LEASE", lease.to_string())
                 .with("BATON_AUTO_REHYDRATE", rehydrates)
         };
-        let (mut left, mut right) = (house(), house());
+        let (mut left, mut right) = (test_node(), test_node());
         left.start_node().await.unwrap();
         right.start_node().await.unwrap();
         let page = || async {
             Html("<script>document.cookie ||= `visit=${Math.random()}; max-age=9999`</script>")
         };
         let site = Site::start(Router::new().route("/", get(page))).await.unwrap();
-        Self { houses: [left, right], site, _shared: shared }
+        Self { test_nodes: [left, right], site, _shared: shared }
     }
 
-    fn left(&self) -> &House {
-        &self.houses[LEFT]
+    fn left(&self) -> &TestNode {
+        &self.test_nodes[LEFT]
     }
 
-    fn right(&self) -> &House {
-        &self.houses[RIGHT]
+    fn right(&self) -> &TestNode {
+        &self.test_nodes[RIGHT]
     }
 
-    /// Opens a session in the left house.
+    /// Opens a session in the left test node.
     pub(crate) async fn open(&self) -> SessionId {
         self.left().open("shop", [self.site.url("/").unwrap()]).await.unwrap()
     }
 
-    pub(crate) async fn cookie(&self, house: &House, id: SessionId) -> String {
+    pub(crate) async fn cookie(&self, test_node: &TestNode, id: SessionId) -> String {
         let url = self.site.url("/").unwrap();
-        let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+        let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap();
         page.evaluate("document.cookie").await.unwrap()
     }
 
-    /// Resumes the session in the right house as soon as it may.
+    /// Resumes the session in the right test node as soon as it may.
     async fn take_over(&self) {
         take_over(self.right()).await;
     }
 
     pub(crate) async fn clear(self) {
-        for house in self.houses {
-            house.clear().await.unwrap();
+        for test_node in self.test_nodes {
+            test_node.clear().await.unwrap();
         }
     }
 }
 
-/// Resumes the session in a house as soon as it may.
-pub(crate) async fn take_over(house: &House) {
+/// Resumes the session in a test node as soon as it may.
+pub(crate) async fn take_over(test_node: &TestNode) {
     let end = Instant::now() + END_LIMIT;
-    while let Err(error) = house.client().unwrap().resume_session("shop").await {
+    while let Err(error) = test_node.client().unwrap().resume_session("shop").await {
         assert_eq!(code(&error), ErrorCode::Conflict, "{error}");
         assert!(Instant::now() < end, "the lease never ends: {error}");
         sleep(Duration::from_millis(100)).await;
@@ -141,7 +141,7 @@ async fn a_session_that_is_held_is_left_alone_by_others() {
     ] {
         assert_eq!(code(&error), ErrorCode::Conflict, "{error}");
     }
-    // Looking at it from the other house has changed nothing.
+    // Looking at it from the other test node has changed nothing.
     street.left().client().unwrap().capture_session("shop").await.unwrap();
     // Given back, it may live anywhere.
     street.left().client().unwrap().close_session("shop").await.unwrap();
@@ -167,7 +167,7 @@ async fn the_session_of_a_dead_node_is_taken_over_once_its_browser_is_gone(mut s
     let cookie = street.cookie(street.left(), id).await;
     street.left().client().unwrap().capture_session("shop").await.unwrap();
     let holders = street.left().holders(id).await.unwrap();
-    street.houses[LEFT].kill_node().await.unwrap();
+    street.test_nodes[LEFT].kill_node().await.unwrap();
     let right = street.right().client().unwrap();
     let state = async || right.fetch_session("shop").await.unwrap().session.state;
     let is_over = async || state().await != Lifecycle::Active;
@@ -178,7 +178,7 @@ async fn the_session_of_a_dead_node_is_taken_over_once_its_browser_is_gone(mut s
     victims::are_gone(&holders).await.unwrap();
     assert_eq!(street.cookie(street.right(), id).await, cookie);
     // The first node comes back to find that the session has moved.
-    street.houses[LEFT].start_node().await.unwrap();
+    street.test_nodes[LEFT].start_node().await.unwrap();
     let error = street.left().client().unwrap().resume_session("shop").await.unwrap_err();
     assert_eq!(code(&error), ErrorCode::Conflict, "{error}");
     street.right().client().unwrap().close_session("shop").await.unwrap();
@@ -193,7 +193,7 @@ async fn a_node_that_resumes_by_itself_takes_what_a_dead_one_held() {
     let id = street.open().await;
     let cookie = street.cookie(street.left(), id).await;
     street.left().client().unwrap().capture_session("shop").await.unwrap();
-    street.houses[LEFT].kill_node().await.unwrap();
+    street.test_nodes[LEFT].kill_node().await.unwrap();
     let right = street.right().client().unwrap();
     let is_resumed = async || {
         let now = right.fetch_session("shop").await.unwrap();
@@ -202,7 +202,7 @@ async fn a_node_that_resumes_by_itself_takes_what_a_dead_one_held() {
     eventually("the other node has resumed it", is_resumed).await;
     assert_eq!(street.cookie(street.right(), id).await, cookie);
     // The first one comes back, and leaves it where it is.
-    street.houses[LEFT].start_node().await.unwrap();
+    street.test_nodes[LEFT].start_node().await.unwrap();
     let error = street.left().client().unwrap().capture_session("shop").await.unwrap_err();
     assert_eq!(code(&error), ErrorCode::Conflict, "{error}");
     assert_eq!(street.cookie(street.right(), id).await, cookie);
@@ -235,10 +235,10 @@ async fn a_node_that_was_frozen_does_not_disturb_its_successor() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_copy_of_a_node_does_not_start_beside_the_original() {
     let mut street = Street::build().await;
-    street.houses[RIGHT].stop_node().await.unwrap();
-    let id = |house: &House| house.data().path().join("node.id");
+    street.test_nodes[RIGHT].stop_node().await.unwrap();
+    let id = |test_node: &TestNode| test_node.data().path().join("node.id");
     std::fs::copy(id(street.left()), id(street.right())).unwrap();
-    street.houses[RIGHT].start_node().await.unwrap_err();
+    street.test_nodes[RIGHT].start_node().await.unwrap_err();
     let log = street.right().log_tail();
     assert!(log.contains("remove its file node.id"), "{log}");
     // The original never noticed.

@@ -1,15 +1,15 @@
 //! Agents and people look into the tabs of a session: all that a page does is there, its secrets are not.
 
-use crate::houses;
 use crate::mcp::{agent, call};
 use crate::notes::{LIMIT, eventually};
+use crate::test_nodes;
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{Html, IntoResponse};
 use axum::routing::{get, post};
 use baton_api::debug::{ConsoleFilters, GapReason, NetworkFilters, TabToken, Wait};
 use baton_api::{Client, CreateKey, ErrorCode, OpenSession, Scope, SwitchDebug};
-use baton_playground::{House, Page, Site};
+use baton_playground::{Page, Site, TestNode};
 use serde_json::{Value, json};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -56,33 +56,33 @@ async fn shop() -> Site {
     Site::start(pages).await.unwrap()
 }
 
-/// A command line in the house.
-fn baton(house: &House, args: &[&str]) -> Command {
+/// A command line in the test node.
+fn baton(test_node: &TestNode, args: &[&str]) -> Command {
     let mut baton = Command::new(env!("CARGO_BIN_EXE_baton"));
-    baton.arg("--data").arg(house.data().path()).args(args);
-    baton.env("TZ", "UTC").env("FEDERATION_DIR", house.board());
+    baton.arg("--data").arg(test_node.data().path()).args(args);
+    baton.env("TZ", "UTC").env("FEDERATION_DIR", test_node.board());
     baton
 }
 
 /// What a command says; it has to be done.
-fn says(house: &House, args: &[&str]) -> String {
-    let ended = baton(house, args).output().unwrap();
+fn says(test_node: &TestNode, args: &[&str]) -> String {
+    let ended = baton(test_node, args).output().unwrap();
     assert!(ended.status.success(), "{args:?}: {ended:?}");
     String::from_utf8(ended.stdout).unwrap()
 }
 
 /// The token of the only tab.
-async fn token(house: &House) -> TabToken {
-    let mut tabs = house.client().unwrap().list_tabs().await.unwrap().items;
+async fn token(test_node: &TestNode) -> TabToken {
+    let mut tabs = test_node.client().unwrap().list_tabs().await.unwrap().items;
     assert_eq!(tabs.len(), 1, "{tabs:?}");
     tabs.remove(0).token
 }
 
 /// Waits until the page has said that it is done.
-async fn done(house: &House, token: &TabToken) {
+async fn done(test_node: &TestNode, token: &TabToken) {
     let filters =
         ConsoleFilters { message_pattern: Some("^done$".to_owned()), ..ConsoleFilters::default() };
-    let client = house.client().unwrap();
+    let client = test_node.client().unwrap();
     let found = timeout(LIMIT, client.get_console(token, &filters, Duration::from_secs(20)));
     assert_eq!(found.await.unwrap().unwrap().entries.len(), 1);
 }
@@ -105,16 +105,16 @@ fn plain(text: &str, site: &Site) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_that_a_page_does_is_there_from_the_first_byte_on_and_no_secret_is() {
-    let mut house = houses::build();
-    house.start_node().await.unwrap();
+    let mut test_node = test_nodes::build();
+    test_node.start_node().await.unwrap();
     let site = shop().await;
     let url = site.url("/").unwrap();
-    let mut said = says(&house, &["open", url.as_str(), "--name", "shop", "--debug"]);
-    let token = token(&house).await;
-    done(&house, &token).await;
+    let mut said = says(&test_node, &["open", url.as_str(), "--name", "shop", "--debug"]);
+    let token = token(&test_node).await;
+    done(&test_node, &token).await;
     let tab = token.as_str();
 
-    let network = says(&house, &["debug", "network", tab]);
+    let network = says(&test_node, &["debug", "network", tab]);
     insta::assert_snapshot!(plain(&network, &site), @"
     # TIME METHOD STATUS TOOK SIZE TYPE ADDRESS
     1 TIME GET 200 document http://shop/
@@ -126,7 +126,7 @@ async fn all_that_a_page_does_is_there_from_the_first_byte_on_and_no_secret_is()
     4 TIME GET 404 fetch http://shop/mi
      ssing
     ");
-    let console = says(&house, &["debug", "console", tab]);
+    let console = says(&test_node, &["debug", "console", tab]);
     insta::assert_snapshot!(plain(&console, &site), @r"
     TIME #1 log hello world {cart: 3}
     TIME #2 log token [redacted]
@@ -134,19 +134,19 @@ async fn all_that_a_page_does_is_there_from_the_first_byte_on_and_no_secret_is()
     TIME #4 error TypeError: out of stock at http://shop/
     TIME #5 info done
     ");
-    let failed = says(&house, &["debug", "network", tab, "--status-min", "400", "--json"]);
+    let failed = says(&test_node, &["debug", "network", tab, "--status-min", "400", "--json"]);
     let failed: Value = serde_json::from_str(&failed).unwrap();
     assert!(failed["requests"].as_array().unwrap().iter().all(|one| one["status"] == 404));
 
     // What came is there without its secrets, in every form.
-    let bodies = says(&house, &["debug", "network", tab, "--bodies", "--json"]);
+    let bodies = says(&test_node, &["debug", "network", tab, "--bodies", "--json"]);
     for body in
         [r#"{\"api_key\":\"[redacted]\",\"items\":[\"a\",\"b\"]}"#, "user=ada&password=[redacted]"]
     {
         assert!(bodies.contains(body), "{body} in {bodies}");
     }
-    let archive = house.data().path().join("shop.har");
-    says(&house, &["debug", "har", tab, "-o", archive.to_str().unwrap()]);
+    let archive = test_node.data().path().join("shop.har");
+    says(&test_node, &["debug", "har", tab, "-o", archive.to_str().unwrap()]);
     let archive = std::fs::read_to_string(archive).unwrap();
     let har: Value = serde_json::from_str(&archive).unwrap();
     assert_eq!(
@@ -155,7 +155,7 @@ async fn all_that_a_page_does_is_there_from_the_first_byte_on_and_no_secret_is()
     );
 
     // A model reads the same in few words.
-    let model = agent(&house).await;
+    let model = agent(&test_node).await;
     let listed = call(&model, "browser_debug_list_tabs", json!({})).await;
     assert_eq!(listed, format!("1 tab\n{tab} shop {url} shop"));
     let requests = call(&model, "browser_debug_get_network", json!({"token": tab})).await;
@@ -185,40 +185,41 @@ async fn all_that_a_page_does_is_there_from_the_first_byte_on_and_no_secret_is()
     let bomb = call(&model, "browser_debug_get_network", bomb).await;
     assert!(bomb.starts_with("error: expected a regular expression in url_pattern"), "{bomb}");
 
-    for text in [network, console, bodies, archive, listed, requests, one, errors, house.log()] {
+    for text in [network, console, bodies, archive, listed, requests, one, errors, test_node.log()]
+    {
         said.push_str(&text);
     }
     for id in 1..=5 {
-        said.push_str(&says(&house, &["debug", "console", tab, "--id", &id.to_string()]));
+        said.push_str(&says(&test_node, &["debug", "console", tab, "--id", &id.to_string()]));
     }
     for secret in SECRETS {
         assert!(!said.contains(secret), "{secret} came out");
     }
     model.close().await.unwrap();
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_is_recorded_later_and_no_longer_and_by_the_next_node() {
-    let mut house = houses::build();
-    house.start_node().await.unwrap();
+    let mut test_node = test_nodes::build();
+    test_node.start_node().await.unwrap();
     let site = shop().await;
-    let id = house.open("shop", [site.url("/").unwrap()]).await.unwrap();
-    let client = house.client().unwrap().clone();
+    let id = test_node.open("shop", [site.url("/").unwrap()]).await.unwrap();
+    let client = test_node.client().unwrap().clone();
     assert!(client.list_tabs().await.unwrap().items.is_empty());
-    let none = says(&house, &["debug", "list-tabs"]);
+    let none = says(&test_node, &["debug", "list-tabs"]);
     assert_eq!(none.trim(), "no tabs; baton debug on ID records those of a session");
 
-    says(&house, &["debug", "on", "shop"]);
+    says(&test_node, &["debug", "on", "shop"]);
     eventually("the tab is listed", async || {
         client.list_tabs().await.unwrap().items.first().is_some_and(|tab| tab.title == "shop")
     })
     .await;
-    let tab = token(&house).await;
+    let tab = token(&test_node).await;
     let found = client.get_network(&tab, &NetworkFilters::default(), Duration::ZERO).await.unwrap();
     assert_eq!(found.gaps[0].reason, GapReason::FirstLoad);
     let page =
-        Page::attach(&house.keeper_socket(id), site.url("/").unwrap().as_str()).await.unwrap();
+        Page::attach(&test_node.keeper_socket(id), site.url("/").unwrap().as_str()).await.unwrap();
     page.evaluate::<bool>("fetch('/items?page=2'); true").await.unwrap();
     let filters = NetworkFilters {
         url_pattern: Some("page=2".to_owned()),
@@ -229,9 +230,9 @@ async fn a_session_is_recorded_later_and_no_longer_and_by_the_next_node() {
     assert_eq!(found.requests.len(), 1);
 
     // What was recorded was in that node's memory; the next one goes on recording by itself.
-    house.kill_node().await.unwrap();
-    house.start_node().await.unwrap();
-    let client = house.client().unwrap().clone();
+    test_node.kill_node().await.unwrap();
+    test_node.start_node().await.unwrap();
+    let client = test_node.client().unwrap().clone();
     eventually("the tab is listed again", async || {
         client.list_tabs().await.unwrap().items.len() == 1
     })
@@ -239,67 +240,67 @@ async fn a_session_is_recorded_later_and_no_longer_and_by_the_next_node() {
     let gone = client.get_network(&tab, &filters, Duration::ZERO).await.unwrap_err();
     assert_eq!(gone.code(), Some(ErrorCode::TabGone));
 
-    let again = token(&house).await;
+    let again = token(&test_node).await;
     let off = client.switch_debug("shop", SwitchDebug { on: false, reveal: false }).await.unwrap();
     assert!(!off.session.debug);
     let gone = client.get_har(&again, false).await.unwrap_err();
     assert_eq!(gone.code(), Some(ErrorCode::TabGone));
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 /// How often the node was asked for the console of a tab, as its log says.
-fn heard(house: &House) -> usize {
-    let log = house.log();
+fn heard(test_node: &TestNode) -> usize {
+    let log = test_node.log();
     let begun = log.lines().filter(|line| line.contains("started processing request"));
     begun.filter(|line| line.contains("/console")).count()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_ends_lets_nobody_wait() {
-    let mut house = houses::build().with("BATON_LOG", "info,tower_http=debug");
-    house.start_node().await.unwrap();
+    let mut test_node = test_nodes::build().with("BATON_LOG", "info,tower_http=debug");
+    test_node.start_node().await.unwrap();
     let site = shop().await;
-    says(&house, &["open", site.url("/").unwrap().as_str(), "--name", "shop", "--debug"]);
-    let token = token(&house).await;
-    done(&house, &token).await;
-    let client = house.client().unwrap().clone();
+    says(&test_node, &["open", site.url("/").unwrap().as_str(), "--name", "shop", "--debug"]);
+    let token = token(&test_node).await;
+    done(&test_node, &token).await;
+    let client = test_node.client().unwrap().clone();
     let all = ConsoleFilters::default();
     let cursor = client.get_console(&token, &all, Duration::ZERO).await.unwrap().cursor;
     let filters = ConsoleFilters { after: Some(cursor), ..all };
-    let (asking, before) = (client.clone(), heard(&house));
+    let (asking, before) = (client.clone(), heard(&test_node));
     let waiting =
         tokio::spawn(
             async move { asking.get_console(&token, &filters, Duration::from_secs(20)).await },
         );
     // The node hears of it before it is told to end.
-    eventually("the node is asked", async || heard(&house) > before).await;
+    eventually("the node is asked", async || heard(&test_node) > before).await;
 
     let begun = Instant::now();
-    house.stop_node().await.unwrap();
+    test_node.stop_node().await.unwrap();
     assert!(waiting.await.unwrap().unwrap().entries.is_empty());
     assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
-    house.start_node().await.unwrap();
-    house.clear().await.unwrap();
+    test_node.start_node().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tab_is_followed_until_it_is_closed() {
-    let mut house = houses::build();
-    house.start_node().await.unwrap();
+    let mut test_node = test_nodes::build();
+    test_node.start_node().await.unwrap();
     let site = shop().await;
     let url = site.url("/").unwrap();
     let mut request = OpenSession::new("shop".parse().unwrap(), [url.clone()]);
     request.debug = true;
-    let client = house.client().unwrap().clone();
+    let client = test_node.client().unwrap().clone();
     let id = client.open_session(&request).await.unwrap().session.id;
-    let token = token(&house).await;
-    done(&house, &token).await;
+    let token = token(&test_node).await;
+    done(&test_node, &token).await;
 
     let args = ["debug", "console", token.as_str(), "--follow", "--message-pattern", "^tick"];
-    let mut follower = tokio::process::Command::from(baton(&house, &args));
+    let mut follower = tokio::process::Command::from(baton(&test_node, &args));
     let mut follower = follower.stdout(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
     let mut lines = BufReader::new(follower.stdout.take().unwrap()).lines();
-    let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+    let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap();
     for number in 1..=3 {
         let write = format!("console.log('tick {number}'); true");
         page.evaluate::<bool>(&write).await.unwrap();
@@ -310,9 +311,9 @@ async fn a_tab_is_followed_until_it_is_closed() {
     client.close_session("shop").await.unwrap();
     assert_eq!(timeout(LIMIT, lines.next_line()).await.unwrap().unwrap(), None);
     assert!(timeout(LIMIT, follower.wait()).await.unwrap().unwrap().success());
-    let ended: Output = baton(&house, &["debug", "network", token.as_str()]).output().unwrap();
+    let ended: Output = baton(&test_node, &["debug", "network", token.as_str()]).output().unwrap();
     assert_eq!(ended.status.code(), Some(3), "{ended:?}");
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 /// What the page says and sends that is told with its secrets, to whom they are shown.
@@ -320,33 +321,33 @@ const SHOWN: [&str; 5] =
     ["Zq7-query-token", "Zq7-password", "Zq7-api-key", "Zq7-bearer", "Zq7-console-token"];
 
 /// All of a tab in every form, for whoever asks for its secrets or does not.
-fn everything(house: &House, tab: &str, more: &[&str]) -> String {
+fn everything(test_node: &TestNode, tab: &str, more: &[&str]) -> String {
     let asks: [&[&str]; 3] = [
         &["debug", "network", tab, "--bodies", "--json"],
         &["debug", "console", tab],
         &["debug", "har", tab],
     ];
-    asks.map(|ask| says(house, &[ask, more].concat())).concat()
+    asks.map(|ask| says(test_node, &[ask, more].concat())).concat()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn secrets_are_shown_to_who_asks_once_they_are_kept_and_to_nobody_else() {
-    let mut house = houses::build();
-    house.start_node().await.unwrap();
+    let mut test_node = test_nodes::build();
+    test_node.start_node().await.unwrap();
     let site = shop().await;
     let url = site.url("/").unwrap();
-    says(&house, &["open", url.as_str(), "--name", "shop", "--debug"]);
-    let token = token(&house).await;
-    done(&house, &token).await;
+    says(&test_node, &["open", url.as_str(), "--name", "shop", "--debug"]);
+    let token = token(&test_node).await;
+    done(&test_node, &token).await;
     let tab = token.as_str();
-    let refused = baton(&house, &["debug", "network", tab, "--reveal"]).output().unwrap();
+    let refused = baton(&test_node, &["debug", "network", tab, "--reveal"]).output().unwrap();
     assert_eq!(refused.status.code(), Some(4), "{refused:?}");
 
-    says(&house, &["debug", "on", "shop", "--reveal"]);
-    assert!(says(&house, &["debug", "list-tabs"]).contains("(secrets kept)"));
-    let client = house.client().unwrap().clone();
+    says(&test_node, &["debug", "on", "shop", "--reveal"]);
+    assert!(says(&test_node, &["debug", "list-tabs"]).contains("(secrets kept)"));
+    let client = test_node.client().unwrap().clone();
     let id = client.fetch_session("shop").await.unwrap().session.id;
-    let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+    let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap();
     page.evaluate::<bool>("location.reload(); true").await.unwrap();
     eventually("the page is done once more", async || {
         let message_pattern = Some("^done$".to_owned());
@@ -354,13 +355,14 @@ async fn secrets_are_shown_to_who_asks_once_they_are_kept_and_to_nobody_else() {
         client.get_console(&token, &filters, Duration::ZERO).await.unwrap().entries.len() == 2
     })
     .await;
-    let revealed = everything(&house, tab, &["--reveal"]);
+    let revealed = everything(&test_node, tab, &["--reveal"]);
     for secret in SHOWN {
         assert!(revealed.contains(secret), "{secret} in {revealed}");
     }
 
-    let mut said = everything(&house, tab, &[]) + &says(&house, &["debug", "list-tabs", "--json"]);
-    let model = agent(&house).await;
+    let mut said =
+        everything(&test_node, tab, &[]) + &says(&test_node, &["debug", "list-tabs", "--json"]);
+    let model = agent(&test_node).await;
     said += &call(&model, "browser_debug_get_network", json!({"token": tab})).await;
     for id in 1..=8 {
         let one = json!({"token": tab, "id": id});
@@ -373,48 +375,48 @@ async fn secrets_are_shown_to_who_asks_once_they_are_kept_and_to_nobody_else() {
     client.switch_debug("shop", SwitchDebug { on: true, reveal: false }).await.unwrap();
     let gone = client.get_har(&token, true).await.unwrap_err();
     assert_eq!(gone.code(), Some(ErrorCode::Conflict));
-    for text in [said, says(&house, &["audit", "--json"]), house.log()] {
+    for text in [said, says(&test_node, &["audit", "--json"]), test_node.log()] {
         for secret in SECRETS {
             assert!(!text.contains(secret), "{secret} came out");
         }
     }
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn secrets_are_kept_from_the_first_byte_on_as_long_as_that_browser_runs() {
-    let mut house = houses::build();
-    house.start_node().await.unwrap();
+    let mut test_node = test_nodes::build();
+    test_node.start_node().await.unwrap();
     let site = shop().await;
     let url = site.url("/").unwrap();
-    says(&house, &["open", url.as_str(), "--name", "shop", "--debug", "--reveal"]);
-    let first = token(&house).await;
-    done(&house, &first).await;
-    let revealed = everything(&house, first.as_str(), &["--reveal"]);
+    says(&test_node, &["open", url.as_str(), "--name", "shop", "--debug", "--reveal"]);
+    let first = token(&test_node).await;
+    done(&test_node, &first).await;
+    let revealed = everything(&test_node, first.as_str(), &["--reveal"]);
     for secret in SHOWN {
         assert!(revealed.contains(secret), "{secret} in {revealed}");
     }
-    let client = house.client().unwrap().clone();
+    let client = test_node.client().unwrap().clone();
     client.close_session("shop").await.unwrap();
     let switch = SwitchDebug { on: true, reveal: true };
     let closed = client.switch_debug("shop", switch).await.unwrap_err();
     assert_eq!(closed.code(), Some(ErrorCode::WrongState));
     client.resume_session("shop").await.unwrap();
-    let again = token(&house).await;
+    let again = token(&test_node).await;
     let hidden = client.get_har(&again, true).await.unwrap_err();
     assert_eq!(hidden.code(), Some(ErrorCode::Conflict));
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_may_not_see_secrets_is_refused_and_whoever_sees_them_is_noted() {
-    let mut house = houses::build();
-    house.start_node().await.unwrap();
+    let mut test_node = test_nodes::build();
+    test_node.start_node().await.unwrap();
     let site = shop().await;
-    says(&house, &["open", site.url("/").unwrap().as_str(), "--name", "shop", "--debug"]);
-    let token = token(&house).await;
-    done(&house, &token).await;
-    let client = house.client().unwrap().clone();
+    says(&test_node, &["open", site.url("/").unwrap().as_str(), "--name", "shop", "--debug"]);
+    let token = token(&test_node).await;
+    done(&test_node, &token).await;
+    let client = test_node.client().unwrap().clone();
     let as_key = async |name: &str, scopes: &[Scope]| {
         let scopes = scopes.iter().copied().collect();
         let request = CreateKey { name: name.to_owned(), owner: None, scopes, for_node: None };
@@ -447,7 +449,7 @@ async fn who_may_not_see_secrets_is_refused_and_whoever_sees_them_is_noted() {
     let none = NetworkFilters { url_pattern: Some("nowhere".to_owned()), ..all };
     assert!(sees.get_network(&token, &none, how).await.unwrap().requests.is_empty());
 
-    let log: Value = serde_json::from_str(&says(&house, &["audit", "--json"])).unwrap();
+    let log: Value = serde_json::from_str(&says(&test_node, &["audit", "--json"])).unwrap();
     let mut noted: Vec<String> = log["items"].as_array().unwrap().iter().map(noted).collect();
     noted.retain(|line| line.contains("debug") || line.contains("open"));
     noted.reverse();
@@ -461,7 +463,7 @@ async fn who_may_not_see_secrets_is_refused_and_whoever_sees_them_is_noted() {
     looks debug.reveal denied har
     sees debug.reveal done network
     ");
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 /// An entry of the audit log in a line.
@@ -478,8 +480,8 @@ async fn of_a_body_as_much_is_kept_as_the_settings_say() {
     let folder = tempfile::tempdir().unwrap();
     let settings = folder.path().join("baton.toml");
     std::fs::write(&settings, "[proxy.browser_debug]\nresponse_body_max_size = 100\n").unwrap();
-    let mut house = houses::build().with("BATON_CONFIG", settings);
-    house.start_node().await.unwrap();
+    let mut test_node = test_nodes::build().with("BATON_CONFIG", settings);
+    test_node.start_node().await.unwrap();
     let page = "<title>long</title><script>
         fetch('/long').then((answer) => answer.text()).then(() => console.info('done'));
         </script>";
@@ -488,19 +490,19 @@ async fn of_a_body_as_much_is_kept_as_the_settings_say() {
         .route("/long", get(async || "a".repeat(5000)));
     let site = Site::start(pages).await.unwrap();
     let url = site.url("/").unwrap();
-    says(&house, &["open", url.as_str(), "--name", "shop", "--debug"]);
-    let token = token(&house).await;
-    done(&house, &token).await;
+    says(&test_node, &["open", url.as_str(), "--name", "shop", "--debug"]);
+    let token = token(&test_node).await;
+    done(&test_node, &token).await;
     let filters = NetworkFilters {
         url_pattern: Some("/long$".to_owned()),
         bodies: true,
         ..NetworkFilters::default()
     };
-    let client = house.client().unwrap();
+    let client = test_node.client().unwrap();
     let found = client.get_network(&token, &filters, Duration::ZERO).await.unwrap();
     let [long] = &found.requests[..] else { panic!("{found:?}") };
     assert_eq!(long.response_body.as_deref(), Some("a".repeat(100).as_str()));
     assert!(long.response_body_truncated);
     client.close_session("shop").await.unwrap();
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }

@@ -1,9 +1,9 @@
 //! Agents use sessions through `baton mcp`, whatever becomes of the node behind it.
 
-use crate::houses;
 use crate::leases::Street;
 use crate::notes::{Notes, eventually};
-use baton_playground::{House, McpClient};
+use crate::test_nodes;
+use baton_playground::{McpClient, TestNode};
 use baton_session::Lifecycle;
 use baton_store::data::NodeFile;
 use baton_testing::rounds;
@@ -18,19 +18,19 @@ use tokio::sync::mpsc;
 pub(crate) const VERSION: &str = "2025-11-25";
 const NO_SESSIONS: &str = "No sessions. session_open opens one.";
 
-/// A bridge on the house's data folder.
-pub(crate) fn bridge(house: &House, args: &[&str]) -> McpClient {
+/// A bridge on the test node's data folder.
+pub(crate) fn bridge(test_node: &TestNode, args: &[&str]) -> McpClient {
     let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
     // What the bridge starts is found by the folder that it names.
-    let temp = house.data().path().parent().unwrap();
-    command.arg("--data").arg(house.data().path()).arg("mcp").args(args).env("TMPDIR", temp);
-    command.env("FEDERATION_DIR", house.board());
+    let temp = test_node.data().path().parent().unwrap();
+    command.arg("--data").arg(test_node.data().path()).arg("mcp").args(args).env("TMPDIR", temp);
+    command.env("FEDERATION_DIR", test_node.board());
     McpClient::spawn(command).unwrap()
 }
 
 /// A bridge with which hands were shaken.
-pub(crate) async fn agent(house: &House) -> McpClient {
-    let client = bridge(house, &[]);
+pub(crate) async fn agent(test_node: &TestNode) -> McpClient {
+    let client = bridge(test_node, &[]);
     client.initialize(json!({}), VERSION).await.unwrap();
     client
 }
@@ -49,9 +49,9 @@ pub(crate) fn first(text: &str) -> &str {
 
 #[tokio::test]
 async fn the_list_of_tools_needs_no_node() {
-    let house = houses::build();
+    let test_node = test_nodes::build();
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "1999-01-01"] {
-        let client = bridge(&house, &[]);
+        let client = bridge(&test_node, &[]);
         let hello = client.initialize(json!({}), version).await.unwrap();
         let spoken = if version < "2000" { "2025-11-25" } else { version };
         assert_eq!(hello["protocolVersion"], spoken);
@@ -60,7 +60,7 @@ async fn the_list_of_tools_needs_no_node() {
         assert_eq!(tools.len(), 36);
         assert!(client.close().await.unwrap().success());
     }
-    let client = bridge(&house, &["--toolsets", "keep"]);
+    let client = bridge(&test_node, &["--toolsets", "keep"]);
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
@@ -72,27 +72,27 @@ async fn the_list_of_tools_needs_no_node() {
     assert_eq!(list["resultType"], "complete");
     assert_eq!(list["tools"].as_array().unwrap().len(), 12);
     client.close().await.unwrap();
-    assert!(NodeFile::read(house.data()).unwrap().is_none(), "no node was started");
-    house.clear().await.unwrap();
+    assert!(NodeFile::read(test_node.data()).unwrap().is_none(), "no node was started");
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_next_agent_carries_on_after_everything_was_killed() {
     let notes = Notes::start().await;
-    let mut house = houses::house().await;
-    let one = agent(&house).await;
+    let mut test_node = test_nodes::test_node().await;
+    let one = agent(&test_node).await;
     let url = notes.request("x").urls[0].clone();
     let opened = call(&one, "session_open", json!({"name": "shop", "urls": [url]})).await;
     let opened = first(&opened);
     assert!(opened.starts_with("shop is active.") && opened.ends_with("ago (open)."), "{opened}");
-    let session = house.client().unwrap().fetch_session("shop").await.unwrap();
-    notes.write(&house, session.session.id, "logged in").await;
+    let session = test_node.client().unwrap().fetch_session("shop").await.unwrap();
+    notes.write(&test_node, session.session.id, "logged in").await;
     let saved = call(&one, "session_capture", json!({})).await;
     assert!(saved.starts_with("Saved shop: ") && saved.ends_with("ago (request)."), "{saved}");
-    house.kill_everybody(&[session.session.id]).await.unwrap();
+    test_node.kill_everybody(&[session.session.id]).await.unwrap();
     one.kill().await.unwrap();
 
-    let two = agent(&house).await;
+    let two = agent(&test_node).await;
     let listed = call(&two, "list_sessions", json!({})).await;
     assert!(listed.starts_with("sessionId state changed\nshop recoverable"), "{listed}");
     let params = json!({
@@ -106,36 +106,36 @@ async fn the_next_agent_carries_on_after_everything_was_killed() {
     let told = two.notifications();
     let progress = told.iter().find(|told| told["method"] == "notifications/progress").unwrap();
     assert_eq!(progress["params"]["progressToken"], "p");
-    assert_eq!(notes.read(&house, session.session.id).await, "logged in");
+    assert_eq!(notes.read(&test_node, session.session.id).await, "logged in");
     let closed = call(&two, "session_close", json!({})).await;
     assert!(closed.starts_with("shop is closed."), "{closed}");
     assert!(two.close().await.unwrap().success());
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_ends_is_replaced_by_one_for_all_bridges() {
-    let house = houses::build();
-    let (one, two, three) = tokio::join!(agent(&house), agent(&house), agent(&house));
+    let test_node = test_nodes::build();
+    let (one, two, three) = tokio::join!(agent(&test_node), agent(&test_node), agent(&test_node));
     let list = |client| call(client, "list_sessions", json!({}));
     for _ in 0..2 {
         let answers = tokio::join!(list(&one), list(&two), list(&three));
         for answer in [answers.0, answers.1, answers.2] {
             assert_eq!(answer, NO_SESSIONS);
         }
-        let node = NodeFile::read(house.data()).unwrap().expect("a node was started");
+        let node = NodeFile::read(test_node.data()).unwrap().expect("a node was started");
         baton_playground::victims::kill_all(&[("node", node.pid)]).await.unwrap();
     }
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_takes_the_port_of_a_dead_node_does_not_hear_the_key() {
-    let mut house = houses::house().await;
-    let client = agent(&house).await;
+    let mut test_node = test_nodes::test_node().await;
+    let client = agent(&test_node).await;
     assert_eq!(call(&client, "list_sessions", json!({})).await, NO_SESSIONS);
-    let address = house.client().unwrap().base().socket_addrs(|| None).unwrap()[0];
-    house.kill_node().await.unwrap();
+    let address = test_node.client().unwrap().base().socket_addrs(|| None).unwrap()[0];
+    test_node.kill_node().await.unwrap();
     let port = TcpListener::bind(address).await.unwrap();
     let (tell, mut told) = mpsc::unbounded_channel();
     let eavesdropper = tokio::spawn(async move {
@@ -154,15 +154,15 @@ async fn whoever_takes_the_port_of_a_dead_node_does_not_hear_the_key() {
     assert!(heard.iter().all(|heard| heard.starts_with("get /health ")), "{heard:?}");
     assert!(heard.iter().all(|heard| !heard.contains("authorization")), "{heard:?}");
     client.close().await.unwrap();
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_can_ask_its_user_does() {
     let notes = Notes::start().await;
-    let house = houses::house().await;
-    notes.open(&house, "shop", "kept").await;
-    let client = bridge(&house, &["--session", "shop"]);
+    let test_node = test_nodes::test_node().await;
+    notes.open(&test_node, "shop", "kept").await;
+    let client = bridge(&test_node, &["--session", "shop"]);
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
     client.answer_elicitations(move |question| {
@@ -182,14 +182,14 @@ async fn a_client_that_can_ask_its_user_does() {
     let imported = call(&client, "session_import", imported).await;
     assert!(imported.starts_with("copy is recoverable."), "{imported}");
     client.close().await.unwrap();
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_client_began_is_finished_without_it() {
     let notes = Notes::start().await;
-    let house = houses::house().await;
-    let client = agent(&house).await;
+    let test_node = test_nodes::test_node().await;
+    let client = agent(&test_node).await;
     let url = notes.request("x").urls[0].clone();
     let params = json!({"name": "session_open", "arguments": {"name": "shop", "urls": [url]},
                         "_meta": {"progressToken": 1}});
@@ -204,32 +204,32 @@ async fn what_a_client_began_is_finished_without_it() {
         } => {}
     }
     client.kill().await.unwrap();
-    let node = house.client().unwrap();
+    let node = test_node.client().unwrap();
     eventually("the session is open and captured", async || {
         let found = node.fetch_session("shop").await;
         found
             .is_ok_and(|found| found.session.state == Lifecycle::Active && found.snapshot.is_some())
     })
     .await;
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_that_a_client_hears_is_a_secret() {
     const PLANTED: &str = "pl4nted-s3cret";
     let notes = Notes::start().await;
-    let house = houses::house().await;
-    let id = notes.open(&house, "shop", PLANTED).await;
-    let page = notes.page(&house, id).await;
+    let test_node = test_nodes::test_node().await;
+    let id = notes.open(&test_node, "shop", PLANTED).await;
+    let page = notes.page(&test_node, id).await;
     let plant = format!(
         "document.cookie = 'token={PLANTED}; max-age=3600'; sessionStorage.setItem('t', '{PLANTED}'); \
          history.replaceState({{t: '{PLANTED}'}}, '', '/?access_token={PLANTED}'); true"
     );
     assert!(page.evaluate::<bool>(&plant).await.unwrap());
-    let client = bridge(&house, &["--unattended", "--session", "shop"]);
+    let client = bridge(&test_node, &["--unattended", "--session", "shop"]);
     client.initialize(json!({}), VERSION).await.unwrap();
     let mut heard = String::new();
-    let snapshots = house.client().unwrap().fetch_session("shop").await.unwrap().snapshot;
+    let snapshots = test_node.client().unwrap().fetch_session("shop").await.unwrap().snapshot;
     let before = snapshots.unwrap().id;
     for (tool, arguments) in [
         ("list_sessions", json!({"state": "all"})),
@@ -248,30 +248,32 @@ async fn nothing_that_a_client_hears_is_a_secret() {
     ] {
         heard += &client.call(tool, arguments).await.unwrap().to_string();
     }
-    let capture = house.client().unwrap().fetch_session("shop").await.unwrap().snapshot.unwrap().id;
+    let capture =
+        test_node.client().unwrap().fetch_session("shop").await.unwrap().snapshot.unwrap().id;
     let diff = json!({"sessionId": "shop", "from": before, "to": capture});
     heard += &client.call("session_diff", diff).await.unwrap().to_string();
     for uri in ["baton://sessions/shop", "baton://sessions/shop/receipt"] {
         heard += &client.request("resources/read", json!({"uri": uri})).await.unwrap().to_string();
     }
-    let key = std::fs::read_to_string(house.data().admin_key()).unwrap();
+    let key = std::fs::read_to_string(test_node.data().admin_key()).unwrap();
     for secret in [PLANTED, key.trim()] {
         let at = heard.find(secret);
         assert!(at.is_none(), "{:?}", at.map(|at| &heard[at.saturating_sub(300)..at]));
     }
     client.close().await.unwrap();
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn twenty_clients_hear_their_own_answers() {
-    let house = houses::start(houses::build().with("BATON_REQUESTS_PER_MINUTE", "1000000")).await;
-    let house = Arc::new(house);
+    let test_node =
+        test_nodes::start(test_nodes::build().with("BATON_REQUESTS_PER_MINUTE", "1000000")).await;
+    let test_node = Arc::new(test_node);
     let mut clients = tokio::task::JoinSet::new();
     for client in 0..20 {
-        let house = Arc::clone(&house);
+        let test_node = Arc::clone(&test_node);
         clients.spawn(async move {
-            let agent = agent(&house).await;
+            let agent = agent(&test_node).await;
             for at in 0..rounds(16) {
                 let name = format!("nobody-{client}-{at}");
                 for tool in
@@ -288,17 +290,17 @@ async fn twenty_clients_hear_their_own_answers() {
     while let Some(done) = clients.join_next().await {
         done.unwrap();
     }
-    let Ok(house) = Arc::try_unwrap(house) else { panic!("everybody has left") };
-    house.clear().await.unwrap();
+    let Ok(test_node) = Arc::try_unwrap(test_node) else { panic!("everybody has left") };
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test]
 async fn what_cannot_be_read_is_answered_and_costs_nothing_else() {
     use std::process::Stdio;
     use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-    let house = houses::build();
+    let test_node = test_nodes::build();
     let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
-    command.arg("--data").arg(house.data().path()).arg("mcp");
+    command.arg("--data").arg(test_node.data().path()).arg("mcp");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
     let mut bridge = command.spawn().unwrap();
     let mut input = bridge.stdin.take().unwrap();
@@ -339,15 +341,15 @@ async fn what_cannot_be_read_is_answered_and_costs_nothing_else() {
     {"id":5,"jsonrpc":"2.0","result":{}}
     {"id":6,"jsonrpc":"2.0","result":{}}
     "#);
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_that_another_node_holds_is_left_to_it() {
     let street = Street::build().await;
     let id = street.open().await;
-    let node = street.houses[0].client().unwrap().health().await.unwrap().node_id.to_string();
-    let client = agent(&street.houses[1]).await;
+    let node = street.test_nodes[0].client().unwrap().health().await.unwrap().node_id.to_string();
+    let client = agent(&street.test_nodes[1]).await;
     let mut heard = Vec::new();
     for tool in ["session_resume", "session_capture", "session_close"] {
         let told = call(&client, tool, json!({"sessionId": "shop"})).await;

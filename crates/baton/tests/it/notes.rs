@@ -4,7 +4,7 @@ use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
 use baton_api::OpenSession;
-use baton_playground::{House, Page, Site};
+use baton_playground::{Page, Site, TestNode};
 use baton_session::{Lifecycle, SessionId};
 use rustix::process::{Pid, Signal, kill_process};
 use std::sync::Arc;
@@ -65,30 +65,30 @@ impl Notes {
     }
 
     /// Opens a session, writes a note, and captures it.
-    pub async fn open(&self, house: &House, name: &str, note: &str) -> SessionId {
-        let client = house.client().unwrap();
+    pub async fn open(&self, test_node: &TestNode, name: &str, note: &str) -> SessionId {
+        let client = test_node.client().unwrap();
         let id = client.open_session(&self.request(name)).await.unwrap().session.id;
-        self.write(house, id, note).await;
+        self.write(test_node, id, note).await;
         client.capture_session(name).await.unwrap();
         id
     }
 
     /// The tab of a session.
-    pub async fn page(&self, house: &House, id: SessionId) -> Page {
+    pub async fn page(&self, test_node: &TestNode, id: SessionId) -> Page {
         let url = self.site.url("/").unwrap();
-        Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap()
+        Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap()
     }
 
     /// Writes a note.
-    pub async fn write(&self, house: &House, id: SessionId, note: &str) {
-        let page = self.page(house, id).await;
+    pub async fn write(&self, test_node: &TestNode, id: SessionId, note: &str) {
+        let page = self.page(test_node, id).await;
         let write = format!("localStorage.setItem('note', {note:?}); true");
         assert!(page.evaluate::<bool>(&write).await.unwrap());
     }
 
     /// The note that stands there.
-    pub async fn read(&self, house: &House, id: SessionId) -> String {
-        let page = self.page(house, id).await;
+    pub async fn read(&self, test_node: &TestNode, id: SessionId) -> String {
+        let page = self.page(test_node, id).await;
         page.evaluate("localStorage.getItem('note') ?? 'none'").await.unwrap()
     }
 }
@@ -122,11 +122,12 @@ pub async fn eventually(what: &str, mut condition: impl AsyncFnMut() -> bool) {
 }
 
 /// Waits until a session stands there.
-pub async fn wait_for_state(house: &House, name: &str, state: Lifecycle) {
-    eventually(&format!("{name} is {state}"), async || state_of(house, name).await == state).await;
+pub async fn wait_for_state(test_node: &TestNode, name: &str, state: Lifecycle) {
+    eventually(&format!("{name} is {state}"), async || state_of(test_node, name).await == state)
+        .await;
 }
 
 /// Where a session stands.
-pub async fn state_of(house: &House, name: &str) -> Lifecycle {
-    house.client().unwrap().fetch_session(name).await.unwrap().session.state
+pub async fn state_of(test_node: &TestNode, name: &str) -> Lifecycle {
+    test_node.client().unwrap().fetch_session(name).await.unwrap().session.state
 }

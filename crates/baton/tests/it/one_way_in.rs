@@ -4,7 +4,7 @@
 use crate::login::{SHOWN, log_in};
 use crate::notes::{eventually, state_of, wait_for_state};
 use crate::two_nodes::{Story, baton, introduce, introduce_back, said};
-use baton_playground::House;
+use baton_playground::TestNode;
 use baton_session::{Lifecycle, SessionId};
 
 /// The session runs at the cloud, is saved there, and known at the hosted node.
@@ -19,8 +19,8 @@ async fn begin() -> (Story, SessionId) {
 }
 
 /// What somebody sees who is refused.
-pub(crate) fn refused(house: &House, args: &[&str]) -> String {
-    let run = baton(house, args).failure();
+pub(crate) fn refused(test_node: &TestNode, args: &[&str]) -> String {
+    let run = baton(test_node, args).failure();
     let said = [&run.get_output().stdout, &run.get_output().stderr];
     said.map(|said| String::from_utf8_lossy(said).into_owned()).concat()
 }
@@ -112,12 +112,13 @@ async fn a_node_that_comes_back_leaves_a_session_where_a_peer_has_taken_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_capture_that_somebody_asked_for_is_in_the_log() {
-    let house = crate::houses::house().await;
-    house.open("shop", []).await.unwrap();
-    baton(&house, &["sessions", "capture", "shop"]).success();
-    let log = house.client().unwrap().list_audit(&baton_api::ListAudit::default()).await.unwrap();
+    let test_node = crate::test_nodes::test_node().await;
+    test_node.open("shop", []).await.unwrap();
+    baton(&test_node, &["sessions", "capture", "shop"]).success();
+    let log =
+        test_node.client().unwrap().list_audit(&baton_api::ListAudit::default()).await.unwrap();
     let actions = log.items.iter().map(|entry| entry.action.as_str());
     let actions: Vec<_> = actions.filter(|action| action.starts_with("session.")).collect();
     assert_eq!(actions, ["session.capture", "session.open"]);
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }

@@ -1,10 +1,10 @@
 //! A machine under another name: the volume is kept, and the container is made anew, or there are two.
 
-use crate::houses::{build, start};
 use crate::notes::{Notes, eventually, state_of, wait_for_state};
+use crate::test_nodes::{build, start};
 use baton_api::Client;
 use baton_browser::launch::{LockState, lock};
-use baton_playground::{House, victims};
+use baton_playground::{TestNode, victims};
 use baton_session::{Lifecycle, SessionId};
 use baton_store::data::DataFolder;
 use baton_store::data::NodeFile;
@@ -24,47 +24,47 @@ async fn a_container_that_is_made_anew_resumes_what_ran_in_the_old_one() {
         skip!("only root can give a machine another name");
     }
     let notes = Notes::start().await;
-    let (mut house, id) = in_the_first_box(&notes).await;
-    house.kill_everybody(&[id]).await.unwrap();
-    let profile = house.data().profile(id);
+    let (mut test_node, id) = in_the_first_box(&notes).await;
+    test_node.kill_everybody(&[id]).await.unwrap();
+    let profile = test_node.data().profile(id);
     let LockState::OtherHost { host, .. } = lock::check(&profile).unwrap() else {
         panic!("the browser of the old container left no lock")
     };
     assert_eq!(host, "box-1");
 
-    let mut house = house.on_host("box-2").with("BATON_AUTO_REHYDRATE", "true");
-    house.start_node().await.unwrap();
-    wait_for_state(&house, "shop", Lifecycle::Active).await;
-    assert_eq!(notes.read(&house, id).await, NOTE);
-    let log = std::fs::read_to_string(house.data().keeper_log(id)).unwrap() + &house.log();
+    let mut test_node = test_node.on_host("box-2").with("BATON_AUTO_REHYDRATE", "true");
+    test_node.start_node().await.unwrap();
+    wait_for_state(&test_node, "shop", Lifecycle::Active).await;
+    assert_eq!(notes.read(&test_node, id).await, NOTE);
+    let log = std::fs::read_to_string(test_node.data().keeper_log(id)).unwrap() + &test_node.log();
     assert!(log.contains("removing the lock of another host"), "{log}");
 
     // And once more by hand, under the first name.
-    house.kill_everybody(&[id]).await.unwrap();
-    let mut house = house.on_host("box-1").with("BATON_AUTO_REHYDRATE", "false");
-    house.start_node().await.unwrap();
-    house.client().unwrap().resume_session("shop").await.unwrap();
-    assert_eq!(notes.read(&house, id).await, NOTE);
-    house.client().unwrap().close_session("shop").await.unwrap();
-    house.clear().await.unwrap();
+    test_node.kill_everybody(&[id]).await.unwrap();
+    let mut test_node = test_node.on_host("box-1").with("BATON_AUTO_REHYDRATE", "false");
+    test_node.start_node().await.unwrap();
+    test_node.client().unwrap().resume_session("shop").await.unwrap();
+    assert_eq!(notes.read(&test_node, id).await, NOTE);
+    test_node.client().unwrap().close_session("shop").await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 /// A node in a container of its own on a volume that another one has: it sees no process of the other.
 struct Beside(Child);
 
 impl Beside {
-    fn start(house: &House, host: &str) -> Self {
+    fn start(test_node: &TestNode, host: &str) -> Self {
         let script = "echo \"$0\" > /proc/sys/kernel/hostname && exec \"$@\"";
         let mut command = Command::new("unshare");
         command
             .args(["--uts", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", script])
             .args([host, env!("CARGO_BIN_EXE_baton"), "--data"])
-            .arg(house.data().path())
+            .arg(test_node.data().path())
             .args(["serve", "--listen", "127.0.0.1:0"]);
         // What somebody has set for nodes of their own is not for this one.
         let path = std::env::var_os("PATH").unwrap_or_default();
-        command.env_clear().env("PATH", path).env("HOME", house.folder());
-        command.env("TMPDIR", house.folder()).env("FEDERATION_DIR", house.board());
+        command.env_clear().env("PATH", path).env("HOME", test_node.folder());
+        command.env("TMPDIR", test_node.folder()).env("FEDERATION_DIR", test_node.board());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         Self(command.kill_on_drop(true).spawn().unwrap())
     }
@@ -86,10 +86,10 @@ impl Beside {
 }
 
 /// A session with a note that was captured, in the first box.
-async fn in_the_first_box(notes: &Notes) -> (House, SessionId) {
-    let house = start(build().on_host("box-1")).await;
-    let id = notes.open(&house, "shop", NOTE).await;
-    (house, id)
+async fn in_the_first_box(notes: &Notes) -> (TestNode, SessionId) {
+    let test_node = start(build().on_host("box-1")).await;
+    let id = notes.open(&test_node, "shop", NOTE).await;
+    (test_node, id)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -98,19 +98,19 @@ async fn of_two_living_containers_on_one_volume_the_second_one_is_refused() {
         skip!("only root can give a machine another name");
     }
     let notes = Notes::start().await;
-    let (mut house, id) = in_the_first_box(&notes).await;
-    let [_, (_, browser)] = house.holders(id).await.unwrap();
+    let (mut test_node, id) = in_the_first_box(&notes).await;
+    let [_, (_, browser)] = test_node.holders(id).await.unwrap();
 
     // Its node lives: a second one does not start.
-    let second = Beside::start(&house, "box-2").0.wait_with_output().await.unwrap();
+    let second = Beside::start(&test_node, "box-2").0.wait_with_output().await.unwrap();
     let told = String::from_utf8_lossy(&second.stderr).into_owned();
     assert!(!second.status.success() && told.contains("found one with process id"), "{told}");
 
     // Its browser alone lives, and is reached from nowhere: the second node starts, and no second browser.
-    house.kill_node().await.unwrap();
-    std::fs::remove_file(house.keeper_socket(id)).unwrap();
-    let beside = Beside::start(&house, "box-2");
-    let client = beside.client(house.data()).await;
+    test_node.kill_node().await.unwrap();
+    std::fs::remove_file(test_node.keeper_socket(id)).unwrap();
+    let beside = Beside::start(&test_node, "box-2");
+    let client = beside.client(test_node.data()).await;
     let refused = client.resume_session("shop").await.unwrap_err().to_string();
     assert!(
         refused.contains("a browser on it that another container or machine runs"),
@@ -121,11 +121,11 @@ async fn of_two_living_containers_on_one_volume_the_second_one_is_refused() {
 
     // Once it is gone, it is resumed.
     victims::kill_all(&[("browser", browser)]).await.unwrap();
-    let mut house = house.on_host("box-3");
-    house.start_node().await.unwrap();
-    house.client().unwrap().resume_session("shop").await.unwrap();
-    assert_eq!(notes.read(&house, id).await, NOTE);
-    assert_eq!(state_of(&house, "shop").await, Lifecycle::Active);
-    house.client().unwrap().close_session("shop").await.unwrap();
-    house.clear().await.unwrap();
+    let mut test_node = test_node.on_host("box-3");
+    test_node.start_node().await.unwrap();
+    test_node.client().unwrap().resume_session("shop").await.unwrap();
+    assert_eq!(notes.read(&test_node, id).await, NOTE);
+    assert_eq!(state_of(&test_node, "shop").await, Lifecycle::Active);
+    test_node.client().unwrap().close_session("shop").await.unwrap();
+    test_node.clear().await.unwrap();
 }

@@ -1,12 +1,12 @@
 //! A person's own browser: started with a profile that was compiled, and read while it runs.
 
-use crate::houses::house;
+use crate::test_nodes::test_node;
 use assert_cmd::assert::Assert;
 use assert_cmd::cargo::cargo_bin_cmd;
 use axum::extract::Query;
 use axum::response::Html;
 use axum::routing::get;
-use baton_playground::{House, Site};
+use baton_playground::{Site, TestNode};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -58,11 +58,11 @@ impl Story {
             "origins": [{ "origin": origin, "localStorage": entries }] })
     }
 
-    fn baton(&self, house: &House, args: &[&str]) -> Assert {
+    fn baton(&self, test_node: &TestNode, args: &[&str]) -> Assert {
         let mut command = cargo_bin_cmd!("baton");
         command.env("HOME", self.home.path()).env_remove("XDG_CONFIG_HOME");
         command.env_remove("DBUS_SESSION_BUS_ADDRESS").env_remove("XDG_RUNTIME_DIR");
-        command.arg("--data").arg(house.data().path()).args(args).write_stdin("").assert()
+        command.arg("--data").arg(test_node.data().path()).args(args).write_stdin("").assert()
     }
 
     /// The browser as its owner starts it, who names no folder.
@@ -98,29 +98,29 @@ fn stderr(run: &Assert) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_login_goes_into_a_browser_and_out_of_it_again_while_it_runs() {
     let mut story = Story::begin().await;
-    let house = house().await;
+    let test_node = test_node().await;
     let (profile, file) = (story.at(".config/chromium"), story.at("state.json"));
     std::fs::write(&file, story.state().to_string()).unwrap();
-    story.baton(&house, &["profile", "compile", text(&file), text(&profile)]).success();
+    story.baton(&test_node, &["profile", "compile", text(&file), text(&profile)]).success();
     let browser = story.browser();
     story.expect_logged_in().await;
 
     let merge = ["profile", "compile", text(&file), text(&profile), "--merge"];
-    let refused = stderr(&story.baton(&house, &merge).code(4));
+    let refused = stderr(&story.baton(&test_node, &merge).code(4));
     let open =
         format!("found it open in process {}: close that browser first", browser.id().unwrap());
     assert!(refused.trim_end().ends_with(&open), "{refused}");
 
     let import = ["import", "--from", "chromium", "--domain", "127.0.0.1", "--name", "mine", "-y"];
-    let imported = story.baton(&house, &import).success();
+    let imported = story.baton(&test_node, &import).success();
     assert!(stderr(&imported).contains("the last half minute may be missing"));
-    house.client().unwrap().resume_session("mine").await.unwrap();
+    test_node.client().unwrap().resume_session("mine").await.unwrap();
     let out = story.at("out.json");
     let form = ["--format", "storage-state", "-o", text(&out)];
-    story.baton(&house, &[&["export", "mine"], &form[..]].concat()).success();
+    story.baton(&test_node, &[&["export", "mine"], &form[..]].concat()).success();
     let mut expected = story.state();
     expected["cookies"].as_array_mut().unwrap().pop();
     let found: Value = serde_json::from_slice(&std::fs::read(out).unwrap()).unwrap();
     assert_eq!(found, expected);
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }

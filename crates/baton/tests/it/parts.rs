@@ -1,19 +1,19 @@
 //! Damaged parts of a snapshot: each costs itself, is named, and the rest comes back.
 
-use crate::houses::house;
 use crate::notes::{eventually, wait_for_state};
+use crate::test_nodes::test_node;
 use axum::Router;
 use axum::response::{Html, IntoResponse};
 use axum::routing::get;
 use baton_api::ErrorCode;
-use baton_playground::{House, Page, Site};
+use baton_playground::{Page, Site, TestNode};
 use baton_session::{Lifecycle, Receipt, SessionId};
 use std::collections::BTreeSet;
 use url::Url;
 
 /// Damages so many of the longest sealed parts in the database, past the program.
-fn damage_the_longest(house: &House, count: usize) {
-    let path = house.data().database();
+fn damage_the_longest(test_node: &TestNode, count: usize) {
+    let path = test_node.data().database();
     let mut bytes = std::fs::read(&path).unwrap();
     let parts: Vec<(usize, usize)> = (0..bytes.len()).filter_map(|at| part(&bytes, at)).collect();
     // A row that was moved can stand there twice.
@@ -27,17 +27,17 @@ fn damage_the_longest(house: &House, count: usize) {
 
 /// Closes the session and takes its files away, from which everything would come back by itself; damages so
 /// many of its parts, and starts the node again.
-async fn damage_closed(house: &mut House, id: SessionId, count: usize) {
-    house.client().unwrap().close_session("edge").await.unwrap();
-    house.stop_node().await.unwrap();
-    std::fs::remove_dir_all(house.data().session(id)).unwrap();
-    damage_the_longest(house, count);
-    house.start_node().await.unwrap();
+async fn damage_closed(test_node: &mut TestNode, id: SessionId, count: usize) {
+    test_node.client().unwrap().close_session("edge").await.unwrap();
+    test_node.stop_node().await.unwrap();
+    std::fs::remove_dir_all(test_node.data().session(id)).unwrap();
+    damage_the_longest(test_node, count);
+    test_node.start_node().await.unwrap();
 }
 
 /// Damages every sealed part in the database, past the program.
-fn damage_all(house: &House) {
-    let path = house.data().database();
+fn damage_all(test_node: &TestNode) {
+    let path = test_node.data().database();
     let mut bytes = std::fs::read(&path).unwrap();
     let parts: Vec<(usize, usize)> = (0..bytes.len()).filter_map(|at| part(&bytes, at)).collect();
     assert!(!parts.is_empty());
@@ -85,26 +85,26 @@ fn noise() -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_damaged_part_costs_itself_and_is_named() {
     let site = site().await;
-    let mut house = house().await;
+    let mut test_node = test_node().await;
     let urls = ["a", "b"].map(|host| site.url_on(host, "/").unwrap());
-    let id = house.open("edge", urls.clone()).await.unwrap();
-    let pages = async |house: &House| {
-        let socket = house.keeper_socket(id);
+    let id = test_node.open("edge", urls.clone()).await.unwrap();
+    let pages = async |test_node: &TestNode| {
+        let socket = test_node.keeper_socket(id);
         [
             Page::attach(&socket, urls[0].as_str()).await.unwrap(),
             Page::attach(&socket, urls[1].as_str()).await.unwrap(),
         ]
     };
-    let [a, b] = pages(&house).await;
+    let [a, b] = pages(&test_node).await;
     let write = "localStorage.note = sessionStorage.note = document.cookie = 'note=kept'; true";
     assert!(a.evaluate::<bool>(write).await.unwrap());
     let fill = "localStorage.note = Array.from({ length: 5000 }, Math.random).join(); true";
     assert!(b.evaluate::<bool>(write).await.unwrap() && b.evaluate::<bool>(fill).await.unwrap());
-    damage_closed(&mut house, id, 1).await;
-    let client = house.client().unwrap().clone();
+    damage_closed(&mut test_node, id, 1).await;
+    let client = test_node.client().unwrap().clone();
     let receipt = client.resume_session("edge").await.unwrap().session.receipt.unwrap();
     insta::assert_snapshot!(losses(&receipt, &urls[0]), @"part: local-storage http://b.localhost:PORT/");
-    let [a, b] = pages(&house).await;
+    let [a, b] = pages(&test_node).await;
     let read = "[localStorage.note, sessionStorage.note, document.cookie].join(' ')";
     assert_eq!(a.evaluate::<String>(read).await.unwrap(), "note=kept note=kept note=kept");
     assert_eq!(b.evaluate::<String>(read).await.unwrap(), " note=kept note=kept");
@@ -113,7 +113,7 @@ async fn one_damaged_part_costs_itself_and_is_named() {
     client.close_session("edge").await.unwrap();
     let again = client.resume_session("edge").await.unwrap();
     assert!(!again.session.receipt.unwrap().has_losses());
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 /// A cache, files and a worker, each of another size, and larger than all else.
@@ -144,80 +144,80 @@ const READ: &str = "(async () => {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn caches_files_and_workers_that_are_damaged_cost_themselves_only() {
     let site = site().await;
-    let mut house = house().await;
+    let mut test_node = test_node().await;
     let url = site.url_on("a", "/").unwrap();
-    let id = house.open("edge", [url.clone()]).await.unwrap();
-    let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+    let id = test_node.open("edge", [url.clone()]).await.unwrap();
+    let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap();
     assert!(page.evaluate::<bool>(FILL).await.unwrap());
-    let client = house.client().unwrap().clone();
+    let client = test_node.client().unwrap().clone();
     eventually("the worker's script is known", async || {
         client.capture_session("edge").await.unwrap();
         let state = client.fetch_state("edge", true).await.unwrap().state;
         state.to_string().contains("onfetch")
     })
     .await;
-    damage_closed(&mut house, id, 3).await;
-    let client = house.client().unwrap().clone();
+    damage_closed(&mut test_node, id, 3).await;
+    let client = test_node.client().unwrap().clone();
     let receipt = client.resume_session("edge").await.unwrap().session.receipt.unwrap();
     insta::assert_snapshot!(losses(&receipt, &url), @r#"
     part: cache ["http://a.localhost:PORT/","shell"]
     part: files http://a.localhost:PORT/
     part: service-workers http://a.localhost:PORT/
     "#);
-    let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+    let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap();
     assert_eq!(page.evaluate::<String>(READ).await.unwrap(), "note=kept note=kept note=kept kept");
 
     // The next snapshot is whole again.
     client.close_session("edge").await.unwrap();
     let again = client.resume_session("edge").await.unwrap();
     assert!(!again.session.receipt.unwrap().has_losses());
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_newest_whole_snapshot_stands_in_for_one_with_a_damaged_part() {
     let site = site().await;
-    let mut house = house().await;
+    let mut test_node = test_node().await;
     let url = site.url_on("a", "/").unwrap();
-    let id = house.open("edge", [url.clone()]).await.unwrap();
-    let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+    let id = test_node.open("edge", [url.clone()]).await.unwrap();
+    let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap();
     let write = "localStorage.note = sessionStorage.note = document.cookie = 'note=kept'; true";
     assert!(page.evaluate::<bool>(write).await.unwrap());
-    let client = house.client().unwrap().clone();
+    let client = test_node.client().unwrap().clone();
     client.capture_session("edge").await.unwrap();
     let fill = "localStorage.note = Array.from({ length: 5000 }, Math.random).join(); true";
     assert!(page.evaluate::<bool>(fill).await.unwrap());
-    damage_closed(&mut house, id, 1).await;
-    let client = house.client().unwrap().clone();
+    damage_closed(&mut test_node, id, 1).await;
+    let client = test_node.client().unwrap().clone();
     let receipt = client.resume_session("edge").await.unwrap().session.receipt.unwrap();
     let [lost] = &receipt.losses().collect::<Vec<_>>()[..] else { panic!("{receipt:#?}") };
     assert!(lost.place.starts_with("snapshot "), "{lost:?}");
     let why = lost.reason.as_deref().unwrap();
     assert!(why.contains("local-storage") && why.contains("taken instead: "), "{why}");
-    let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+    let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap();
     let read = "[localStorage.note, sessionStorage.note, document.cookie].join(' ')";
     assert_eq!(page.evaluate::<String>(read).await.unwrap(), "note=kept note=kept note=kept");
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_of_which_nothing_can_be_read_fails_and_does_not_come_back_empty() {
     let site = site().await;
-    let mut house = house().await;
-    let id = house.open("edge", [site.url_on("a", "/").unwrap()]).await.unwrap();
-    house.client().unwrap().capture_session("edge").await.unwrap();
-    house.kill_everybody(&[id]).await.unwrap();
-    house.start_node().await.unwrap();
-    wait_for_state(&house, "edge", Lifecycle::Recoverable).await;
-    house.stop_node().await.unwrap();
-    damage_all(&house);
+    let mut test_node = test_node().await;
+    let id = test_node.open("edge", [site.url_on("a", "/").unwrap()]).await.unwrap();
+    test_node.client().unwrap().capture_session("edge").await.unwrap();
+    test_node.kill_everybody(&[id]).await.unwrap();
+    test_node.start_node().await.unwrap();
+    wait_for_state(&test_node, "edge", Lifecycle::Recoverable).await;
+    test_node.stop_node().await.unwrap();
+    damage_all(&test_node);
 
-    house.start_node().await.unwrap();
-    let client = house.client().unwrap().clone();
+    test_node.start_node().await.unwrap();
+    let client = test_node.client().unwrap().clone();
     for stands in [Lifecycle::Recoverable, Lifecycle::Failed] {
         let refused = client.resume_session("edge").await.unwrap_err();
         assert_eq!(refused.code(), Some(ErrorCode::StorageDamaged), "{refused}");
-        wait_for_state(&house, "edge", stands).await;
+        wait_for_state(&test_node, "edge", stands).await;
     }
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }

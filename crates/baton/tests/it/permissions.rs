@@ -1,9 +1,9 @@
-//! What sites may do comes back: after a crash, on another disk, and in another house.
+//! What sites may do comes back: after a crash, on another disk, and in another test node.
 
-use crate::houses::house;
+use crate::test_nodes::test_node;
 use assert_cmd::cargo::cargo_bin_cmd;
 use baton_api::{FileText, ImportSession, OpenSession};
-use baton_playground::{House, Page, Site};
+use baton_playground::{Page, Site, TestNode};
 use baton_session::permission::Setting;
 use baton_session::receipt::{ItemKind, Outcome, Source, Verified};
 use baton_session::{Permission, Receipt, SessionId};
@@ -21,10 +21,15 @@ async fn site() -> (Site, Url) {
 }
 
 /// Opens a session whose site may show notifications, and another one use the camera.
-async fn open(house: &House, site: &Site, url: &Url) -> SessionId {
+async fn open(test_node: &TestNode, site: &Site, url: &Url) -> SessionId {
     let other = site.url_on("b", "/").unwrap();
     let mut command = cargo_bin_cmd!("baton");
-    command.arg("--data").arg(house.data().path()).args(["open", url.as_str(), "--name", "may"]);
+    command.arg("--data").arg(test_node.data().path()).args([
+        "open",
+        url.as_str(),
+        "--name",
+        "may",
+    ]);
     command.args([
         "--allow",
         &format!("notifications={url}"),
@@ -32,11 +37,11 @@ async fn open(house: &House, site: &Site, url: &Url) -> SessionId {
         &format!("camera={other}"),
     ]);
     command.write_stdin("").assert().success();
-    house.client().unwrap().fetch_session("may").await.unwrap().session.id
+    test_node.client().unwrap().fetch_session("may").await.unwrap().session.id
 }
 
-async fn may(house: &House, id: SessionId, url: &Url) -> String {
-    let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+async fn may(test_node: &TestNode, id: SessionId, url: &Url) -> String {
+    let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap();
     page.wait_for("document.readyState === 'complete'").await.unwrap();
     page.evaluate(MAY).await.unwrap()
 }
@@ -53,8 +58,8 @@ fn lines(receipt: &Receipt) -> Vec<(String, Source, Verified)> {
         .collect()
 }
 
-async fn resume(house: &House) -> Receipt {
-    let resumed = house.client().unwrap().resume_session("may").await.unwrap();
+async fn resume(test_node: &TestNode) -> Receipt {
+    let resumed = test_node.client().unwrap().resume_session("may").await.unwrap();
     let receipt = resumed.session.receipt.unwrap();
     assert!(!receipt.has_losses(), "{receipt:#?}");
     receipt
@@ -63,46 +68,46 @@ async fn resume(house: &House) -> Receipt {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn permissions_come_back_after_a_crash_and_on_another_disk() {
     let (site, url) = site().await;
-    let mut house = house().await;
-    let id = open(&house, &site, &url).await;
-    assert_eq!(may(&house, id, &url).await, "granted,prompt,prompt");
+    let mut test_node = test_node().await;
+    let id = open(&test_node, &site, &url).await;
+    assert_eq!(may(&test_node, id, &url).await, "granted,prompt,prompt");
     let (camera, notifications) = ("camera".to_owned(), "notifications".to_owned());
     let mut command = cargo_bin_cmd!("baton");
-    command.arg("--data").arg(house.data().path()).args(["sessions", "show", "may"]);
+    command.arg("--data").arg(test_node.data().path()).args(["sessions", "show", "may"]);
     let shown = command.assert().success().get_output().stdout.clone();
     let shown = String::from_utf8(shown).unwrap();
     let line = format!("notifications  allow  {}", url.origin().ascii_serialization());
     assert!(shown.lines().any(|shown| shown.trim_end() == line), "{shown}");
 
-    house.kill_everybody(&[id]).await.unwrap();
-    house.start_node().await.unwrap();
+    test_node.kill_everybody(&[id]).await.unwrap();
+    test_node.start_node().await.unwrap();
     assert_eq!(
-        lines(&resume(&house).await),
+        lines(&resume(&test_node).await),
         [
             (camera.clone(), Source::Disk, Verified::Disk),
             (notifications.clone(), Source::Disk, Verified::Page),
         ]
     );
-    assert_eq!(may(&house, id, &url).await, "granted,prompt,prompt");
+    assert_eq!(may(&test_node, id, &url).await, "granted,prompt,prompt");
 
-    house.kill_everybody(&[id]).await.unwrap();
-    house.take_files_away(id).unwrap();
-    house.start_node().await.unwrap();
+    test_node.kill_everybody(&[id]).await.unwrap();
+    test_node.take_files_away(id).unwrap();
+    test_node.start_node().await.unwrap();
     assert_eq!(
-        lines(&resume(&house).await),
+        lines(&resume(&test_node).await),
         [
             (camera, Source::Snapshot, Verified::None),
             (notifications, Source::Snapshot, Verified::Page)
         ]
     );
-    assert_eq!(may(&house, id, &url).await, "granted,prompt,prompt");
-    house.clear().await.unwrap();
+    assert_eq!(may(&test_node, id, &url).await, "granted,prompt,prompt");
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_allowed_at_an_open_is_decided_then_whatever_the_caller_says() {
     let (_site, url) = site().await;
-    let house = house().await;
+    let test_node = test_node().await;
     let mut request = OpenSession::new("may".parse().unwrap(), [url.clone()]);
     let next_century = 4_102_444_800_000_000;
     request.environment.permissions = vec![Permission {
@@ -111,28 +116,28 @@ async fn what_is_allowed_at_an_open_is_decided_then_whatever_the_caller_says() {
         setting: Setting::Allow,
         changed: Some(next_century),
     }];
-    let client = house.client().unwrap();
+    let client = test_node.client().unwrap();
     let id = client.open_session(&request).await.unwrap().session.id;
-    assert_eq!(may(&house, id, &url).await, "granted,prompt,prompt");
+    assert_eq!(may(&test_node, id, &url).await, "granted,prompt,prompt");
     let query = baton_api::ExportSession { format: baton_api::ExportFormat::Session, deep: false };
     let file = client.export_session("may", &query).await.unwrap().file;
     let document: Value = serde_json::from_str(file.as_str()).unwrap();
     let kept = &document["state"]["environment"]["permissions"][0];
     assert_eq!(kept["name"], "notifications");
     assert!(kept["changed"].as_i64().is_none_or(|at| at < next_century), "{kept}");
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn settings_of_the_browser_that_are_damaged_cost_the_permissions_only() {
     let (site, url) = site().await;
-    let mut house = house().await;
-    let id = open(&house, &site, &url).await;
-    house.kill_everybody(&[id]).await.unwrap();
-    let settings = house.data().profile(id).join("Default/Preferences");
+    let mut test_node = test_node().await;
+    let id = open(&test_node, &site, &url).await;
+    test_node.kill_everybody(&[id]).await.unwrap();
+    let settings = test_node.data().profile(id).join("Default/Preferences");
     std::fs::write(&settings, "{damaged").unwrap();
-    house.start_node().await.unwrap();
-    let resumed = house.client().unwrap().resume_session("may").await.unwrap();
+    test_node.start_node().await.unwrap();
+    let resumed = test_node.client().unwrap().resume_session("may").await.unwrap();
     let receipt = resumed.session.receipt.unwrap();
     let losses: Vec<_> = receipt.losses().collect();
     assert_eq!(losses.len(), 2, "{losses:#?}");
@@ -140,13 +145,13 @@ async fn settings_of_the_browser_that_are_damaged_cost_the_permissions_only() {
         assert_eq!((loss.kind, loss.outcome), (ItemKind::Permission, Outcome::Rejected));
         assert!(loss.reason.as_ref().unwrap().contains("left as they are"), "{loss:?}");
     }
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_file_carries_permissions_and_bad_ones_cost_themselves_only() {
     let (site, url) = site().await;
-    let first = house().await;
+    let first = test_node().await;
     open(&first, &site, &url).await;
     let client = first.client().unwrap();
     let query = baton_api::ExportSession { format: baton_api::ExportFormat::Session, deep: false };
@@ -162,7 +167,7 @@ async fn a_session_file_carries_permissions_and_bad_ones_cost_themselves_only() 
         permissions.as_array_mut().unwrap().push(bad);
     }
     document["sync"].as_object_mut().unwrap().remove("checksum");
-    let second = house().await;
+    let second = test_node().await;
     let file = FileText::new(document.to_string()).unwrap();
     let request = ImportSession { name: None, description: None, file };
     let imported = second.client().unwrap().import_session(&request).await.unwrap();

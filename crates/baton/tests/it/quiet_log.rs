@@ -1,15 +1,15 @@
 //! The log holds no secret, whatever it is told to write.
 
-use crate::houses;
 use crate::mcp::{agent, call};
+use crate::test_nodes;
 use baton_api::{CreateKey, FileText, ImportSession, Scope};
 use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_log_of_everything_holds_no_secret() {
-    let mut house = houses::build().with("BATON_LOG", "trace");
-    house.start_node().await.unwrap();
-    let client = house.client().unwrap().clone();
+    let mut test_node = test_nodes::build().with("BATON_LOG", "trace");
+    test_node.start_node().await.unwrap();
+    let client = test_node.client().unwrap().clone();
 
     // What a session holds, on its way in and out.
     let expires = 4_000_000_000_u64;
@@ -37,17 +37,17 @@ async fn a_log_of_everything_holds_no_secret() {
         reqwest::Client::new().get(url.clone()).bearer_auth(key).send().await.unwrap();
     }
     // What an agent says, and is answered.
-    let bridge = agent(&house).await;
+    let bridge = agent(&test_node).await;
     let task = json!({"description": "planted-argument", "agent": "kimi"});
     let told = call(&bridge, "federation_add_task", task).await;
     assert!(told.contains("planted-argument"), "it is in the answer, too: {told}");
 
-    let log = house.log();
-    let admin = std::fs::read_to_string(house.data().admin_key()).unwrap();
+    let log = test_node.log();
+    let admin = std::fs::read_to_string(test_node.data().admin_key()).unwrap();
     assert!(log.contains("DEBUG") && log.contains("started processing request"), "all is written");
     for secret in ["planted", key.secret.as_str(), admin.trim()] {
         let line = log.lines().find(|line| line.contains(secret));
         assert!(line.is_none(), "{}", line.unwrap_or_default());
     }
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }

@@ -3,15 +3,15 @@
 //! After a crash the profile on the disk lags behind the last snapshot, or is ahead of it. Of the
 //! site one side is taken as a whole, the one that was written later, and the login works.
 
-use crate::houses::{build, start};
 use crate::notes::{eventually, state_of};
+use crate::test_nodes::{build, start};
 use axum::Router;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use baton_api::ResumeResult;
-use baton_playground::{House, Page, Site, victims};
+use baton_playground::{Page, Site, TestNode, victims};
 use baton_session::receipt::{ItemKind, Source};
 use baton_session::{Lifecycle, SessionId};
 use std::collections::HashMap;
@@ -60,18 +60,18 @@ async fn site() -> Site {
     Site::start(pages).await.unwrap()
 }
 
-/// A house with a session that is logged in at the site.
+/// A test node with a session that is logged in at the site.
 struct Story {
-    house: House,
+    test_node: TestNode,
     site: Site,
     id: SessionId,
 }
 
 impl Story {
     async fn begin() -> Self {
-        let (house, site) = (start(build()).await, site().await);
-        let id = house.open("rotating", [site.url("/").unwrap()]).await.unwrap();
-        let story = Self { house, site, id };
+        let (test_node, site) = (start(build()).await, site().await);
+        let id = test_node.open("rotating", [site.url("/").unwrap()]).await.unwrap();
+        let story = Self { test_node, site, id };
         assert_eq!(story.page().await.evaluate::<String>("login()").await.unwrap(), "1");
         story.rotate().await;
         story
@@ -87,7 +87,7 @@ impl Story {
 
     async fn page_at(&self, path: &str) -> Page {
         let url = self.site.url(path).unwrap();
-        Page::attach(&self.house.keeper_socket(self.id), url.as_str()).await.unwrap()
+        Page::attach(&self.test_node.keeper_socket(self.id), url.as_str()).await.unwrap()
     }
 
     /// The token rotates, which a session that is logged in survives.
@@ -96,20 +96,20 @@ impl Story {
     }
 
     async fn capture(&self) {
-        self.house.client().unwrap().capture_session("rotating").await.unwrap();
+        self.test_node.client().unwrap().capture_session("rotating").await.unwrap();
     }
 
     async fn resume(&self) -> ResumeResult {
         eventually("the session can be resumed", async || {
-            state_of(&self.house, "rotating").await != Lifecycle::Active
+            state_of(&self.test_node, "rotating").await != Lifecycle::Active
         })
         .await;
-        self.house.client().unwrap().resume_session("rotating").await.unwrap()
+        self.test_node.client().unwrap().resume_session("rotating").await.unwrap()
     }
 
     async fn end(self) {
-        self.house.client().unwrap().close_session("rotating").await.unwrap();
-        self.house.clear().await.unwrap();
+        self.test_node.client().unwrap().close_session("rotating").await.unwrap();
+        self.test_node.clear().await.unwrap();
     }
 }
 
@@ -125,12 +125,12 @@ fn takes_the_profile(resumed: &ResumeResult) -> bool {
 async fn a_snapshot_that_is_later_than_the_disk_is_taken() {
     let story = Story::begin().await;
     // An older token gets on the disk.
-    story.house.client().unwrap().close_session("rotating").await.unwrap();
+    story.test_node.client().unwrap().close_session("rotating").await.unwrap();
     story.resume().await;
     story.rotate().await;
     story.rotate().await;
     story.capture().await;
-    victims::kill_all(&story.house.holders(story.id).await.unwrap()).await.unwrap();
+    victims::kill_all(&story.test_node.holders(story.id).await.unwrap()).await.unwrap();
     let resumed = story.resume().await;
     assert!(!takes_the_profile(&resumed), "{:?}", resumed.session.receipt);
     story.rotate().await;
@@ -141,10 +141,10 @@ async fn a_snapshot_that_is_later_than_the_disk_is_taken() {
 async fn a_disk_that_is_later_than_the_snapshot_is_taken() {
     let mut story = Story::begin().await;
     story.capture().await;
-    story.house.kill_node().await.unwrap();
+    story.test_node.kill_node().await.unwrap();
     story.rotate().await;
-    story.house.close_browser(story.id).await.unwrap();
-    story.house.start_node().await.unwrap();
+    story.test_node.close_browser(story.id).await.unwrap();
+    story.test_node.start_node().await.unwrap();
     let resumed = story.resume().await;
     assert!(takes_the_profile(&resumed), "{:?}", resumed.session.receipt);
     story.rotate().await;
@@ -156,18 +156,18 @@ async fn a_later_disk_is_in_the_next_snapshot_even_when_no_tab_shows_it() {
     let mut story = Story::begin().await;
     go(&story.page().await, "/elsewhere").await;
     story.capture().await;
-    story.house.kill_node().await.unwrap();
+    story.test_node.kill_node().await.unwrap();
     go(&story.page_at("/elsewhere").await, "/").await;
     story.rotate().await;
-    story.house.close_browser(story.id).await.unwrap();
-    story.house.start_node().await.unwrap();
+    story.test_node.close_browser(story.id).await.unwrap();
+    story.test_node.start_node().await.unwrap();
     let r = story.resume().await;
-    println!("{}", story.house.log());
+    println!("{}", story.test_node.log());
     assert!(takes_the_profile(&r));
     story.capture().await;
     // From here on only the snapshot knows.
-    victims::kill_all(&story.house.holders(story.id).await.unwrap()).await.unwrap();
-    let profile = story.house.data().profile(story.id);
+    victims::kill_all(&story.test_node.holders(story.id).await.unwrap()).await.unwrap();
+    let profile = story.test_node.data().profile(story.id);
     std::fs::remove_dir_all(profile).unwrap();
     assert!(!takes_the_profile(&story.resume().await));
     go(&story.page_at("/elsewhere").await, "/").await;

@@ -1,14 +1,14 @@
 //! A token that works once: each answer of its site spends it and gives another one. Whoever is killed
 //! in between presents a spent one next, and is taken for a thief.
 
-use crate::houses::{build, start};
 use crate::notes::{LIMIT, eventually, state_of};
+use crate::test_nodes::{build, start};
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
-use baton_playground::{House, Page, Site, victims};
+use baton_playground::{Page, Site, TestNode, victims};
 use baton_session::{Lifecycle, SessionId};
 use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
@@ -56,7 +56,7 @@ impl Login {
 /// A session that is signed in at such a site, and is captured for no other reason than answers: the
 /// interval is an hour.
 struct Story {
-    house: House,
+    test_node: TestNode,
     site: Site,
     login: Login,
     id: SessionId,
@@ -89,20 +89,20 @@ impl Story {
             .route("/never", get(async || std::future::pending::<()>().await))
             .with_state(login.clone());
         let site = Site::start(pages).await.unwrap();
-        let house = start(build().with("BATON_SESSION_SNAPSHOT_INTERVAL", "3600")).await;
-        let id = house.open("spent", [site.url("/login").unwrap()]).await.unwrap();
-        let story = Self { house, site, login, id };
+        let test_node = start(build().with("BATON_SESSION_SNAPSHOT_INTERVAL", "3600")).await;
+        let id = test_node.open("spent", [site.url("/login").unwrap()]).await.unwrap();
+        let story = Self { test_node, site, login, id };
         if path != "/login" {
             story.tell("/login", &format!("location.href = '{path}'")).await;
             story.page(path).await;
         }
-        story.house.client().unwrap().capture_session("spent").await.unwrap();
+        story.test_node.client().unwrap().capture_session("spent").await.unwrap();
         story
     }
 
     async fn page(&self, path: &str) -> Page {
         let url = self.site.url(path).unwrap();
-        Page::attach(&self.house.keeper_socket(self.id), url.as_str()).await.unwrap()
+        Page::attach(&self.test_node.keeper_socket(self.id), url.as_str()).await.unwrap()
     }
 
     /// Has the page at `path` do something, and does not wait for it.
@@ -113,7 +113,7 @@ impl Story {
 
     /// The token in the last snapshot.
     async fn captured(&self) -> Option<u64> {
-        let state = self.house.client().unwrap().fetch_state("spent", true).await.unwrap();
+        let state = self.test_node.client().unwrap().fetch_state("spent", true).await.unwrap();
         let cookies = state.state["cookies"].as_array()?;
         let cookie = cookies.iter().find(|cookie| cookie["name"] == "token")?;
         cookie["value"].as_str()?.parse().ok()
@@ -129,20 +129,20 @@ impl Story {
     }
 
     async fn crash(&self) {
-        victims::kill_all(&self.house.holders(self.id).await.unwrap()).await.unwrap();
+        victims::kill_all(&self.test_node.holders(self.id).await.unwrap()).await.unwrap();
         eventually("the session can be resumed", async || {
-            state_of(&self.house, "spent").await != Lifecycle::Active
+            state_of(&self.test_node, "spent").await != Lifecycle::Active
         })
         .await;
     }
 
     async fn resume(&self) {
-        self.house.client().unwrap().resume_session("spent").await.unwrap();
+        self.test_node.client().unwrap().resume_session("spent").await.unwrap();
     }
 
     async fn end(self) {
-        self.house.client().unwrap().close_session("spent").await.unwrap();
-        self.house.clear().await.unwrap();
+        self.test_node.client().unwrap().close_session("spent").await.unwrap();
+        self.test_node.clear().await.unwrap();
     }
 }
 
@@ -178,7 +178,7 @@ async fn what_a_request_of_a_page_spends_is_captured_at_once() {
 async fn a_snapshot_of_the_jar_alone_holds_all_that_was_there_before() {
     let story = Story::at("/door").await;
     story.tell("/door", "localStorage.setItem('cart', '3')").await;
-    story.house.client().unwrap().capture_session("spent").await.unwrap();
+    story.test_node.client().unwrap().capture_session("spent").await.unwrap();
     let before = story.login.good().unwrap();
     story.tell("/door", "fetch('/door')").await;
     story.is_captured_after(before).await;
@@ -201,7 +201,7 @@ async fn what_is_spent_on_the_way_to_a_page_that_does_not_come_is_captured_at_on
     timeout(LIMIT, hop.is_asked.notified()).await.unwrap();
     // All that is known by now is captured; that the page is still on its way is not forgotten.
     for _ in 0..3 {
-        story.house.client().unwrap().capture_session("spent").await.unwrap();
+        story.test_node.client().unwrap().capture_session("spent").await.unwrap();
     }
     hop.may_answer.notify_one();
     story.is_captured_after(before).await;

@@ -2,14 +2,14 @@
 //! same tabs, and the first can drive it no longer.
 
 use crate::cdp::Tool;
-use crate::houses;
 use crate::mcp::{VERSION, bridge, call, first};
 use crate::notes::eventually;
+use crate::test_nodes;
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
 use baton_api::{ErrorCode, OpenCdp};
-use baton_playground::{House, McpClient, Site};
+use baton_playground::{McpClient, Site, TestNode};
 use serde_json::json;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -19,45 +19,45 @@ const LIMIT: Duration = Duration::from_secs(20);
 const UPDATED: &str = "notifications/resources/updated";
 
 /// What `baton mcp` is for an agent of this name.
-async fn agent(house: &House, name: &str) -> McpClient {
-    let client = bridge(house, &["--as", name]);
+async fn agent(test_node: &TestNode, name: &str) -> McpClient {
+    let client = bridge(test_node, &["--as", name]);
     client.initialize(json!({}), VERSION).await.unwrap();
     client
 }
 
 /// What a command on the board says, at whatever time.
-fn federation(house: &House, args: &[&str]) -> String {
+fn federation(test_node: &TestNode, args: &[&str]) -> String {
     let mut baton = std::process::Command::new(env!("CARGO_BIN_EXE_baton"));
-    baton.arg("--data").arg(house.data().path()).arg("federation").args(args);
-    let ended = baton.env("FEDERATION_DIR", house.board()).output().unwrap();
+    baton.arg("--data").arg(test_node.data().path()).arg("federation").args(args);
+    let ended = baton.env("FEDERATION_DIR", test_node.board()).output().unwrap();
     assert!(ended.status.success(), "{ended:?}");
     let said = String::from_utf8(ended.stdout).unwrap();
     (1..60).fold(said, |text, age| text.replace(&format!(" {age} s ago"), " 0 s ago"))
 }
 
 /// The session's browser, driven in the name of an agent.
-async fn drive(house: &House, name: &str) -> Tool {
-    let client = house.client().unwrap().clone().as_agent(Some(name.parse().unwrap()));
+async fn drive(test_node: &TestNode, name: &str) -> Tool {
+    let client = test_node.client().unwrap().clone().as_agent(Some(name.parse().unwrap()));
     let access = client.open_cdp("shop", &OpenCdp { reusable: true }).await.unwrap();
     Tool::connect(&access.cdp_url).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_agent_passes_a_session_and_the_other_one_goes_on_in_the_same_tabs() {
-    let mut house = houses::build();
-    house.start_node().await.unwrap();
+    let mut test_node = test_nodes::build();
+    test_node.start_node().await.unwrap();
     let page = async || Html("<title>shop</title><p>Welcome</p>");
     let site = Site::start(Router::new().route("/", get(page))).await.unwrap();
-    let (kimi, codex) = (agent(&house, "kimi").await, agent(&house, "codex").await);
+    let (kimi, codex) = (agent(&test_node, "kimi").await, agent(&test_node, "codex").await);
 
     // The first one opens the session, and so drives it.
     let open = json!({"name": "shop", "urls": [site.url("/").unwrap()]});
     let opened = call(&kimi, "session_open", open).await;
     assert!(!opened.starts_with("error"), "{opened}");
-    let hands = drive(&house, "kimi").await;
+    let hands = drive(&test_node, "kimi").await;
     hands.evaluate("document.querySelector('p').textContent = 'three things in the cart'").await;
 
-    let board = federation(&house, &["status"]);
+    let board = federation(&test_node, &["status"]);
     insta::assert_snapshot!(board, @r"
     no active session; the first update or task begins one
 
@@ -75,14 +75,14 @@ async fn an_agent_passes_a_session_and_the_other_one_goes_on_in_the_same_tabs() 
     assert!(!passed.starts_with("error"), "{passed}");
     // The first one's connection ends at once, and no new one begins.
     timeout(LIMIT, hands.connection.closed()).await.expect("it drives the browser no longer");
-    let client = house.client().unwrap().clone().as_agent(Some("kimi".parse().unwrap()));
+    let client = test_node.client().unwrap().clone().as_agent(Some("kimi".parse().unwrap()));
     let shut_out = client.open_cdp("shop", &OpenCdp::default()).await.unwrap_err();
     assert_eq!(shut_out.code(), Some(ErrorCode::OtherAgent));
     let refused = call(&kimi, "session_close", json!({"sessionId": "shop"})).await;
     insta::assert_snapshot!(first(&refused), @"error: expected the agent that drives session shop, codex, found kimi");
 
     // The second one goes on where the first one stopped.
-    let hands = drive(&house, "codex").await;
+    let hands = drive(&test_node, "codex").await;
     assert_eq!(
         hands.evaluate("document.querySelector('p').textContent").await,
         "three things in the cart"
@@ -93,14 +93,14 @@ async fn an_agent_passes_a_session_and_the_other_one_goes_on_in_the_same_tabs() 
     timeout(LIMIT, hands.connection.closed()).await.expect("it was taken");
     let closed = call(&kimi, "session_close", json!({"sessionId": "shop"})).await;
     assert!(!closed.starts_with("error"), "{closed}");
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_subscribed_to_the_board_hears_of_it_from_the_next_node_too() {
-    let mut house = houses::build();
-    house.start_node().await.unwrap();
-    let kimi = agent(&house, "kimi").await;
+    let mut test_node = test_nodes::build();
+    test_node.start_node().await.unwrap();
+    let kimi = agent(&test_node, "kimi").await;
     let board = json!({"uri": "baton://federation"});
     kimi.request("resources/subscribe", board.clone()).await.unwrap();
     let other = json!({"uri": "baton://sessions/shop"});
@@ -112,27 +112,27 @@ async fn who_subscribed_to_the_board_hears_of_it_from_the_next_node_too() {
     eventually("the first look is told", async || told() > 0).await;
     // Somebody else does something, with the command line.
     let before = told();
-    federation(&house, &["update", "codex", "active"]);
+    federation(&test_node, &["update", "codex", "active"]);
     eventually("a change is told", async || told() > before).await;
     // The node dies, and nobody knows what happened until the next one is there.
-    house.kill_node().await.unwrap();
+    test_node.kill_node().await.unwrap();
     let before = told();
-    house.start_node().await.unwrap();
+    test_node.start_node().await.unwrap();
     eventually("something may have changed", async || told() > before).await;
     let before = told();
-    federation(&house, &["update", "codex", "idle"]);
+    federation(&test_node, &["update", "codex", "idle"]);
     eventually("the next node tells", async || told() > before).await;
 
     kimi.request("resources/unsubscribe", board).await.unwrap();
     assert!(kimi.close().await.unwrap().success());
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_of_the_newest_protocol_listens_through_the_bridge_until_it_leaves() {
-    let mut house = houses::build();
-    house.start_node().await.unwrap();
-    let client = bridge(&house, &[]);
+    let mut test_node = test_nodes::build();
+    test_node.start_node().await.unwrap();
+    let client = bridge(&test_node, &[]);
     let params = json!({
         "notifications": {"resourceSubscriptions": ["baton://federation"]},
         "_meta": {
@@ -153,7 +153,7 @@ async fn a_client_of_the_newest_protocol_listens_through_the_bridge_until_it_lea
     };
     let begun = "notifications/subscriptions/acknowledged";
     eventually("the first look is told", async || !all(UPDATED).is_empty()).await;
-    federation(&house, &["update", "codex", "active"]);
+    federation(&test_node, &["update", "codex", "active"]);
     eventually("a change is told", async || all(UPDATED).len() > 1).await;
     // Both name the request that they belong to.
     let id = |method: &str| {
@@ -164,5 +164,5 @@ async fn a_client_of_the_newest_protocol_listens_through_the_bridge_until_it_lea
     let _ = asking.await;
     let client = std::sync::Arc::into_inner(client).unwrap();
     assert!(timeout(LIMIT, client.close()).await.unwrap().unwrap().success(), "it need not wait");
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }

@@ -2,7 +2,7 @@
 //! one to the other: there are never two holders, and what was acknowledged comes back.
 
 use crate::leases::{Street, take_over};
-use baton_playground::House;
+use baton_playground::TestNode;
 use baton_playground::tenures::Watcher;
 use baton_playground::victims;
 use baton_testing::{Dice, rounds};
@@ -17,27 +17,27 @@ async fn a_session_never_has_two_holders() {
     let mut dice = Dice::new();
     let mut street = Street::build().await;
     let id = street.open().await;
-    let cookie = street.cookie(&street.houses[0], id).await;
-    street.houses[0].client().unwrap().capture_session("shop").await.unwrap();
-    let watcher = Watcher::start(&[&street.houses[0], &street.houses[1]], id);
+    let cookie = street.cookie(&street.test_nodes[0], id).await;
+    street.test_nodes[0].client().unwrap().capture_session("shop").await.unwrap();
+    let watcher = Watcher::start(&[&street.test_nodes[0], &street.test_nodes[1]], id);
     for round in 0..rounds(ROUNDS) {
         let [holder, heir] = if round % 2 == 0 { [0, 1] } else { [1, 0] };
         let frozen = dice.roll(2) == 0;
-        let client = street.houses[holder].client().unwrap().clone();
+        let client = street.test_nodes[holder].client().unwrap().clone();
         let capture = tokio::spawn(async move { client.capture_session("shop").await });
         sleep(Duration::from_millis(dice.roll(100))).await;
         if frozen {
-            freeze(street.houses[holder].node_pid().unwrap()).await;
+            freeze(street.test_nodes[holder].node_pid().unwrap()).await;
         } else {
-            street.houses[holder].kill_node().await.unwrap();
+            street.test_nodes[holder].kill_node().await.unwrap();
         }
-        take_over(&street.houses[heir]).await;
-        come_back(&mut street.houses[holder], frozen).await;
+        take_over(&street.test_nodes[heir]).await;
+        come_back(&mut street.test_nodes[holder], frozen).await;
         // Whatever the old holder was about to write does not count.
         let _ = capture.await.unwrap();
         let told = format!("round {round}, frozen: {frozen}");
-        assert!(street.houses[holder].holders(id).await.is_err(), "{told}");
-        assert_eq!(street.cookie(&street.houses[heir], id).await, cookie, "{told}");
+        assert!(street.test_nodes[holder].holders(id).await.is_err(), "{told}");
+        assert_eq!(street.cookie(&street.test_nodes[heir], id).await, cookie, "{told}");
     }
     let tenures = watcher.finish().unwrap();
     assert!(tenures.len() as u64 > rounds(ROUNDS), "{tenures:?}");
@@ -55,10 +55,10 @@ async fn freeze(pid: u32) {
     }
 }
 
-async fn come_back(house: &mut House, frozen: bool) {
+async fn come_back(test_node: &mut TestNode, frozen: bool) {
     if frozen {
-        victims::wake(house.node_pid().unwrap()).unwrap();
+        victims::wake(test_node.node_pid().unwrap()).unwrap();
     } else {
-        house.start_node().await.unwrap();
+        test_node.start_node().await.unwrap();
     }
 }

@@ -4,7 +4,7 @@
 use crate::login::{SHOWN, log_in};
 use crate::mcp::{VERSION, agent, bridge, call, first};
 use crate::two_nodes::Story;
-use baton_playground::{House, McpClient};
+use baton_playground::{McpClient, TestNode};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -12,8 +12,11 @@ const WHOLE: &str = r#"sid=ada,theme=dark | "first" | 2 | 3 | 5 | one"#;
 
 /// An agent whose user agrees to what shows this fingerprint, and to nothing else; and what the user
 /// was asked.
-async fn agent_of_a_person(house: &House, seen: String) -> (McpClient, Arc<Mutex<Vec<String>>>) {
-    let client = bridge(house, &[]);
+async fn agent_of_a_person(
+    test_node: &TestNode,
+    seen: String,
+) -> (McpClient, Arc<Mutex<Vec<String>>>) {
+    let client = bridge(test_node, &[]);
     let asked = Arc::<Mutex<Vec<String>>>::default();
     let questions = Arc::clone(&asked);
     client.answer_elicitations(move |question| {

@@ -4,14 +4,14 @@
 //! A login of the site is a cookie, an entry of localStorage and a record of IndexedDB, and all three
 //! must be of one instant. A token that was used already ends the login that it belongs to.
 
-use crate::houses::{build, start};
+use crate::test_nodes::{build, start};
 use crate::two_nodes::{baton, introduce, said};
 use axum::Router;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{Html, IntoResponse as _, Response};
 use axum::routing::get;
-use baton_playground::{House, Page, Site};
+use baton_playground::{Page, Site, TestNode};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
@@ -60,10 +60,10 @@ async fn site() -> Site {
     Site::start(pages).await.unwrap()
 }
 
-async fn at(house: &House, site: &Site, script: &str) -> String {
-    let id = house.client().unwrap().fetch_session("shop").await.unwrap().session.id;
+async fn at(test_node: &TestNode, site: &Site, script: &str) -> String {
+    let id = test_node.client().unwrap().fetch_session("shop").await.unwrap().session.id;
     let url = site.url("/").unwrap();
-    let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+    let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap();
     let ready = "document.readyState === 'complete' && typeof rotate === 'function'";
     page.wait_for(ready).await.unwrap();
     page.evaluate(script).await.unwrap()
@@ -86,11 +86,11 @@ async fn a_login_that_both_used_is_that_of_one_of_them_and_the_other_is_kept() {
     // There the token was used already: that login is over, and its agent logs in anew.
     let refused = at(&cloud, &site, "rotate()").await;
     assert!(refused.starts_with("401 stolen"), "{refused}");
-    for house in [&hosted, &cloud] {
-        at(house, &site, "login()").await;
-        assert_eq!(at(house, &site, "rotate()").await, "logged in");
-        baton(house, &["save", "shop"]).success();
-        baton(house, &["sessions", "close", "shop"]).success();
+    for test_node in [&hosted, &cloud] {
+        at(test_node, &site, "login()").await;
+        assert_eq!(at(test_node, &site, "rotate()").await, "logged in");
+        baton(test_node, &["save", "shop"]).success();
+        baton(test_node, &["sessions", "close", "shop"]).success();
     }
     baton(&hosted, &["sync", "run"]).code(4);
     baton(&hosted, &["sessions", "resume", "shop"]).success();

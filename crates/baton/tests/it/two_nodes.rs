@@ -7,16 +7,16 @@ use assert_cmd::assert::Assert;
 use assert_cmd::cargo::cargo_bin_cmd;
 use axum::response::Html;
 use axum::routing::get;
-use baton_playground::{House, Page, Site};
+use baton_playground::{Page, Site, TestNode};
 use baton_session::Lifecycle;
 use serde_json::Value;
 use url::Url;
 
-/// Two houses, and a site with a login.
+/// Two test nodes, and a site with a login.
 pub(crate) struct Story {
     site: Site,
-    pub(crate) cloud: House,
-    pub(crate) hosted: House,
+    pub(crate) cloud: TestNode,
+    pub(crate) hosted: TestNode,
 }
 
 impl Story {
@@ -31,7 +31,8 @@ impl Story {
     pub(crate) async fn of_strangers() -> Self {
         let page = || async { Html("<title>shop</title>") };
         let site = Site::start(axum::Router::new().route("/shop", get(page))).await.unwrap();
-        let (cloud, hosted) = (crate::houses::house().await, crate::houses::house().await);
+        let (cloud, hosted) =
+            (crate::test_nodes::test_node().await, crate::test_nodes::test_node().await);
         Self { site, cloud, hosted }
     }
 
@@ -49,14 +50,14 @@ impl Story {
         self.site.url("/shop").unwrap()
     }
 
-    /// Runs a script in the page of the session at a house.
+    /// Runs a script in the page of the session at a test node.
     pub(crate) async fn at<T: serde::de::DeserializeOwned>(
         &self,
-        house: &House,
+        test_node: &TestNode,
         script: &str,
     ) -> T {
-        let id = house.client().unwrap().fetch_session("shop").await.unwrap().session.id;
-        let page = Page::attach(&house.keeper_socket(id), self.url().as_str()).await.unwrap();
+        let id = test_node.client().unwrap().fetch_session("shop").await.unwrap().session.id;
+        let page = Page::attach(&test_node.keeper_socket(id), self.url().as_str()).await.unwrap();
         page.evaluate(script).await.unwrap()
     }
 
@@ -66,10 +67,10 @@ impl Story {
     }
 }
 
-/// Makes the node of a house known to that of another one, by this name.
-pub(crate) fn introduce(house: &House, name: &str, to: &House) {
-    let seen = fingerprint(house);
-    assert_eq!(give_key(house, name, to)["state"], "pending");
+/// Makes the node of a test node known to that of another one, by this name.
+pub(crate) fn introduce(test_node: &TestNode, name: &str, to: &TestNode) {
+    let seen = fingerprint(test_node);
+    assert_eq!(give_key(test_node, name, to)["state"], "pending");
     baton(to, &["sync", "status", name]).code(4);
     let wrong = "0000 ".repeat(16);
     baton(to, &["peers", "confirm", name, "--fingerprint", &wrong]).failure();
@@ -79,33 +80,33 @@ pub(crate) fn introduce(house: &House, name: &str, to: &House) {
 }
 
 /// The same in the other direction: whoever made a key for a node has confirmed it with that.
-pub(crate) fn introduce_back(house: &House, name: &str, to: &House) {
-    assert_eq!(give_key(house, name, to)["state"], "confirmed");
+pub(crate) fn introduce_back(test_node: &TestNode, name: &str, to: &TestNode) {
+    assert_eq!(give_key(test_node, name, to)["state"], "confirmed");
     assert_eq!(said(&baton(to, &["peers", "ping", name]))["status"], "online");
 }
 
-fn give_key(house: &House, name: &str, to: &House) -> Value {
+fn give_key(test_node: &TestNode, name: &str, to: &TestNode) -> Value {
     let guest = fingerprint(to);
     let create = ["keys", "create", "--name", "guest", "--scope", "sync", "--for-node", &guest];
-    let key = said(&baton(house, &create).success());
-    let url = house.client().unwrap().base().to_string();
+    let key = said(&baton(test_node, &create).success());
+    let url = test_node.client().unwrap().base().to_string();
     let add = ["peers", "add", &url, "--name", name];
     said(&with_key(to, key["secret"].as_str().unwrap(), &add).success())
 }
 
-fn fingerprint(house: &House) -> String {
-    let seen = said(&baton(house, &["peers", "list"]).success());
+fn fingerprint(test_node: &TestNode) -> String {
+    let seen = said(&baton(test_node, &["peers", "list"]).success());
     seen["fingerprint"].as_str().unwrap().to_owned()
 }
 
-/// Runs the program on a house, as a program that reads what it says.
-pub(crate) fn baton(house: &House, args: &[&str]) -> Assert {
-    with_key(house, "", args)
+/// Runs the program on a test node, as a program that reads what it says.
+pub(crate) fn baton(test_node: &TestNode, args: &[&str]) -> Assert {
+    with_key(test_node, "", args)
 }
 
-fn with_key(house: &House, key: &str, args: &[&str]) -> Assert {
+fn with_key(test_node: &TestNode, key: &str, args: &[&str]) -> Assert {
     let mut command = cargo_bin_cmd!("baton");
-    command.arg("--data").arg(house.data().path()).arg("--json").args(args).write_stdin("");
+    command.arg("--data").arg(test_node.data().path()).arg("--json").args(args).write_stdin("");
     if !key.is_empty() {
         command.env("BATON_PEER_KEY", key);
     }
@@ -222,11 +223,11 @@ async fn what_was_changed_at_both_is_kept_until_a_person_chooses() {
     // The cloud's node cannot ask the other one, which has no address.
     let resumed = said(&baton(&story.cloud, &["sessions", "resume", "shop"]).success());
     assert_eq!(resumed["handed"]["how"], "taken_over", "{resumed}");
-    for (house, token) in [(&story.cloud, "at the cloud"), (&story.hosted, "hosted")] {
+    for (test_node, token) in [(&story.cloud, "at the cloud"), (&story.hosted, "hosted")] {
         let write = format!("localStorage.setItem('token', '{token}'); true");
-        assert!(story.at::<bool>(house, &write).await);
-        baton(house, &["save", "shop"]).success();
-        baton(house, &["sessions", "close", "shop"]).success();
+        assert!(story.at::<bool>(test_node, &write).await);
+        baton(test_node, &["save", "shop"]).success();
+        baton(test_node, &["sessions", "close", "shop"]).success();
     }
     baton(&story.hosted, &["sync", "run"]).code(4);
     let conflicts = said(&baton(&story.hosted, &["sync", "conflicts"]).success());
@@ -237,13 +238,13 @@ async fn what_was_changed_at_both_is_kept_until_a_person_chooses() {
     let keep = &theirs["rev"].as_str().unwrap()[..12];
     baton(&story.hosted, &["sync", "resolve", "shop", "--keep", keep]).success();
     baton(&story.hosted, &["sync", "run"]).success();
-    for house in [&story.cloud, &story.hosted] {
-        let left = said(&baton(house, &["sync", "conflicts"]).success());
+    for test_node in [&story.cloud, &story.hosted] {
+        let left = said(&baton(test_node, &["sync", "conflicts"]).success());
         assert_eq!(left["items"], serde_json::json!([]), "{left}");
-        baton(house, &["sessions", "resume", "shop"]).success();
-        let shown = story.at::<String>(house, SHOWN).await;
+        baton(test_node, &["sessions", "resume", "shop"]).success();
+        let shown = story.at::<String>(test_node, SHOWN).await;
         assert_eq!(shown, r#"sid=ada,theme=dark | "at the cloud" | 2 | 3 | 5 | one"#);
-        baton(house, &["sessions", "close", "shop"]).success();
+        baton(test_node, &["sessions", "close", "shop"]).success();
     }
     story.end().await;
 }

@@ -2,7 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "whoever walks again needs the seed")]
 
-use baton_walk::{Houses, Plan, run};
+use baton_walk::{Plan, TestNodes, run};
 
 /// How many walks of each kind: in the tests, and in each round of a soak.
 const WALKS: (u64, u64) = (4, 1);
@@ -11,7 +11,8 @@ async fn walks(name: &str, is_shared: bool) {
     let (usual, a_round) = WALKS;
     let Some(plan) = Plan::of_environment(name, usual, a_round, 1) else { return };
     println!("{plan}");
-    let tally = run(&plan, || Houses::start(env!("CARGO_BIN_EXE_baton"), is_shared)).await.unwrap();
+    let tally =
+        run(&plan, || TestNodes::start(env!("CARGO_BIN_EXE_baton"), is_shared)).await.unwrap();
     println!("{} walks, {} steps", tally.walked, tally.steps);
     assert!(tally.found.is_empty(), "{:?}\n{}", tally.kinds, tally.found.join("\n"));
 }

@@ -1,10 +1,10 @@
 //! A page of the web asks a node on its own machine for tools, with a key and without: nothing comes
 //! of it, and the page learns nothing.
 
-use crate::houses;
 use crate::notes::Notes;
+use crate::test_nodes;
 use baton_api::ListHistory;
-use baton_playground::House;
+use baton_playground::TestNode;
 use serde_json::json;
 
 /// Asks in a page: what each of the ways ends with, in the page's eyes.
@@ -34,8 +34,8 @@ const ASK: &str = r#"(async (address, key, body) => {
 })"#;
 
 /// How many snapshots somebody asked for.
-async fn requested(house: &House) -> usize {
-    let history = house.client().unwrap().list_history("shop", &ListHistory::default()).await;
+async fn requested(test_node: &TestNode) -> usize {
+    let history = test_node.client().unwrap().list_history("shop", &ListHistory::default()).await;
     let taken = history.unwrap().items.into_iter();
     taken.filter(|snapshot| snapshot.reason.to_string() == "request").count()
 }
@@ -43,12 +43,12 @@ async fn requested(house: &House) -> usize {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_comes_of_what_a_page_asks_for() {
     let notes = Notes::start().await;
-    let house = houses::house().await;
-    let id = notes.open(&house, "shop", "kept").await;
-    let before = requested(&house).await;
-    let page = notes.page(&house, id).await;
-    let node = house.client().unwrap().base().join("mcp?unattended=true").unwrap();
-    let key = std::fs::read_to_string(house.data().admin_key()).unwrap();
+    let test_node = test_nodes::test_node().await;
+    let id = notes.open(&test_node, "shop", "kept").await;
+    let before = requested(&test_node).await;
+    let page = notes.page(&test_node, id).await;
+    let node = test_node.client().unwrap().base().join("mcp?unattended=true").unwrap();
+    let key = std::fs::read_to_string(test_node.data().admin_key()).unwrap();
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "page", "version": "1"},
@@ -69,7 +69,7 @@ async fn nothing_comes_of_what_a_page_asks_for() {
     a stream: TypeError: Failed to fetch
     an end: TypeError: Failed to fetch
     ");
-    assert_eq!(requested(&house).await, before, "a page captured a session");
+    assert_eq!(requested(&test_node).await, before, "a page captured a session");
 
     // Whoever is no page is heard, with the same words.
     let heard = reqwest::Client::new()
@@ -82,6 +82,6 @@ async fn nothing_comes_of_what_a_page_asks_for() {
         .header("mcp-name", "session_capture")
         .body(body.to_string());
     assert!(heard.send().await.unwrap().status().is_success());
-    assert_eq!(requested(&house).await, before + 1);
-    house.clear().await.unwrap();
+    assert_eq!(requested(&test_node).await, before + 1);
+    test_node.clear().await.unwrap();
 }

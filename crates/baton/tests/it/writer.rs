@@ -4,7 +4,7 @@ use axum::Router;
 use axum::response::Html;
 use axum::response::sse::{Event, Sse};
 use axum::routing::get;
-use baton_playground::{House, Page, Site};
+use baton_playground::{Page, Site, TestNode};
 use baton_session::SessionId;
 use futures_util::stream;
 use serde::Deserialize;
@@ -42,9 +42,9 @@ pub async fn start_site() -> Site {
 }
 
 /// The writer page of a session, once it writes.
-pub async fn attach(house: &House, id: SessionId, site: &Site) -> Page {
+pub async fn attach(test_node: &TestNode, id: SessionId, site: &Site) -> Page {
     let url = site.url("/writer").unwrap();
-    let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+    let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap();
     page.wait_for("window.written > 0").await.unwrap();
     page
 }

@@ -118,7 +118,7 @@ pub struct RecoverySettings {
 }
 
 impl BrowserSupervisor {
-    /// A hub without browsers.
+    /// A supervisor without browsers.
     pub fn new(store: Store, config: SupervisorConfig) -> Self {
         Self(Arc::new(Inner {
             store,

@@ -1,13 +1,13 @@
 //! Damaged parts of the newest snapshot: what an export gives out, a history shows and a rollback brings back.
 
 use super::Database;
-use crate::houses;
+use crate::test_nodes;
 use crate::two_nodes::{baton, said};
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
 use baton_api::{ErrorCode, ExportFormat, ExportSession, History, ListAudit, ListHistory};
-use baton_playground::{House, Page, Site};
+use baton_playground::{Page, Site, TestNode};
 use baton_session::{Lifecycle, SnapshotId};
 use serde_json::Value;
 use url::Url;
@@ -15,31 +15,32 @@ use url::Url;
 /// A file of the session.
 const EXPORT: ExportSession = ExportSession { format: ExportFormat::Session, deep: false };
 
-/// A house with a session, and the database that it is in.
+/// A test node with a session, and the database that it is in.
 pub(super) struct Scene {
-    pub(super) house: House,
+    pub(super) test_node: TestNode,
     pub(super) database: Database,
     site: Site,
 }
 
 impl Scene {
     pub(super) async fn in_sqlite() -> Self {
-        let house = houses::house().await;
-        let database = Database::Sqlite(house.data().database());
-        Self::of(house, database).await
+        let test_node = test_nodes::test_node().await;
+        let database = Database::Sqlite(test_node.data().database());
+        Self::of(test_node, database).await
     }
 
     pub(super) async fn in_postgresql() -> Self {
         let url = baton_postgres::create_database().unwrap();
-        let house = houses::start(houses::build().with("BATON_DATABASE_URL", &url)).await;
-        Self::of(house, Database::Postgres(url)).await
+        let test_node =
+            test_nodes::start(test_nodes::build().with("BATON_DATABASE_URL", &url)).await;
+        Self::of(test_node, Database::Postgres(url)).await
     }
 
-    async fn of(house: House, database: Database) -> Self {
+    async fn of(test_node: TestNode, database: Database) -> Self {
         let page = get(async || Html("<title>shop</title>"));
         let site = Site::start(Router::new().route("/", page)).await.unwrap();
-        house.open("shop", [site.url("/").unwrap()]).await.unwrap();
-        Self { house, database, site }
+        test_node.open("shop", [site.url("/").unwrap()]).await.unwrap();
+        Self { test_node, database, site }
     }
 
     fn url(&self) -> Url {
@@ -47,8 +48,8 @@ impl Scene {
     }
 
     async fn page(&self) -> Page {
-        let id = self.house.client().unwrap().fetch_session("shop").await.unwrap().session.id;
-        Page::attach(&self.house.keeper_socket(id), self.url().as_str()).await.unwrap()
+        let id = self.test_node.client().unwrap().fetch_session("shop").await.unwrap().session.id;
+        Page::attach(&self.test_node.keeper_socket(id), self.url().as_str()).await.unwrap()
     }
 
     /// Writes this everywhere in the page, so that no part of a snapshot stays what it was.
@@ -69,26 +70,26 @@ impl Scene {
     /// Two snapshots that have no part in common, of a session that is closed. Returns the newest one.
     async fn begin(&self) -> SnapshotId {
         self.write("first").await;
-        self.house.client().unwrap().capture_session("shop").await.unwrap();
+        self.test_node.client().unwrap().capture_session("shop").await.unwrap();
         self.write("second").await;
         self.close().await
     }
 
     /// Closes the session, and returns its newest snapshot.
     pub(super) async fn close(&self) -> SnapshotId {
-        let client = self.house.client().unwrap();
+        let client = self.test_node.client().unwrap();
         client.close_session("shop").await.unwrap();
         client.fetch_session("shop").await.unwrap().snapshot.unwrap().id
     }
 
     async fn history(&self, verify: bool) -> History {
         let query = ListHistory { limit: Some(200), after: None, verify };
-        self.house.client().unwrap().list_history("shop", &query).await.unwrap()
+        self.test_node.client().unwrap().list_history("shop", &query).await.unwrap()
     }
 
     /// The detail of the newest entry of this action in the audit log.
     pub(super) async fn noted(&self, action: &str) -> Value {
-        let client = self.house.client().unwrap();
+        let client = self.test_node.client().unwrap();
         let entries = client.list_audit(&ListAudit::default()).await.unwrap().items;
         entries.into_iter().find(|entry| entry.action == action).unwrap().detail
     }
@@ -106,7 +107,7 @@ fn token_in(file: &str) -> String {
 
 async fn everybody_takes_the_newest_whole_one_and_says_so(scene: Scene) {
     let newest = scene.begin().await;
-    let client = scene.house.client().unwrap().clone();
+    let client = scene.test_node.client().unwrap().clone();
     let parts = scene.database.parts(true);
     scene.database.flip(&parts[0]);
 
@@ -120,7 +121,8 @@ async fn everybody_takes_the_newest_whole_one_and_says_so(scene: Scene) {
     assert_eq!((&noted["insteadOf"], &noted["lost"]), (&newest.to_string().into(), &1.into()));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("shop.json");
-    let written = baton(&scene.house, &["export", "shop", "-o", path.to_str().unwrap()]).code(6);
+    let written =
+        baton(&scene.test_node, &["export", "shop", "-o", path.to_str().unwrap()]).code(6);
     assert_eq!(said(&written)["snapshot"], exported.snapshot.to_string());
 
     // Lists of parts say nothing of this; who reads them all is told which one a resume takes.
@@ -149,7 +151,7 @@ async fn everybody_takes_the_newest_whole_one_and_says_so(scene: Scene) {
     let export = client.export_session("shop", &EXPORT).await;
     assert_eq!(export.unwrap_err().code(), Some(ErrorCode::StorageDamaged));
     assert_eq!(scene.history(true).await.resumes_from, None);
-    scene.house.clear().await.unwrap();
+    scene.test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -164,7 +166,7 @@ async fn an_export_and_a_history_name_what_stands_in_in_postgresql() {
 
 async fn a_browser_that_runs_gives_back_what_is_damaged(scene: Scene) {
     scene.write("kept").await;
-    let client = scene.house.client().unwrap().clone();
+    let client = scene.test_node.client().unwrap().clone();
     let newest = client.capture_session("shop").await.unwrap().id;
     for part in scene.database.parts(false) {
         scene.database.flip(&part);
@@ -180,7 +182,7 @@ async fn a_browser_that_runs_gives_back_what_is_damaged(scene: Scene) {
     assert!(!exported.receipt.has_losses(), "{:#?}", exported.receipt);
     assert_eq!(token_in(exported.file.as_str()), "kept");
     assert!(scene.noted("session.export").await["lost"].is_null());
-    scene.house.clear().await.unwrap();
+    scene.test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -5,7 +5,7 @@ use baton_api::ErrorCode;
 use baton_api::sync::SaveSession;
 
 async fn what_is_saved_is_whole_and_never_older_than_what_was(scene: Scene) {
-    let client = scene.house.client().unwrap().clone();
+    let client = scene.test_node.client().unwrap().clone();
     let save = async || client.save_session("shop", &SaveSession::default()).await;
     scene.write("first").await;
     client.capture_session("shop").await.unwrap();
@@ -47,7 +47,7 @@ async fn what_is_saved_is_whole_and_never_older_than_what_was(scene: Scene) {
     assert_eq!(scene.token().await, "first");
     let again = save().await.unwrap();
     assert_eq!((again.version, again.left_out.has_losses()), (mended.version + 1, false));
-    scene.house.clear().await.unwrap();
+    scene.test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -36,7 +36,7 @@ async fn a_tab_that_leaves_its_service_is_told_of_no_longer() {
         scene.asks(&["debug", "network", &again, "--bodies"]).to_string(),
         scene.asks(&["debug", "console", &again]).to_string(),
         scene.says(&["debug", "har", &again]),
-        scene.house.log(),
+        scene.test_node.log(),
     ];
     for text in said {
         assert!(!text.contains("private"), "{text}");

@@ -16,7 +16,7 @@ async fn a_tab_is_there_again_when_its_node_is() {
     for way in ["asked to end", "killed"] {
         scene.stop_node(way == "killed").await;
         talker::say(&tab, &format!("while it is {way}")).await;
-        scene.house.start_node().await.unwrap();
+        scene.test_node.start_node().await.unwrap();
         // The same tab, by the grant that it got from the node before; what that one kept is gone, and so
         // much is said.
         assert_eq!(scene.tab(&at).await, token);

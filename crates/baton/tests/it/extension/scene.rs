@@ -2,18 +2,18 @@
 
 use super::browser::Browser;
 use super::wire::Wire;
-use crate::houses;
 use crate::notes::eventually;
+use crate::test_nodes;
 use baton_playground::tools::Extension;
-use baton_playground::{House, Site};
+use baton_playground::{Site, TestNode};
 use serde_json::Value;
 use std::process::Command;
 use tokio::net::TcpListener;
 use url::Url;
 
-/// A house in front of a service, and the browser of a person who looks at it.
+/// A test node in front of a service, and the browser of a person who looks at it.
 pub(super) struct Scene {
-    pub(super) house: House,
+    pub(super) test_node: TestNode,
     pub(super) browser: Browser,
     /// Where the service's pages are.
     pub(super) pages: Url,
@@ -36,7 +36,7 @@ impl Scene {
         let host = listener.local_addr().unwrap();
         let settings = format!("[server]\nallowed_hosts = [\"{host}\"]\n");
         let scene = Self::unpaired(service, &settings).await;
-        let node = scene.house.client().unwrap().base().socket_addrs(|| None).unwrap();
+        let node = scene.test_node.client().unwrap().base().socket_addrs(|| None).unwrap();
         let wire = Wire::lay(listener, node[0]);
         let paired = scene.asks(&["debug", "pair"]);
         scene.browser.pair(wire.url().as_str(), paired["code"].as_str().unwrap()).await;
@@ -44,28 +44,29 @@ impl Scene {
     }
 
     async fn unpaired(service: &Site, settings: &str) -> Self {
-        let (extension, house) = tokio::join!(Extension::unpack(), house(service, settings));
+        let (extension, test_node) =
+            tokio::join!(Extension::unpack(), test_node(service, settings));
         let extension = extension.unwrap();
         let browser = Browser::start(&extension.build().await.unwrap()).await;
-        let pages = pages(&house);
-        Self { house, browser, pages, extension }
+        let pages = pages(&test_node);
+        Self { test_node, browser, pages, extension }
     }
 
     /// What a command says, as JSON.
     pub(super) fn asks(&self, arguments: &[&str]) -> Value {
-        asks(&self.house, arguments)
+        asks(&self.test_node, arguments)
     }
 
     /// What a command says for people.
     pub(super) fn says(&self, arguments: &[&str]) -> String {
-        let ended = baton(&self.house, arguments).output().unwrap();
+        let ended = baton(&self.test_node, arguments).output().unwrap();
         assert!(ended.status.success(), "{arguments:?}: {ended:?}");
         String::from_utf8(ended.stdout).unwrap()
     }
 
     /// Why a command fails.
     pub(super) fn fails(&self, arguments: &[&str]) -> String {
-        let ended = baton(&self.house, arguments).output().unwrap();
+        let ended = baton(&self.test_node, arguments).output().unwrap();
         assert!(!ended.status.success(), "{arguments:?}: {ended:?}");
         String::from_utf8(ended.stderr).unwrap()
     }
@@ -115,16 +116,16 @@ impl Scene {
 
     /// Ends the node; the next one listens where this one did, and so does its proxy.
     pub(super) async fn stop_node(&mut self, is_killed: bool) {
-        let settings = self.house.data().settings();
+        let settings = self.test_node.data().settings();
         let now = std::fs::read_to_string(&settings).unwrap();
         let port = self.pages.port().unwrap();
         std::fs::write(&settings, now.replace("127.0.0.1:0\"", &format!("127.0.0.1:{port}\"")))
             .unwrap();
-        self.house.keep_address().unwrap();
+        self.test_node.keep_address().unwrap();
         if is_killed {
-            self.house.kill_node().await.unwrap();
+            self.test_node.kill_node().await.unwrap();
         } else {
-            self.house.stop_node().await.unwrap();
+            self.test_node.stop_node().await.unwrap();
         }
     }
 
@@ -136,37 +137,37 @@ impl Scene {
     /// Ends everybody.
     pub(super) async fn clear(self) {
         self.browser.close().await;
-        self.house.clear().await.unwrap();
+        self.test_node.clear().await.unwrap();
         self.extension.clear().await.unwrap();
     }
 }
 
-/// A house whose node stands in front of the service, with these settings besides.
-async fn house(service: &Site, more: &str) -> House {
-    let house = houses::build();
-    house.data().create().unwrap();
+/// A test node whose node stands in front of the service, with these settings besides.
+async fn test_node(service: &Site, more: &str) -> TestNode {
+    let test_node = test_nodes::build();
+    test_node.data().create().unwrap();
     let upstream = service.url("/").unwrap();
     let settings = format!(
         "{more}[proxy]\nlisten = \"127.0.0.1:0\"\n[[cocoons]]\nid = \"shop\"\nname = \"The shop\"\nupstream = \"{upstream}\"\n"
     );
-    std::fs::write(house.data().settings(), settings).unwrap();
-    houses::start(house).await
+    std::fs::write(test_node.data().settings(), settings).unwrap();
+    test_nodes::start(test_node).await
 }
 
 /// Where the pages of its service are, on a host of their own.
-fn pages(house: &House) -> Url {
-    let cocoons = asks(house, &["cocoons", "list"]);
+fn pages(test_node: &TestNode) -> Url {
+    let cocoons = asks(test_node, &["cocoons", "list"]);
     cocoons["items"][0]["urls"][0].as_str().unwrap().parse().unwrap()
 }
 
-fn asks(house: &House, arguments: &[&str]) -> Value {
-    let ended = baton(house, arguments).arg("--json").output().unwrap();
+fn asks(test_node: &TestNode, arguments: &[&str]) -> Value {
+    let ended = baton(test_node, arguments).arg("--json").output().unwrap();
     assert!(ended.status.success(), "{arguments:?}: {ended:?}");
     serde_json::from_slice(&ended.stdout).unwrap()
 }
 
-fn baton(house: &House, arguments: &[&str]) -> Command {
+fn baton(test_node: &TestNode, arguments: &[&str]) -> Command {
     let mut baton = Command::new(env!("CARGO_BIN_EXE_baton"));
-    baton.arg("--data").arg(house.data().path()).args(arguments);
+    baton.arg("--data").arg(test_node.data().path()).args(arguments);
     baton
 }

@@ -65,7 +65,7 @@ async fn no_secret_of_a_page_is_told_logged_or_written() {
             said.find(secret).map(|at| &said[said.floor_char_boundary(at.saturating_sub(200))..at]);
         assert_eq!(around, None, "{name} came out");
     }
-    for file in files(scene.house.data().path()) {
+    for file in files(scene.test_node.data().path()) {
         let bytes = std::fs::read(&file).unwrap_or_default();
         for (name, secret) in SECRETS {
             let found = bytes.windows(secret.len()).any(|part| part == secret.as_bytes());
@@ -116,7 +116,7 @@ async fn secrets_of_a_tab_are_shown_once_the_person_at_the_browser_says_so() {
     let said = everything(&scene, &token);
     for (name, secret) in SECRETS {
         assert!(!said.contains(secret), "{name} came out");
-        for file in files(scene.house.data().path()) {
+        for file in files(scene.test_node.data().path()) {
             let bytes = std::fs::read(&file).unwrap_or_default();
             let found = bytes.windows(secret.len()).any(|part| part == secret.as_bytes());
             assert!(!found, "{name} is in {}", file.display());
@@ -150,7 +150,7 @@ fn everything(scene: &Scene, token: &str) -> String {
         scene.says(&["debug", "har", token]),
         scene.says(&["debug", "list-tabs"]),
         scene.says(&["audit"]),
-        scene.house.log(),
+        scene.test_node.log(),
     ];
     for request in whole["requests"].as_array().unwrap() {
         said.push(scene.says(&[&network[..], &["--id", &request["number"].to_string()]].concat()));

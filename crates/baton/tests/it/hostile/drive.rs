@@ -4,7 +4,7 @@
 //! and as an ordinary user with Chromium's sandbox on; under Landlock and under bubblewrap.
 
 use super::ways;
-use crate::houses;
+use crate::test_nodes;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
@@ -12,7 +12,7 @@ use axum::response::Html;
 use axum::routing::get;
 use baton_api::{Client, CreateKey, ErrorCode, OpenCdp, OpenSession, Scope};
 use baton_browser::cdp::{self, CdpSession, Connection};
-use baton_playground::{House, Site};
+use baton_playground::{Site, TestNode};
 use baton_session::{Confinement, SessionId};
 use baton_testing::{asked_rounds, skip};
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 
 /// A machine with secrets in all its corners, and somebody who drives a browser on it.
 struct Machine {
-    house: House,
+    test_node: TestNode,
     _site: Site,
     temporary: NamedTempFile,
     id: SessionId,
@@ -43,12 +43,12 @@ struct Machine {
 
 impl Machine {
     async fn new(rules: Confinement, user: Option<u32>) -> Self {
-        let mut house = houses::build()
+        let mut test_node = test_nodes::build()
             .with("BATON_BROWSER_CONFINEMENT", rules.as_str())
             .with("BATON_MASTER_KEY", MASTER_KEY);
-        let home = house.folder().join("home");
+        let home = test_node.folder().join("home");
         fs::create_dir(&home).unwrap();
-        house = house.with("HOME", &home);
+        test_node = test_node.with("HOME", &home);
         let mut temporary = NamedTempFile::new().unwrap();
         std::io::Write::write_all(&mut temporary, SECRET.as_bytes()).unwrap();
         plant(&home.join("secret"), user);
@@ -56,9 +56,9 @@ impl Machine {
             chown(path, user, user).unwrap();
         }
         if let Some(user) = user {
-            house = house.of_user(user).unwrap();
+            test_node = test_node.of_user(user).unwrap();
         }
-        house.start_node().await.unwrap();
+        test_node.start_node().await.unwrap();
         let page = async || Html("<title>a</title><p>a</p>");
         let lead = async |at: axum::extract::Path<String>| {
             (StatusCode::FOUND, [(LOCATION, format!("file:///{}", at.0))])
@@ -66,11 +66,11 @@ impl Machine {
         let routes = Router::new().route("/", get(page)).route("/led/{*at}", get(lead));
         let site = Site::start(routes).await.unwrap();
         let url = site.url("/").unwrap();
-        let victim = house.open("victim", [url.clone()]).await.unwrap();
-        for folder in [house.data().profile(victim), house.data().files_of(victim)] {
+        let victim = test_node.open("victim", [url.clone()]).await.unwrap();
+        for folder in [test_node.data().profile(victim), test_node.data().files_of(victim)] {
             plant(&folder.join("secret"), user);
         }
-        let bob = key_of_bob(&house).await;
+        let bob = key_of_bob(&test_node).await;
         let request = OpenSession::new("own".parse().unwrap(), [url.clone()]);
         let view = bob.open_session(&request).await.unwrap();
         assert_eq!(view.session.confinement, Some(rules));
@@ -79,21 +79,22 @@ impl Machine {
         let (connection, mut events) = Connection::start(transport);
         tokio::spawn(async move { while events.next().await.is_some() {} });
         let id = view.session.id;
-        Self { house, _site: site, temporary, id, page_url: url.to_string(), connection }
+        Self { test_node, _site: site, temporary, id, page_url: url.to_string(), connection }
     }
 
     /// What nobody who drives may read.
     async fn secrets(&self) -> Vec<PathBuf> {
-        let data = self.house.data();
-        let victim = self.house.client().unwrap().fetch_session("victim").await.unwrap().session.id;
-        let node = self.house.node_pid().unwrap();
-        let [(_, keeper), _] = self.house.holders(self.id).await.unwrap();
+        let data = self.test_node.data();
+        let victim =
+            self.test_node.client().unwrap().fetch_session("victim").await.unwrap().session.id;
+        let node = self.test_node.node_pid().unwrap();
+        let [(_, keeper), _] = self.test_node.holders(self.id).await.unwrap();
         let key = data.admin_key();
         vec![
             key.clone(),
             data.profile(victim).join("secret"),
             format!("/proc/{node}/environ").into(),
-            self.house.folder().join("home/secret"),
+            self.test_node.folder().join("home/secret"),
             self.temporary.path().to_owned(),
             data.files_of(victim).join("secret"),
             format!("/proc/{keeper}/environ").into(),
@@ -117,7 +118,7 @@ impl Machine {
 
     /// Whether a text gives anything away.
     fn expect_nothing(&self, of: &str, text: &str) {
-        let admin = fs::read_to_string(self.house.data().admin_key()).unwrap();
+        let admin = fs::read_to_string(self.test_node.data().admin_key()).unwrap();
         for secret in [SECRET, MASTER_KEY, admin.trim(), "root:x:", "root:*:", "BATON_"] {
             assert!(!text.contains(secret), "{of} gave {secret} away: {text}");
         }
@@ -140,10 +141,10 @@ impl Machine {
 
     /// Every file of the machine's that is not of the driven session, by name.
     fn others(&self) -> BTreeSet<PathBuf> {
-        let data = self.house.data();
+        let data = self.test_node.data();
         let own = [data.files_of(self.id), data.session(self.id)];
         let mut found = BTreeSet::new();
-        let mut folders = vec![self.house.folder().to_owned()];
+        let mut folders = vec![self.test_node.folder().to_owned()];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
                 let path = entry.path();
@@ -187,8 +188,8 @@ fn plant(path: &Path, user: Option<u32>) {
     chown(path, user, user).unwrap();
 }
 
-async fn key_of_bob(house: &House) -> Client {
-    let client = house.client().unwrap();
+async fn key_of_bob(test_node: &TestNode) -> Client {
+    let client = test_node.client().unwrap();
     let wanted = CreateKey {
         name: "bob".to_owned(),
         owner: Some("bob".parse().unwrap()),
@@ -225,7 +226,7 @@ fn call(text: &str, page: &Page, path: &Path) -> (&'static str, Value) {
 
 async fn nothing_is_read_and_nothing_written(rules: Confinement, user: Option<u32>) {
     let machine = Machine::new(rules, user).await;
-    let data = machine.house.data().clone();
+    let data = machine.test_node.data().clone();
     let before = machine.others();
     // A few corners in a quick run, all of them in a long one.
     let corners = if asked_rounds().is_some() { usize::MAX } else { 3 };
@@ -279,7 +280,7 @@ async fn nothing_is_read_and_nothing_written(rules: Confinement, user: Option<u3
     downloads(&machine).await;
     let written: Vec<_> = machine.others().difference(&before).cloned().collect();
     assert!(written.is_empty(), "written beyond the session: {written:?}");
-    machine.house.clear().await.unwrap();
+    machine.test_node.clear().await.unwrap();
 }
 
 /// Every way in which a page is given a file: by node, by object, by a chooser that is caught, by a drag,
@@ -297,9 +298,9 @@ async fn uploads(machine: &Machine, secret: &Path) {
     let backend = node["node"]["backendNodeId"].clone();
     page.session.call("DOM.getDocument", json!({})).await.unwrap();
     let node = page.session.call("DOM.requestNode", json!({ "objectId": object })).await.unwrap();
-    let own = machine.house.data().files_of(machine.id);
+    let own = machine.test_node.data().files_of(machine.id);
     let link = own.join("link");
-    let profile = machine.house.data().profile(machine.id).join("link");
+    let profile = machine.test_node.data().profile(machine.id).join("link");
     for link in [&link, &profile] {
         let _ = fs::remove_file(link);
         symlink(secret, link).unwrap();
@@ -341,7 +342,7 @@ async fn uploads(machine: &Machine, secret: &Path) {
 
 /// A request that is led to a file: by its site, and by a client that changes it.
 async fn redirects(machine: &Machine) {
-    let secret = machine.house.data().admin_key();
+    let secret = machine.test_node.data().admin_key();
     let page = machine.page().await;
     let led = format!("{}led{}", machine.page_url, secret.display());
     let told = ask(&page.session, "Page.navigate", json!({ "url": led })).await;
@@ -356,14 +357,14 @@ async fn redirects(machine: &Machine) {
 
 /// Downloads to wherever a client wants them, under names of its choice.
 async fn downloads(machine: &Machine) {
-    let data = machine.house.data();
+    let data = machine.test_node.data();
     let browser = machine.connection.browser();
     let made = browser.call("Target.createBrowserContext", json!({})).await.unwrap();
     let context = made["browserContextId"].clone();
     let folders = [
         data.path().to_owned(),
         data.sessions(),
-        machine.house.folder().join("home"),
+        machine.test_node.folder().join("home"),
         "/tmp".into(),
     ];
     for folder in &folders {
@@ -432,16 +433,16 @@ async fn who_drives_has_no_file_of_an_ordinary_user_by_bubblewrap() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_browser_without_rules_is_driven_by_the_owner_of_the_node_alone() {
-    let mut house = houses::build().with("BATON_BROWSER_CONFINEMENT", "off");
-    house.start_node().await.unwrap();
-    let bob = key_of_bob(&house).await;
+    let mut test_node = test_nodes::build().with("BATON_BROWSER_CONFINEMENT", "off");
+    test_node.start_node().await.unwrap();
+    let bob = key_of_bob(&test_node).await;
     let view = bob.open_session(&OpenSession::new("own".parse().unwrap(), [])).await.unwrap();
     assert_eq!(view.session.confinement, Some(Confinement::Off));
     let refused = bob.open_cdp("own", &OpenCdp { reusable: false }).await.unwrap_err();
     assert_eq!(refused.code(), Some(ErrorCode::NotConfined));
     insta::assert_snapshot!(refused, @"expected session own to have a browser that is kept from the files of this machine, found one that was started without");
-    house.open("mine", []).await.unwrap();
-    let client = house.client().unwrap();
+    test_node.open("mine", []).await.unwrap();
+    let client = test_node.client().unwrap();
     client.open_cdp("mine", &OpenCdp { reusable: false }).await.unwrap();
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }

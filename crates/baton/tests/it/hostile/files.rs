@@ -1,25 +1,25 @@
 //! The files of a session: what comes in and goes out, and what does not.
 
-use crate::houses;
+use crate::test_nodes;
 use baton_api::{ErrorCode, OpenSession, SharedFolder};
 use std::fs;
 use std::os::unix::fs::symlink;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn files_go_in_and_come_out_and_nothing_else_does() {
-    let house = houses::house().await;
-    let client = house.client().unwrap();
-    let id = house.open("shop", []).await.unwrap();
+    let test_node = test_nodes::test_node().await;
+    let client = test_node.client().unwrap();
+    let id = test_node.open("shop", []).await.unwrap();
     assert_eq!(client.list_files("shop").await.unwrap().items, []);
     let put = client.put_file("shop", "a file.txt", b"hello".to_vec()).await.unwrap();
     assert_eq!((put.name.as_str(), put.bytes), ("a file.txt", 5));
-    let folder = house.data().files_of(id);
+    let folder = test_node.data().files_of(id);
     assert_eq!(put.path, folder.join("a file.txt").to_str().unwrap());
     client.put_file("shop", "a file.txt", b"hello again".to_vec()).await.unwrap();
     assert_eq!(client.get_file("shop", "a file.txt").await.unwrap(), b"hello again");
 
     // What a browser may have made there.
-    symlink(house.data().admin_key(), folder.join("link")).unwrap();
+    symlink(test_node.data().admin_key(), folder.join("link")).unwrap();
     fs::create_dir(folder.join("folder")).unwrap();
     rustix::fs::mknodat(
         rustix::fs::CWD,
@@ -44,7 +44,7 @@ async fn files_go_in_and_come_out_and_nothing_else_does() {
     }
     // A link of that name gives way to the file, and is not followed.
     client.put_file("shop", "link", b"mine".to_vec()).await.unwrap();
-    assert!(!fs::read_to_string(house.data().admin_key()).unwrap().contains("mine"));
+    assert!(!fs::read_to_string(test_node.data().admin_key()).unwrap().contains("mine"));
     client.remove_file("shop", "link").await.unwrap();
     client.remove_file("shop", "a file.txt").await.unwrap();
     let gone = client.remove_file("shop", "a file.txt").await.unwrap_err();
@@ -53,15 +53,15 @@ async fn files_go_in_and_come_out_and_nothing_else_does() {
     client.close_session("shop").await.unwrap();
     client.delete_session("shop").await.unwrap();
     assert!(!folder.exists());
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_folder_that_gives_the_data_folder_away_is_shown_to_no_browser() {
-    let house = houses::house().await;
-    let client = house.client().unwrap();
-    let data = house.data().path();
-    let link = house.folder().join("link");
+    let test_node = test_nodes::test_node().await;
+    let client = test_node.client().unwrap();
+    let data = test_node.data().path();
+    let link = test_node.folder().join("link");
     symlink(data.parent().unwrap(), &link).unwrap();
     for path in [data, data.parent().unwrap(), &data.join("sessions"), "/".as_ref(), &link] {
         let files = vec![SharedFolder { path: path.to_str().unwrap().to_owned(), writable: false }];
@@ -70,5 +70,5 @@ async fn a_folder_that_gives_the_data_folder_away_is_shown_to_no_browser() {
         assert_eq!(refused.code(), Some(ErrorCode::InvalidRequest), "{}", path.display());
         assert!(refused.to_string().contains("apart from the data folder"), "{refused}");
     }
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
 }

@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
-use baton_playground::{House, Page, Site};
+use baton_playground::{Page, Site, TestNode};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -46,9 +46,9 @@ const PAGE: &str = "<!doctype html><title>shop</title><script>
 /// What the server got: path and `Cookie` header of each request, byte by byte.
 type Got = watch::Sender<Vec<(String, Vec<u8>)>>;
 
-/// A house, and a server that tells what it got.
+/// A test node, and a server that tells what it got.
 struct Scene {
-    house: House,
+    test_node: TestNode,
     site: Site,
     got: Got,
     folder: TempDir,
@@ -78,7 +78,7 @@ impl Scene {
         let pages = Router::new().fallback(get(answer)).with_state(got.clone());
         let site = Site::start(pages).await.unwrap();
         let folder = tempfile::tempdir().unwrap();
-        Self { house: crate::houses::house().await, site, got, folder }
+        Self { test_node: crate::test_nodes::test_node().await, site, got, folder }
     }
 
     fn url(&self, path: &str) -> Url {
@@ -110,14 +110,14 @@ impl Scene {
     }
 
     async fn page(&self, name: &str, at: &str) -> Page {
-        let id = self.house.client().unwrap().fetch_session(name).await.unwrap().session.id;
-        Page::attach(&self.house.keeper_socket(id), at).await.unwrap()
+        let id = self.test_node.client().unwrap().fetch_session(name).await.unwrap().session.id;
+        Page::attach(&self.test_node.keeper_socket(id), at).await.unwrap()
     }
 
     /// A session whose browser is logged in; what the server gets from it.
     async fn log_in(&self, name: &str) -> String {
         let url = self.url("/login");
-        self.house.open(name, [url.clone()]).await.unwrap();
+        self.test_node.open(name, [url.clone()]).await.unwrap();
         self.page(name, url.as_str())
             .await
             .wait_for("localStorage.token === 'kept'")
@@ -128,7 +128,7 @@ impl Scene {
 
     fn baton(&self, args: &[&str]) -> Assert {
         let mut command = cargo_bin_cmd!("baton");
-        let data = self.house.data().path();
+        let data = self.test_node.data().path();
         command.arg("--data").arg(data).arg("--json").args(args).write_stdin("").assert()
     }
 
@@ -141,7 +141,7 @@ impl Scene {
         let told = told(&run);
         let left = lines(&told["left_out"]);
         self.baton(&["sessions", "resume", name]).success();
-        let shown = self.house.client().unwrap().fetch_session(name).await.unwrap();
+        let shown = self.test_node.client().unwrap().fetch_session(name).await.unwrap();
         let at = shown.tabs[0].url.as_str().to_owned();
         let sent = self.sends(name, &at).await;
         self.baton(&["sessions", "close", name]).success();
@@ -149,7 +149,7 @@ impl Scene {
     }
 
     async fn strike(self) {
-        self.house.clear().await.unwrap();
+        self.test_node.clear().await.unwrap();
     }
 }
 

@@ -30,10 +30,10 @@ impl Scene {
 async fn what_was_set_first_is_sent_first_after_a_crash_an_export_and_an_import() {
     let scene = Scene::set().await;
     assert_eq!(scene.log_in("shop").await, SENT, "before");
-    let client = scene.house.client().unwrap();
+    let client = scene.test_node.client().unwrap();
     let id = client.fetch_session("shop").await.unwrap().session.id;
     client.capture_session("shop").await.unwrap();
-    victims::kill_all(&scene.house.holders(id).await.unwrap()).await.unwrap();
+    victims::kill_all(&scene.test_node.holders(id).await.unwrap()).await.unwrap();
     crate::notes::eventually("the browser to be missed", async || {
         client.fetch_session("shop").await.unwrap().session.state.as_str() == "recoverable"
     })
@@ -41,7 +41,7 @@ async fn what_was_set_first_is_sent_first_after_a_crash_an_export_and_an_import(
     for (lost, way) in [(false, "on the profile"), (true, "on a fresh one")] {
         if lost {
             scene.baton(&["sessions", "close", "shop"]).success();
-            scene.house.take_files_away(id).unwrap();
+            scene.test_node.take_files_away(id).unwrap();
         }
         scene.baton(&["sessions", "resume", "shop"]).success();
         let tab = client.fetch_session("shop").await.unwrap().tabs[0].url.as_str().to_owned();

@@ -26,7 +26,7 @@ async fn a_cookie_that_no_server_gets_is_never_told_as_restored() {
 async fn a_cookie_with_bytes_that_are_no_text_is_told_as_lost_and_not_cut() {
     let scene = Scene::set().await;
     let url = scene.url("/strange");
-    scene.house.open("shop", [url.clone()]).await.unwrap();
+    scene.test_node.open("shop", [url.clone()]).await.unwrap();
     let before = scene.sends("shop", url.as_str()).await;
     assert!(before.starts_with("strange=caf") && before.ends_with("tail; plain=1"), "{before}");
     let captured = told(&scene.baton(&["sessions", "capture", "shop"]).success());
@@ -35,7 +35,7 @@ async fn a_cookie_with_bytes_that_are_no_text_is_told_as_lost_and_not_cut() {
     let run = scene.baton(&["sessions", "resume", "shop"]).code(6);
     let lost = lines(&told(&run)["receipt"]);
     insta::assert_snapshot!(lost.join("\n"), @"cookie shop.localhost/ strange: its name or value has bytes that are not UTF-8, which no browser tells or takes over its protocol");
-    let tab = scene.house.client().unwrap().fetch_session("shop").await.unwrap();
+    let tab = scene.test_node.client().unwrap().fetch_session("shop").await.unwrap();
     assert_eq!(scene.sends("shop", tab.tabs[0].url.as_str()).await, "plain=1");
     scene.strike().await;
 }

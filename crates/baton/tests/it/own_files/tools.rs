@@ -112,7 +112,7 @@ async fn what_agent_browser_saved_comes_along_with_session_storage() {
     assert_eq!((left, sent.as_str()), (Vec::new(), SENT));
 
     scene.baton(&["sessions", "resume", "agent-browser"]).success();
-    let at = scene.house.client().unwrap().fetch_session("agent-browser").await.unwrap();
+    let at = scene.test_node.client().unwrap().fetch_session("agent-browser").await.unwrap();
     let page = scene.page("agent-browser", at.tabs[0].url.as_str()).await;
     let kept = "localStorage.token + ' ' + sessionStorage.step";
     assert_eq!(page.evaluate::<String>(kept).await.unwrap(), "kept 2");

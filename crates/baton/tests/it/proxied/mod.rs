@@ -4,14 +4,14 @@
 mod nginx;
 mod vite;
 
-use crate::houses::{build, start};
 use crate::notes::eventually;
+use crate::test_nodes::{build, start};
 use axum::Router;
 use axum::http::{HeaderMap, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 use baton_api::cocoon::PutCocoon;
-use baton_playground::{House, Page, Site};
+use baton_playground::{Page, Site, TestNode};
 use serde_json::json;
 use url::Url;
 
@@ -44,15 +44,15 @@ async fn shop() -> Site {
     Site::start(pages).await.unwrap()
 }
 
-/// A house whose node runs with a proxy.
-async fn house() -> House {
+/// A test node whose node runs with a proxy.
+async fn test_node() -> TestNode {
     start(build().with("BATON_PROXY_LISTEN", "127.0.0.1:0")).await
 }
 
-/// Puts a service behind the house's proxy; where its pages are: on a host of its own, and below a path.
-async fn put(house: &House, upstream: &str) -> [Url; 2] {
+/// Puts a service behind the test node's proxy; where its pages are: on a host of its own, and below a path.
+async fn put(test_node: &TestNode, upstream: &str) -> [Url; 2] {
     let request: PutCocoon = serde_json::from_value(json!({ "upstream": upstream })).unwrap();
-    let client = house.client().unwrap();
+    let client = test_node.client().unwrap();
     let cocoon = client.put_cocoon(&"shop".parse().unwrap(), &request).await.unwrap();
     [("shop.localhost", "/"), ("localhost", "/proxy/shop/")].map(|(host, path)| {
         let is_it = |url: &&Url| url.host_str() == Some(host) && url.path() == path;
@@ -63,11 +63,11 @@ async fn put(house: &House, upstream: &str) -> [Url; 2] {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_below_a_path_finds_what_it_means_at_its_root() {
     let shop = shop().await;
-    let house = house().await;
-    let [_, place] = put(&house, shop.url("/").unwrap().as_str()).await;
+    let test_node = test_node().await;
+    let [_, place] = put(&test_node, shop.url("/").unwrap().as_str()).await;
 
-    let id = house.open("shop", [place.clone()]).await.unwrap();
-    let page = Page::attach(&house.keeper_socket(id), place.as_str()).await.unwrap();
+    let id = test_node.open("shop", [place.clone()]).await.unwrap();
+    let page = Page::attach(&test_node.keeper_socket(id), place.as_str()).await.unwrap();
     let colour = "getComputedStyle(document.querySelector('a')).color";
     eventually("style and script are there", async || {
         page.evaluate::<bool>(&format!("globalThis.app === 1 && {colour} === 'rgb(1, 2, 3)'"))
@@ -83,9 +83,9 @@ async fn a_page_below_a_path_finds_what_it_means_at_its_root() {
     page.evaluate::<bool>("document.querySelector('a').click(); true").await.unwrap();
     let second = place.join("second").unwrap();
     eventually("the link leads on", async || {
-        Page::attach(&house.keeper_socket(id), second.as_str()).await.is_ok()
+        Page::attach(&test_node.keeper_socket(id), second.as_str()).await.is_ok()
     })
     .await;
-    house.client().unwrap().close_session("shop").await.unwrap();
-    house.clear().await.unwrap();
+    test_node.client().unwrap().close_session("shop").await.unwrap();
+    test_node.clear().await.unwrap();
 }

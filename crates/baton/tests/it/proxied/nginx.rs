@@ -1,9 +1,9 @@
 //! A real web server behind the proxy: nginx, with what people have it do for them.
 
-use super::{house, put};
+use super::{put, test_node};
 use crate::notes::eventually;
 use baton_playground::tools::Room;
-use baton_playground::{House, Page};
+use baton_playground::{Page, TestNode};
 use baton_session::SessionId;
 use baton_testing::skip;
 use futures_util::{SinkExt as _, StreamExt as _};
@@ -146,8 +146,8 @@ struct Tab {
 }
 
 impl Tab {
-    async fn find(house: &House, id: SessionId, place: &Url) -> Self {
-        let page = Page::attach(&house.keeper_socket(id), place.as_str()).await.unwrap();
+    async fn find(test_node: &TestNode, id: SessionId, place: &Url) -> Self {
+        let page = Page::attach(&test_node.keeper_socket(id), place.as_str()).await.unwrap();
         page.wait_for("getComputedStyle(document.querySelector('a')).color === 'rgb(1, 2, 3)'")
             .await
             .unwrap();
@@ -199,11 +199,11 @@ async fn what_a_web_server_does_is_done_behind_the_proxy() {
         skip!("nginx is needed, which `cargo xtask setup` installs")
     };
     let server = Server::start(program).await;
-    let house = house().await;
-    let places = put(&house, &format!("http://{}", server.address)).await;
-    let id = house.open("shop", places.clone()).await.unwrap();
+    let test_node = test_node().await;
+    let places = put(&test_node, &format!("http://{}", server.address)).await;
+    let id = test_node.open("shop", places.clone()).await.unwrap();
     for place in &places {
-        let tab = Tab::find(&house, id, place).await;
+        let tab = Tab::find(&test_node, id, place).await;
         let cookies = tab.fetch("/cookies", &json!({})).await;
         assert_eq!(cookies, json!([200, null, null, "__Host-sid=1"]), "{place}");
         let style = tab.fetch("/style.css", &json!({})).await;
@@ -236,8 +236,8 @@ async fn what_a_web_server_does_is_done_behind_the_proxy() {
         let plan = tab.fetch("/private/plan.txt", &json!({})).await;
         assert_eq!(plan, json!([200, null, null, "the plan"]), "{place}");
     }
-    house.client().unwrap().close_session("shop").await.unwrap();
-    house.clear().await.unwrap();
+    test_node.client().unwrap().close_session("shop").await.unwrap();
+    test_node.clear().await.unwrap();
     server.clear().await;
 }
 

@@ -5,12 +5,12 @@
 //! nothing of the page that opens it, so below a path of a host that others share it finds no service
 //! there; then Vite's page asks its server straight.
 
-use super::{house, put};
+use super::{put, test_node};
 use crate::notes::eventually;
 use baton_api::OpenSession;
 use baton_api::debug::{NetworkFilters, NetworkRequest};
 use baton_playground::tools::{Npm, Room};
-use baton_playground::{House, Page};
+use baton_playground::{Page, TestNode};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::Stdio;
 use std::time::Duration;
@@ -93,8 +93,8 @@ impl Project {
 }
 
 /// Each WebSocket that the tab at `place` has opened to `to`.
-async fn sockets(house: &House, place: &Url, to: &str) -> Vec<NetworkRequest> {
-    let client = house.client().unwrap();
+async fn sockets(test_node: &TestNode, place: &Url, to: &str) -> Vec<NetworkRequest> {
+    let client = test_node.client().unwrap();
     let tabs = client.list_tabs().await.unwrap().items;
     let tab = tabs.iter().find(|tab| tab.url.starts_with(place.as_str())).unwrap();
     let filters =
@@ -105,11 +105,11 @@ async fn sockets(house: &House, place: &Url, to: &str) -> Vec<NetworkRequest> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_edit_of_a_source_is_seen_in_the_page_without_a_reload() {
     let project = Project::start().await;
-    let house = house().await;
-    let places = put(&house, &format!("http://{}", project.address)).await;
+    let test_node = test_node().await;
+    let places = put(&test_node, &format!("http://{}", project.address)).await;
     let mut request = OpenSession::new("shop".parse().unwrap(), places.clone());
     request.debug = true;
-    let client = house.client().unwrap();
+    let client = test_node.client().unwrap();
     let id = client.open_session(&request).await.unwrap().session.id;
     let shows = |text: &str, colour: &str| {
         format!(
@@ -122,7 +122,7 @@ async fn an_edit_of_a_source_is_seen_in_the_page_without_a_reload() {
     };
     let mut pages = Vec::new();
     for place in &places {
-        let page = Page::attach(&house.keeper_socket(id), place.as_str()).await.unwrap();
+        let page = Page::attach(&test_node.keeper_socket(id), place.as_str()).await.unwrap();
         page.wait_for(&shows("sold 0", "rgb(1, 2, 3)")).await.unwrap();
         // What a page counts is gone with a reload.
         page.evaluate::<bool>("document.querySelector('button').click(); true").await.unwrap();
@@ -136,11 +136,13 @@ async fn an_edit_of_a_source_is_seen_in_the_page_without_a_reload() {
     let straight = project.address.to_string();
     let is_open = |found: &[NetworkRequest]| found.iter().any(|one| one.status == Some(101));
     for (place, to) in [(by_host, &proxied), (by_path, &straight)] {
-        eventually("the WebSocket is open", async || is_open(&sockets(&house, place, to).await))
-            .await;
+        eventually("the WebSocket is open", async || {
+            is_open(&sockets(&test_node, place, to).await)
+        })
+        .await;
     }
-    assert!(sockets(&house, by_host, &straight).await.is_empty());
-    let at_the_root = sockets(&house, by_path, &format!("localhost:{port}")).await;
+    assert!(sockets(&test_node, by_host, &straight).await.is_empty());
+    let at_the_root = sockets(&test_node, by_path, &format!("localhost:{port}")).await;
     assert!(!at_the_root.is_empty() && !is_open(&at_the_root), "{at_the_root:?}");
 
     project.edit("src/App.jsx", "sold", "left");
@@ -149,6 +151,6 @@ async fn an_edit_of_a_source_is_seen_in_the_page_without_a_reload() {
         page.wait_for(&shows("left 1", "rgb(4, 5, 6)")).await.unwrap();
     }
     client.close_session("shop").await.unwrap();
-    house.clear().await.unwrap();
+    test_node.clear().await.unwrap();
     project.clear().await;
 }

@@ -56,7 +56,7 @@ async fn playwright_names_files_of_the_session_or_none() {
     true TimeoutError: page.setInputFiles: Timeout 3000ms exceeded.
     true got 62914560
     ");
-    let log = std::fs::read_to_string(scene.house.data().keeper_log(scene.id)).unwrap();
+    let log = std::fs::read_to_string(scene.test_node.data().keeper_log(scene.id)).unwrap();
     assert!(log.contains("baton sessions files put"), "{log}");
     scene.strike(room).await;
 }
@@ -131,7 +131,7 @@ async fn agent_browser_is_told_and_uploads_what_the_session_has() {
     hello
     ");
     room.clear().await.unwrap();
-    scene.house.clear().await.unwrap();
+    scene.test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -172,5 +172,5 @@ asyncio.run(main())
     let said = run(&scene, &room, "files.py", &script, command).await;
     assert!(said.ends_with("True\n6\n"), "{said}");
     room.clear().await.unwrap();
-    scene.house.clear().await.unwrap();
+    scene.test_node.clear().await.unwrap();
 }

@@ -10,12 +10,12 @@ mod profiles;
 mod servers;
 mod together;
 
-use crate::houses;
+use crate::test_nodes;
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
 use baton_playground::tools::Room;
-use baton_playground::{House, Site, victims};
+use baton_playground::{Site, TestNode, victims};
 use baton_session::{Lifecycle, SessionId};
 use guide::Block;
 use std::path::Path;
@@ -30,40 +30,40 @@ const PAGE: &str = r#"<!doctype html><html lang="en"><title>shop</title><h1>Welc
 <input id="name" aria-label="Name">
 <button onclick="document.title = 'hello ' + document.getElementById('name').value">Greet</button>"#;
 
-/// A house with the session `shop`, which is open on a site of its own.
+/// A test node with the session `shop`, which is open on a site of its own.
 struct Scene {
-    house: House,
+    test_node: TestNode,
     site: Site,
     id: SessionId,
 }
 
 impl Scene {
     async fn set() -> Self {
-        let (house, site) = build().await;
-        let id = house.open("shop", [site.url("/").unwrap()]).await.unwrap();
-        Self { house, site, id }
+        let (test_node, site) = build().await;
+        let id = test_node.open("shop", [site.url("/").unwrap()]).await.unwrap();
+        Self { test_node, site, id }
     }
 
     /// The same, where what is typed in a tool's room opens the session; with that room.
     async fn opened_by(typed: &str, room: Room) -> (Self, Room) {
-        let (house, site) = build().await;
-        let room = furnish(&house, room);
-        room.run(shell(&house, &site, &room, typed), LIMIT).await.unwrap();
-        let id = house.client().unwrap().fetch_session("shop").await.unwrap().session.id;
-        (Self { house, site, id }, room)
+        let (test_node, site) = build().await;
+        let room = furnish(&test_node, room);
+        room.run(shell(&test_node, &site, &room, typed), LIMIT).await.unwrap();
+        let id = test_node.client().unwrap().fetch_session("shop").await.unwrap().session.id;
+        (Self { test_node, site, id }, room)
     }
 
     /// A tool's room with `baton` in it, which finds the node as it does for everybody.
     fn furnish(&self, room: Room) -> Room {
-        furnish(&self.house, room)
+        furnish(&self.test_node, room)
     }
 
-    /// A tool's room whose home has this house's data folder where Baton looks for its own: clients of
+    /// A tool's room whose home has this test node's data folder where Baton looks for its own: clients of
     /// MCP hand no variables on to the servers that they start.
     fn move_in(&self, room: Room) -> Room {
         let share = room.path().join(".local/share");
         std::fs::create_dir_all(&share).unwrap();
-        std::os::unix::fs::symlink(self.house.data().path(), share.join("baton")).unwrap();
+        std::os::unix::fs::symlink(self.test_node.data().path(), share.join("baton")).unwrap();
         self.furnish(room)
     }
 
@@ -84,7 +84,7 @@ impl Scene {
 
     /// A shell that types these commands, with our addresses in place of those in the guide.
     fn shell(&self, room: &Room, commands: &str) -> Command {
-        shell(&self.house, &self.site, room, commands)
+        shell(&self.test_node, &self.site, room, commands)
     }
 
     fn address(&self) -> String {
@@ -93,7 +93,7 @@ impl Scene {
 
     /// The session is as it was: one tab, in a browser that runs and can be captured.
     async fn look(&self) {
-        let client = self.house.client().unwrap();
+        let client = self.test_node.client().unwrap();
         client.capture_session("shop").await.unwrap();
         let shop = client.fetch_session("shop").await.unwrap();
         assert_eq!(shop.session.state, Lifecycle::Active);
@@ -104,9 +104,9 @@ impl Scene {
     /// Kills browser and keeper, and resumes on a fresh profile: then Baton makes pages of its own for
     /// what no tab shows.
     async fn kill_and_resume(&self) {
-        let client = self.house.client().unwrap();
+        let client = self.test_node.client().unwrap();
         client.capture_session("shop").await.unwrap();
-        let holders = self.house.holders(self.id).await.unwrap();
+        let holders = self.test_node.holders(self.id).await.unwrap();
         victims::kill_all(&holders).await.unwrap();
         let noticed = async {
             let state = async || client.fetch_session("shop").await.unwrap().session.state;
@@ -115,31 +115,31 @@ impl Scene {
             }
         };
         timeout(LIMIT, noticed).await.unwrap();
-        self.house.take_files_away(self.id).unwrap();
+        self.test_node.take_files_away(self.id).unwrap();
         client.resume_session("shop").await.unwrap();
     }
 
     async fn strike(self, room: Room) {
         room.clear().await.unwrap();
         self.look().await;
-        self.house.clear().await.unwrap();
+        self.test_node.clear().await.unwrap();
     }
 }
 
-/// A house whose node runs, and the site that sessions are opened on.
-async fn build() -> (House, Site) {
-    let house = houses::house().await;
+/// A test node whose node runs, and the site that sessions are opened on.
+async fn build() -> (TestNode, Site) {
+    let test_node = test_nodes::test_node().await;
     let site = Site::start(Router::new().route("/", get(Html(PAGE)))).await.unwrap();
-    (house, site)
+    (test_node, site)
 }
 
-fn furnish(house: &House, room: Room) -> Room {
+fn furnish(test_node: &TestNode, room: Room) -> Room {
     let baton = Path::new(env!("CARGO_BIN_EXE_baton")).parent().unwrap();
-    room.with_programs(baton).with("BATON_DATA", house.data().path())
+    room.with_programs(baton).with("BATON_DATA", test_node.data().path())
 }
 
-fn shell(house: &House, site: &Site, room: &Room, commands: &str) -> Command {
-    let node = house.client().unwrap().base().to_string();
+fn shell(test_node: &TestNode, site: &Site, room: &Room, commands: &str) -> Command {
+    let node = test_node.client().unwrap().base().to_string();
     let commands = commands
         .replace("https://example.org", &address(site))
         .replace("http://127.0.0.1:7420", node.trim_end_matches('/'));

@@ -49,7 +49,7 @@ async fn every_tool_of_the_guide_drives_the_session_in_its_turn() {
 
     let said = follow(&mut guide, &scene, &room, "Keep a context of a tool").await;
     assert!(said.contains("bob  active") && said.contains("SITE/"), "{said}");
-    let client = scene.house.client().unwrap();
+    let client = scene.test_node.client().unwrap();
     let bob = client.fetch_state("bob", true).await.unwrap();
     let key = format!("{}/", scene.address());
     assert_eq!(bob.state["origins"][key]["localStorage"], serde_json::json!([["who", "bob"]]));
@@ -60,7 +60,7 @@ async fn every_tool_of_the_guide_drives_the_session_in_its_turn() {
     let shop = client.fetch_session("shop").await.unwrap().session;
     assert_eq!(shop.state, Lifecycle::Closed);
     room.clear().await.unwrap();
-    scene.house.clear().await.unwrap();
+    scene.test_node.clear().await.unwrap();
 }
 
 #[tokio::test]

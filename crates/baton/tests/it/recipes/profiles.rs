@@ -11,7 +11,7 @@ impl Scene {
     /// A scene of which the session is logged in.
     async fn logged_in() -> Self {
         let scene = Self::set().await;
-        let socket = scene.house.keeper_socket(scene.id);
+        let socket = scene.test_node.keeper_socket(scene.id);
         let page = Page::attach(&socket, scene.site.url("/").unwrap().as_str()).await.unwrap();
         assert!(page.evaluate::<bool>(LOG_IN).await.unwrap());
         scene

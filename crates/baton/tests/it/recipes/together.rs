@@ -65,7 +65,7 @@ impl Playwright {
 async fn two_tools_work_side_by_side_and_one_that_is_killed_disturbs_nobody() {
     let npm = Npm::install().await.unwrap();
     let scene = Scene::set().await;
-    let client = scene.house.client().unwrap();
+    let client = scene.test_node.client().unwrap();
     let access = client.open_cdp("shop", &baton_api::OpenCdp { reusable: true }).await.unwrap();
     let reusable = access.cdp_url.to_string();
     let playwright_room = scene.furnish(npm.room().unwrap());

@@ -2,8 +2,8 @@
 
 use super::agent::browser;
 use super::scene::{Scene, reference, refused};
-use crate::houses::build;
 use crate::notes::eventually;
+use crate::test_nodes::build;
 use baton_api::Problem;
 use baton_api::sandbox::{CreateSandbox, SandboxView};
 use baton_playground::tools::Npm;
@@ -15,12 +15,12 @@ const ALLOWED: &str = "[sandboxes]\nallow_unsandboxed = true\n";
 
 /// A node that finds a browser, and no bubblewrap.
 async fn set(settings: &str) -> Scene {
-    let house = build();
-    house.data().create().unwrap();
-    let programs = house.data().path().join("programs");
+    let test_node = build();
+    test_node.data().create().unwrap();
+    let programs = test_node.data().path().join("programs");
     std::fs::create_dir(&programs).unwrap();
     symlink(browser(), programs.join("chromium")).unwrap();
-    Scene::set_in(house.with("PATH", programs), settings).await
+    Scene::set_in(test_node.with("PATH", programs), settings).await
 }
 
 /// A session of somebody who is logged in at the site, as this machine knows it.
@@ -103,12 +103,12 @@ async fn a_node_that_is_killed_leaves_nothing_of_what_it_did_not_isolate() {
     scene.says(&sandbox, "setsid nohup sleep 1000 > /dev/null 2>&1 &").await;
     // A process that is just becoming another program has neither a command line nor an environment.
     eventually("the agent runs", async || victims::naming(&sandbox.workspace).len() > 1).await;
-    scene.house.kill_node().await.unwrap();
+    scene.test_node.kill_node().await.unwrap();
     eventually("nothing of the sandbox is left", async || {
         !Path::new(&sandbox.workspace).exists() && victims::naming(&sandbox.workspace).is_empty()
     })
     .await;
-    scene.house.start_node().await.unwrap();
+    scene.test_node.start_node().await.unwrap();
     let shown = scene.client().fetch_session("shop").await.unwrap();
     assert_eq!((shown.session.state.as_str(), shown.sandbox), ("recoverable", None));
     scene.strike().await;

@@ -3,7 +3,7 @@
 use super::agent::tools;
 use super::scene::{Scene, reference};
 use crate::certificates::{file, pages};
-use crate::houses::build;
+use crate::test_nodes::build;
 use crate::tls_site::{Authority, TlsSite};
 use crate::two_nodes::baton;
 use baton_api::sandbox::CreateSandbox;
@@ -18,14 +18,14 @@ async fn an_agents_browser_trusts_whom_its_session_trusts() {
     let port = site.port();
     let settings = format!("[sandboxes]\nnetwork = \"listed\"\nallow = [\"host:{port}\"]\n");
     let scene = Scene::set_in(build(), &(settings + &tools(&npm))).await;
-    let ca = file(&scene.house, "ca.pem", &authority.pem);
+    let ca = file(&scene.test_node, "ca.pem", &authority.pem);
     let ca = ["--ca", ca.to_str().unwrap()];
     // Another site gives a cookie: a session without any login is handed to nobody.
     let (url, other) = (site.url("shop.localhost", "/"), scene.site.url("/").unwrap());
     let urls = [url.as_str(), other.as_str()];
     for (name, more, seen) in [("trusting", &ca[..], true), ("plain", &[], false)] {
-        baton(&scene.house, &[&["open", "--name", name], &urls[..], more].concat()).success();
-        baton(&scene.house, &["sessions", "close", name]).success();
+        baton(&scene.test_node, &[&["open", "--name", name], &urls[..], more].concat()).success();
+        baton(&scene.test_node, &["sessions", "close", name]).success();
         let request = CreateSandbox {
             flavor: Some("tools".to_owned()),
             browser_session: Some(reference(name)),

@@ -24,7 +24,10 @@ async fn types(scene: &Scene, commands: &str) -> String {
     let folders = std::iter::once(program.parent().unwrap().to_owned());
     let path = std::env::join_paths(folders.chain(std::env::split_paths(&path))).unwrap();
     let mut shell = Command::new("sh");
-    shell.args(["-ec", commands]).env("PATH", path).env("BATON_DATA", scene.house.data().path());
+    shell
+        .args(["-ec", commands])
+        .env("PATH", path)
+        .env("BATON_DATA", scene.test_node.data().path());
     let done = shell.output().await.unwrap();
     let (said, why) =
         [done.stdout, done.stderr].map(|said| String::from_utf8(said).unwrap()).into();

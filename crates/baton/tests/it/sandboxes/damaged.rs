@@ -3,7 +3,7 @@
 
 use super::scene::{Scene, reference, refused};
 use crate::damage::Database;
-use crate::houses;
+use crate::test_nodes;
 use baton_api::sandbox::{BrowserSession, CreateSandbox};
 use baton_api::{ErrorCode, ListAudit, OpenSession};
 use baton_playground::Page;
@@ -14,7 +14,7 @@ async fn begin(scene: &Scene) -> SnapshotId {
     let url = scene.site.url("/login").unwrap();
     let request = OpenSession::new("shop".parse().unwrap(), [url.clone()]);
     let id = scene.client().open_session(&request).await.unwrap().session.id;
-    let page = Page::attach(&scene.house.keeper_socket(id), url.as_str()).await.unwrap();
+    let page = Page::attach(&scene.test_node.keeper_socket(id), url.as_str()).await.unwrap();
     let write = |value: &str| {
         format!(
             "localStorage.token = sessionStorage.note = '{value}';
@@ -84,14 +84,14 @@ async fn whatever_is_damaged_the_newest_whole_one_stands_in(scene: Scene, databa
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn damage_in_a_sqlite_file_costs_no_more_than_it_has_to() {
     let scene = Scene::set().await;
-    let database = Database::Sqlite(scene.house.data().database());
+    let database = Database::Sqlite(scene.test_node.data().database());
     whatever_is_damaged_the_newest_whole_one_stands_in(scene, database).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn damage_in_postgresql_costs_no_more_than_it_has_to() {
     let url = baton_postgres::create_database().unwrap();
-    let house = houses::build().with("BATON_DATABASE_URL", &url);
-    let scene = Scene::set_in(house, "").await;
+    let test_node = test_nodes::build().with("BATON_DATABASE_URL", &url);
+    let scene = Scene::set_in(test_node, "").await;
     whatever_is_damaged_the_newest_whole_one_stands_in(scene, Database::Postgres(url)).await;
 }

@@ -11,8 +11,8 @@ async fn a_sandbox_sees_nothing_of_its_node() {
     let scene = Scene::set().await;
     scene.session("shop").await;
     let sandbox = scene.sandbox().await;
-    let data = scene.house.data().path().to_owned();
-    let pid = scene.house.node_pid().unwrap();
+    let data = scene.test_node.data().path().to_owned();
+    let pid = scene.test_node.node_pid().unwrap();
     let node_port = scene.client().base().port().unwrap();
     for line in [
         format!("ls {}", data.display()),
@@ -104,7 +104,7 @@ async fn a_profile_that_is_a_trap_gives_nothing_of_the_node_away() {
     let scene = Scene::set().await;
     scene.session("shop").await;
     let sandbox = scene.sandbox_of("shop").await;
-    let key = scene.house.data().admin_key();
+    let key = scene.test_node.data().admin_key();
     let trap = format!(
         "cd .browser-profile/Default && rm -r Cookies 'Local Storage' && \
          ln -s {} Cookies && ln -s / 'Local Storage'",

@@ -78,7 +78,7 @@ async fn log_in(scene: &Scene, name: &str) {
     let login = Url::parse(&scene.url()).unwrap().join("login").unwrap();
     let request = OpenSession::new(name.parse().unwrap(), [login.clone()]);
     let id = scene.client().open_session(&request).await.unwrap().session.id;
-    let page = Page::attach(&scene.house.keeper_socket(id), login.as_str()).await.unwrap();
+    let page = Page::attach(&scene.test_node.keeper_socket(id), login.as_str()).await.unwrap();
     page.wait_for("document.getElementById('name') !== null").await.unwrap();
     page.type_into("name", "Ada").await.unwrap();
     page.press_enter().await.unwrap();

@@ -48,7 +48,7 @@ impl Reader {
         let scene = Scene::set_with(&format!("{flavor}{upstream}")).await;
         scene.session("shop").await;
         let program = Path::new(env!("CARGO_BIN_EXE_baton")).parent().unwrap();
-        let data = scene.house.data().path();
+        let data = scene.test_node.data().path();
         let room = room.with_programs(program).with("BATON_DATA", data);
         Self { scene, model, room }
     }

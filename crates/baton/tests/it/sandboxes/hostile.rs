@@ -20,7 +20,7 @@ async fn a_file_without_an_end_holds_neither_time_nor_memory_of_the_node() {
     let sandbox = scene.sandbox().await;
     let id = sandbox.id.to_string();
     scene.says(&sandbox, "mkfifo pipe; truncate -s 65M large; head -c 60M /dev/zero > long").await;
-    let pid = scene.house.node_pid().unwrap();
+    let pid = scene.test_node.node_pid().unwrap();
     let (before, begun) = (memory(pid), Instant::now());
     let mut reads = Vec::new();
     for path in ["/dev/zero", "/dev/full", "pipe", "large", "/workspace"].repeat(8) {
@@ -45,7 +45,7 @@ async fn a_file_without_an_end_holds_neither_time_nor_memory_of_the_node() {
     // Whoever wants a long file and does not take it holds little of it.
     let mut held = Vec::new();
     for _ in 0..24 {
-        held.push(slow(scene.client(), scene.house.data().admin_key(), &id, "long").await);
+        held.push(slow(scene.client(), scene.test_node.data().admin_key(), &id, "long").await);
     }
     let grown = memory(pid).saturating_sub(before);
     assert!(grown < 200 << 20, "{} MiB", grown >> 20);
@@ -176,7 +176,7 @@ async fn a_session_is_taken_back_from_under_whoever_lies_in_wait() {
     scene.session("shop").await;
     let sandbox = scene.sandbox_of("shop").await;
     scene.says(&sandbox, AMBUSH).await;
-    let pid = scene.house.node_pid().unwrap();
+    let pid = scene.test_node.node_pid().unwrap();
     let (before, begun) = (memory(pid), Instant::now());
     let ended = scene.end(&sandbox).await.browser_session.unwrap();
     // It was whole, and quick: nobody was there any more to write anything else.

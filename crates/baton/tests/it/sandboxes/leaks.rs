@@ -10,7 +10,7 @@ const ROUNDS: u64 = 20;
 
 /// What the node has open: a leaked socket, pipe or process shows here.
 fn open_files(scene: &Scene) -> usize {
-    let pid = scene.house.node_pid().unwrap();
+    let pid = scene.test_node.node_pid().unwrap();
     std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count()
 }
 
@@ -47,7 +47,7 @@ async fn many_sandboxes_leave_nothing_behind() {
     assert!(scene.client().list_sandboxes().await.unwrap().items.is_empty());
     let shown = scene.client().fetch_session("shop").await.unwrap();
     assert_eq!((shown.session.state.as_str(), shown.sandbox), ("recoverable", None));
-    let left = std::fs::read_dir(scene.house.data().sandboxes()).unwrap().count();
+    let left = std::fs::read_dir(scene.test_node.data().sandboxes()).unwrap().count();
     assert_eq!(left, 0);
     assert!(names.iter().all(|name| victims::naming(name).is_empty()));
     scene.strike().await;

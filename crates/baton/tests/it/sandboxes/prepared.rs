@@ -1,7 +1,7 @@
 //! Profiles that are made before somebody asks for them: for whom, until when, and what is left of it.
 
 use super::scene::{Scene, cookie};
-use crate::houses::build;
+use crate::test_nodes::build;
 use baton_api::sandbox::CreateSandbox;
 use baton_playground::Page;
 use baton_session::receipt::{ItemKind, ReceiptItem};
@@ -26,7 +26,7 @@ fn large(seed: &str) -> Value {
 
 /// How often a session was prepared, as the node says.
 fn prepared(scene: &Scene, session: &str) -> usize {
-    let log = scene.house.log();
+    let log = scene.test_node.log();
     let lines = log.lines().filter(|line| line.contains("prepared a session for a sandbox"));
     lines.filter(|line| line.contains(session)).count()
 }
@@ -34,14 +34,14 @@ fn prepared(scene: &Scene, session: &str) -> usize {
 async fn until(what: &str, scene: &Scene, is_so: impl Fn() -> bool) {
     let end = Instant::now() + LIMIT;
     while !is_so() {
-        assert!(Instant::now() < end, "expected {what}: {}", scene.house.log());
+        assert!(Instant::now() < end, "expected {what}: {}", scene.test_node.log());
         sleep(Duration::from_millis(20)).await;
     }
 }
 
 /// How many profiles the node keeps in memory.
 fn kept(scene: &Scene) -> usize {
-    let pid = scene.house.node_pid().unwrap();
+    let pid = scene.test_node.node_pid().unwrap();
     let open = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
     let names = open.filter_map(|entry| fs::read_link(entry.path()).ok());
     names.filter(|name| name.to_string_lossy().contains("memfd:profile")).count()
@@ -81,8 +81,8 @@ async fn sessions_are_prepared_from_the_first_sandbox_on_and_after_a_restart() {
     assert_eq!(handed(&scene, "after").await, "600001");
     assert_eq!(kept(&scene), 2);
 
-    scene.house.stop_node().await.unwrap();
-    scene.house.start_node().await.unwrap();
+    scene.test_node.stop_node().await.unwrap();
+    scene.test_node.start_node().await.unwrap();
     until("both after a restart", &scene, || {
         prepared(&scene, &before) == 2 && prepared(&scene, &after) == 2
     })
@@ -117,8 +117,8 @@ END";
 async fn a_session_that_runs_is_prepared_once_it_is_closed() {
     let scene = Scene::set_with(ALWAYS).await;
     let url = scene.site.url("/").unwrap();
-    let session = scene.house.open("shop", [url.clone()]).await.unwrap();
-    let page = Page::attach(&scene.house.keeper_socket(session), url.as_str()).await.unwrap();
+    let session = scene.test_node.open("shop", [url.clone()]).await.unwrap();
+    let page = Page::attach(&scene.test_node.keeper_socket(session), url.as_str()).await.unwrap();
     page.evaluate::<Value>("localStorage.setItem('a', 'x'.repeat(600000))").await.unwrap();
     scene.client().capture_session("shop").await.unwrap();
     drop(page);
@@ -147,12 +147,12 @@ async fn a_node_that_is_told_to_prepares_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_makes_no_sandboxes_prepares_nothing() {
-    let house = build();
-    house.data().create().unwrap();
-    let programs = house.data().path().join("programs");
+    let test_node = build();
+    test_node.data().create().unwrap();
+    let programs = test_node.data().path().join("programs");
     fs::create_dir(&programs).unwrap();
     let settings = format!("[sandboxes]\n{ALWAYS}");
-    let scene = Scene::set_in(house.with("PATH", programs), &settings).await;
+    let scene = Scene::set_in(test_node.with("PATH", programs), &settings).await;
     let shop = scene.session_of("shop", &large("x")).await;
     let refused = scene.client().create_sandbox(&CreateSandbox::default()).await;
     assert!(refused.is_err());
@@ -163,7 +163,7 @@ async fn a_node_that_makes_no_sandboxes_prepares_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_is_killed_while_it_prepares_leaves_nothing() {
     let mut scene = Scene::set_with(ALWAYS).await;
-    let folder = scene.house.data().sandboxes();
+    let folder = scene.test_node.data().sandboxes();
     let names = || -> Vec<_> {
         let found = fs::read_dir(&folder).into_iter().flatten().flatten();
         found.map(|entry| entry.file_name()).collect()
@@ -183,10 +183,10 @@ async fn a_node_that_is_killed_while_it_prepares_leaves_nothing() {
         assert!(Instant::now() < end && prepared(&scene, &shop) == 0, "expected to be in time");
         tokio::task::yield_now().await;
     }
-    scene.house.kill_node().await.unwrap();
+    scene.test_node.kill_node().await.unwrap();
     let left = names();
     assert_eq!(left.len(), 1);
-    scene.house.start_node().await.unwrap();
+    scene.test_node.start_node().await.unwrap();
     until("it to be made anew", &scene, || prepared(&scene, &shop) == 1).await;
     assert_eq!(names(), [""; 0], "{left:?} was left");
     let sandbox = scene.sandbox_of("shop").await;

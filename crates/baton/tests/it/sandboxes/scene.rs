@@ -1,7 +1,7 @@
 //! A site that knows its users by a cookie that rotates, a node that makes sandboxes which may reach it,
 //! and sessions that are logged in there.
 
-use crate::houses::{build, start};
+use crate::test_nodes::{build, start};
 use axum::Router;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -13,7 +13,7 @@ use baton_api::sandbox::{
     SandboxView,
 };
 use baton_api::{Client, ClientError, FileText, ImportSession, Problem};
-use baton_playground::{House, Site};
+use baton_playground::{Site, TestNode};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -28,7 +28,7 @@ pub(super) struct Done {
 
 /// A site, a node, and sandboxes that reach the site.
 pub(super) struct Scene {
-    pub(super) house: House,
+    pub(super) test_node: TestNode,
     pub(super) site: Site,
 }
 
@@ -92,26 +92,26 @@ impl Scene {
         Self::of(site, build(), &text).await
     }
 
-    /// A house that has something else than others, with these settings alone.
-    pub(super) async fn set_in(house: House, settings: &str) -> Self {
-        Self::of(site().await, house, settings).await
+    /// A test node that has something else than others, with these settings alone.
+    pub(super) async fn set_in(test_node: TestNode, settings: &str) -> Self {
+        Self::of(site().await, test_node, settings).await
     }
 
-    async fn of(site: Site, house: House, settings: &str) -> Self {
-        house.data().create().unwrap();
-        std::fs::write(house.data().settings(), settings).unwrap();
-        Self { house: start(house).await, site }
+    async fn of(site: Site, test_node: TestNode, settings: &str) -> Self {
+        test_node.data().create().unwrap();
+        std::fs::write(test_node.data().settings(), settings).unwrap();
+        Self { test_node: start(test_node).await, site }
     }
 
     /// The node begins again with these settings alone.
     pub(super) async fn settle(&mut self, settings: &str) {
-        self.house.stop_node().await.unwrap();
-        std::fs::write(self.house.data().settings(), settings).unwrap();
-        self.house.start_node().await.unwrap();
+        self.test_node.stop_node().await.unwrap();
+        std::fs::write(self.test_node.data().settings(), settings).unwrap();
+        self.test_node.start_node().await.unwrap();
     }
 
     pub(super) fn client(&self) -> &Client {
-        self.house.client().unwrap()
+        self.test_node.client().unwrap()
     }
 
     /// The site's address as sandboxes know it.
@@ -196,7 +196,7 @@ impl Scene {
     }
 
     pub(super) async fn strike(self) {
-        self.house.clear().await.unwrap();
+        self.test_node.clear().await.unwrap();
     }
 }
 

@@ -1,14 +1,14 @@
 //! Sessions that another service keeps: a Baton of somebody else, and services that do not behave.
 
 use super::scene::{Scene, refused};
-use crate::houses::{build, start};
+use crate::test_nodes::{build, start};
 use axum::http::StatusCode;
 use axum::response::Redirect;
 use axum::routing::get;
 use axum::{Json, Router};
 use baton_api::sandbox::{BrowserSession, CreateSandbox};
 use baton_api::{CreateKey, FileText, ImportSession, Scope};
-use baton_playground::{House, Site};
+use baton_playground::{Site, TestNode};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
@@ -22,8 +22,8 @@ fn kept_at(url: &str, session: &str) -> CreateSandbox {
 }
 
 /// Settings that name services, with a file that holds the key for them.
-fn settings(house: &House, key: &str, urls: &[&str]) -> String {
-    let file = house.data().path().join("service.key");
+fn settings(test_node: &TestNode, key: &str, urls: &[&str]) -> String {
+    let file = test_node.data().path().join("service.key");
     std::fs::write(&file, key).unwrap();
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
     let one = |url: &&str| {
@@ -34,14 +34,14 @@ fn settings(house: &House, key: &str, urls: &[&str]) -> String {
 }
 
 /// A Baton that keeps sessions for others, and a key that reads their secrets.
-async fn keeper(scene: &Scene) -> (House, String) {
-    let house = start(build()).await;
+async fn keeper(scene: &Scene) -> (TestNode, String) {
+    let test_node = start(build()).await;
     let request = ImportSession {
         name: Some("shop".parse().unwrap()),
         description: None,
         file: FileText::new(scene.state().to_string()).unwrap(),
     };
-    let client = house.client().unwrap();
+    let client = test_node.client().unwrap();
     client.import_session(&request).await.unwrap();
     let request = CreateKey {
         name: "for sandboxes".to_owned(),
@@ -50,7 +50,7 @@ async fn keeper(scene: &Scene) -> (House, String) {
         for_node: None,
     };
     let key = client.create_key(&request).await.unwrap();
-    (house, key.secret)
+    (test_node, key.secret)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -59,7 +59,7 @@ async fn a_session_that_another_baton_keeps_is_handed_in() {
     let (other, key) = keeper(&scene).await;
     let url = format!("{}sessions", other.client().unwrap().base());
     let url = url.replace("127.0.0.1", "localhost");
-    let services = settings(&scene.house, &key, &[&url]);
+    let services = settings(&scene.test_node, &key, &[&url]);
     scene.settle(&format!("[outbound]\nallow = [\"localhost\"]\n{services}")).await;
     let sandbox = scene.client().create_sandbox(&kept_at(&url, "shop")).await.unwrap();
     let handed = sandbox.browser_session.clone().unwrap();
@@ -82,7 +82,7 @@ async fn a_session_that_a_service_wraps_is_taken_out() {
     let answer = move || async move { Json(wrapped) };
     let site = Site::start(Router::new().route("/kept/{id}/state", get(answer))).await.unwrap();
     let url = site.url("/kept").unwrap().to_string().replace("127.0.0.1", "localhost");
-    let services = settings(&scene.house, "a key", &[&url]);
+    let services = settings(&scene.test_node, "a key", &[&url]);
     scene.settle(&format!("[outbound]\nallow = [\"localhost\"]\n{services}")).await;
     let sandbox = scene.client().create_sandbox(&kept_at(&url, "shop")).await.unwrap();
     let handed = sandbox.browser_session.clone().unwrap();
@@ -106,7 +106,7 @@ async fn a_service_that_does_not_behave_is_told_and_makes_no_sandbox() {
     let dead = "http://localhost:1/sessions".to_owned();
     let private = "http://127.0.0.1:1/sessions".to_owned();
     let urls: Vec<&str> = kinds.iter().chain([&dead, &private]).map(String::as_str).collect();
-    let services = settings(&scene.house, "a key", &urls);
+    let services = settings(&scene.test_node, "a key", &urls);
     scene.settle(&format!("[outbound]\nallow = [\"localhost\"]\n{services}")).await;
     let base = url("/");
     let say = async |url: &str| {

@@ -56,8 +56,8 @@ async fn a_node_that_ends_writes_back_what_its_sandboxes_have() {
     scene.session("shop").await;
     let sandbox = scene.sandbox_of("shop").await;
     scene.says(&sandbox, ROTATE).await;
-    scene.house.stop_node().await.unwrap();
-    scene.house.start_node().await.unwrap();
+    scene.test_node.stop_node().await.unwrap();
+    scene.test_node.start_node().await.unwrap();
     let shown = scene.client().fetch_session("shop").await.unwrap();
     assert_eq!(shown.session.state.as_str(), "recoverable");
     assert_eq!(shown.snapshot.unwrap().reason, SnapshotReason::Sandbox);
@@ -72,10 +72,10 @@ async fn a_node_that_ends_waits_for_sandboxes_that_end_already() {
     let sandbox = short(&scene).await;
     scene.says(&sandbox, ROTATE).await;
     scene.says(&sandbox, STUBBORN).await;
-    let ends = async || scene.house.log().contains("a sandbox's time has come");
+    let ends = async || scene.test_node.log().contains("a sandbox's time has come");
     eventually("the sandbox begins to end", ends).await;
-    scene.house.stop_node().await.unwrap();
-    scene.house.start_node().await.unwrap();
+    scene.test_node.stop_node().await.unwrap();
+    scene.test_node.start_node().await.unwrap();
     assert!(scene.cookies("shop").await.contains(&rotated()));
     scene.strike().await;
 }
@@ -87,7 +87,7 @@ async fn a_sandbox_that_this_node_cannot_read_is_kept_and_read_later() {
     let sandbox = scene.sandbox_of("shop").await;
     scene.says(&sandbox, ROTATE).await;
     // There is no place on this machine for what comes out of it.
-    let (scratch, id) = (scene.house.data().sandboxes(), sandbox.id.to_string());
+    let (scratch, id) = (scene.test_node.data().sandboxes(), sandbox.id.to_string());
     std::fs::remove_dir(&scratch).unwrap();
     let problem = refused(scene.client().delete_sandbox(&id).await);
     let told = problem.detail.replace(scratch.to_str().unwrap(), "SCRATCH");
@@ -112,7 +112,7 @@ async fn a_session_is_written_back_once_whatever_fails_after_that() {
     let sandbox = scene.sandbox_of("shop").await;
     scene.says(&sandbox, ROTATE).await;
     // What other nodes are told of it cannot be written: that comes last.
-    let database = scene.house.data().path().join("baton.db");
+    let database = scene.test_node.data().path().join("baton.db");
     let sql = |statement: &str| {
         let program = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1], timeout=10); \
             db.execute(sys.argv[2]); db.commit()";
@@ -147,9 +147,9 @@ async fn a_node_that_is_killed_takes_its_sandboxes_along_and_no_session() {
     scene.says(&sandbox, &line).await;
     // A process that is just becoming another program has neither a command line nor an environment.
     eventually("the task runs", async || victims::naming(&name).len() > 1).await;
-    scene.house.kill_node().await.unwrap();
+    scene.test_node.kill_node().await.unwrap();
     eventually("nothing of the sandbox is left", async || victims::naming(&name).is_empty()).await;
-    scene.house.start_node().await.unwrap();
+    scene.test_node.start_node().await.unwrap();
     let shown = scene.client().fetch_session("shop").await.unwrap();
     assert_eq!((shown.session.state.as_str(), shown.sandbox), ("recoverable", None));
     let again = scene.sandbox_of("shop").await;
@@ -168,7 +168,7 @@ async fn a_sandbox_of_an_inline_session_leaves_nothing_at_the_node() {
     assert_eq!((handed.writes_back, handed.logins[0].domain.as_str()), (false, "host"));
     scene.says(&sandbox, "test -f $AGENT_BROWSER_PROFILE/Default/Cookies").await;
     assert!(scene.end(&sandbox).await.browser_session.is_none());
-    let files = std::fs::read_dir(scene.house.data().sandboxes()).unwrap().count();
+    let files = std::fs::read_dir(scene.test_node.data().sandboxes()).unwrap().count();
     assert_eq!(files, 0);
     scene.strike().await;
 }

@@ -2,7 +2,7 @@
 
 use super::scene::{Scene, reference};
 use baton_api::sandbox::{CreateSandbox, Enforcement, WantedLimits};
-use baton_playground::House;
+use baton_playground::TestNode;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -20,7 +20,7 @@ async fn where_control_groups_cannot_be_used_the_answer_says_so() {
     let mapped = if rustix::process::geteuid().is_root() { "" } else { "--map-root-user" };
     fs::write(&program, WITHOUT.replace("MAPPED", mapped).replace("BATON", baton)).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
-    let scene = Scene::set_in(House::build(&program).unwrap(), "").await;
+    let scene = Scene::set_in(TestNode::build(&program).unwrap(), "").await;
     scene.session("shop").await;
     let request = CreateSandbox {
         browser_session: Some(reference("shop")),
@@ -37,7 +37,7 @@ async fn where_control_groups_cannot_be_used_the_answer_says_so() {
         (shown.limits, shown.limits_reason),
         (sandbox.limits, sandbox.limits_reason.clone())
     );
-    let data = scene.house.data().path();
+    let data = scene.test_node.data().path();
     let told = Command::new(baton).arg("--data").arg(data).args(["sandbox", "show", &id]).output();
     let told = String::from_utf8(told.unwrap().stdout).unwrap();
     assert!(told.contains(&format!("not enforced: {why}")), "{told}");

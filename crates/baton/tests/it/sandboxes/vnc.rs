@@ -32,7 +32,7 @@ async fn a_browser_with_a_window_is_watched_and_its_session_comes_back() {
     // Nobody else is told the password, and without it there is nothing to see.
     let shown = scene.client().fetch_sandbox(&sandbox.id.to_string()).await.unwrap();
     assert_eq!(shown.vnc.as_ref().map(|vnc| vnc.password.is_none()), Some(true));
-    assert!(!scene.house.log().contains(&password));
+    assert!(!scene.test_node.log().contains(&password));
     let denied = Viewer::open(&vnc.address, "wrong").await.unwrap().err().unwrap();
     insta::assert_snapshot!(denied, @"Authentication failure");
 

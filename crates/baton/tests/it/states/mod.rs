@@ -13,9 +13,9 @@ mod way;
 mod window;
 mod world;
 
-use crate::houses::house;
+use crate::test_nodes::test_node;
 use baton_api::OpenSession;
-use baton_playground::House;
+use baton_playground::TestNode;
 use baton_session::cookie::SourceScheme;
 use baton_session::{SessionId, State};
 use baton_testing::{Dice, SEED, rounds, seed};
@@ -75,7 +75,7 @@ const MET: [&str; 32] = [
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whatever_sites_keep_comes_back_here_and_elsewhere() {
     let sites = Sites::start().await;
-    let [mut home, mut away] = [house().await, house().await];
+    let [mut home, mut away] = [test_node().await, test_node().await];
     let first = seed();
     let mut met = String::new();
     let missing =
@@ -114,7 +114,7 @@ impl Story {
     }
 
     /// Says what there was, and what did not come back.
-    async fn tell(mut self, home: &mut House, away: &mut House) -> (Picture, Vec<String>) {
+    async fn tell(mut self, home: &mut TestNode, away: &mut TestNode) -> (Picture, Vec<String>) {
         let environment = world::environment(&mut self.dice);
         let request = OpenSession {
             environment,
@@ -144,29 +144,29 @@ impl Story {
         for way in &ways {
             differences.extend(way.go_again(&window).await);
         }
-        for house in [home, away] {
-            house.client().unwrap().abandon_session(&self.name).await.unwrap();
+        for test_node in [home, away] {
+            test_node.client().unwrap().abandon_session(&self.name).await.unwrap();
         }
         (before, differences)
     }
 
     /// Writes every state and lets the tabs go their ways.
-    async fn fill(&mut self, house: &House, id: SessionId) -> Vec<Way> {
-        let window = Window::of(house, id).await;
+    async fn fill(&mut self, test_node: &TestNode, id: SessionId) -> Vec<Way> {
+        let window = Window::of(test_node, id).await;
         for number in 0..TABS {
             let seed = format!("{} {number}", self.name);
             let refused = window.tab(number).await.evaluate(&format!("fill('{seed}')")).await;
             assert_eq!(refused, serde_json::json!([]));
         }
         // What no tab shows any more is read by nobody.
-        self.take(house).await;
+        self.take(test_node).await;
         let mut ways: Vec<Way> = (0..TABS).map(Way::of).collect();
         for step in 0..STEPS {
             for way in &mut ways {
                 way.step(&window, &mut self.dice, &format!("{} {step}", self.name)).await;
             }
             // Of an entry that is left, the page tells nothing any more.
-            self.take(house).await;
+            self.take(test_node).await;
         }
         let front = usize::try_from(self.dice.roll(TABS as u64)).unwrap();
         window.activate(&window.tab(front).await).await;
@@ -174,8 +174,8 @@ impl Story {
     }
 
     /// Everything that can be seen of the session.
-    async fn look(&self, house: &House, id: SessionId) -> Picture {
-        let window = Window::of(house, id).await;
+    async fn look(&self, test_node: &TestNode, id: SessionId) -> Picture {
+        let window = Window::of(test_node, id).await;
         let mut picture = Picture::default();
         for number in 0..TABS {
             picture.0.extend(picture::tab(&window, number).await.0);
@@ -185,21 +185,21 @@ impl Story {
     }
 
     /// Captures the session. What did not answer in time is named, and asked again.
-    async fn take(&self, house: &House) {
+    async fn take(&self, test_node: &TestNode) {
         for _ in 0..CAPTURES {
-            let captured = house.client().unwrap().capture_session(&self.name).await.unwrap();
+            let captured = test_node.client().unwrap().capture_session(&self.name).await.unwrap();
             // What is never kept is named each time.
             if captured.unread.iter().all(|unread| unread.kind.is_some()) {
                 return;
             }
         }
-        panic!("expected all pages to answer\n{}", house.log_tail());
+        panic!("expected all pages to answer\n{}", test_node.log_tail());
     }
 
     /// What a capture says, without what means nothing to another browser.
-    async fn capture(&self, house: &House) -> Picture {
-        let client = house.client().unwrap();
-        self.take(house).await;
+    async fn capture(&self, test_node: &TestNode) -> Picture {
+        let client = test_node.client().unwrap();
+        self.take(test_node).await;
         let state = client.fetch_state(&self.name, true).await.unwrap().state;
         let mut state: State = serde_json::from_value(state).unwrap();
         for cookie in state.cookies.iter_mut().filter(|cookie| cookie.secure) {

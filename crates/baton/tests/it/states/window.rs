@@ -2,7 +2,7 @@
 
 use baton_browser::cdp::{CdpSession, CdpSessionId};
 use baton_browser::keeper::{self, KeeperLink, Role};
-use baton_playground::House;
+use baton_playground::TestNode;
 use baton_session::SessionId;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -26,8 +26,8 @@ pub(super) struct Tab {
 }
 
 impl Window {
-    pub(super) async fn of(house: &House, id: SessionId) -> Self {
-        Self(keeper::connect(&house.keeper_socket(id), Role::Client).await.unwrap())
+    pub(super) async fn of(test_node: &TestNode, id: SessionId) -> Self {
+        Self(keeper::connect(&test_node.keeper_socket(id), Role::Client).await.unwrap())
     }
 
     /// Asks something of the browser itself.

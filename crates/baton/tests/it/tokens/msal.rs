@@ -14,7 +14,7 @@ async fn a_node_is_let_in_by_a_token_and_another_one_by_a_key() {
     assert_eq!(story.provider.asked("POST /token").unwrap(), 1);
     assert_eq!(story.provider.asked("GET /jwks").unwrap(), 1);
     // The other way to be let in works beside it.
-    let desk = crate::houses::house().await;
+    let desk = crate::test_nodes::test_node().await;
     crate::two_nodes::introduce(&story.cloud, "cloud", &desk);
     baton(&desk, &["sync", "run"]).success();
     let listed = said(&baton(&desk, &["sessions", "list"]).success());
@@ -51,9 +51,9 @@ async fn the_secret_of_a_client_is_nowhere_to_be_read() {
     story.laptop.stop_node().await.unwrap();
     story.cloud.stop_node().await.unwrap();
     let mut read = vec![("what was said".to_owned(), shown.into_bytes())];
-    for house in [&story.laptop, &story.cloud] {
-        read.push(("the log".to_owned(), house.log().into_bytes()));
-        for file in fs::read_dir(house.data().path()).unwrap() {
+    for test_node in [&story.laptop, &story.cloud] {
+        read.push(("the log".to_owned(), test_node.log().into_bytes()));
+        for file in fs::read_dir(test_node.data().path()).unwrap() {
             let path = file.unwrap().path();
             if path.is_file() {
                 read.push((path.display().to_string(), fs::read(&path).unwrap()));
@@ -77,7 +77,7 @@ async fn a_client_stays_with_the_node_that_showed_it_first() {
     let story = Story::begin(&ProviderSettings::default()).await;
     story.push("shop").success();
     // Whoever has the secret as well is another node, and not let in.
-    let thief = Story { laptop: crate::houses::house().await, ..story };
+    let thief = Story { laptop: crate::test_nodes::test_node().await, ..story };
     thief.register(&thief.client()).success();
     thief.confirm();
     let run = baton(&thief.laptop, &["sync", "run"]).failure();

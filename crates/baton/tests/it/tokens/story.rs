@@ -1,10 +1,10 @@
 //! Two nodes and a provider: `cloud` takes its tokens, and `laptop` gets some there.
 
-use crate::houses;
+use crate::test_nodes;
 use crate::two_nodes::{baton, said};
 use assert_cmd::assert::Assert;
 use assert_cmd::cargo::cargo_bin_cmd;
-use baton_playground::House;
+use baton_playground::TestNode;
 use baton_playground::tools::{Provider, ProviderSettings};
 use serde_json::{Value, json};
 use std::fs;
@@ -15,8 +15,8 @@ pub(super) const AUDIENCE: &str = "urn:baton:cloud";
 /// The nodes and the provider.
 pub(super) struct Story {
     pub(super) provider: Provider,
-    pub(super) cloud: House,
-    pub(super) laptop: House,
+    pub(super) cloud: TestNode,
+    pub(super) laptop: TestNode,
 }
 
 impl Story {
@@ -31,9 +31,9 @@ impl Story {
     /// Neither node knows the other one.
     pub(super) async fn of_strangers(settings: &ProviderSettings) -> Self {
         let provider = Provider::start(settings).await.unwrap();
-        let cloud = houses::build();
+        let cloud = test_nodes::build();
         allow(&cloud, provider.issuer(), "");
-        let (cloud, laptop) = (houses::start(cloud).await, houses::house().await);
+        let (cloud, laptop) = (test_nodes::start(cloud).await, test_nodes::test_node().await);
         Self { provider, cloud, laptop }
     }
 
@@ -138,15 +138,15 @@ impl Story {
     }
 }
 
-/// The node of a house takes tokens of this provider, with these settings besides.
-pub(super) fn allow(house: &House, issuer: &str, more: &str) {
+/// The node of a test node takes tokens of this provider, with these settings besides.
+pub(super) fn allow(test_node: &TestNode, issuer: &str, more: &str) {
     let settings = format!(
         "[auth.oidc]\nissuer = \"{issuer}\"\ntenant = \"t1\"\naudience = [\"{AUDIENCE}\"]\n\
          allowed_clients = [\"laptop\"]\nroles = [\"Sessions.Sync\"]\nleeway = 0\n{more}"
     );
-    fs::create_dir_all(house.data().path()).unwrap();
-    house.data().create().unwrap();
-    fs::write(house.data().path().join("baton.toml"), settings).unwrap();
+    fs::create_dir_all(test_node.data().path()).unwrap();
+    test_node.data().create().unwrap();
+    fs::write(test_node.data().path().join("baton.toml"), settings).unwrap();
 }
 
 /// What a failed command said: why, and what to do.

@@ -126,11 +126,11 @@ async fn a_node_behind_a_tunnel_is_reached_with_its_token_and_a_key() {
     assert!(late.clone().count() > 3, "{seen:?}");
     assert!(late.clone().all(|(_, is_let)| *is_let), "every request shows it: {seen:?}");
     // Neither side has written it down.
-    for house in [&behind.story.laptop, &behind.story.cloud] {
-        assert!(!house.log().contains("t0ken"), "{}", house.log_tail());
-        assert!(!told(&baton(house, &["audit"])).contains("t0ken"));
-        assert!(!told(&baton(house, &["peers", "list"])).contains("t0ken"));
-        let database = std::fs::read(house.data().path().join("baton.db")).unwrap();
+    for test_node in [&behind.story.laptop, &behind.story.cloud] {
+        assert!(!test_node.log().contains("t0ken"), "{}", test_node.log_tail());
+        assert!(!told(&baton(test_node, &["audit"])).contains("t0ken"));
+        assert!(!told(&baton(test_node, &["peers", "list"])).contains("t0ken"));
+        let database = std::fs::read(test_node.data().path().join("baton.db")).unwrap();
         assert!(!database.windows(5).any(|part| part == b"t0ken"));
     }
     behind.story.end().await;

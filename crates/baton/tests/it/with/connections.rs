@@ -72,7 +72,7 @@ async fn one_too_many_costs_the_others_nothing() {
     let (scene, bridge) = set(ECHO, &[]).await;
     echo(&bridge).await;
     let first = connect(&scene).await;
-    let node = scene.house.client().unwrap();
+    let node = scene.test_node.client().unwrap();
     let mut others = Vec::new();
     // The keeper of the browser has 32 places.
     for _ in 0..40 {
@@ -100,7 +100,7 @@ async fn a_bridge_of_one_session_stays_with_it() {
     echo(&bridge).await;
     assert!(lives(&connection).await, "another session was opened");
 
-    let shop = scene.house.client().unwrap().fetch_session("shop").await.unwrap().session.id;
+    let shop = scene.test_node.client().unwrap().fetch_session("shop").await.unwrap().session.id;
     let nothings = [Value::Null, json!({"sessionId": null}), json!({"session_id": null})];
     for arguments in nothings {
         let captured = bridge.call("session_capture", arguments).await.unwrap();

@@ -71,7 +71,7 @@ async fn playwright_uploads_from_its_folder_and_downloads_into_it() {
         <a id=d download=a.txt href=data:text/plain,hello>Get</a>";
     done(&bridge.call("session_open", json!({"name": "shop"})).await.unwrap());
     done(&bridge.call("browser_navigate", json!({"url": page})).await.unwrap());
-    let client = scene.house.client().unwrap();
+    let client = scene.test_node.client().unwrap();
     // Of the machine's files this server takes those below its own folder, and it sends them as bytes.
     let own = scene.room.path().join("own.txt");
     std::fs::write(&own, "mine").unwrap();
@@ -92,7 +92,7 @@ async fn playwright_uploads_from_its_folder_and_downloads_into_it() {
     done(&bridge.call("browser_click", click).await.unwrap());
     let there = async {
         let hidden =
-            scene.house.data().files_of(client.fetch_session("shop").await.unwrap().session.id);
+            scene.test_node.data().files_of(client.fetch_session("shop").await.unwrap().session.id);
         while !has_file(&hidden, "hello") {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }

@@ -1,13 +1,13 @@
-//! A house, a site with a login, and bridges in front of the house.
+//! A test node, a site with a login, and bridges in front of the test node.
 
-use crate::houses;
+use crate::test_nodes;
 use axum::Router;
 use axum::http::HeaderMap;
 use axum::http::header::{COOKIE, SET_COOKIE};
 use axum::response::{Html, IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
 use baton_playground::tools::{Npm, Room};
-use baton_playground::{House, McpClient, Site};
+use baton_playground::{McpClient, Site, TestNode};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::process::Command;
@@ -20,7 +20,7 @@ pub(super) const VERSION: &str = "2025-11-25";
 
 /// Where the stories play.
 pub(super) struct Scene {
-    pub(super) house: House,
+    pub(super) test_node: TestNode,
     pub(super) site: Site,
     pub(super) room: Room,
 }
@@ -32,8 +32,8 @@ impl Scene {
     }
 
     pub(super) async fn set(room: Room) -> Self {
-        let house = houses::house().await;
-        Self { house, site: Site::start(pages()).await.unwrap(), room }
+        let test_node = test_nodes::test_node().await;
+        Self { test_node, site: Site::start(pages()).await.unwrap(), room }
     }
 
     /// A bridge with another server, and what it is told besides.
@@ -53,7 +53,7 @@ impl Scene {
         let mut command: Command = self.room.command(env!("CARGO_BIN_EXE_baton")).unwrap();
         command
             .arg("--data")
-            .arg(self.house.data().path())
+            .arg(self.test_node.data().path())
             .args(["mcp", "--with", with])
             .args(args);
         command
@@ -65,7 +65,7 @@ impl Scene {
 
     /// The id of the session's newest snapshot.
     pub(super) async fn newest(&self, session: &str) -> String {
-        let view = self.house.client().unwrap().fetch_session(session).await.unwrap();
+        let view = self.test_node.client().unwrap().fetch_session(session).await.unwrap();
         view.snapshot.unwrap().id.to_string()
     }
 
@@ -82,7 +82,7 @@ impl Scene {
     pub(super) async fn wait_until_kept(&self, session: &str, what: &str) {
         let end = Instant::now() + LIMIT;
         loop {
-            let kept = self.house.client().unwrap().fetch_state(session, false).await.unwrap();
+            let kept = self.test_node.client().unwrap().fetch_state(session, false).await.unwrap();
             if serde_json::to_string(&kept).unwrap().contains(what) {
                 return;
             }
@@ -93,7 +93,7 @@ impl Scene {
 
     pub(super) async fn strike(self) {
         self.room.clear().await.unwrap();
-        self.house.clear().await.unwrap();
+        self.test_node.clear().await.unwrap();
     }
 }
 

@@ -26,7 +26,7 @@ async fn the_next_agent_is_signed_in() {
     first.kill().await.unwrap();
     victims::wait_for_the_end(&left, LIMIT).await.unwrap();
     let id = opened["structuredContent"]["sessionId"].as_str().unwrap().parse().unwrap();
-    scene.house.kill_everybody(&[id]).await.unwrap();
+    scene.test_node.kill_everybody(&[id]).await.unwrap();
 
     // The next agent's bridge starts a node by itself.
     let next = scene.bridge(PLAYWRIGHT, &["--unattended"]).await;

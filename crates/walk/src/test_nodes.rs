@@ -4,7 +4,7 @@ use crate::stage::{self, Stage};
 use anyhow::{Context, Result};
 use baton_api::Client;
 use baton_browser::keeper::{self, Role};
-use baton_playground::{House, victims};
+use baton_playground::{TestNode, victims};
 use baton_session::SessionId;
 use baton_store::{DatabaseUrl, Limits, MasterKey, Store};
 use serde_json::{Value, json};
@@ -22,9 +22,9 @@ const MASTER_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 /// How many ticks a second the kernel counts in (`proc_pid_stat(5)`).
 const TICKS: f64 = 100.0;
 
-/// Two houses: with a database that they share, or as peers with one each.
-pub struct Houses {
-    sides: [House; 2],
+/// Two test nodes: with a database that they share, or as peers with one each.
+pub struct TestNodes {
+    sides: [TestNode; 2],
     clients: [Client; 2],
     stores: [Store; 2],
     is_up: [bool; 2],
@@ -34,27 +34,28 @@ pub struct Houses {
     _shared: Option<TempDir>,
 }
 
-impl Houses {
+impl TestNodes {
     /// Two nodes that run, of the program `baton`.
     pub async fn start(program: impl Into<PathBuf>, is_shared: bool) -> Result<Self> {
         let program = program.into();
         let folder = is_shared.then(tempfile::tempdir).transpose()?;
         let database = folder.as_ref().map(|folder| folder.path().join("baton.db"));
-        let house = || {
-            let house = House::build(&program)?.with("BATON_SESSION_SNAPSHOT_INTERVAL", "3600");
-            let Some(database) = &database else { return Ok(house) };
-            let house = house.with("BATON_DATABASE_URL", database);
-            let house = house.with("BATON_MASTER_KEY", MASTER_KEY);
-            anyhow::Ok(house.with("BATON_LEASE", LEASE.as_secs().to_string()))
+        let test_node = || {
+            let test_node =
+                TestNode::build(&program)?.with("BATON_SESSION_SNAPSHOT_INTERVAL", "3600");
+            let Some(database) = &database else { return Ok(test_node) };
+            let test_node = test_node.with("BATON_DATABASE_URL", database);
+            let test_node = test_node.with("BATON_MASTER_KEY", MASTER_KEY);
+            anyhow::Ok(test_node.with("BATON_LEASE", LEASE.as_secs().to_string()))
         };
-        let mut houses = [house()?, house()?];
-        for house in &mut houses {
-            house.start_node().await?;
-            house.keep_address()?;
+        let mut test_nodes = [test_node()?, test_node()?];
+        for test_node in &mut test_nodes {
+            test_node.start_node().await?;
+            test_node.keep_address()?;
         }
-        let clients = [houses[0].client()?.clone(), houses[1].client()?.clone()];
+        let clients = [test_nodes[0].client()?.clone(), test_nodes[1].client()?.clone()];
         let store = async |at: usize| {
-            let data = houses[at].data();
+            let data = test_nodes[at].data();
             let key = match &database {
                 Some(_) => MasterKey::from_base64(MASTER_KEY)?,
                 None => MasterKey::load(&data.key())?,
@@ -69,7 +70,7 @@ impl Houses {
             stage::know(&clients[1], &clients[0], "node0").await?;
         }
         let (is_up, frozen) = ([true; 2], Mutex::default());
-        Ok(Self { sides: houses, clients, stores, is_up, frozen, is_shared, _shared: folder })
+        Ok(Self { sides: test_nodes, clients, stores, is_up, frozen, is_shared, _shared: folder })
     }
 
     fn frozen(&self) -> MutexGuard<'_, Vec<u32>> {
@@ -114,7 +115,7 @@ fn born(pid: u32) -> Option<Instant> {
     Instant::now().checked_sub(age)
 }
 
-impl Stage for Houses {
+impl Stage for TestNodes {
     fn is_shared(&self) -> bool {
         self.is_shared
     }
@@ -217,7 +218,7 @@ impl Stage for Houses {
     }
 }
 
-impl Drop for Houses {
+impl Drop for TestNodes {
     fn drop(&mut self) {
         // One that stands still would not end.
         self.thaw();

@@ -1,6 +1,6 @@
-//! A house: a data folder of its own, and the node that lives in it.
+//! A test node: a data folder of its own, and the node that lives in it.
 //!
-//! Nothing outlives its user: whatever way that ends, [`House::clear`] ends the keepers with their
+//! Nothing outlives its user: whatever way that ends, [`TestNode::clear`] ends the keepers with their
 //! browsers and the node, and removes the folder.
 
 use crate::victims;
@@ -26,7 +26,7 @@ const START_LIMIT: Duration = Duration::from_secs(30);
 const END_LIMIT: Duration = Duration::from_secs(10);
 
 /// A data folder and its node.
-pub struct House {
+pub struct TestNode {
     folder: TempDir,
     program: PathBuf,
     settings: Vec<(OsString, OsString)>,
@@ -37,8 +37,8 @@ pub struct House {
     node: Option<Node>,
 }
 
-impl Drop for House {
-    /// A house that was not cleared, because its user failed, leaves nobody behind either.
+impl Drop for TestNode {
+    /// A test node that was not cleared, because its user failed, leaves nobody behind either.
     fn drop(&mut self) {
         victims::naming(self.folder.path()).into_iter().for_each(victims::kill);
     }
@@ -51,8 +51,8 @@ struct Node {
     pid: u32,
 }
 
-impl House {
-    /// An empty house, whose nodes are run by `program`: the `baton` binary.
+impl TestNode {
+    /// An empty test node, whose nodes are run by `program`: the `baton` binary.
     pub fn build(program: impl Into<PathBuf>) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("baton-").tempdir()?;
         let data = DataFolder::at(&folder.path().join("data"))?;
@@ -100,7 +100,7 @@ impl House {
         &self.data
     }
 
-    /// The folder of the board that agents in this house share.
+    /// The folder of the board that agents in this test node share.
     pub fn board(&self) -> PathBuf {
         self.folder.path().join("federation")
     }
@@ -122,14 +122,14 @@ impl House {
             .arg("--data")
             .arg(self.data.path())
             .args(["serve", "--listen", &self.address])
-            // A browser that is killed leaves temporary files behind, which must go with the house.
+            // A browser that is killed leaves temporary files behind, which must go with the test node.
             .env("TMPDIR", self.folder.path())
             .env("FEDERATION_DIR", self.board())
             .envs(self.settings.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
             .stderr(log)
-            // A Ctrl-C is for the user of the house, who then clears up in order.
+            // A Ctrl-C is for the user of the test node, who then clears up in order.
             .process_group(0)
             .kill_on_drop(true)
             .spawn()
@@ -276,7 +276,7 @@ impl House {
         }
     }
 
-    /// Ends every keeper that still lives in this house, and its browser with it.
+    /// Ends every keeper that still lives in this test node, and its browser with it.
     async fn end_keepers(&self) {
         for socket in fs::read_dir(self.data.run()).into_iter().flatten().flatten() {
             // A keeper that is dead already cannot be reached, and needs no ending.
