@@ -3,22 +3,22 @@
 //! The one idea: a tab is plain data. It does not wait, read a clock or speak to anyone; who feeds it
 //! gives the instants, and who shares it puts one lock around its [`TabBuffer`]. An event goes through
 //! [`Clean`], which hides secrets and cuts what is too long, into the buffer; a question goes through
-//! [`ask`] and comes out as data, as [`words`] for models, or as a [`har`](mod@har) file.
+//! [`query`] and comes out as data, as [`rendering`] for models, or as a [`har`](mod@har) file.
 //!
 //! Rooms: [`limits`] says how much is kept; [`secrets`] hides; [`ring`] keeps, [`tab`] puts events
-//! together; [`ask`] finds; [`words`] and [`har`](mod@har) show. Around them [`relay`] holds the tabs of all
+//! together; [`query`] finds; [`rendering`] and [`har`](mod@har) show. Around them [`relay`] holds the tabs of all
 //! owners, and `session` tells it of the browsers of sessions. [`token`] says by what a person's browser may tell it of a tab.
 
-pub mod ask;
 pub mod har;
 pub mod limits;
+pub mod query;
 pub mod relay;
+pub mod rendering;
 pub mod ring;
 pub mod secrets;
 mod session;
 pub mod tab;
 pub mod token;
-pub mod words;
 
 pub use limits::Limits;
 pub use relay::{LookError, Relay};

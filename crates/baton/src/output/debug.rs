@@ -6,7 +6,7 @@ use baton_api::debug::{
     ConsoleData, ConsoleEntry, ConsoleLevel, DebugTab, EpochMs, Gap, NetworkData, NetworkRequest,
     ResourceType,
 };
-use baton_debug::words;
+use baton_debug::rendering;
 use jiff::tz::TimeZone;
 
 /// How much of one request, or of one line, is shown, in characters.
@@ -38,9 +38,9 @@ pub(crate) fn debug_requests(found: &NetworkData) -> String {
             request.number.to_string(),
             time(request.timestamp),
             request.method.clone(),
-            words::state(request),
-            request.duration_ms.map(words::time).unwrap_or_default(),
-            words::size(request).unwrap_or_default(),
+            rendering::state(request),
+            request.duration_ms.map(rendering::time).unwrap_or_default(),
+            rendering::size(request).unwrap_or_default(),
             request.resource_type.map(|kind| kind.to_string()).unwrap_or_default(),
             address(request),
         ]);
@@ -54,8 +54,8 @@ pub(crate) fn debug_requests(found: &NetworkData) -> String {
 
 /// One request as it is followed.
 pub(crate) fn debug_request_line(request: &NetworkRequest) -> String {
-    let took = request.duration_ms.map(words::time).unwrap_or_default();
-    let state = words::state(request);
+    let took = request.duration_ms.map(rendering::time).unwrap_or_default();
+    let state = rendering::state(request);
     let line = format!(
         "{} #{} {} {state} {took} {}",
         time(request.timestamp),
@@ -82,7 +82,7 @@ pub(crate) fn never_ends(kind: ResourceType) -> bool {
 
 /// One request with headers and bodies.
 pub(crate) fn debug_request(request: &NetworkRequest) -> String {
-    printable(&words::request(request, WHOLE))
+    printable(&rendering::request(request, WHOLE))
 }
 
 /// Lines of a console, and what is missing.
@@ -105,7 +105,7 @@ pub(crate) fn debug_line(entry: &ConsoleEntry) -> String {
         "{} #{} {level:<5} {}",
         time(entry.timestamp),
         entry.seq,
-        style::plain(&words::line(&entry.message))
+        style::plain(&rendering::line(&entry.message))
     );
     match entry.level {
         ConsoleLevel::Error => style::bad(&line),
@@ -116,7 +116,7 @@ pub(crate) fn debug_line(entry: &ConsoleEntry) -> String {
 
 /// One line of a console with its stack.
 pub(crate) fn debug_entry(entry: &ConsoleEntry) -> String {
-    printable(&words::entry(entry, WHOLE))
+    printable(&rendering::entry(entry, WHOLE))
 }
 
 /// Where something is missing.

@@ -10,8 +10,8 @@ mod tab;
 pub use tab::{About, TabSender};
 
 use super::limits::Limits;
-use crate::ask::{AskError, ConsoleFilter, Found, RequestFilter};
 use crate::har::{Har, har};
+use crate::query::{ConsoleFilter, Found, QueryError, RequestFilter};
 use baton_api::debug::{
     ConsoleEntry, ConsoleFilters, DebugErrorCode, DebugTab, NetworkFilters, NetworkRequest,
     TabToken,
@@ -102,7 +102,7 @@ pub enum LookError {
     },
     /// The question makes no sense.
     #[error(transparent)]
-    Ask(#[from] AskError),
+    Ask(#[from] QueryError),
 }
 
 impl LookError {

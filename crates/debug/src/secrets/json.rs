@@ -6,7 +6,7 @@
 
 use super::names::{is_named_beside, is_secret, names_another};
 use super::text::{self, Kind};
-use super::{HIDDEN, look};
+use super::{HIDDEN, patterns};
 use std::borrow::Cow;
 
 /// How deep it looks; what is deeper is hidden.
@@ -95,7 +95,7 @@ impl Scan<'_> {
         });
         self.out.push('"');
         if is_name {
-            self.out.push_str(&look::hide(content));
+            self.out.push_str(&patterns::hide(content));
             if let Some(frame) = self.open.last_mut() {
                 frame.name = Some(unescaped(content).into_owned());
             }

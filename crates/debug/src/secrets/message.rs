@@ -3,7 +3,7 @@
 
 use super::names::{is_secret, is_secret_in_address};
 use super::text::Kind;
-use super::{HIDDEN, json, look, names, text};
+use super::{HIDDEN, json, names, patterns, text};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use baton_session::redact::ShownAddress;
@@ -93,7 +93,8 @@ fn hide_credentials(value: &str) -> String {
 /// Pages without other means give their ticket as a subprotocol.
 fn protocol(item: &str) -> String {
     let last = item.rsplit('.').next().unwrap_or_default();
-    let is_secret = look::is_random(item) || look::is_random(last) || look::is_known(item);
+    let is_secret =
+        patterns::is_random(item) || patterns::is_random(last) || patterns::is_known(item);
     if is_secret { HIDDEN.to_owned() } else { item.to_owned() }
 }
 
@@ -124,7 +125,7 @@ fn pair(pair: &str) -> Cow<'_, str> {
 }
 
 fn is_secret_by_look(value: &str) -> bool {
-    look::is_known(value) || look::is_random(value)
+    patterns::is_known(value) || patterns::is_random(value)
 }
 
 /// A value in which others may stand: an address, JSON.

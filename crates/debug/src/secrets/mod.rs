@@ -9,13 +9,13 @@
 //! text). Whatever is too long is cut first, so that the work is bounded too.
 
 pub mod json;
-pub mod look;
 pub mod message;
 pub mod names;
+pub mod patterns;
+mod redaction;
 pub mod text;
-mod wash;
 
-pub use wash::{Clean, Page, Revealed};
+pub use redaction::{Clean, Page, Revealed};
 
 /// What stands in the place of a secret.
 pub const HIDDEN: &str = "[redacted]";

@@ -5,9 +5,9 @@
 //! (`/reset-token/…`), and the value of a pair that is named beside it: `name="password" value="…"`. A value is
 //! in quotes, or ends with its word, or with its line.
 
-use super::look::{and_then, is_random};
 use super::names::{is_named_beside, is_secret, is_secret_in_address, names_another};
-use super::{HIDDEN, look};
+use super::patterns::{and_then, is_random};
+use super::{HIDDEN, patterns};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ const NOTHING: [&str; 6] = ["null", "undefined", "true", "false", "none", HIDDEN
 
 /// The text without its secrets.
 pub fn redact(text: &str, kind: Kind) -> Cow<'_, str> {
-    let text = look::hide(text);
+    let text = patterns::hide(text);
     let text = and_then(text, |text| hide_named(text, kind));
     let text = and_then(text, hide_segments);
     if kind == Kind::Code { text } else { and_then(text, hide_elements) }
@@ -183,7 +183,7 @@ impl<'a> Value<'a> {
         let length = bytes.iter().take_while(fits).count();
         let padding = bytes[length..].iter().take(2).take_while(|c| **c == b'=').count();
         let range = self.start..self.start + length + padding;
-        look::is_random(&self.text[range.clone()]).then_some(range)
+        patterns::is_random(&self.text[range.clone()]).then_some(range)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Tab, at, line, requested};
 use baton_api::debug::{ConsoleFilters, ConsoleLevel, GapReason, NetworkFilters};
-use baton_debug::ask::{ConsoleFilter, Found, RequestFilter};
+use baton_debug::query::{ConsoleFilter, Found, RequestFilter};
 use baton_debug::{Limits, TabBuffer};
 
 fn shop() -> Tab {

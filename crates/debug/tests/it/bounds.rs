@@ -5,7 +5,7 @@ use baton_api::debug::{
     Answered, ConsoleEvent, ConsoleLevel, Direction, Finished, GapReason, NetworkChange,
     NetworkEvent, NetworkFilters, Requested, SocketEvent, SocketMessage, Source,
 };
-use baton_debug::ask::RequestFilter;
+use baton_debug::query::RequestFilter;
 use baton_debug::{Applied, Clean, Limits, TabBuffer};
 use baton_testing::cases;
 use proptest::collection::vec;

@@ -2,12 +2,12 @@
 
 use super::{Tab, at, line};
 use baton_api::debug::{ConsoleEntry, ConsoleFilters, ConsoleLevel, GapReason};
-use baton_debug::ask::ConsoleFilter;
-use baton_debug::words;
+use baton_debug::query::ConsoleFilter;
+use baton_debug::rendering;
 use serde_json::json;
 
 fn list(tab: &Tab, budget: usize) -> String {
-    words::console(
+    rendering::console(
         &ConsoleFilter::new(&ConsoleFilters::default()).unwrap().find(&tab.buffer),
         budget,
     )
@@ -71,7 +71,7 @@ fn one_line_is_shown_with_its_stack() {
     };
     tab.write(entry);
     let entry = tab.buffer.entries().next().unwrap();
-    insta::assert_snapshot!(words::entry(entry, 1_000), @r#"
+    insta::assert_snapshot!(rendering::entry(entry, 1_000), @r#"
     #1 error 2027-01-15T08:00:00Z https://shop.test/app.js:3:4
     message:
     cannot pay [object Object]

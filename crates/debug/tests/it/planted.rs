@@ -5,10 +5,10 @@ use baton_api::debug::{
     Answered, ConsoleEntry, ConsoleFilters, ConsoleLevel, Direction, Finished, NetworkChange,
     NetworkFilters, Redirected, Requested, SocketEvent, SocketMessage, Source,
 };
-use baton_debug::ask::{ConsoleFilter, RequestFilter};
 use baton_debug::har::har;
+use baton_debug::query::{ConsoleFilter, RequestFilter};
 use baton_debug::secrets::Page;
-use baton_debug::{Clean, words};
+use baton_debug::{Clean, rendering};
 use baton_testing::cases;
 use proptest::prelude::*;
 use serde_json::json;
@@ -150,13 +150,13 @@ fn outputs(tab: &Tab) -> Vec<String> {
     let requests = RequestFilter::new(&NetworkFilters::default()).unwrap().find(&tab.buffer);
     let lines = ConsoleFilter::new(&ConsoleFilters::default()).unwrap().find(&tab.buffer);
     let mut out = vec![
-        words::network(&requests, usize::MAX),
-        words::console(&lines, usize::MAX),
+        rendering::network(&requests, usize::MAX),
+        rendering::console(&lines, usize::MAX),
         serde_json::to_string(&har(&tab.buffer)).unwrap(),
         format!("{:?}", tab.buffer),
     ];
-    out.extend(requests.items.iter().map(|one| words::request(one, usize::MAX)));
-    out.extend(lines.items.iter().map(|one| words::entry(one, usize::MAX)));
+    out.extend(requests.items.iter().map(|one| rendering::request(one, usize::MAX)));
+    out.extend(lines.items.iter().map(|one| rendering::entry(one, usize::MAX)));
     out.push(serde_json::to_string(&requests.into_data("q".into(), true)).unwrap());
     out.push(serde_json::to_string(&lines.into_data("q".into())).unwrap());
     out

@@ -9,7 +9,7 @@ use baton_api::debug::{
 };
 use baton_debug::relay::{About, Bus, Relay, Sight, TabSender};
 use baton_debug::secrets::Page;
-use baton_debug::{Limits, LookError, words};
+use baton_debug::{Limits, LookError, rendering};
 use baton_session::Owner;
 use std::time::Duration;
 
@@ -70,14 +70,14 @@ async fn outputs(relay: &Relay, tab: &TabSender, sight: Sight) -> Result<String,
     let lines = relay.console(&ada, token, sight, &lines, Duration::ZERO).await?;
     let har = relay.har(&ada, token, sight).await?;
     let mut out = vec![
-        words::network(&requests, usize::MAX),
-        words::console(&lines, usize::MAX),
+        rendering::network(&requests, usize::MAX),
+        rendering::console(&lines, usize::MAX),
         serde_json::to_string(&har).unwrap(),
         serde_json::to_string(&relay.tabs(&ada).await?).unwrap(),
         // What a log would show.
         format!("{relay:?}{tab:?}"),
     ];
-    out.extend(requests.items.iter().map(|one| words::request(one, usize::MAX)));
+    out.extend(requests.items.iter().map(|one| rendering::request(one, usize::MAX)));
     out.push(serde_json::to_string(&requests.into_data("q".into(), true)).unwrap());
     out.push(serde_json::to_string(&lines.into_data("q".into())).unwrap());
     Ok(out.concat())

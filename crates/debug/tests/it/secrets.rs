@@ -1,7 +1,7 @@
 //! What is hidden, and what stays around it.
 
 use baton_debug::secrets::text::Kind;
-use baton_debug::secrets::{json, look, message, names, text};
+use baton_debug::secrets::{json, message, names, patterns, text};
 
 #[test]
 fn names_of_secrets_are_told_from_names_about_them() {
@@ -86,7 +86,7 @@ fn long_random_texts_are_told_from_words() {
         "a7x2m9k4q8w3e6r1t5y0",
         "Zx9-Kp2_Lm5-Qr8_Tv1-Wy4",
     ] {
-        assert!(look::is_random(random), "{random}");
+        assert!(patterns::is_random(random), "{random}");
     }
     for plain in [
         "",
@@ -101,7 +101,7 @@ fn long_random_texts_are_told_from_words() {
         "1.2.3-beta.4",
         "2026-11-22T20:30:51",
     ] {
-        assert!(!look::is_random(plain), "{plain}");
+        assert!(!patterns::is_random(plain), "{plain}");
     }
 }
 

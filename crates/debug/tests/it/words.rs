@@ -6,15 +6,15 @@ use baton_api::debug::{
     Answered, Direction, Finished, GapReason, NetworkChange, NetworkFilters, Requested,
     ResourceType, SocketEvent, SocketMessage, Source,
 };
-use baton_debug::ask::RequestFilter;
-use baton_debug::{Limits, words};
+use baton_debug::query::RequestFilter;
+use baton_debug::{Limits, rendering};
 
 fn list(tab: &Tab, asked: &NetworkFilters, budget: usize) -> String {
-    words::network(&RequestFilter::new(asked).unwrap().find(&tab.buffer), budget)
+    rendering::network(&RequestFilter::new(asked).unwrap().find(&tab.buffer), budget)
 }
 
 fn default(tab: &Tab) -> String {
-    list(tab, &NetworkFilters::default(), words::LIST_BUDGET)
+    list(tab, &NetworkFilters::default(), rendering::LIST_BUDGET)
 }
 
 /// How many tokens a text is, by two vocabularies that differ in size by half.
@@ -169,7 +169,7 @@ fn one_request_is_shown_with_headers_and_bodies() {
     });
     let body = Some(format!(r#"{{"access_token":"abc","items":"{}"}}"#, "x".repeat(500)));
     tab.finish(Finished { body, body_size: Some(530), ..finished("1", 45) });
-    insta::assert_snapshot!(words::request(&tab.only(), 700), @r#"
+    insta::assert_snapshot!(rendering::request(&tab.only(), 700), @r#"
     #1 POST https://shop.test/login?next=%2Fcart
     sent 2027-01-15T08:00:00Z, 200 OK, 45ms, 530B, fetch, application/json
     frame: https://pay.test/frame
@@ -216,7 +216,7 @@ fn a_socket_is_shown_with_its_messages() {
     id=NUMBER shows one with headers and body.
     after=4 lists what is new from here on.
     ");
-    insta::assert_snapshot!(words::request(&tab.only(), 2_000), @r#"
+    insta::assert_snapshot!(rendering::request(&tab.only(), 2_000), @r#"
     #1 GET wss://shop.test/live
     sent 2027-01-15T08:00:00Z, 101, websocket, not ended
     messages, newest first (2 of 2):

@@ -10,8 +10,8 @@ use baton_api::debug::{
     ClientMessage, ConsoleEntry, ConsoleFilters, DebugError, DebugTabs, GetConsole, GetNetwork,
     NetworkFilters, NetworkRequest, RelayMessage, TabList, TabToken,
 };
-use baton_debug::ask::Found;
 use baton_debug::har::Har;
+use baton_debug::query::Found;
 use baton_debug::relay::{Answer, LookError, Sight};
 use baton_runtime::Caller;
 use baton_runtime::audit::{Action, Note};

@@ -12,7 +12,7 @@ use crate::looking;
 use baton_api::debug::{ConsoleFilters, ConsoleLevel, DebugTab, EpochMs, NetworkFilters, TabToken};
 use baton_api::{Invalid, Scope, SwitchDebug};
 use baton_debug::relay::Sight;
-use baton_debug::words;
+use baton_debug::rendering;
 use baton_runtime::sessions;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
@@ -67,7 +67,7 @@ impl Verb for BrowserDebugListTabs {
 
 fn line(tab: &DebugTab) -> String {
     // What a page wrote begins no line of its own.
-    let short = |text: &str, most| text::cut(&words::line(text), most);
+    let short = |text: &str, most| text::cut(&rendering::line(text), most);
     let (of, url, title) =
         (short(&tab.of(), TITLE), short(&tab.url, ADDRESS), short(&tab.title, TITLE));
     format!("{} {of} {url} {title}", tab.token).trim_end().to_owned()
@@ -127,8 +127,10 @@ impl Verb for BrowserDebugGetNetwork {
             looking::network(context, caller, &token, Sight::Hidden, &filters, Duration::ZERO)
                 .await?;
         let told = match found.items.last() {
-            Some(newest) if filters.id.is_some() => words::request(newest, words::FULL_BUDGET),
-            _ => words::network(&found, words::LIST_BUDGET),
+            Some(newest) if filters.id.is_some() => {
+                rendering::request(newest, rendering::FULL_BUDGET)
+            }
+            _ => rendering::network(&found, rendering::LIST_BUDGET),
         };
         let data = json!({
             "count": found.items.len(), "cursor": found.cursor, "older": found.older,
@@ -184,8 +186,10 @@ impl Verb for BrowserDebugGetConsole {
             looking::console(context, caller, &token, Sight::Hidden, &filters, Duration::ZERO)
                 .await?;
         let told = match found.items.last() {
-            Some(newest) if filters.id.is_some() => words::entry(newest, words::FULL_BUDGET),
-            _ => words::console(&found, words::LIST_BUDGET),
+            Some(newest) if filters.id.is_some() => {
+                rendering::entry(newest, rendering::FULL_BUDGET)
+            }
+            _ => rendering::console(&found, rendering::LIST_BUDGET),
         };
         let data = json!({
             "count": found.items.len(), "cursor": found.cursor, "older": found.older,

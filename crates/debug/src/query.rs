@@ -24,7 +24,7 @@ const MAX_REASON: usize = 300;
 
 /// Why a question makes no sense.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum AskError {
+pub enum QueryError {
     /// The pattern is no regular expression, or too large a one.
     #[error("expected a regular expression in {field}, found one that is refused: {reason}")]
     Pattern {
@@ -88,12 +88,12 @@ pub struct Found<T> {
 
 impl RequestFilter {
     /// The filter of a question.
-    pub fn new(asked: &NetworkFilters) -> Result<Self, AskError> {
+    pub fn new(asked: &NetworkFilters) -> Result<Self, QueryError> {
         check(asked.limit, asked.after, asked.before)?;
         if let (Some(min), Some(max)) = (asked.status_min, asked.status_max)
             && min > max
         {
-            return Err(AskError::Status { min, max });
+            return Err(QueryError::Status { min, max });
         }
         let url = pattern("url_pattern", asked.url_pattern.as_deref())?;
         Ok(Self { asked: asked.clone(), url })
@@ -139,7 +139,7 @@ fn is_called(request: &NetworkRequest, id: &str) -> bool {
 
 impl ConsoleFilter {
     /// The filter of a question.
-    pub fn new(asked: &ConsoleFilters) -> Result<Self, AskError> {
+    pub fn new(asked: &ConsoleFilters) -> Result<Self, QueryError> {
         check(asked.limit, asked.after, asked.before)?;
         let message = pattern("message_pattern", asked.message_pattern.as_deref())?;
         Ok(Self { asked: asked.clone(), message })
@@ -170,21 +170,21 @@ impl ConsoleFilter {
     }
 }
 
-fn check(limit: Option<u32>, after: Option<u64>, before: Option<u64>) -> Result<(), AskError> {
+fn check(limit: Option<u32>, after: Option<u64>, before: Option<u64>) -> Result<(), QueryError> {
     if limit == Some(0) {
-        return Err(AskError::NoLimit);
+        return Err(QueryError::NoLimit);
     }
-    if after.is_some() && before.is_some() { Err(AskError::BothWays) } else { Ok(()) }
+    if after.is_some() && before.is_some() { Err(QueryError::BothWays) } else { Ok(()) }
 }
 
 fn limit(asked: Option<u32>) -> usize {
     asked.map_or(DEFAULT_LIMIT, |limit| limit as usize)
 }
 
-fn pattern(field: &'static str, pattern: Option<&str>) -> Result<Option<Regex>, AskError> {
+fn pattern(field: &'static str, pattern: Option<&str>) -> Result<Option<Regex>, QueryError> {
     let Some(pattern) = pattern else { return Ok(None) };
     if pattern.len() > MAX_PATTERN {
-        return Err(AskError::TooLong { field, found: pattern.len() });
+        return Err(QueryError::TooLong { field, found: pattern.len() });
     }
     let built = RegexBuilder::new(pattern).size_limit(MAX_COMPILED).build();
     built.map(Some).map_err(|error| {
@@ -192,7 +192,7 @@ fn pattern(field: &'static str, pattern: Option<&str>) -> Result<Option<Regex>, 
         let text = error.to_string();
         let last = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
         let reason = last.trim_end_matches('.').chars().take(MAX_REASON).collect();
-        AskError::Pattern { field, reason }
+        QueryError::Pattern { field, reason }
     })
 }
 

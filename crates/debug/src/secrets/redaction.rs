@@ -1,4 +1,4 @@
-//! The work of washing: every text of an event is cut to a bound, and its secrets are hidden.
+//! Redaction: every text of an event is cut to a bound, and its secrets are hidden.
 //!
 //! What comes of it is [`Clean`], and nothing else is kept, unless somebody has asked to see the secrets of a tab.
 //! Then it is kept a second time, as [`Revealed`].
@@ -62,14 +62,14 @@ impl<T> From<Clean<T>> for Revealed<T> {
     }
 }
 
-/// How things are washed.
-struct Wash<'a> {
+/// How things are redacted.
+struct Redactor<'a> {
     limits: &'a Limits,
     /// Whether secrets are hidden; what is too long is cut either way.
     hides: bool,
 }
 
-impl Wash<'_> {
+impl Redactor<'_> {
     fn event(&self, event: &mut NetworkEvent) {
         match &mut event.change {
             NetworkChange::Request(sent) => self.sent(sent),
@@ -242,20 +242,20 @@ fn is_name(arg: &Value) -> bool {
 }
 
 /// Makes both: `Clean` hides secrets, `Revealed` only cuts.
-macro_rules! washed {
+macro_rules! redacted {
     ($($kind:ident hides $hides:literal;)*) => {$(
         impl $kind<Page> {
             /// What a tab shows.
             pub fn page(page: &Page, limits: &Limits) -> Self {
-                let wash = Wash { limits, hides: $hides };
-                Self(Page { url: wash.address(&page.url), title: wash.line(&page.title) })
+                let redactor = Redactor { limits, hides: $hides };
+                Self(Page { url: redactor.address(&page.url), title: redactor.line(&page.title) })
             }
         }
 
         impl $kind<NetworkEvent> {
             /// An event of a request.
             pub fn network(mut event: NetworkEvent, limits: &Limits) -> Self {
-                Wash { limits, hides: $hides }.event(&mut event);
+                Redactor { limits, hides: $hides }.event(&mut event);
                 Self(event)
             }
         }
@@ -263,14 +263,14 @@ macro_rules! washed {
         impl $kind<ConsoleEvent> {
             /// A line of the console.
             pub fn console(mut event: ConsoleEvent, limits: &Limits) -> Self {
-                Wash { limits, hides: $hides }.entry(&mut event.entry);
+                Redactor { limits, hides: $hides }.entry(&mut event.entry);
                 Self(event)
             }
         }
     )*};
 }
 
-washed! {
+redacted! {
     Clean hides true;
     Revealed hides false;
 }

@@ -1,7 +1,7 @@
 //! A list of requests, or of lines of a console, within its budget: as many lines as fit, each as long as there
 //! is room.
 
-use crate::ask::Found;
+use crate::query::Found;
 use baton_api::debug::{ConsoleEntry, Gap, NetworkRequest};
 use std::collections::HashMap;
 use std::fmt::Write as _;
