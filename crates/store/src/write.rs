@@ -164,7 +164,8 @@ mod tests {
     const WRITERS: usize = 24;
 
     async fn waits_for_a_lock(connection: &mut AnyConnection) -> bool {
-        let sql = "select count(*) from pg_locks where locktype = 'advisory' and not granted";
+        let sql = "select count(*) from pg_locks where locktype = 'advisory' and not granted \
+                   and database = (select oid from pg_database where datname = current_database())";
         let waiting: i64 = sqlx::query_scalar(sql).fetch_one(connection).await.unwrap();
         waiting > 0
     }
