@@ -5,7 +5,7 @@ use crate::repository::{File, files, report};
 use std::collections::BTreeSet;
 
 /// Which of our crates each crate may name.
-const DIRECTIONS: [(&str, &[&str]); 22] = [
+const DIRECTIONS: [(&str, &[&str]); 23] = [
     ("session", &[]),
     ("postgres", &[]),
     ("testing", &[]),
@@ -77,6 +77,8 @@ const DIRECTIONS: [(&str, &[&str]); 22] = [
             "walk",
         ],
     ),
+    // What a program of somebody else may name; `playground` is there for the tests.
+    ("examples", &["session", "store", "federation", "api", "playground"]),
     // One PostgreSQL serves the tests of all crates.
     ("xtask", &["postgres"]),
 ];

@@ -1,4 +1,4 @@
-//! The walls of the test node: who may depend on what, who may read what, and what each file owes its reader.
+//! The walls of the repository: who may depend on what, who may read what, and what each file owes its reader.
 //!
 //! A rule that only a document states is forgotten; these fail.
 
@@ -9,6 +9,7 @@ mod branches;
 mod dependencies;
 mod documents;
 mod imports;
+mod journeys;
 mod licences;
 mod repository;
 mod sources;
