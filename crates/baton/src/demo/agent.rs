@@ -4,6 +4,7 @@
 //! with the profile that it finds there. It has no model, so it says who is signed in whatever it is asked.
 
 use super::{SESSION, Steps};
+use crate::output;
 use anyhow::{Context as _, Result, bail, ensure};
 use baton_api::chat::{ChatMessage, ChatRequest, Content, Role};
 use baton_api::sandbox::WrittenBack;
@@ -128,7 +129,7 @@ fn run(site: &Url) -> Result<Exit> {
     let who = runtime.block_on(ask_page(site))?;
     #[expect(clippy::print_stdout, reason = "it is the answer")]
     {
-        println!("The page says “{who}”.");
+        println!("The page says “{}”.", output::plain(&who));
     }
     Ok(Exit::Done)
 }

@@ -50,7 +50,7 @@ pub async fn attach(
     begins.end(context, caller, attached).await
 }
 
-/// Resumes a session: see `resume.rs`.
+/// Resumes a session: see `lifecycle.rs`.
 pub async fn resume(
     context: &Runtime,
     caller: &Caller,
@@ -61,7 +61,7 @@ pub async fn resume(
     end_started(wish, resumed).await
 }
 
-/// Takes a session back to a snapshot: see `rollback.rs`.
+/// Takes a session back to a snapshot: see `lifecycle.rs`.
 pub async fn rollback(
     context: &Runtime,
     caller: &Caller,
@@ -87,7 +87,7 @@ async fn end_started(
     wish.end(started).await
 }
 
-/// Takes a snapshot now: see `capture.rs`.
+/// Takes a snapshot now: see `lifecycle.rs`.
 pub async fn capture(
     context: &Runtime,
     caller: &Caller,
@@ -98,7 +98,7 @@ pub async fn capture(
     wish.end(captured).await
 }
 
-/// Closes a session: see `close.rs`.
+/// Closes a session: see `lifecycle.rs`.
 pub async fn close(
     context: &Runtime,
     caller: &Caller,
