@@ -22,7 +22,7 @@ use futures_util::Stream;
 use secrecy::SecretString;
 use std::fmt::Display;
 
-/// Opens a session: see `open.rs`.
+/// Opens a session: see `lifecycle.rs`.
 pub async fn open(
     context: &Runtime,
     caller: &Caller,
@@ -38,7 +38,7 @@ pub async fn open(
     begins.end(context, caller, opened).await
 }
 
-/// Attaches to a browser: see `attach.rs`.
+/// Attaches to a browser: see `lifecycle.rs`.
 pub async fn attach(
     context: &Runtime,
     caller: &Caller,
@@ -109,7 +109,7 @@ pub async fn close(
     wish.end(closed).await
 }
 
-/// Abandons a session: see `abandon.rs`.
+/// Abandons a session: see `lifecycle.rs`.
 pub async fn abandon(
     context: &Runtime,
     caller: &Caller,
@@ -120,7 +120,7 @@ pub async fn abandon(
     wish.end(abandoned).await
 }
 
-/// Deletes a session: see `delete.rs`.
+/// Deletes a session: see `lifecycle.rs`.
 pub async fn delete(
     context: &Runtime,
     caller: &Caller,
@@ -131,7 +131,7 @@ pub async fn delete(
     wish.end(deleted).await
 }
 
-/// Passes a session to another agent: see `pass.rs`.
+/// Passes a session to another agent: see `lifecycle.rs`.
 pub async fn pass(
     context: &Runtime,
     caller: &Caller,
@@ -150,7 +150,7 @@ pub async fn pass(
     wish.end(passed).await
 }
 
-/// Switches on or off whether what the tabs of a session do is recorded: see `debug.rs`.
+/// Switches on or off whether what the tabs of a session do is recorded: see `lifecycle.rs`.
 pub async fn debug(
     context: &Runtime,
     caller: &Caller,
@@ -164,7 +164,7 @@ pub async fn debug(
     wish.end(switched).await
 }
 
-/// Connects to a session's browser, with a ticket or without: see `cdp.rs`.
+/// Connects to a session's browser, with a ticket or without: see `lifecycle.rs`.
 pub async fn connect(
     context: &Runtime,
     caller: &Caller,
@@ -221,7 +221,7 @@ fn cut(text: &str) -> String {
     text.chars().take(200).collect()
 }
 
-/// Shows a session's state: see `state.rs`. Secret values are shown only to a key with the
+/// Shows a session's state: see `snapshots.rs`. Secret values are shown only to a key with the
 /// scope `reveal`, and only once that is in the log.
 pub async fn state(
     context: &Runtime,
@@ -254,7 +254,7 @@ pub async fn show_to(
     wish.end(shown).await
 }
 
-/// Gives a session out as a file: see `export.rs`. It is given only to a key with the scope
+/// Gives a session out as a file: see `transfer.rs`. It is given only to a key with the scope
 /// `reveal`, and only once that is in the log.
 pub async fn export(
     context: &Runtime,
@@ -278,7 +278,7 @@ fn damage(receipt: &Receipt) -> Receipt {
     receipt.losses().filter(is_it).cloned().collect()
 }
 
-/// Makes a session of a file: see `import.rs`.
+/// Makes a session of a file: see `transfer.rs`.
 pub async fn import(
     context: &Runtime,
     caller: &Caller,
@@ -294,7 +294,7 @@ pub async fn import(
     note.with("name", name).end(&context.store, imported).await
 }
 
-/// Makes a session of what a context holds: see `contexts.rs`.
+/// Makes a session of what a context holds: see `transfer.rs`.
 pub async fn keep_context(
     context: &Runtime,
     caller: &Caller,
