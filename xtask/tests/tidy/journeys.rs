@@ -64,9 +64,9 @@ fn what_the_architecture_names_is_there() {
             if is_path && !root().join(name).exists() {
                 findings.push(format!("{document}: {name} is not there"));
             }
-            let test = name.rsplit("::").next().unwrap_or_default();
-            let is_test = name.contains("::") && test.matches('_').count() > 2;
-            if is_test && !sources.iter().any(|file| defines(&file.text, test)) {
+            let function = name.rsplit("::").next().unwrap_or_default();
+            let is_test = name.contains("::") && function.matches('_').count() > 2;
+            if is_test && !sources.iter().any(|source| defines(&source.text, function)) {
                 findings.push(format!("{document}: there is no test {name}"));
             }
         }
