@@ -1,6 +1,5 @@
 //! Running cargo: the same binary that runs us, always from the root of the repository.
 
-use crate::setup;
 use anyhow::{Context as _, Result};
 use std::path::Path;
 use std::process::{Command, ExitStatus};
@@ -12,17 +11,6 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(args).current_dir(root());
     command
-}
-
-/// A nextest command that will run at the root of the repository.
-pub(crate) fn nextest(args: &[&str]) -> Result<Command> {
-    let program = setup::NEXTEST.find().context("expected cargo-nextest, found none")?;
-    let own = program.parent().map(Path::to_owned);
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let path = std::env::join_paths(std::env::split_paths(&path).chain(own))?;
-    let mut command = cargo(args);
-    command.env("PATH", path);
-    Ok(command)
 }
 
 /// The root of the repository.

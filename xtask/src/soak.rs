@@ -6,8 +6,9 @@
 //! number from `BATON_SOAK_ROUNDS`. The others mount disks of their own, so only root can run them:
 //! for anybody else they say that they were skipped.
 
+use crate::test::nextest;
 use crate::test::tally::Tally;
-use crate::{cargo, fuzz, setup, vscode};
+use crate::{fuzz, setup, vscode};
 use anyhow::{Result, ensure};
 use std::process::ExitCode;
 
@@ -120,7 +121,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     for Story(package, name, part) in STORIES {
         let rounds = args.rounds.div_ceil(part);
         println!("━━ {rounds} rounds: {name}");
-        let mut soak = cargo::nextest(&["nextest", "run", "--release", "--profile", "soak"])?;
+        let mut soak = nextest(&["nextest", "run", "--release", "--profile", "soak"])?;
         soak.args(["--package", package, "--test", "it", "--run-ignored", "all", "--no-capture"]);
         soak.args(["--filterset", &format!("test(={name})")]);
         soak.env("BATON_SOAK_ROUNDS", rounds.to_string());

@@ -7,7 +7,8 @@
 pub(crate) mod tally;
 
 use crate::{cargo, chrome, setup, vscode};
-use anyhow::Result;
+use anyhow::{Context as _, Result};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
@@ -133,7 +134,7 @@ fn check(step: &Step, tally: &mut Tally) -> Result<bool> {
 
 fn command(step: &Step) -> Result<Command> {
     let mut command = if step.is_nextest() {
-        let mut command = cargo::nextest(step.args)?;
+        let mut command = nextest(step.args)?;
         if std::env::var_os(THREADS).is_none() {
             let processors = available_parallelism().map_or(1, usize::from);
             command.env(THREADS, (processors * TESTS_PER_PROCESSOR).to_string());
@@ -143,6 +144,17 @@ fn command(step: &Step) -> Result<Command> {
         cargo::cargo(step.args)
     };
     command.envs(step.environment);
+    Ok(command)
+}
+
+/// A nextest command that will run at the root of the repository.
+pub(crate) fn nextest(args: &[&str]) -> Result<Command> {
+    let program = setup::NEXTEST.find().context("expected cargo-nextest, found none")?;
+    let own = program.parent().map(Path::to_owned);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::env::split_paths(&path).chain(own))?;
+    let mut command = cargo::cargo(args);
+    command.env("PATH", path);
     Ok(command)
 }
 

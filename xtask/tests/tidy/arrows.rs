@@ -6,7 +6,7 @@ use crate::repository::{files, report};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The crates, by where their sources are.
-const CRATES: [&str; 20] = [
+const CRATES: [&str; 21] = [
     "crates/agents/src/",
     "crates/api/src/",
     "crates/backup/src/",
@@ -27,6 +27,7 @@ const CRATES: [&str; 20] = [
     "crates/testing/src/",
     "crates/walk/src/",
     "bench/src/",
+    "xtask/src/",
 ];
 
 /// What leads from one room to another, for example.
