@@ -81,11 +81,11 @@ async fn pass<S>(
         .max_message_size(Some(FRAME_LIMIT))
         .max_frame_size(Some(FRAME_LIMIT));
     let socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
-    let (mut sink, stream) = socket.split();
+    let (mut sink, mut stream) = socket.split();
     let (reader, mut writer) = keeper.split();
     let farewell = tokio::select! {
         farewell = to_client(reader, &mut sink, patience.pause) => farewell,
-        farewell = to_keeper(stream, &mut writer, patience.silence) => farewell,
+        farewell = to_keeper(&mut stream, &mut writer, patience.silence) => farewell,
         why = no_more => match why {
             NoMore::Unwelcome => NO_MORE,
             NoMore::Ending => WE_END,
@@ -97,6 +97,9 @@ async fn pass<S>(
     // Who does not hear it any more needs no farewell.
     let _ = timeout(FAREWELL_LIMIT, sink.send(Message::Close(Some(close)))).await;
     writer.close().await;
+    // Who does answers it, and may have said something before: a line that ends with that unread loses the
+    // farewell on its way.
+    let _ = timeout(FAREWELL_LIMIT, async { while let Some(Ok(_)) = stream.next().await {} }).await;
 }
 
 async fn to_client<S>(reader: FrameReader, sink: &mut Sink<S>, pause: Duration) -> Farewell
@@ -132,7 +135,7 @@ fn frames(reader: FrameReader) -> impl Stream<Item = Vec<u8>> {
 }
 
 async fn to_keeper<S>(
-    mut messages: SplitStream<WebSocketStream<S>>,
+    messages: &mut SplitStream<WebSocketStream<S>>,
     writer: &mut FrameWriter,
     silence: Duration,
 ) -> Farewell
