@@ -43,6 +43,9 @@ impl Step {
 const VSCODE: &str = "vscode";
 const CHROME: &str = "chrome";
 
+/// The step that runs everything.
+const TESTS: &str = "tests";
+
 const STEPS: [Step; 5] = [
     Step { name: "format", args: &["fmt", "--all", "--check"], environment: None },
     Step {
@@ -61,7 +64,7 @@ const STEPS: [Step; 5] = [
         environment: Some(("RUSTDOCFLAGS", "-D warnings")),
     },
     Step {
-        name: "tests",
+        name: TESTS,
         args: &["nextest", "run", "--workspace", "--all-features"],
         // A snapshot that differs is a failure to read here, not a file to find later.
         environment: Some(("INSTA_UPDATE", "no")),
@@ -126,6 +129,9 @@ fn check(step: &Step, tally: &mut Tally) -> Result<bool> {
     let command = &mut command(step)?;
     if !step.is_nextest() {
         return Ok(cargo::run(command)?.success());
+    }
+    if step.name != TESTS {
+        return tally.watch(command);
     }
     // Each test is a process of its own; one server for all of them starts once.
     let server = baton_postgres::Server::start()?;
