@@ -3,9 +3,8 @@
 //! Nothing stands against it, so it is told as it is. One test node at a time: processes of one program
 //! share its pages, and would make each other look smaller.
 
-use crate::process;
 use crate::report::{Figure, Section};
-use crate::site;
+use crate::{process, site};
 use anyhow::{Result, ensure};
 use baton_api::OpenSession;
 use baton_playground::{Site, TestNode};

@@ -1,7 +1,6 @@
 //! API keys: who may ask a node for what; and the audit log: who did what, and how it ended.
 
-pub use baton_session::scope::AuditOutcome;
-pub use baton_session::scope::{Scope, UnknownScope};
+pub use baton_session::scope::{AuditOutcome, Scope, UnknownScope};
 use baton_session::{AuditId, Fingerprint, Owner};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

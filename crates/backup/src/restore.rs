@@ -6,11 +6,9 @@ use super::stage::{Old, Stage};
 use super::{DATABASE, KEY, SESSIONS};
 use baton_session::{Epoch, NodeId};
 use baton_store::blocking::blocking;
-use baton_store::clock;
-use baton_store::data::DataFolder;
-use baton_store::data::write_private;
+use baton_store::data::{DataFolder, write_private};
 use baton_store::{
-    Config, DatabaseUrl, FileKey, Limits, MasterKey, Store, StoreError, refuse_filled,
+    Config, DatabaseUrl, FileKey, Limits, MasterKey, Store, StoreError, clock, refuse_filled,
 };
 use secrecy::{ExposeSecret, SecretString};
 use std::fs;

@@ -1,7 +1,6 @@
 //! Where everything lies in the folder, and how files come into it: whole, synced, for their owner only.
 
-use crate::error::FederationError;
-use crate::error::Tried;
+use crate::error::{FederationError, Tried};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

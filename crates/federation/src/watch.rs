@@ -4,8 +4,7 @@
 //! several at once are told as one, and what leaves the board as it was is not told.
 
 use crate::board::Board;
-use crate::error::FederationError;
-use crate::error::Tried;
+use crate::error::{FederationError, Tried};
 use crate::federation::Federation;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};

@@ -1,10 +1,8 @@
 //! A look at a node's folder and database from outside, for a doctor. Nothing is changed.
 
 use crate::config::Config;
-use baton_net::tls::TlsFiles;
-use baton_net::tls::{self, TlsError};
-use baton_store::data::DataError;
-use baton_store::data::DataFolder;
+use baton_net::tls::{self, TlsError, TlsFiles};
+use baton_store::data::{DataError, DataFolder};
 use baton_store::{DatabaseUrl, StoreError, has_begun};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};

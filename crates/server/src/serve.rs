@@ -1,10 +1,8 @@
 //! The life of a node, in steps.
 
 use crate::auth::{LocalKeyError, ensure_local_key};
-use crate::config::Config;
-use crate::config::ConfigError;
-use crate::context::Context;
-use crate::context::Surroundings;
+use crate::config::{Config, ConfigError};
+use crate::context::{Context, Surroundings};
 use crate::ending::Budget;
 use crate::http::{DoorError, Listeners};
 use crate::{ending, metrics};
@@ -16,14 +14,14 @@ use baton_debug::{Limits, Relay};
 use baton_net::connections::{Bounds, Freight};
 use baton_net::rates::Rates;
 use baton_net::tls::TlsError;
-use baton_proxy::cocoons;
-use baton_proxy::{Cocoons, Outside, OutsideError, Proxy, ProxyConfig, ProxyPlace, ProxySettings};
+use baton_proxy::{
+    Cocoons, Outside, OutsideError, Proxy, ProxyConfig, ProxyPlace, ProxySettings, cocoons,
+};
 use baton_runtime::live::{BrowserSupervisor, LiveError, SupervisorConfig};
 use baton_runtime::{board, life};
 use baton_sandbox::Provider;
 use baton_session::{NodeId, Session};
-use baton_store::data::DataFolder;
-use baton_store::data::{DataError, NodeFile, NodeLock};
+use baton_store::data::{DataError, DataFolder, NodeFile, NodeLock};
 use baton_store::{KeyError, MasterKey, Store, StoreError, is_sealed};
 use baton_sync::identity::{IdentityError, OwnIdentity, load_or_create};
 use baton_sync::webhooks;

@@ -7,11 +7,9 @@
 use crate::certificate::{self, MAX_CERTIFICATES};
 use crate::cookie::Expiry;
 use crate::permission::{self, MAX_PERMISSIONS};
-use crate::receipt::Receipt;
-use crate::receipt::{ItemKind, ReceiptItem};
+use crate::receipt::{ItemKind, Receipt, ReceiptItem};
 use crate::redact;
-use crate::state::OriginState;
-use crate::state::State;
+use crate::state::{OriginState, State};
 use crate::storage::StorageKey;
 use crate::tab::Tab;
 use std::collections::BTreeSet;

@@ -2,8 +2,7 @@
 
 use crate::step::Verb;
 use baton_api::sandbox::{BrowserSession, CreateSandbox};
-use baton_api::sync::SaveSession;
-use baton_api::sync::{HandedView, Handing};
+use baton_api::sync::{HandedView, Handing, SaveSession};
 use baton_api::{Client, ClientError, ErrorCode, OpenSession, PassSession};
 use baton_session::{AgentName, SessionId, SessionName};
 use std::time::{Duration, Instant};

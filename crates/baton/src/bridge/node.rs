@@ -8,8 +8,7 @@
 use super::client::Client;
 use super::greeting::Greeting;
 use super::message::{Incoming, Outcome, STATELESS, error};
-use crate::local::Context;
-use crate::local::{self, is_current};
+use crate::local::{self, Context, is_current};
 use baton_api::{Client as NodeClient, ClientError, ErrorCode, Messages, Wishes};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeSet, HashMap};

@@ -2,9 +2,8 @@
 //! one to the other: there are never two holders, and what was acknowledged comes back.
 
 use crate::leases::{Street, take_over};
-use baton_playground::TestNode;
 use baton_playground::tenures::Watcher;
-use baton_playground::victims;
+use baton_playground::{TestNode, victims};
 use baton_testing::{Dice, rounds};
 use std::time::Duration;
 use tokio::time::sleep;

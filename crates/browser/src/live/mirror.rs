@@ -10,8 +10,7 @@
 
 use super::seen::{CacheLook, DirtyStored, Seen, SeenRegistration, Sources};
 use crate::targets::TargetId;
-use baton_session::state::OriginState;
-use baton_session::state::Viewport;
+use baton_session::state::{OriginState, Viewport};
 use baton_session::stored::ObjectStore;
 use baton_session::{
     Cache, Cookie, Database, Entries, FileEntry, Permission, State, StorageKey, Tab, Text, cookie,

@@ -2,8 +2,7 @@
 
 use crate::error::RuntimeError;
 use crate::live::LiveError;
-use baton_api::Invalid;
-use baton_api::{OpenSession, SharedFolder};
+use baton_api::{Invalid, OpenSession, SharedFolder};
 use baton_session::certificate::MAX_CERTIFICATES;
 use baton_session::permission::MAX_PERMISSIONS;
 use baton_session::state::{Geolocation, Viewport};

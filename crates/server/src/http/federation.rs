@@ -10,9 +10,8 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use baton_api::{
     Answers, ChangeFederation, DrivenSessions, FederationChange, FederationView, Problem,
 };
-use baton_runtime::RuntimeError;
-use baton_runtime::board;
 use baton_runtime::board::Followed;
+use baton_runtime::{RuntimeError, board};
 use futures_util::stream::{self, Stream};
 use std::convert::Infallible;
 

@@ -20,8 +20,7 @@ mod text;
 mod turns;
 mod verb;
 
-pub use server::{Offer, offer};
-pub use server::{Toolset, UnknownToolset};
+pub use server::{Offer, Toolset, UnknownToolset, offer};
 
 pub(crate) use connections::Connections;
 pub(crate) use server::Wishes;

@@ -2,9 +2,8 @@
 
 use crate::fixture::{Folder, Node, seed_snapshot, state_at};
 use baton_api::{Answers, AuditView, Client, CreateKey, ErrorCode, ListAudit, OpenSession, Scope};
-use baton_runtime::Actor;
-use baton_runtime::RuntimeError;
 use baton_runtime::audit::{Action, Note};
+use baton_runtime::{Actor, RuntimeError};
 use baton_server::NodeError;
 use baton_session::Owner;
 

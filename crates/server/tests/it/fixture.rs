@@ -7,12 +7,11 @@ use baton_browser::icon::redraw;
 use baton_browser::keeper::KeeperCommand;
 use baton_server::config::{Choices, ConfigError, Surroundings};
 use baton_server::{Config, ServeError, serve};
-use baton_session::SnapshotReason;
 use baton_session::{
-    Lifecycle, NodeId, Owner, Part, PartKind, Session, SessionId, SnapshotId, State, Tab, parts,
+    Lifecycle, NodeId, Owner, Part, PartKind, Session, SessionId, SnapshotId, SnapshotReason,
+    State, Tab, parts,
 };
-use baton_store::data::DataFolder;
-use baton_store::data::NodeFile;
+use baton_store::data::{DataFolder, NodeFile};
 use baton_store::{DatabaseUrl, Limits, MasterKey, NewSnapshot, Store};
 use jiff::Timestamp;
 use reqwest::{Method, RequestBuilder, Response};

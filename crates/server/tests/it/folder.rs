@@ -3,8 +3,7 @@
 use crate::fixture::{Folder, Node};
 use baton_server::{ServeError, serve};
 use baton_store::StoreError;
-use baton_store::data::DataFolder;
-use baton_store::data::{DataError, NodeFile};
+use baton_store::data::{DataError, DataFolder, NodeFile};
 use baton_testing::skip;
 use std::os::unix::fs::PermissionsExt;
 use tokio::net::TcpListener;

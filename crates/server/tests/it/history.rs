@@ -2,8 +2,7 @@
 
 use crate::fixture::{Folder, Node, new_snapshot, one_line, problem, seed_snapshot, state_at};
 use baton_api::{ErrorCode, ListHistory, Scope};
-use baton_session::SnapshotReason;
-use baton_session::{Lifecycle, SnapshotId, State};
+use baton_session::{Lifecycle, SnapshotId, SnapshotReason, State};
 use baton_store::NewSnapshot;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;

@@ -4,8 +4,7 @@
 //! It has no `SameSite`; that is unspecified then. A line that begins with `#` is a comment, but for
 //! `#HttpOnly_`.
 
-use crate::cookie::Cookie;
-use crate::cookie::{Expiry, Priority, SourceScheme};
+use crate::cookie::{Cookie, Expiry, Priority, SourceScheme};
 use crate::playwright::{Ignored, keep_last};
 use crate::receipt::ItemKind;
 use crate::state::State;

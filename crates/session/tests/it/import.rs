@@ -1,10 +1,9 @@
 //! What people's own files are, what is read of them, and what is said of the rest.
 
 use baton_session::import::{Form, ImportError, read, text};
-use baton_session::playwright;
 use baton_session::receipt::ReceiptItem;
 use baton_session::wire::{self, SessionFile};
-use baton_session::{Cookie, State};
+use baton_session::{Cookie, State, playwright};
 use serde_json::{Value, json};
 
 macro_rules! file {

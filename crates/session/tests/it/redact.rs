@@ -3,8 +3,7 @@
 use crate::arbitrary;
 use baton_session::redact::{ShownAddress, redact};
 use baton_session::state::OriginState;
-use baton_session::stored::CachedResponse;
-use baton_session::stored::FileContent;
+use baton_session::stored::{CachedResponse, FileContent};
 use baton_session::value::{Node, Number, Object};
 use baton_session::{Entries, State, Text, Value};
 use baton_testing::cases;

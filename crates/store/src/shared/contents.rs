@@ -6,8 +6,7 @@
 use super::{CommitShared, RevisionContent};
 use crate::error::StoreError;
 use crate::row::{CHUNK, places};
-use crate::snapshots::Draft;
-use crate::snapshots::Snapshot;
+use crate::snapshots::{Draft, Snapshot};
 use crate::store::Store;
 use baton_session::{Owner, RevisionId, SessionId, SnapshotId};
 use sqlx::{AnyConnection, AssertSqlSafe};

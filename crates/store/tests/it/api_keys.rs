@@ -2,8 +2,7 @@
 
 use crate::fixture::{Engine, Fixture, next_instant};
 use crate::peers::{limits, peer};
-use baton_session::Owner;
-use baton_session::Scope;
+use baton_session::{Owner, Scope};
 use baton_store::{ApiKey, FoundKey, Peer, StoreError};
 use rstest::rstest;
 

@@ -1,8 +1,7 @@
 //! The audit log: entries are added and read, and nobody changes or removes one.
 
 use crate::fixture::{Engine, Fixture, next_instant, random};
-use baton_session::AuditOutcome;
-use baton_session::{AuditId, Owner};
+use baton_session::{AuditId, AuditOutcome, Owner};
 use baton_store::{AuditEntry, StoreError};
 use rstest::rstest;
 use sqlx::{AssertSqlSafe, Connection};

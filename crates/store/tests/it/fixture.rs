@@ -1,7 +1,8 @@
 //! A store in a temp folder or on our server, and what tests fill it with.
 
-use baton_session::SnapshotReason;
-use baton_session::{Lifecycle, NodeId, Owner, Part, PartKind, Session, SessionId, SnapshotId};
+use baton_session::{
+    Lifecycle, NodeId, Owner, Part, PartKind, Session, SessionId, SnapshotId, SnapshotReason,
+};
 use baton_store::{Config, DatabaseUrl, Limits, MasterKey, NewSnapshot, Store};
 use jiff::Timestamp;
 use sqlx::{AnyConnection, AssertSqlSafe, Connection};

@@ -1,8 +1,7 @@
 //! Which snapshot counts, which ones pruning spares, and how a person names one.
 
 use crate::fixture::{Engine, Fixture, cookies, new_snapshot, next_instant};
-use baton_session::SnapshotReason;
-use baton_session::{Receipt, Session, SnapshotId};
+use baton_session::{Receipt, Session, SnapshotId, SnapshotReason};
 use baton_store::{NewSnapshot, Snapshot, StoreError};
 use rstest::rstest;
 

@@ -1,8 +1,7 @@
 //! Snapshots: stored once, shared by reference, pruned and collected, and never torn.
 
 use crate::fixture::{Engine, Fixture, cookies, new_snapshot, session};
-use baton_session::SnapshotReason;
-use baton_session::{Owner, Part};
+use baton_session::{Owner, Part, SnapshotReason};
 use baton_store::{Limits, NewSnapshot, StoreError};
 use rstest::rstest;
 

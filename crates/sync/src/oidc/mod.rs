@@ -16,8 +16,6 @@ mod token_verifier;
 
 pub use client::Tokens;
 pub(crate) use client::{OidcClient, Token};
-pub use provider::ProviderError;
-pub use provider::{InvalidIssuer, Issuer};
+pub use provider::{InvalidIssuer, Issuer, ProviderError};
 pub use refusal::TokenRefusal;
-pub use token_verifier::OidcSettings;
-pub use token_verifier::{TokenVerifier, Visitor};
+pub use token_verifier::{OidcSettings, TokenVerifier, Visitor};

@@ -9,8 +9,7 @@ use baton_api::Invalid;
 use baton_api::sync::PeerView;
 use baton_runtime::Caller;
 use baton_runtime::audit::{Action, Note};
-use baton_session::view::Domain;
-use baton_session::view::SITES_MAX;
+use baton_session::view::{Domain, SITES_MAX};
 use baton_session::{PeerLimits, Site, View};
 use std::collections::BTreeSet;
 

@@ -10,9 +10,8 @@ mod limit;
 pub(super) mod register;
 
 pub use crate::context::peers::Statuses;
-pub use admit::CLIENT;
-pub use admit::admit;
 pub(crate) use admit::free_name;
+pub use admit::{CLIENT, admit};
 pub use limit::limit;
 pub use register::register;
 

@@ -8,8 +8,10 @@ use secrecy::SecretString;
 use serde::Serialize;
 use std::collections::HashMap;
 use zbus::connection::Builder;
-use zbus::{Connection, DynamicType, Message, ObjectPath, OwnedObjectPath, OwnedVariant, fdo};
-use zbus::{DBusError as _, Error, Variant};
+use zbus::{
+    Connection, DBusError as _, DynamicType, Error, Message, ObjectPath, OwnedObjectPath,
+    OwnedVariant, Variant, fdo,
+};
 use zeroize::Zeroizing;
 
 const SERVICE: &str = "org.freedesktop.secrets";

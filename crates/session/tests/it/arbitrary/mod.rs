@@ -6,8 +6,7 @@ pub(crate) mod values;
 
 use baton_session::cookie::{Expiry, PartitionKey, Priority, SameSite, SourceScheme};
 use baton_session::permission::{NAMES, Setting};
-use baton_session::state::OriginState;
-use baton_session::state::{Geolocation, Viewport};
+use baton_session::state::{Geolocation, OriginState, Viewport};
 use baton_session::tab::{HistoryEntry, Scroll};
 use baton_session::{
     Certificate, Cookie, Entries, Environment, History, Permission, State, StorageKey, Tab, Text,

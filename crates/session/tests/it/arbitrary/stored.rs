@@ -2,9 +2,9 @@
 
 use super::text;
 use super::values::base64;
-use baton_session::stored::FileContent;
-use baton_session::stored::{CacheEntry, CachedResponse};
-use baton_session::stored::{NavigationPreload, WorkerScript, WorkerType};
+use baton_session::stored::{
+    CacheEntry, CachedResponse, FileContent, NavigationPreload, WorkerScript, WorkerType,
+};
 use baton_session::{Cache, FileEntry, Registration};
 use proptest::collection::{btree_map, vec};
 use proptest::option;

@@ -4,8 +4,7 @@ use super::{lines, store};
 use baton_session::cookie::Priority;
 use baton_session::playwright::{Lost, read, write};
 use baton_session::state::Viewport;
-use baton_session::stored::FileContent;
-use baton_session::stored::{ObjectStore, Record};
+use baton_session::stored::{FileContent, ObjectStore, Record};
 use baton_session::value::{Node, Number, Object};
 use baton_session::{
     Cache, Cookie, Database, Environment, FileEntry, State, StorageKey, Tab, Value,

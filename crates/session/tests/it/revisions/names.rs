@@ -2,8 +2,9 @@
 
 use super::node::Node;
 use baton_session::revision::vector::COUNTER_MAX;
-use baton_session::{Actor, Epoch, Fingerprint, NodeKey, NodeSecret, NodeSignature};
-use baton_session::{RevisionId, Vector};
+use baton_session::{
+    Actor, Epoch, Fingerprint, NodeKey, NodeSecret, NodeSignature, RevisionId, Vector,
+};
 
 /// The first test of RFC 8032, section 7.1: an empty message.
 #[test]
