@@ -75,7 +75,7 @@ pub type Answer<'a, T> = BoxFuture<'a, Result<T, RuntimeError>>;
 pub trait Peers: Send + Sync {
     /// Takes a session that is held here, if it is shared, from whoever has it. What they had is here
     /// afterwards. Tells how it came, if somebody else had it.
-    fn take<'a>(
+    fn acquire<'a>(
         &'a self,
         runtime: &'a Runtime,
         by: &'a Caller,

@@ -180,7 +180,7 @@ impl Drop for Client {
 }
 
 /// A session that peers are asked for. Two nodes that ask each other at the same time must not both get
-/// it, nor both go without: see `sync::lease`.
+/// it, nor both go without: see `sync::peer_lease`.
 pub struct Asking(Arc<Seat>);
 
 impl Drop for Asking {

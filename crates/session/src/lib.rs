@@ -25,11 +25,11 @@ pub mod id;
 pub mod import;
 pub mod json;
 mod json_tree;
-mod lease;
 pub mod login;
 pub mod once;
 pub mod parts;
 pub mod peer;
+mod peer_lease;
 pub mod permission;
 pub mod playwright;
 pub mod printable;
@@ -56,13 +56,13 @@ pub use diff::Diff;
 pub use id::{
     AgentName, AuditId, DeliveryId, NodeId, Owner, PartHash, SandboxId, SessionId, SnapshotId,
 };
-pub use lease::{Lease, Term};
 pub use login::Forecast;
 pub use parts::{Part, PartKind, PartRef};
 pub use peer::{
     AuthMethod, BadSignature, Fingerprint, NodeKey, NodeSecret, NodeSignature, PeerLimits,
     PeerState,
 };
+pub use peer_lease::{PeerLease, Term};
 pub use permission::Permission;
 pub use receipt::{Receipt, Unread};
 pub use revision::{Actor, Epoch, Offer, Replica, Revision, RevisionId, Signed, Vector};

@@ -7,7 +7,7 @@ use crate::differences::differences;
 use crate::error::SyncError;
 use crate::movement::{CALL_LIMIT, push, whole};
 use crate::pull::pull;
-use crate::{lease, peers};
+use crate::{peer_lease, peers};
 use baton_api::sync::Difference;
 use baton_runtime::Caller;
 use baton_store::clock;
@@ -37,7 +37,7 @@ pub fn start(context: &Sync) {
     let holder = context.clone();
     context.tasks.spawn(async move {
         let renew_and_wait = async || {
-            if let Err(error) = lease::renew_all(&holder).await {
+            if let Err(error) = peer_lease::renew_all(&holder).await {
                 tracing::warn!(%error, "peers were not told which sessions run here");
             }
             sleep(RENEW_PAUSE).await;

@@ -3,7 +3,7 @@
 use crate::context::Sync;
 use crate::error::SyncError;
 use crate::remote::Remote;
-use crate::{deletions, given, index, lease, peers};
+use crate::{deletions, given, index, peer_lease, peers};
 use baton_api::sync::{Difference, DifferenceList, IndexedSession, SessionDifference, SyncIndex};
 use baton_runtime::Caller;
 use baton_session::revision::Order;
@@ -36,8 +36,8 @@ pub(super) async fn learn(
     there: &SyncIndex,
 ) -> Result<BTreeSet<SessionId>, SyncError> {
     let mut taken = BTreeSet::new();
-    for held in there.sessions.iter().filter(|session| session.lease.is_some()) {
-        if lease::learn(context, &peer.owner, held.id, peer.node, held.lease).await? {
+    for held in there.sessions.iter().filter(|session| session.peer_lease.is_some()) {
+        if peer_lease::learn(context, &peer.owner, held.id, peer.node, held.peer_lease).await? {
             taken.insert(held.id);
         }
     }

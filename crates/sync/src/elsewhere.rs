@@ -5,14 +5,14 @@ use crate::deletions::publish_tombstone;
 use crate::error::SyncError;
 use crate::index::index;
 use crate::session_files::provenance;
-use crate::shelf::{Shelf, holder_elsewhere, release};
+use crate::shelf::{Shelf, holder_elsewhere, release_peer_lease};
 use crate::working::{current, expect_there, is_shared, settle};
-use crate::{lease, taking};
+use crate::{acquire, peer_lease};
 use baton_api::sync::{HandedView, HolderView, SharedView};
 use baton_runtime::table::Hold;
 use baton_runtime::{Answer, Caller, Consent, Peers, Runtime, RuntimeError};
 use baton_session::wire::Provenance;
-use baton_session::{Lease, Owner, Session, SessionId, SessionName};
+use baton_session::{Owner, PeerLease, Session, SessionId, SessionName};
 use baton_store::StoreError;
 use std::sync::Arc;
 
@@ -26,14 +26,14 @@ impl Nodes {
 }
 
 impl Peers for Nodes {
-    fn take<'a>(
+    fn acquire<'a>(
         &'a self,
         runtime: &'a Runtime,
         by: &'a Caller,
         hold: &'a Hold,
         consent: Consent,
     ) -> Answer<'a, Option<HandedView>> {
-        Box::pin(async move { Ok(taking::take(&self.with(runtime), by, hold, consent).await?) })
+        Box::pin(async move { Ok(acquire::acquire(&self.with(runtime), by, hold, consent).await?) })
     }
 
     fn settle<'a>(
@@ -55,7 +55,7 @@ impl Peers for Nodes {
         owner: &'a Owner,
         session: SessionId,
     ) -> Answer<'a, ()> {
-        Box::pin(async move { Ok(release(&self.with(runtime), owner, session).await?) })
+        Box::pin(async move { Ok(release_peer_lease(&self.with(runtime), owner, session).await?) })
     }
 
     fn hear<'a>(
@@ -64,7 +64,7 @@ impl Peers for Nodes {
         owner: &'a Owner,
         session: SessionId,
     ) -> Answer<'a, ()> {
-        Box::pin(async move { Ok(lease::hear(&self.with(runtime), owner, session).await?) })
+        Box::pin(async move { Ok(peer_lease::hear(&self.with(runtime), owner, session).await?) })
     }
 
     fn look_at_holder<'a>(
@@ -73,7 +73,9 @@ impl Peers for Nodes {
         by: &'a Caller,
         session: SessionId,
     ) -> Answer<'a, bool> {
-        Box::pin(async move { Ok(taking::look_at_holder(&self.with(runtime), by, session).await?) })
+        Box::pin(
+            async move { Ok(acquire::look_at_holder(&self.with(runtime), by, session).await?) },
+        )
     }
 
     fn is_shared<'a>(&'a self, runtime: &'a Runtime, session: &'a Session) -> Answer<'a, bool> {
@@ -127,8 +129,8 @@ pub(crate) async fn shown(
     let Some(counts) = current(context, &shelf) else { return Ok(None) };
     let (rev, deleted) = (counts.id(), counts.deleted);
     let base = shelf.shared.base.as_ref().map(|base| base.revision.id());
-    let held_by = match shelf.shared.lease.filter(|lease| !lease.released) {
-        Some(lease) => Some(holder(context, &session.owner, lease).await?),
+    let held_by = match shelf.shared.peer_lease.filter(|peer_lease| !peer_lease.released) {
+        Some(peer_lease) => Some(holder(context, &session.owner, peer_lease).await?),
         None => None,
     };
     Ok(Some(SharedView {
@@ -140,14 +142,18 @@ pub(crate) async fn shown(
     }))
 }
 
-async fn holder(context: &Sync, owner: &Owner, lease: Lease) -> Result<HolderView, SyncError> {
+async fn holder(
+    context: &Sync,
+    owner: &Owner,
+    peer_lease: PeerLease,
+) -> Result<HolderView, SyncError> {
     let peers = context.store.list_peers(owner).await?;
-    let peer = peers.into_iter().find(|peer| peer.node == lease.node);
+    let peer = peers.into_iter().find(|peer| peer.node == peer_lease.node);
     Ok(HolderView {
-        node_id: lease.node,
+        node_id: peer_lease.node,
         name: peer.map(|peer| peer.name),
-        here: lease.node == context.node,
-        since: lease.since,
+        here: peer_lease.node == context.node,
+        since: peer_lease.since,
     })
 }
 
@@ -164,11 +170,13 @@ pub struct Elsewhere {
 pub async fn held_elsewhere(context: &Sync, caller: &Caller) -> Result<Vec<Elsewhere>, SyncError> {
     let mut found = Vec::new();
     for line in &index(context, caller).await?.sessions {
-        let Some(lease) = line.lease.filter(|lease| !line.deleted && !lease.released) else {
+        let Some(peer_lease) =
+            line.peer_lease.filter(|peer_lease| !line.deleted && !peer_lease.released)
+        else {
             continue;
         };
-        if holder_elsewhere(context, Some(lease)).await?.is_some() {
-            let holder = holder(context, &caller.owner, lease).await?;
+        if holder_elsewhere(context, Some(peer_lease)).await?.is_some() {
+            let holder = holder(context, &caller.owner, peer_lease).await?;
             found.push(Elsewhere { session: line.id, name: line.name.clone(), holder });
         }
     }

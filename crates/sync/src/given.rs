@@ -96,7 +96,11 @@ pub(super) async fn exchange(
         let held = held.ok_or(SyncError::NoContent { rev: revision.id() })?;
         lists.insert(revision.parts, PartList::new(&shared_parts(&held)));
     }
-    Ok(Exchange { offer, lists: lists.into_values().collect(), lease: shelf.shared.lease })
+    Ok(Exchange {
+        offer,
+        lists: lists.into_values().collect(),
+        peer_lease: shelf.shared.peer_lease,
+    })
 }
 
 /// The parts that are asked for, if they belong to what somebody sees of the session.

@@ -91,7 +91,7 @@ fn line(shared: &Shared) -> Option<IndexedSession> {
         conflicts,
         vector: known.joined(),
         within: known.into_within(),
-        lease: shared.lease,
+        peer_lease: shared.peer_lease,
         deleted: current.deleted,
     })
 }

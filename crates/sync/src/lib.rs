@@ -16,11 +16,12 @@
 //! use it; `credential` is what a peer is shown; `index` lists; `conflicts` are shown and resolved;
 //! `deletions` are remembered, until every peer has heard; an `icon` is asked for by itself; a `file` holds all
 //! that is shared of a session, `post` packs and takes it, the `directory` is where such files lie, and `folder`
-//! keeps it and the database in step; `session_files` are for whoever is no node; a `lease` says who runs a
-//! session, `taking` takes it, and `elsewhere` is what sessions ask of other nodes; `peers` registers nodes, and
+//! keeps it and the database in step; `session_files` are for who is no node; a `peer_lease` says who runs a
+//! session, `acquire` takes it, and `elsewhere` is what sessions ask of other nodes; `peers` registers nodes, and
 //! `cloud` the one that the settings name; `auto` does all that by itself, and `standing` tells how it stands, as
 //! it changes. `context` is what all of these are given, and what they remember.
 
+mod acquire;
 mod answers;
 mod auto;
 pub mod bundle;
@@ -41,13 +42,13 @@ mod given;
 mod icon;
 pub mod identity;
 mod index;
-pub mod lease;
 mod letting_in;
 pub mod messages;
 mod movement;
 pub mod oidc;
 mod parcels;
 mod partial;
+pub mod peer_lease;
 pub mod peers;
 pub mod post;
 mod publish;
@@ -61,7 +62,6 @@ mod seen;
 mod session_files;
 mod shelf;
 pub mod standing;
-mod taking;
 pub mod webhooks;
 mod working;
 

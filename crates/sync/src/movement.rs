@@ -7,7 +7,7 @@ use crate::error::SyncError;
 use crate::given::{exchange_for, fetch, given};
 use crate::parcels::batches;
 use crate::remote::Remote;
-use crate::{lease, peers};
+use crate::{peer_lease, peers};
 use baton_api::sync::{Exchange, Movement, MovementOutcome, Parcel, Taken, Wanted};
 use baton_runtime::audit::{Action, Note};
 use baton_runtime::{Actor, Caller, RuntimeError};
@@ -196,8 +196,8 @@ pub(super) async fn end(
     if movement.left == 0 {
         peers::seen(context, &way.peer, true).await?;
         peers::holds(context, &way.peer, &exchange.offer, taken.rev).await?;
-        for told in [exchange.lease, taken.lease] {
-            lease::learn(context, &caller.owner, way.session, way.peer.node, told).await?;
+        for told in [exchange.peer_lease, taken.peer_lease] {
+            peer_lease::learn(context, &caller.owner, way.session, way.peer.node, told).await?;
         }
     }
     if movement.outcome == MovementOutcome::Unchanged {

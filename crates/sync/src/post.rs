@@ -58,7 +58,7 @@ pub(crate) async fn pack(
     let view = wanted.view;
     let mut exchange = given::exchange(context, owner, session, view).await?;
     // Who holds a session now is nothing that a file could know.
-    exchange.lease = None;
+    exchange.peer_lease = None;
     let parts: Vec<PartRef> = part_refs(&exchange).into_values().collect();
     let found: u64 = parts.iter().map(|part| part.size).sum();
     if found > FILE_LIMIT / BASE64.0 * BASE64.1 {

@@ -10,7 +10,7 @@ use baton_runtime::RuntimeError;
 use baton_runtime::live::FilesGone;
 use baton_session::revision::Author;
 use baton_session::{
-    Lease, Lifecycle, NodeId, Owner, Replica, RevisionId, Session, SessionId, Signed, Vector,
+    Lifecycle, NodeId, Owner, PeerLease, Replica, RevisionId, Session, SessionId, Signed, Vector,
 };
 use baton_store::{Base, CommitShared, Generation, RevisionContent, Shared, StoreError, clock};
 use std::collections::BTreeSet;
@@ -48,7 +48,7 @@ impl Shelf {
         let found = context.store.fetch_shared(owner, session).await?;
         let (generation, shared) = match found {
             Some((generation, shared)) => (Some(generation), shared),
-            None => (None, Shared { replica: Replica::new(session), base: None, lease: None }),
+            None => (None, Shared { replica: Replica::new(session), base: None, peer_lease: None }),
         };
         Ok(Self { owner: owner.clone(), shared, generation })
     }
@@ -153,55 +153,55 @@ pub(super) async fn row(
     }
 }
 
-/// Writes down who holds a session, unless a lease is known that counts more. Returns whether it did.
-pub(crate) async fn record(
+/// Writes down who holds a session, unless a peer lease is known that counts more. Returns whether it did.
+pub(crate) async fn record_peer_lease(
     context: &Sync,
     owner: &Owner,
     session: SessionId,
-    lease: Lease,
+    peer_lease: PeerLease,
 ) -> Result<bool, SyncError> {
-    let newer = |known: Option<Lease>| {
-        let counts = known.is_none_or(|known| lease.supersedes(&known));
-        (counts && lease.is_plausible(known)).then_some(lease)
+    let newer = |known: Option<PeerLease>| {
+        let counts = known.is_none_or(|known| peer_lease.supersedes(&known));
+        (counts && peer_lease.is_plausible(known)).then_some(peer_lease)
     };
     write(context, owner, session, newer).await
 }
 
-/// The lease of a node whose browser runs while a session becomes shared, or after it was free.
+/// The peer lease of a node whose browser runs while a session becomes shared, or after it was free.
 pub(crate) fn hold_if_free(shelf: &mut Shelf, node: NodeId) {
-    let known = shelf.shared.lease;
+    let known = shelf.shared.peer_lease;
     if known.is_none_or(|known| known.released) {
-        shelf.shared.lease = Some(Lease::after(known, node, clock::now()));
+        shelf.shared.peer_lease = Some(PeerLease::after(known, node, clock::now()));
     }
 }
 
-/// Gives back the lease of this node, if it has it.
-pub(crate) async fn release(
+/// Gives back the peer lease of this node, if it has it.
+pub(crate) async fn release_peer_lease(
     context: &Sync,
     owner: &Owner,
     session: SessionId,
 ) -> Result<(), SyncError> {
-    let given_back = |known: Option<Lease>| {
+    let given_back = |known: Option<PeerLease>| {
         let own = known.filter(|known| known.node == context.node && !known.released)?;
-        Some(Lease { released: true, ..own })
+        Some(PeerLease { released: true, ..own })
     };
     write(context, owner, session, given_back).await?;
     Ok(())
 }
 
-/// Writes another lease down, if there is one to write. Returns whether there was.
+/// Writes another peer lease down, if there is one to write. Returns whether there was.
 async fn write(
     context: &Sync,
     owner: &Owner,
     session: SessionId,
-    change: impl Fn(Option<Lease>) -> Option<Lease>,
+    change: impl Fn(Option<PeerLease>) -> Option<PeerLease>,
 ) -> Result<bool, SyncError> {
     for _ in 0..ATTEMPTS {
         let mut shelf = Shelf::take(context, owner, session).await?;
-        let Some(changed) = change(shelf.shared.lease).filter(|_| !shelf.is_new()) else {
+        let Some(changed) = change(shelf.shared.peer_lease).filter(|_| !shelf.is_new()) else {
             return Ok(false);
         };
-        shelf.shared.lease = Some(changed);
+        shelf.shared.peer_lease = Some(changed);
         match shelf.put_back(context, Along::default()).await {
             Err(error) if is_race(&error) => {}
             put => return put.map(|()| true),
@@ -210,18 +210,20 @@ async fn write(
     Err(SyncError::Contended { session })
 }
 
-/// Who holds a session by this lease, if it is somebody else than the nodes of this database: among
+/// Who holds a session by this peer lease, if it is somebody else than the nodes of this database: among
 /// those, the leases of the database count.
 pub(crate) async fn holder_elsewhere(
     context: &Sync,
-    lease: Option<Lease>,
+    peer_lease: Option<PeerLease>,
 ) -> Result<Option<NodeId>, SyncError> {
-    let Some(lease) = lease.filter(|lease| lease.is_held_by_other(context.node)) else {
+    let Some(peer_lease) =
+        peer_lease.filter(|peer_lease| peer_lease.is_held_by_other(context.node))
+    else {
         return Ok(None);
     };
     let nodes = context.store.list_nodes().await?;
-    let is_here = nodes.iter().any(|found| found.node.id == lease.node);
-    Ok((!is_here).then_some(lease.node))
+    let is_here = nodes.iter().any(|found| found.node.id == peer_lease.node);
+    Ok((!is_here).then_some(peer_lease.node))
 }
 
 /// Whether this node runs the browser of a session.

@@ -62,8 +62,8 @@ impl<S: Stage> Walk<'_, S> {
         if self.stage.is_shared() {
             look.home = Some(session.node);
         } else if let Some((_, shared)) = store.fetch_shared(&session.owner, id).await? {
-            let lease = shared.lease.filter(|lease| !lease.released);
-            look.is_held = lease.is_some_and(|lease| lease.node == session.node);
+            let peer_lease = shared.peer_lease.filter(|peer_lease| !peer_lease.released);
+            look.is_held = peer_lease.is_some_and(|peer_lease| peer_lease.node == session.node);
             look.has_conflicts = !shared.replica.siblings().is_empty();
         }
         Ok(Some(look))
@@ -249,7 +249,7 @@ impl<S: Stage> Walk<'_, S> {
             let shared = self.stage.store(at).fetch_shared(&owner, id).await?;
             let shared = shared.map(|(_, shared)| {
                 let heads: Vec<_> = shared.replica.heads().map(baton_session::Signed::id).collect();
-                (heads, shared.lease)
+                (heads, shared.peer_lease)
             });
             heads.push(shared);
         }

@@ -1,10 +1,12 @@
-//! What two nodes tell each other of their sessions: the index says which there are and how far each has come,
-//! an exchange what one of them is made of, and a lease who holds it.
+//! What two nodes tell each other of their sessions: the index says which there are and how far each has
+//! come, an exchange what one of them is made of, and a peer lease who holds it.
 //!
 //! An exchange travels sealed, so no schema shows it.
 
 use baton_session::revision::{Knowledge, Offer, PartList, Within};
-use baton_session::{Lease, NodeId, PartHash, RevisionId, SessionId, SessionName, Vector, View};
+use baton_session::{
+    NodeId, PartHash, PeerLease, RevisionId, SessionId, SessionName, Vector, View,
+};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -54,8 +56,8 @@ pub struct IndexedSession {
     #[schema(value_type = Vec<Object>)]
     pub within: Vec<Within>,
     /// Who holds the session, as far as the node knows; none before anybody did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lease: Option<Lease>,
+    #[serde(rename = "lease", default, skip_serializing_if = "Option::is_none")]
+    pub peer_lease: Option<PeerLease>,
     /// Whether the session was deleted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
@@ -85,8 +87,8 @@ pub struct Exchange {
     /// The lists that the heads and the kept ones name by hash.
     pub lists: Vec<PartList>,
     /// Who holds the session, as far as the sender knows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lease: Option<Lease>,
+    #[serde(rename = "lease", default, skip_serializing_if = "Option::is_none")]
+    pub peer_lease: Option<PeerLease>,
 }
 
 /// Asks for what of a session's revisions is in a view.
@@ -139,41 +141,42 @@ pub struct Taken {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<RevisionId>,
     /// Who holds the session, as far as the receiver knows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lease: Option<Lease>,
+    #[serde(rename = "lease", default, skip_serializing_if = "Option::is_none")]
+    pub peer_lease: Option<PeerLease>,
 }
 
 /// Asks a peer for a session. It travels sealed, so no schema shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TakeLease {
-    /// The lease that the asking node is about to have.
-    pub lease: Lease,
+pub struct TakePeerLease {
+    /// The peer lease that the asking node is about to have.
+    #[serde(rename = "lease")]
+    pub peer_lease: PeerLease,
 }
 
 /// What a peer says to that.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LeaseAnswer {
+pub struct PeerLeaseAnswer {
     /// What became of it.
-    pub outcome: LeaseOutcome,
-    /// The lease that counts there now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lease: Option<Lease>,
+    pub outcome: PeerLeaseOutcome,
+    /// The peer lease that counts there now.
+    #[serde(rename = "lease", default, skip_serializing_if = "Option::is_none")]
+    pub peer_lease: Option<PeerLease>,
     /// How far the session has come there.
     #[serde(default)]
     pub vector: Vector,
 }
 
-/// What became of a lease that was asked for.
+/// What became of a peer lease that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum LeaseOutcome {
+pub enum PeerLeaseOutcome {
     /// The session does not run there.
     Free,
     /// It ran there, was captured, saved and closed.
     HandedOver,
-    /// A lease is known there that counts more: nothing was done.
+    /// A peer lease is known there that counts more: nothing was done.
     Outdated,
     /// It is in use there in a way that cannot be ended now; says how.
     Kept(String),

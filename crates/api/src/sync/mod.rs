@@ -1,9 +1,9 @@
 //! Sessions move between nodes: what is asked for and answered.
 //!
-//! Names are those that were asked for (`nodeId`, `lastModified`, …). Rooms: [`peer`] says how other nodes are
-//! registered; [`exchange`] and [`parcel`] what two nodes tell each other, also of who holds a session;
-//! [`movement`] what moved, over the net or as files; [`standing`] how all that stands, as it changes, and what
-//! someone has to decide. Who a node is, its card says ([`NodeCard`]).
+//! Names are those that were asked for (`nodeId`, `lastModified`, …). Rooms: [`peer`] says how other nodes
+//! are registered; [`exchange`] and [`parcel`] what two nodes tell each other, also of who holds a session;
+//! [`movement`] what moved, over the net or as files; [`standing`] how all that stands, as it changes, and
+//! what someone has to decide. Who a node is, its card says ([`NodeCard`]).
 
 pub mod exchange;
 pub mod movement;
@@ -13,8 +13,8 @@ pub mod standing;
 
 pub use crate::node::{NodeCard, NodeIdentity};
 pub use exchange::{
-    AskSeen, Exchange, FetchParts, HandedView, Handing, HolderView, IndexedSession, LeaseAnswer,
-    LeaseOutcome, SharedView, SyncIndex, TakeLease, Taken, Wanted,
+    AskSeen, Exchange, FetchParts, HandedView, Handing, HolderView, IndexedSession,
+    PeerLeaseAnswer, PeerLeaseOutcome, SharedView, SyncIndex, TakePeerLease, Taken, Wanted,
 };
 pub use movement::{
     Difference, DifferenceList, DirectoryView, Movement, MovementOutcome, RefusedFile, SaveSession,

@@ -1,5 +1,5 @@
-//! What whoever starts a session has to have, its lease in the database and that between nodes, and how both
-//! are given up when it ends.
+//! What a node has to have to start a session, its lease and its peer lease, and how both are given up when
+//! the session ends.
 //!
 //! The one idea: the database first, because that can be given back as it was; then peers, of whom one may
 //! close its browser for us. Both are given back, by themselves, unless something starts.
@@ -21,7 +21,7 @@ impl<'w, W: Starts> Held<'w, W> {
     pub async fn acquire(self) -> Result<Acquired<'w, W>, RuntimeError> {
         let Self { wish, want, found, session, ran, hold } = self;
         let context = wish.context;
-        let back = HandBack::new(context, &session);
+        let back = ReleaseGuard::new(context, &session);
         let acquired = async {
             let session = brought_home(context, &want, &hold, session).await?;
             let term = context.supervisor.acquire(&session).await?;
@@ -37,8 +37,8 @@ impl<'w, W: Starts> Held<'w, W> {
         }
     }
 
-    /// Captures what the session's browser holds, and ends it, if it has one. The lease between nodes
-    /// stays this node's.
+    /// Captures what the session's browser holds, and ends it, if it has one. The peer lease stays
+    /// this node's.
     pub(crate) async fn stop(mut self) -> Result<Self, RuntimeError> {
         if self.session.lifecycle == Lifecycle::Active {
             self.session.lifecycle = self.wish.context.supervisor.stop(&self.hold).await?;
@@ -82,7 +82,7 @@ async fn ask_peers<W: Starts>(
     hold: &Hold,
     session: &Session,
 ) -> Result<Option<HandedView>, RuntimeError> {
-    let handed = wish.context.peers.take(wish.context, wish.by, hold, W::CONSENT).await?;
+    let handed = wish.context.peers.acquire(wish.context, wish.by, hold, W::CONSENT).await?;
     if W::SETTLES {
         // What another node saved since is what comes back; what was captured here is kept beside it.
         wish.context.peers.settle(wish.context, hold, session).await?;
@@ -102,7 +102,7 @@ pub struct Acquired<'w, W: Want> {
     handed: Option<HandedView>,
     /// Whether its browser ran here until it was stopped for this.
     ran: bool,
-    back: HandBack,
+    back: ReleaseGuard,
 }
 
 /// A session whose browser runs.
@@ -191,7 +191,7 @@ async fn is_driven_by(wish: &Wish<'_>, session: &Session, drives: bool) {
 }
 
 /// Gives back what was acquired, unless that is not needed.
-struct HandBack {
+struct ReleaseGuard {
     context: Runtime,
     owner: Owner,
     session: SessionId,
@@ -200,7 +200,7 @@ struct HandBack {
     is_needed: bool,
 }
 
-impl HandBack {
+impl ReleaseGuard {
     fn new(context: &Runtime, session: &Session) -> Self {
         let (context, owner) = (context.clone(), session.owner.clone());
         Self { context, owner, session: session.id, home: session.node, is_needed: true }
@@ -214,26 +214,25 @@ impl HandBack {
     /// Gives everything back because of an error, which stays the error whatever comes of that.
     async fn after<E>(mut self, error: E) -> E {
         self.is_needed = false;
-        give_back(&self.context, &self.owner, self.session, self.home).await;
+        release_all(&self.context, &self.owner, self.session, self.home).await;
         error
     }
 }
 
-impl Drop for HandBack {
+impl Drop for ReleaseGuard {
     /// Whoever asked has gone, or panicked.
     fn drop(&mut self) {
         if self.is_needed {
             let (context, owner) = (self.context.clone(), self.owner.clone());
             let (session, home, tasks) = (self.session, self.home, context.tasks.clone());
-            tasks.spawn(async move { give_back(&context, &owner, session, home).await });
+            tasks.spawn(async move { release_all(&context, &owner, session, home).await });
         }
     }
 }
 
-/// Gives the lease of the database back, the session to the node that it was of, and the lease between
-/// nodes. That one fails does not keep the others from it: an own start frees the first, and peers ask again
-/// for the last.
-async fn give_back(context: &Runtime, owner: &Owner, session: SessionId, home: NodeId) {
+/// Gives the lease back, the session to the node that it was of, and the peer lease. That one fails does not
+/// keep the others from it: an own start frees the first, and peers ask again for the last.
+async fn release_all(context: &Runtime, owner: &Owner, session: SessionId, home: NodeId) {
     if let Err(error) = context.store.release_lease(session, context.node).await {
         tracing::error!(%session, %error, "the lease of a session was not given back");
     }
@@ -243,7 +242,7 @@ async fn give_back(context: &Runtime, owner: &Owner, session: SessionId, home: N
         // Somebody else may have it by now.
         tracing::info!(%session, %home, %error, "a session does not go back to its node");
     }
-    give_back_to_peers(context, owner, session).await;
+    release_peer_lease(context, owner, session).await;
 }
 
 async fn send_home(context: &Runtime, session: SessionId, home: NodeId) -> Result<(), StoreError> {
@@ -254,7 +253,7 @@ async fn send_home(context: &Runtime, session: SessionId, home: NodeId) -> Resul
 }
 
 /// Tells peers that nobody runs a session here any more.
-pub(crate) async fn give_back_to_peers(context: &Runtime, owner: &Owner, session: SessionId) {
+pub(crate) async fn release_peer_lease(context: &Runtime, owner: &Owner, session: SessionId) {
     if let Err(error) = context.peers.release(context, owner, session).await {
         tracing::error!(%session, %error, "peers are not told that a session is free");
     }

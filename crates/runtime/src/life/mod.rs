@@ -18,7 +18,7 @@ mod want;
 mod wish;
 
 pub use acquire::{Lent, end};
-pub(crate) use acquire::{Started, finish, give_back_to_peers};
+pub(crate) use acquire::{Started, finish, release_peer_lease};
 pub(crate) use driver::{drive, driver, let_go, other, put};
 pub use driver::{expect_driver, is_driver};
 pub use rehydrate::rehydrate;

@@ -176,7 +176,7 @@ pub async fn rollback(wish: &Wish<'_>, request: &Request) -> Result<ResumeResult
 pub async fn close(wish: &Wish<'_>) -> Result<SessionView, RuntimeError> {
     let held = wish.preflight(Close).await?.hold().await?;
     let session = life::end(wish.context, &held.hold, &held.session).await?;
-    life::give_back_to_peers(wish.context, &session.owner, session.id).await;
+    life::release_peer_lease(wish.context, &session.owner, session.id).await;
     tracing::info!(session = %session.id, "closed a session");
     show::describe(wish.context, session).await
 }
@@ -191,7 +191,7 @@ pub async fn abandon(wish: &Wish<'_>) -> Result<SessionView, RuntimeError> {
     // name is freed.
     let removed = context.supervisor.delete_files(&held.hold).await;
     let session = life::finish(context, &held.session).await?;
-    life::give_back_to_peers(context, &session.owner, session.id).await;
+    life::release_peer_lease(context, &session.owner, session.id).await;
     removed?;
     life::let_go(context, &session).await?;
     tracing::info!(session = %session.id, "abandoned a session");

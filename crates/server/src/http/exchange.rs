@@ -8,7 +8,7 @@ use crate::error::NodeError;
 use crate::ingress::Refusal;
 use axum::extract::State;
 use axum::response::Response;
-use baton_api::sync::{AskSeen, Exchange, FetchParts, TakeLease, parcel};
+use baton_api::sync::{AskSeen, Exchange, FetchParts, TakePeerLease, parcel};
 use baton_api::{Invalid, NodeCard, Problem};
 use baton_session::SessionId;
 use baton_store::blocking::blocking;
@@ -23,7 +23,7 @@ const WANTED_MAX: usize = 1 << 20;
 /// The longest view that is asked for.
 const VIEW_MAX: usize = 128 << 10;
 /// The longest request for a session.
-const LEASE_MAX: usize = 1 << 10;
+const PEER_LEASE_MAX: usize = 1 << 10;
 
 /// Who this node is: its keys, each signed by itself. A person compares the fingerprint.
 #[utoipa::path(
@@ -112,20 +112,21 @@ pub(super) async fn offer(
 
 /// Hands a session over: what it holds is captured, saved and closed when this answers.
 #[utoipa::path(
-    post, path = "/sync/sessions/{id}/lease", tag = "between nodes",
+    post, path = "/sync/sessions/{id}/lease", operation_id = "lease", tag = "between nodes",
     security(("api_key" = [])), params(("id" = String, Path)),
     request_body(content_type = "application/vnd.baton.sealed", content = Vec<u8>),
     responses((status = 200, content_type = "application/vnd.baton.sealed", body = Vec<u8>), (status = "4XX", body = Problem))
 )]
-pub(super) async fn lease(
+pub(super) async fn peer_lease(
     State(context): State<Context>,
     Path(id): Path<String>,
     from: SignedPeer,
 ) -> Result<Response, Refusal> {
     let id = session(&id)?;
-    let topic = Topic::lease(id);
-    let TakeLease { lease } = from.read(&context, topic, LEASE_MAX).await?;
-    let given = baton_sync::lease::give(&context, &from.caller, &from.peer, id, lease).await?;
+    let topic = Topic::peer_lease(id);
+    let TakePeerLease { peer_lease } = from.read(&context, topic, PEER_LEASE_MAX).await?;
+    let given =
+        baton_sync::peer_lease::give(&context, &from.caller, &from.peer, id, peer_lease).await?;
     Ok(from.tell(&context, topic, given).await?)
 }
 

@@ -85,7 +85,7 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(exchange::revisions))
         .routes(routes!(exchange::seen))
         .routes(routes!(exchange::offer).layer(DefaultBodyLimit::max(PARCELS_LIMIT)))
-        .routes(routes!(exchange::lease))
+        .routes(routes!(exchange::peer_lease))
         .routes(routes!(exchange::icon))
         .routes(routes!(exchange::fetch))
         .routes(routes!(exchange::give).layer(DefaultBodyLimit::max(PARCELS_LIMIT)))

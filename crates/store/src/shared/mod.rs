@@ -16,7 +16,7 @@ use crate::snapshots::{NewSnapshot, Pruned};
 use crate::store::Store;
 use crate::{packed, sessions, snapshots};
 use baton_session::revision::Replica;
-use baton_session::{Lease, Owner, RevisionId, Session, SessionId, Signed, SnapshotId};
+use baton_session::{Owner, PeerLease, RevisionId, Session, SessionId, Signed, SnapshotId};
 use contents::Prepared;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -44,8 +44,8 @@ pub struct Shared {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Base>,
     /// Who holds the session among nodes, as far as is known; none before anybody did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lease: Option<Lease>,
+    #[serde(rename = "lease", default, skip_serializing_if = "Option::is_none")]
+    pub peer_lease: Option<PeerLease>,
 }
 
 /// Where the local state of a session comes from.

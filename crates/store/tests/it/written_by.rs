@@ -36,7 +36,7 @@ impl Writer {
 
     /// What is held of it.
     pub(crate) fn shared(&self) -> Shared {
-        Shared { replica: self.replica.clone(), base: None, lease: None }
+        Shared { replica: self.replica.clone(), base: None, peer_lease: None }
     }
 
     fn content(&self, what: &str) -> Content {

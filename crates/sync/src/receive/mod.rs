@@ -1,8 +1,8 @@
 //! Takes what another node offers of a session, be it pulled or pushed here.
 //!
-//! The one idea: first everything is checked, then the parts come and lie aside, and only when all of
-//! them are here one transaction makes the revisions visible. Until then nothing has changed, and what
-//! lies aside is not fetched again. Webhooks are told how the session stands then, beside how it stood before.
+//! The one idea: first everything is checked, then the parts come and lie aside, and only when all of them
+//! are here one transaction makes the revisions visible. Until then nothing has changed, and what lies aside
+//! is not fetched again. Webhooks are told how the session stands then, beside how it stood before.
 
 mod parts;
 
@@ -13,7 +13,7 @@ use crate::reconcile::{aside, reconcile};
 use crate::shelf::{ATTEMPTS, Along, Shelf, author, is_race, row};
 use crate::webhooks::{Event, News};
 use crate::working::{advance, current, keep_unsaved};
-use crate::{lease, peers};
+use crate::{peer_lease, peers};
 use baton_api::sync::{Exchange, Taken, Wanted};
 use baton_runtime::audit::{Action, Note};
 use baton_runtime::table::Hold;
@@ -34,8 +34,8 @@ const HOLD_LIMIT: Duration = Duration::from_mins(1);
 /// The lists of an exchange, by their hash.
 type Lists<'a> = HashMap<PartHash, &'a PartList>;
 
-/// Takes an exchange that the node `from` offers, or says which parts have to come first. All or nothing. Parts that came for it
-/// just now may be at hand. The session may be held by the caller.
+/// Takes an exchange that the node `from` offers, or says which parts have to come first. All or nothing.
+/// Parts that came for it just now may be at hand. The session may be held by the caller.
 pub(super) async fn take(
     context: &Sync,
     owner: &Owner,
@@ -49,7 +49,14 @@ pub(super) async fn take(
     let takes = peers::limits_of(context, owner, from).await?.take;
     if exchange.offer.whole().any(|offered| !offered.is_within(&takes)) {
         let (missing, conflicts, takes) = (Vec::new(), Vec::new(), Some(takes));
-        return Ok(Taken { missing, changed: false, rev: None, conflicts, lease: None, takes });
+        return Ok(Taken {
+            missing,
+            changed: false,
+            rev: None,
+            conflicts,
+            peer_lease: None,
+            takes,
+        });
     }
     let own;
     let hold = if let Some(hold) = hold {
@@ -70,8 +77,15 @@ pub(super) async fn take(
                 kept = true;
             }
             Ok(Attempt::Missing(missing)) => {
-                let (rev, conflicts, lease) = (None, Vec::new(), None);
-                return Ok(Taken { missing, changed: false, rev, conflicts, lease, takes: None });
+                let (rev, conflicts, peer_lease) = (None, Vec::new(), None);
+                return Ok(Taken {
+                    missing,
+                    changed: false,
+                    rev,
+                    conflicts,
+                    peer_lease,
+                    takes: None,
+                });
             }
             Ok(Attempt::Known) => {
                 finish_deletion(context, owner, hold).await?;
@@ -181,8 +195,8 @@ async fn told(
     let shelf = Shelf::take(context, owner, session).await?;
     let replica = &shelf.shared.replica;
     let conflicts = replica.siblings().iter().map(|sibling| sibling.id()).collect();
-    let (rev, lease) = (replica.current().map(Signed::id), shelf.shared.lease);
-    Ok(Taken { missing: Vec::new(), changed, rev, conflicts, lease, takes: None })
+    let (rev, peer_lease) = (replica.current().map(Signed::id), shelf.shared.peer_lease);
+    Ok(Taken { missing: Vec::new(), changed, rev, conflicts, peer_lease, takes: None })
 }
 
 /// Makes the revisions visible, and the session, if it is new here.
@@ -339,7 +353,7 @@ pub async fn take_from(
         return Ok(taken);
     }
     peers::seen(context, peer, true).await?;
-    lease::learn(context, &caller.owner, session, peer.node, exchange.lease).await?;
+    peer_lease::learn(context, &caller.owner, session, peer.node, exchange.peer_lease).await?;
     peers::holds(context, peer, &exchange.offer, taken.rev).await?;
     if !taken.changed {
         return Ok(taken);

@@ -18,13 +18,13 @@ use crate::identity::{Identity, SealKey};
 use ask::{Ask, Failed, Pace};
 use baton_api::Health;
 use baton_api::sync::{
-    AskIndex, AskSeen, Exchange, FetchParts, IndexMark, LeaseAnswer, NextIndex, NodeCard, Parcel,
-    SyncIndex, TakeLease, Taken, Wanted, parcel,
+    AskIndex, AskSeen, Exchange, FetchParts, IndexMark, NextIndex, NodeCard, Parcel,
+    PeerLeaseAnswer, SyncIndex, TakePeerLease, Taken, Wanted, parcel,
 };
 use baton_net::client::{client_within, is_loopback};
 use baton_net::outbound::Reach;
 use baton_session::peer::AuthMethod;
-use baton_session::{Lease, SessionId, View};
+use baton_session::{PeerLease, SessionId, View};
 use baton_store::Peer;
 use baton_store::blocking::blocking;
 use http::header::HeaderValue;
@@ -180,14 +180,15 @@ impl Remote {
     }
 
     /// Asks it for a session. A peer that does not answer is not asked again: it may be gone.
-    pub(super) async fn lease(
+    pub(super) async fn peer_lease(
         &self,
         session: SessionId,
-        lease: Lease,
-    ) -> Result<LeaseAnswer, SyncError> {
+        peer_lease: PeerLease,
+    ) -> Result<PeerLeaseAnswer, SyncError> {
         let id = session.to_string();
-        let (path, body) = (["sync", "sessions", &id, "lease"], write(TakeLease { lease }).await?);
-        let ask = Ask::post(&path, Topic::lease(session), body, true, SMALL_MAX);
+        let (path, body) =
+            (["sync", "sessions", &id, "lease"], write(TakePeerLease { peer_lease }).await?);
+        let ask = Ask::post(&path, Topic::peer_lease(session), body, true, SMALL_MAX);
         self.json(self.ask_once(&ask).await.map_err(|failed| failed.error)?).await
     }
 
@@ -309,7 +310,7 @@ impl Topic {
     }
 
     /// A session that is asked for.
-    pub fn lease(session: SessionId) -> Self {
+    pub fn peer_lease(session: SessionId) -> Self {
         Self { asked: "a lease", answered: "what became of a lease", session: Some(session) }
     }
 

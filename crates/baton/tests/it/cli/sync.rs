@@ -278,7 +278,7 @@ fn indexed(of: u8, name: &str, version: u64) -> IndexedSession {
         conflicts: Vec::new(),
         vector: Vector::default(),
         within: Vec::new(),
-        lease: None,
+        peer_lease: None,
         deleted: false,
     }
 }

@@ -84,7 +84,7 @@ async fn forge(node: &Node, parts: Vec<Part>, state: &State) -> SessionId {
         owner: &"local".parse().unwrap(),
         session,
         expected: None,
-        shared: &Shared { replica, base: None, lease: None },
+        shared: &Shared { replica, base: None, peer_lease: None },
         entry: Vec::new(),
         create: None,
         snapshots: vec![(revision, RevisionContent::New(new))],

@@ -8,7 +8,7 @@ use crate::fixture::{one_line, problem};
 use baton_api::Scope;
 use baton_api::sync::RegisterPeer;
 use baton_server::config::Choices;
-use baton_session::{Lease, State, Term};
+use baton_session::{PeerLease, State, Term};
 use baton_store::Peer;
 use jiff::Timestamp;
 use reqwest::Method;
@@ -101,11 +101,12 @@ async fn a_lease_of_another_node_or_one_for_ever_is_refused() {
     let (node, stranger) = admitted().await;
     let id = seed(&node, "shop", &shop()).await;
     save(&node, "shop").await;
-    let other = Lease::after(None, baton_testkit::Peer::new(2).identity.node(), Timestamp::now());
-    let own = Lease { node: stranger.node(), ..other };
+    let other =
+        PeerLease::after(None, baton_testkit::Peer::new(2).identity.node(), Timestamp::now());
+    let own = PeerLease { node: stranger.node(), ..other };
     let mut told = Vec::new();
-    for lease in [other, Lease { term: Term::from_i64(i64::MAX), ..own }] {
-        told.push(refused(&node, stranger.take(id, lease).refusal()).await);
+    for peer_lease in [other, PeerLease { term: Term::from_i64(i64::MAX), ..own }] {
+        told.push(refused(&node, stranger.take(id, peer_lease).refusal()).await);
     }
     insta::assert_snapshot!(told.join("\n"), @r#"
     403 untrusted: a message between nodes was refused: expected a lease of node ID, found one of ID

@@ -138,7 +138,7 @@ async fn a_counter_of_a_node_that_did_not_count_is_refused() {
     unseen.edit(Some(&base), Content { name, ..content }, &stranger.author());
     let mut offer = unseen.offer();
     offer.history.clear();
-    let exchange = Exchange { offer, lists: vec![list], lease: None };
+    let exchange = Exchange { offer, lists: vec![list], peer_lease: None };
     let seen = refused(&node, stranger.offer(&exchange).refusal()).await;
     insta::assert_snapshot!(seen, @r#"
     422 revision_refused: revision REV: expected a revision by ID that vouches for its counter 1, found none

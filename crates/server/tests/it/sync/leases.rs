@@ -9,10 +9,10 @@ use axum::extract::State;
 use axum::http::request::Parts;
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
-use baton_api::sync::{LeaseAnswer, LeaseOutcome};
+use baton_api::sync::{PeerLeaseAnswer, PeerLeaseOutcome};
 use baton_api::{ErrorCode, ListHistory};
 use baton_server::config::Choices;
-use baton_session::{Lease, SessionId, Vector};
+use baton_session::{PeerLease, SessionId, Vector};
 use baton_testkit::Peer;
 use jiff::Timestamp;
 use std::sync::{Arc, Mutex};
@@ -46,10 +46,11 @@ async fn a_resume_that_fails_gives_the_lease_back() {
     assert_eq!(before.held_by, None, "it runs nowhere");
     let failed = pair.laptop.admin().resume_session("shop").await.unwrap_err();
     assert_eq!(failed.code(), Some(ErrorCode::BrowserUnavailable));
-    let lease = pair.laptop.admin().fetch_sync_index().await.unwrap().sessions[0].lease.unwrap();
+    let peer_lease =
+        pair.laptop.admin().fetch_sync_index().await.unwrap().sessions[0].peer_lease.unwrap();
     assert!(
-        lease.released
-            && lease.node == pair.laptop.admin().list_peers().await.unwrap().this.node_id
+        peer_lease.released
+            && peer_lease.node == pair.laptop.admin().list_peers().await.unwrap().this.node_id
     );
     let after = pair.laptop.admin().fetch_session("shop").await.unwrap().shared.unwrap();
     assert_eq!(after.held_by, None);
@@ -76,13 +77,13 @@ async fn a_rollback_that_fails_gives_the_lease_back() {
 /// session is free.
 struct Other {
     peer: Peer,
-    says: Mutex<Vec<LeaseOutcome>>,
+    says: Mutex<Vec<PeerLeaseOutcome>>,
     asked: Mutex<usize>,
 }
 
 impl Other {
     /// A peer of `node` with this seed, which has said something to it before.
-    async fn of(node: &Node, seed: u8, says: &[LeaseOutcome]) -> (Arc<Self>, Stranger) {
+    async fn of(node: &Node, seed: u8, says: &[PeerLeaseOutcome]) -> (Arc<Self>, Stranger) {
         let stranger = Stranger::of(node, seed).await;
         let says = Mutex::new(says.iter().rev().cloned().collect());
         let other = Arc::new(Self { peer: Peer::new(seed), says, asked: Mutex::new(0) });
@@ -102,8 +103,8 @@ async fn answer(State(other): State<Arc<Other>>, parts: Parts, body: Bytes) -> R
         return StatusCode::NOT_FOUND.into_response();
     }
     *other.asked.lock().unwrap() += 1;
-    let outcome = other.says.lock().unwrap().pop().unwrap_or(LeaseOutcome::Free);
-    let said = LeaseAnswer { outcome, lease: None, vector: Vector::default() };
+    let outcome = other.says.lock().unwrap().pop().unwrap_or(PeerLeaseOutcome::Free);
+    let said = PeerLeaseAnswer { outcome, peer_lease: None, vector: Vector::default() };
     let said = serde_json::to_vec(&said).unwrap();
     reply(&other.peer, &parts, &body, "what became of a lease", &said)
 }
@@ -115,19 +116,19 @@ async fn saved(node: &Node) -> SessionId {
     id
 }
 
-fn kept() -> LeaseOutcome {
-    LeaseOutcome::Kept("another operation on it goes on there".to_owned())
+fn kept() -> PeerLeaseOutcome {
+    PeerLeaseOutcome::Kept("another operation on it goes on there".to_owned())
 }
 
 #[tokio::test]
 async fn nobody_closes_a_session_for_a_resume_that_another_one_stops() {
     let node = start(Choices::default()).await;
     let id = saved(&node).await;
-    let (holder, there) = Other::of(&node, 1, &[LeaseOutcome::HandedOver]).await;
+    let (holder, there) = Other::of(&node, 1, &[PeerLeaseOutcome::HandedOver]).await;
     let (keeper, _) = Other::of(&node, 2, &[kept()]).await;
     // The first one takes the session, and runs it.
-    let lease = Lease::after(None, there.node(), Timestamp::now());
-    assert!(there.take(id, lease).send().await.status().is_success());
+    let peer_lease = PeerLease::after(None, there.node(), Timestamp::now());
+    assert!(there.take(id, peer_lease).send().await.status().is_success());
     let error = node.admin().resume_session("shop").await.unwrap_err();
     assert_eq!(error.code(), Some(ErrorCode::Conflict), "{error}");
     assert_eq!((keeper.asked(), holder.asked()), (1, 0), "it would run nowhere");
@@ -143,7 +144,7 @@ async fn who_has_closed_a_session_for_a_resume_has_not_done_it_for_nothing() {
     let node = start(Choices::default()).await;
     saved(&node).await;
     // Nobody knows here that the first one has it, so both are asked at once.
-    let (runs, _) = Other::of(&node, 1, &[LeaseOutcome::HandedOver]).await;
+    let (runs, _) = Other::of(&node, 1, &[PeerLeaseOutcome::HandedOver]).await;
     let (keeps, _) = Other::of(&node, 2, &[kept(), kept()]).await;
     let error = node.admin().resume_session("shop").await.unwrap_err();
     // As far as a resume comes where no browser starts.

@@ -5,7 +5,7 @@ use baton_api::sync::{Movement, RegisterPeer, SaveSession, SavedView};
 use baton_api::{CreateKey, Scope};
 use baton_server::config::Choices;
 use baton_session::peer::AuthMethod;
-use baton_session::{Entries, Lease, NodeId, SessionId, State, StorageKey, Tab};
+use baton_session::{Entries, NodeId, PeerLease, SessionId, State, StorageKey, Tab};
 use baton_store::{CommitShared, Store};
 use jiff::Timestamp;
 use serde_json::json;
@@ -106,10 +106,10 @@ pub(crate) async fn held_by(node: &Node, session: SessionId, holder: NodeId) {
     let (generation, mut shared) = store.fetch_shared(&owner, session).await.unwrap().unwrap();
     let (_, entries) = store.list_entries(&owner).await.unwrap();
     let entry = entries.into_iter().find(|(id, _)| *id == session).unwrap().1;
-    let lease = Lease::after(shared.lease, holder, Timestamp::now());
-    shared.lease = Some(lease);
+    let peer_lease = PeerLease::after(shared.peer_lease, holder, Timestamp::now());
+    shared.peer_lease = Some(peer_lease);
     let mut line: serde_json::Value = serde_json::from_slice(&entry).unwrap();
-    line["lease"] = serde_json::to_value(lease).unwrap();
+    line["lease"] = serde_json::to_value(peer_lease).unwrap();
     let entry = serde_json::to_vec(&line).unwrap();
     let commit = CommitShared {
         owner: &owner,

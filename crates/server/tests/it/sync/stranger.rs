@@ -6,11 +6,11 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
 use axum::http::request::Parts;
-use baton_api::sync::{Exchange, Parcel, TakeLease, parcel};
+use baton_api::sync::{Exchange, Parcel, TakePeerLease, parcel};
 use baton_api::{CreateKey, NodeCard, Scope};
 use baton_server::config::Choices;
 use baton_session::revision::{Author, Content, Origin, PartList};
-use baton_session::{Lease, NodeId, Part, Replica, SessionId, Signed, State, parts, wire};
+use baton_session::{NodeId, Part, PeerLease, Replica, SessionId, Signed, State, parts, wire};
 use baton_store::PackedPart;
 use baton_sync::identity::SealKey;
 use baton_sync::messages::{NonceCache, sign_request, sign_response, verify_request};
@@ -126,8 +126,8 @@ impl Stranger {
     }
 
     /// Asks for a session.
-    pub(super) fn take(&self, session: SessionId, lease: Lease) -> Message {
-        let plain = serde_json::to_vec(&TakeLease { lease }).unwrap();
+    pub(super) fn take(&self, session: SessionId, peer_lease: PeerLease) -> Message {
+        let plain = serde_json::to_vec(&TakePeerLease { peer_lease }).unwrap();
         self.tell("a lease", session, "lease", &plain)
     }
 
@@ -184,7 +184,7 @@ pub(super) fn published(content: Content, list: PartList, author: &Author) -> Ex
     let session = SessionId::new(Timestamp::now(), rand::random());
     let mut replica = Replica::new(session);
     replica.edit(None, content, author);
-    Exchange { offer: replica.offer(), lists: vec![list], lease: None }
+    Exchange { offer: replica.offer(), lists: vec![list], peer_lease: None }
 }
 
 impl Message {

@@ -1,26 +1,26 @@
-//! Leases between nodes: a session that several nodes have runs at one of them.
+//! Peer leases: a session that several nodes have runs at one of them.
 //!
-//! The one idea: who wants to run a session asks every peer for it, with a lease of a higher term than
+//! The one idea: who wants to run a session asks every peer for it, with a peer lease of a higher term than
 //! any that it knows. Who runs it captures, saves and closes it, and answers with how far it came. Who
 //! cannot be reached cannot be asked: the session is taken over, and when that node is heard again, it
-//! finds that its lease counts no more, saves what it has and closes it. Whatever was done meanwhile on
+//! finds that its peer lease counts no more, saves what it has and closes it. Whatever was done meanwhile on
 //! both sides is kept, as revisions that are compared. Who takes the connection and says nothing is there:
 //! what they hold stays theirs, until a person removes them.
 //!
 //! Here one is handed over and renewed, and what peers have is heard. It is written down on the `shelf`, and
-//! `taking` takes it.
+//! `acquire` takes it.
 
 use crate::context::Sync;
 use crate::error::SyncError;
 use crate::remote::Remote;
-use crate::shelf::{Shelf, holder_elsewhere, is_run_here, record, row, runs_here};
+use crate::shelf::{Shelf, holder_elsewhere, is_run_here, record_peer_lease, row, runs_here};
 use crate::working::keep_unsaved;
 use crate::{index, peers};
-use baton_api::sync::{LeaseAnswer, LeaseOutcome};
+use baton_api::sync::{PeerLeaseAnswer, PeerLeaseOutcome};
 use baton_runtime::audit::{Action, Note};
 use baton_runtime::table::Hold;
 use baton_runtime::{Actor, Caller, life};
-use baton_session::{Lease, Lifecycle, NodeId, Owner, Session, SessionId};
+use baton_session::{Lifecycle, NodeId, Owner, PeerLease, Session, SessionId};
 use baton_store::{Peer, clock};
 use futures_util::{StreamExt as _, stream};
 use std::time::Duration;
@@ -29,17 +29,18 @@ use std::time::Duration;
 const ASKED_AT_ONCE: usize = 8;
 
 /// A peer, and what it said.
-pub(crate) type Said = (Peer, Result<LeaseAnswer, SyncError>);
+pub(crate) type Said = (Peer, Result<PeerLeaseAnswer, SyncError>);
 
-/// What each of them says to a lease of the session.
+/// What each of them says to a peer lease of the session.
 pub(crate) async fn ask_all(
     context: &Sync,
     peers: &[Peer],
     session: SessionId,
-    lease: Lease,
+    peer_lease: PeerLease,
 ) -> Vec<Said> {
     let asked = stream::iter(peers.to_vec()).map(|peer| async move {
-        let answer = async { Remote::of(context, &peer).await?.lease(session, lease).await };
+        let answer =
+            async { Remote::of(context, &peer).await?.peer_lease(session, peer_lease).await };
         let answer = answer.await;
         (peer, answer)
     });
@@ -56,8 +57,8 @@ pub async fn give(
     caller: &Caller,
     peer: &Peer,
     session: SessionId,
-    asked: Lease,
-) -> Result<LeaseAnswer, SyncError> {
+    asked: PeerLease,
+) -> Result<PeerLeaseAnswer, SyncError> {
     if asked.node != peer.node || asked.released {
         let why = format!("expected a lease of node {}, found one of {}", peer.node, asked.node);
         return Err(SyncError::Untrusted { why });
@@ -65,19 +66,19 @@ pub async fn give(
     let owner = &caller.owner;
     let shelf = Shelf::take(context, owner, session).await?;
     if shelf.is_new() {
-        return Ok(answer(LeaseOutcome::Free, &shelf));
+        return Ok(answer(PeerLeaseOutcome::Free, &shelf));
     }
-    if !asked.is_plausible(shelf.shared.lease) {
+    if !asked.is_plausible(shelf.shared.peer_lease) {
         let why = format!("expected the term after those before, found {}", asked.term);
         return Err(SyncError::Untrusted { why });
     }
-    if shelf.shared.lease.is_some_and(|known| known.supersedes(&asked)) {
-        return Ok(answer(LeaseOutcome::Outdated, &shelf));
+    if shelf.shared.peer_lease.is_some_and(|known| known.supersedes(&asked)) {
+        return Ok(answer(PeerLeaseOutcome::Outdated, &shelf));
     }
     let note = Note::new(&caller.actor, owner, Action::HandOver, session.to_string());
     let note = note.with("peer", peer.node.to_string());
     let outcome = match end_for(context, owner, session, asked).await {
-        Ok(outcome @ LeaseOutcome::HandedOver) => {
+        Ok(outcome @ PeerLeaseOutcome::HandedOver) => {
             note.end(&context.store, Ok::<_, SyncError>(outcome)).await?
         }
         Ok(outcome) => outcome,
@@ -86,8 +87,8 @@ pub async fn give(
     Ok(answer(outcome, &Shelf::take(context, owner, session).await?))
 }
 
-fn answer(outcome: LeaseOutcome, shelf: &Shelf) -> LeaseAnswer {
-    LeaseAnswer { outcome, lease: shelf.shared.lease, vector: shelf.vector() }
+fn answer(outcome: PeerLeaseOutcome, shelf: &Shelf) -> PeerLeaseAnswer {
+    PeerLeaseAnswer { outcome, peer_lease: shelf.shared.peer_lease, vector: shelf.vector() }
 }
 
 /// Ends the session here, and writes down who has it now.
@@ -95,9 +96,9 @@ async fn end_for(
     context: &Sync,
     owner: &Owner,
     session: SessionId,
-    asked: Lease,
-) -> Result<LeaseOutcome, SyncError> {
-    let kept = |why: &str| Ok(LeaseOutcome::Kept(why.to_owned()));
+    asked: PeerLease,
+) -> Result<PeerLeaseOutcome, SyncError> {
+    let kept = |why: &str| Ok(PeerLeaseOutcome::Kept(why.to_owned()));
     let table = context.supervisor.table();
     // Two nodes that ask each other hold the session both: the one with the smaller id goes first, and does
     // not let the other one wait for it, also if it began to ask only now.
@@ -111,13 +112,13 @@ async fn end_for(
     };
     let Ok(hold) = hold else { return kept("another operation on it goes on there") };
     // Whoever held it before may have taken it back, or given it to another node.
-    let known = Shelf::take(context, owner, session).await?.shared.lease;
+    let known = Shelf::take(context, owner, session).await?.shared.peer_lease;
     if known.is_some_and(|known| known.supersedes(&asked)) {
-        return Ok(LeaseOutcome::Outdated);
+        return Ok(PeerLeaseOutcome::Outdated);
     }
     let Some(found) = row(context, owner, session).await? else {
-        record(context, owner, session, asked).await?;
-        return Ok(LeaseOutcome::Free);
+        record_peer_lease(context, owner, session, asked).await?;
+        return Ok(PeerLeaseOutcome::Free);
     };
     if hold.borrower().is_some() {
         return kept("a sandbox holds it there");
@@ -126,8 +127,8 @@ async fn end_for(
         return kept("it runs at another node of the same database");
     }
     let ended = end_here(context, &hold, found).await?;
-    record(context, owner, session, asked).await?;
-    Ok(if ended { LeaseOutcome::HandedOver } else { LeaseOutcome::Free })
+    record_peer_lease(context, owner, session, asked).await?;
+    Ok(if ended { PeerLeaseOutcome::HandedOver } else { PeerLeaseOutcome::Free })
 }
 
 /// Closes a session that runs here, and saves what was captured. Returns whether it ran.
@@ -139,11 +140,13 @@ async fn end_here(context: &Sync, hold: &Hold, found: Session) -> Result<bool, S
     Ok(runs)
 }
 
-/// Ends a session that runs here although another node has its lease by now.
+/// Ends a session that runs here although another node has its peer lease by now.
 async fn give_up(context: &Sync, owner: &Owner, session: SessionId) -> Result<(), SyncError> {
     let hold = context.hold(session, "handed over", HOLD_LIMIT).await?;
     let shelf = Shelf::take(context, owner, session).await?;
-    let Some(holder) = holder_elsewhere(context, shelf.shared.lease).await? else { return Ok(()) };
+    let Some(holder) = holder_elsewhere(context, shelf.shared.peer_lease).await? else {
+        return Ok(());
+    };
     let Some(found) = row(context, owner, session).await?.filter(|row| runs_here(context, row))
     else {
         return Ok(());
@@ -155,21 +158,21 @@ async fn give_up(context: &Sync, owner: &Owner, session: SessionId) -> Result<()
     note.end(&context.store, ended.map(drop)).await
 }
 
-/// Takes note of a lease that the peer `of` says it has. When it counts more than ours, our browser
+/// Takes note of a peer lease that the peer `of` says it has. When it counts more than ours, our browser
 /// ends by and by, with a last revision. Returns whether that is so.
 pub(super) async fn learn(
     context: &Sync,
     owner: &Owner,
     session: SessionId,
     of: NodeId,
-    told: Option<Lease>,
+    told: Option<PeerLease>,
 ) -> Result<bool, SyncError> {
     let Some(told) = told.filter(|told| told.node == of && of != context.node) else {
         return Ok(false);
     };
-    record(context, owner, session, told).await?;
+    record_peer_lease(context, owner, session, told).await?;
     let shelf = Shelf::take(context, owner, session).await?;
-    let is_theirs = holder_elsewhere(context, shelf.shared.lease).await? == Some(of);
+    let is_theirs = holder_elsewhere(context, shelf.shared.peer_lease).await? == Some(of);
     let is_taken = is_theirs && is_run_here(context, owner, session).await?;
     if is_taken {
         let (context, owner) = (context.clone(), owner.clone());
@@ -186,7 +189,7 @@ pub(super) async fn learn(
 pub(crate) async fn renew_all(context: &Sync) -> Result<(), SyncError> {
     for owner in context.store.list_peer_owners().await? {
         let index = index::of(context, &owner).await?;
-        let held = index.sessions.iter().filter(|one| one.lease.is_some() && !one.deleted);
+        let held = index.sessions.iter().filter(|one| one.peer_lease.is_some() && !one.deleted);
         for session in held.map(|one| one.id) {
             if is_run_here(context, &owner, session).await?
                 && let Err(error) = renew(context, &Caller::node(owner.clone()), session).await
@@ -201,17 +204,17 @@ pub(crate) async fn renew_all(context: &Sync) -> Result<(), SyncError> {
 /// Tells peers that a session still runs here, and hears whether somebody took it over meanwhile.
 async fn renew(context: &Sync, caller: &Caller, session: SessionId) -> Result<(), SyncError> {
     let shelf = Shelf::take(context, &caller.owner, session).await?;
-    let Some(mut lease) = shelf.shared.lease else { return Ok(()) };
-    if holder_elsewhere(context, Some(lease)).await?.is_some() {
+    let Some(mut peer_lease) = shelf.shared.peer_lease else { return Ok(()) };
+    if holder_elsewhere(context, Some(peer_lease)).await?.is_some() {
         return give_up(context, &caller.owner, session).await;
     }
-    if lease.node != context.node || lease.released {
-        lease = Lease::after(Some(lease), context.node, clock::now());
-        record(context, &caller.owner, session, lease).await?;
+    if peer_lease.node != context.node || peer_lease.released {
+        peer_lease = PeerLease::after(Some(peer_lease), context.node, clock::now());
+        record_peer_lease(context, &caller.owner, session, peer_lease).await?;
     }
     let peers = peers::confirmed(context, &caller.owner).await?;
-    for (peer, answer) in ask_all(context, &peers, session, lease).await {
-        let told = answer.ok().and_then(|answer| answer.lease);
+    for (peer, answer) in ask_all(context, &peers, session, peer_lease).await {
+        let told = answer.ok().and_then(|answer| answer.peer_lease);
         learn(context, &caller.owner, session, peer.node, told).await?;
     }
     Ok(())
@@ -225,8 +228,8 @@ pub(crate) async fn hear(
     session: SessionId,
 ) -> Result<(), SyncError> {
     renew(context, &Caller::node(owner.clone()), session).await?;
-    let lease = Shelf::take(context, owner, session).await?.shared.lease;
-    if holder_elsewhere(context, lease).await?.is_some() {
+    let peer_lease = Shelf::take(context, owner, session).await?.shared.peer_lease;
+    if holder_elsewhere(context, peer_lease).await?.is_some() {
         give_up(context, owner, session).await?;
     }
     Ok(())

@@ -1,29 +1,29 @@
-//! Takes the lease of a shared session, so that it can run here.
+//! Takes the peer lease of a shared session, so that it can run here.
 
 use crate::context::Sync;
 use crate::error::SyncError;
-use crate::lease::{Said, ask_all};
 use crate::movement::{CALL_LIMIT, whole};
+use crate::peer_lease::{Said, ask_all};
 use crate::peers;
 use crate::pull::{pull, pull_held};
-use crate::shelf::{Shelf, holder_elsewhere, record};
-use baton_api::sync::{HandedView, Handing, LeaseAnswer, LeaseOutcome};
+use crate::shelf::{Shelf, holder_elsewhere, record_peer_lease};
+use baton_api::sync::{HandedView, Handing, PeerLeaseAnswer, PeerLeaseOutcome};
 use baton_runtime::audit::{Action, Note};
 use baton_runtime::table::Hold;
 use baton_runtime::{Caller, Consent};
-use baton_session::{Lease, NodeId, SessionId, Vector};
+use baton_session::{NodeId, PeerLease, SessionId, Vector};
 use baton_store::{Peer, clock};
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// How often a lease is asked for anew, because a peer knew a newer one.
+/// How often a peer lease is asked for anew, because a peer knew a newer one.
 const ROUNDS: usize = 4;
 /// How long what keeps a session at a peer is given to end, when another one has handed it over.
 const KEPT_PAUSE: Duration = Duration::from_secs(1);
 
-/// Takes the lease of a session that is held here, if it is shared, from whoever has it. What they had is
-/// here when this returns. Tells how it came, if somebody else had it.
-pub(crate) async fn take(
+/// Takes the peer lease of a session that is held here, if it is shared, from whoever has it. What they had
+/// is here when this returns. Tells how it came, if somebody else had it.
+pub(crate) async fn acquire(
     context: &Sync,
     caller: &Caller,
     hold: &Hold,
@@ -34,13 +34,13 @@ pub(crate) async fn take(
         return Ok(None);
     }
     let _asking = hold.ask();
-    let known = shelf.shared.lease;
+    let known = shelf.shared.peer_lease;
     let holder = holder_elsewhere(context, known).await?;
     let vector = shelf.vector();
-    let taking = Taking { context, caller, hold, known, holder, vector };
+    let acquiring = Acquiring { context, caller, hold, known, holder, vector };
     match consent {
-        Consent::Asked => taking.run().await,
-        Consent::IfFree => taking.keep().await.map(|()| None),
+        Consent::Asked => acquiring.run().await,
+        Consent::IfFree => acquiring.keep().await.map(|()| None),
     }
 }
 
@@ -52,7 +52,7 @@ pub(crate) async fn look_at_holder(
     session: SessionId,
 ) -> Result<bool, SyncError> {
     let shelf = Shelf::take(context, &caller.owner, session).await?;
-    let Some(holder) = holder_elsewhere(context, shelf.shared.lease).await? else {
+    let Some(holder) = holder_elsewhere(context, shelf.shared.peer_lease).await? else {
         return Ok(false);
     };
     let (peer, session) = (holder.to_string(), session.to_string());
@@ -64,29 +64,29 @@ pub(crate) async fn look_at_holder(
     Ok(true)
 }
 
-/// A lease on its way.
-struct Taking<'a> {
+/// A peer lease on its way.
+struct Acquiring<'a> {
     context: &'a Sync,
     caller: &'a Caller,
     hold: &'a Hold,
-    /// The lease that counted here before.
-    known: Option<Lease>,
+    /// The peer lease that counted here before.
+    known: Option<PeerLease>,
     /// Who held the session, as far as this node knew; none when it was this one.
     holder: Option<NodeId>,
     /// How far the session had come here.
     vector: Vector,
 }
 
-impl Taking<'_> {
+impl Acquiring<'_> {
     async fn run(self) -> Result<Option<HandedView>, SyncError> {
         let peers = peers::confirmed(self.context, &self.caller.owner).await?;
-        let mut lease = Lease::after(self.known, self.context.node, clock::now());
+        let mut peer_lease = PeerLease::after(self.known, self.context.node, clock::now());
         let mut handed = None;
         for round in 1..=ROUNDS {
-            let said = self.ask(&peers, lease).await;
-            let newest = said.iter().filter_map(|(_, answer)| answer.as_ref().ok()?.lease);
+            let said = self.ask(&peers, peer_lease).await;
+            let newest = said.iter().filter_map(|(_, answer)| answer.as_ref().ok()?.peer_lease);
             let newer = newest
-                .filter(|told| told.supersedes(&lease) && told.is_plausible(self.known))
+                .filter(|told| told.supersedes(&peer_lease) && told.is_plausible(self.known))
                 .max_by_key(|one| one.term);
             let mut kept = None;
             for said in said {
@@ -99,26 +99,26 @@ impl Taking<'_> {
                 // Another one has closed it for us already: what keeps this one is waited for.
                 Some(_) if handed.is_some() && round < ROUNDS => sleep(KEPT_PAUSE).await,
                 Some(kept) => return Err(kept),
-                None if newer.is_none() && self.record(lease).await? => {
+                None if newer.is_none() && self.record_peer_lease(peer_lease).await? => {
                     return self.take_from_nobody(&peers).await.map(|left| left.or(handed));
                 }
                 None => {}
             }
-            let known = self.shelf().await?.shared.lease;
-            lease = Lease::after(newer.or(known), self.context.node, clock::now());
+            let known = self.shelf().await?.shared.peer_lease;
+            peer_lease = PeerLease::after(newer.or(known), self.context.node, clock::now());
         }
         Err(SyncError::Contended { session: self.hold.id() })
     }
 
     /// Asks peers for the session. Whoever is known to hold it is asked last, and only if nobody else keeps
     /// it: they would close a browser for nothing.
-    async fn ask(&self, peers: &[Peer], lease: Lease) -> Vec<Said> {
+    async fn ask(&self, peers: &[Peer], peer_lease: PeerLease) -> Vec<Said> {
         let (session, is_holder) = (self.hold.id(), |peer: &&Peer| self.holder == Some(peer.node));
         let others: Vec<Peer> = peers.iter().filter(|peer| !is_holder(peer)).cloned().collect();
-        let mut said = ask_all(self.context, &others, session, lease).await;
+        let mut said = ask_all(self.context, &others, session, peer_lease).await;
         if !said.iter().any(|(_, answer)| answer.as_ref().is_ok_and(is_kept)) {
             let holder: Vec<Peer> = peers.iter().filter(is_holder).cloned().collect();
-            said.extend(ask_all(self.context, &holder, session, lease).await);
+            said.extend(ask_all(self.context, &holder, session, peer_lease).await);
         }
         said
     }
@@ -128,34 +128,40 @@ impl Taking<'_> {
     async fn keep(self) -> Result<(), SyncError> {
         let peers = peers::confirmed(self.context, &self.caller.owner).await?;
         let own = self.known.filter(|known| known.node == self.context.node);
-        let (Some(lease), None) = (own, self.holder) else {
+        let (Some(peer_lease), None) = (own, self.holder) else {
             let is_holder = |peer: &&Peer| self.holder == Some(peer.node);
             let name = peers.iter().find(is_holder).map(|peer| peer.name.clone());
             let name = name.unwrap_or_else(|| "that had it last".to_owned());
             return Err(SyncError::Kept { name, why: "it is not this node's any more".into() });
         };
         // An attempt before this one may have given it back.
-        let held = Lease { released: false, ..lease };
+        let held = PeerLease { released: false, ..peer_lease };
         for (peer, answer) in ask_all(self.context, &peers, self.hold.id(), held).await {
             let answer = answer?;
-            if let LeaseOutcome::Kept(why) = answer.outcome {
+            if let PeerLeaseOutcome::Kept(why) = answer.outcome {
                 return Err(SyncError::Kept { name: peer.name, why });
             }
-            let is_theirs = |told: &Lease| told.supersedes(&lease) && told.node != lease.node;
-            if let Some(told) = answer.lease.filter(is_theirs) {
-                self.record(told).await?;
+            let is_theirs =
+                |told: &PeerLease| told.supersedes(&peer_lease) && told.node != peer_lease.node;
+            if let Some(told) = answer.peer_lease.filter(is_theirs) {
+                self.record_peer_lease(told).await?;
                 let why = "it was taken over there".to_owned();
                 return Err(SyncError::Kept { name: peer.name, why });
             }
         }
-        if lease.released {
-            self.record(Lease::after(Some(lease), self.context.node, clock::now())).await?;
+        if peer_lease.released {
+            self.record_peer_lease(PeerLease::after(
+                Some(peer_lease),
+                self.context.node,
+                clock::now(),
+            ))
+            .await?;
         }
         Ok(())
     }
 
-    async fn record(&self, lease: Lease) -> Result<bool, SyncError> {
-        record(self.context, &self.caller.owner, self.hold.id(), lease).await
+    async fn record_peer_lease(&self, peer_lease: PeerLease) -> Result<bool, SyncError> {
+        record_peer_lease(self.context, &self.caller.owner, self.hold.id(), peer_lease).await
     }
 
     async fn shelf(&self) -> Result<Shelf, SyncError> {
@@ -189,10 +195,10 @@ impl Taking<'_> {
                 return Ok(None);
             }
         };
-        if let LeaseOutcome::Kept(why) = answer.outcome {
+        if let PeerLeaseOutcome::Kept(why) = answer.outcome {
             return Err(SyncError::Kept { name: peer.name, why });
         }
-        let was_there = answer.outcome == LeaseOutcome::HandedOver;
+        let was_there = answer.outcome == PeerLeaseOutcome::HandedOver;
         if !self.vector.covers(&answer.vector)
             && let Err(error) = self.bring(&peer).await
         {
@@ -221,6 +227,6 @@ impl Taking<'_> {
     }
 }
 
-fn is_kept(answer: &LeaseAnswer) -> bool {
-    matches!(answer.outcome, LeaseOutcome::Kept(_))
+fn is_kept(answer: &PeerLeaseAnswer) -> bool {
+    matches!(answer.outcome, PeerLeaseOutcome::Kept(_))
 }

@@ -1,4 +1,4 @@
-//! Leases between nodes: who holds a session that several nodes have, and for which term.
+//! Peer leases: who holds a session that several nodes have, and for which term.
 
 use crate::id::NodeId;
 use jiff::Timestamp;
@@ -11,12 +11,12 @@ const FURTHEST: i64 = 1 << 32;
 /// Who holds a shared session: the node that runs its browser, or is about to.
 ///
 /// Its term counts between nodes only; within one database, the terms of that database count. Each
-/// node tells of its own lease and of no other one, so nobody can be robbed of a session by what a
+/// node tells of its own peer lease and of no other one, so nobody can be robbed of a session by what a
 /// third one says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct Lease {
+#[serde(rename = "Lease", rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Lease))]
+pub struct PeerLease {
     /// The holder.
     pub node: NodeId,
     /// One more than that of the holder before.
@@ -28,8 +28,8 @@ pub struct Lease {
     pub released: bool,
 }
 
-impl Lease {
-    /// The lease that comes after `known`.
+impl PeerLease {
+    /// The peer lease that comes after `known`.
     pub fn after(known: Option<Self>, node: NodeId, now: Timestamp) -> Self {
         let term = known.map_or_else(Term::default, |known| known.term).next();
         Self { node, term, since: now, released: false }
@@ -39,7 +39,7 @@ impl Lease {
     /// each other have the same term; then the greater id counts. So all come to the same answer, in
     /// whatever order they hear.
     pub fn supersedes(&self, other: &Self) -> bool {
-        let rank = |lease: &Self| (lease.term, lease.node, lease.released);
+        let rank = |peer_lease: &Self| (peer_lease.term, peer_lease.node, peer_lease.released);
         rank(self) > rank(other)
     }
 
@@ -91,7 +91,7 @@ impl fmt::Display for Term {
 
 #[cfg(test)]
 mod tests {
-    use super::{Lease, Term};
+    use super::{PeerLease, Term};
     use crate::id::NodeId;
     use jiff::Timestamp;
 
@@ -102,10 +102,10 @@ mod tests {
     #[test]
     fn of_two_leases_exactly_one_counts() {
         let now = Timestamp::UNIX_EPOCH;
-        let first = Lease::after(None, node(1), now);
-        let second = Lease::after(Some(first), node(2), now);
-        let third = Lease::after(Some(first), node(3), now);
-        let given_back = Lease { released: true, ..first };
+        let first = PeerLease::after(None, node(1), now);
+        let second = PeerLease::after(Some(first), node(2), now);
+        let third = PeerLease::after(Some(first), node(3), now);
+        let given_back = PeerLease { released: true, ..first };
         assert!(second.supersedes(&first) && !first.supersedes(&second));
         assert!(second.supersedes(&given_back), "a lease is given back before the next begins");
         assert!(third.supersedes(&second) && !second.supersedes(&third), "taken at the same time");
@@ -116,8 +116,8 @@ mod tests {
     #[test]
     fn a_term_that_leaves_no_room_above_it_is_not_plausible() {
         let now = Timestamp::UNIX_EPOCH;
-        let first = Lease::after(None, node(1), now);
-        let far = |term| Lease { term: Term::from_i64(term), ..first };
+        let first = PeerLease::after(None, node(1), now);
+        let far = |term| PeerLease { term: Term::from_i64(term), ..first };
         assert!(first.is_plausible(None) && far(1 << 32).is_plausible(None));
         assert!(far((1 << 32) + 1).is_plausible(Some(first)));
         for term in [(1 << 32) + 1, i64::MAX, 0, -1] {
@@ -127,8 +127,8 @@ mod tests {
 
     #[test]
     fn who_holds_a_session_is_another_node_until_it_is_given_back() {
-        let lease = Lease::after(None, node(1), Timestamp::UNIX_EPOCH);
-        assert!(lease.is_held_by_other(node(2)) && !lease.is_held_by_other(node(1)));
-        assert!(!Lease { released: true, ..lease }.is_held_by_other(node(2)));
+        let peer_lease = PeerLease::after(None, node(1), Timestamp::UNIX_EPOCH);
+        assert!(peer_lease.is_held_by_other(node(2)) && !peer_lease.is_held_by_other(node(1)));
+        assert!(!PeerLease { released: true, ..peer_lease }.is_held_by_other(node(2)));
     }
 }
