@@ -261,8 +261,8 @@ async fn post<T: DeserializeOwned>(
 
 /// The token with which the proxy marks a page.
 async fn page_token(test_node: &TestNode) -> Result<String> {
-    let cocoons = test_node.client()?.list_cocoons().await?;
-    let urls = cocoons.items.first().map(|cocoon| cocoon.urls.as_slice()).unwrap_or_default();
+    let services = test_node.client()?.list_upstreams().await?;
+    let urls = services.items.first().map(|service| service.urls.as_slice()).unwrap_or_default();
     let url = urls.iter().find(|url| url.path().starts_with("/proxy/"));
     let mut url = url.context("expected an address of the cocoon by path")?.clone();
     url.set_host(Some("127.0.0.1"))?;

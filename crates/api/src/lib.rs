@@ -2,14 +2,13 @@
 //!
 //! The one idea: every door of an operation (HTTP, command line, typed client) shares these types,
 //! so that they cannot drift apart. Rooms: [`session`], [`carry`], [`key`], [`node`], [`federation`], [`chat`],
-//! [`cocoon`], [`debug`], [`sandbox`] and [`sync`] hold requests and views, and `document` what goes through as
+//! [`upstream`], [`debug`], [`sandbox`] and [`sync`] hold requests and views, and `document` what goes through as
 //! it is; [`problem`] says how a request fails; `client` asks a node.
 
 pub mod carry;
 pub mod chat;
 #[cfg(feature = "client")]
 pub mod client;
-pub mod cocoon;
 pub mod debug;
 mod document;
 pub mod federation;
@@ -19,6 +18,7 @@ pub mod problem;
 pub mod sandbox;
 pub mod session;
 pub mod sync;
+pub mod upstream;
 
 pub use carry::{
     Contents, ContextList, ContextView, ExportFormat, ExportSession, ExportView, ImportSession,
@@ -29,7 +29,6 @@ pub use client::{
     ChangeEvents, Client, ClientError, FederationEvents, Messages, NodeChange, SandboxRun,
     SyncEvents, Wishes,
 };
-pub use cocoon::{CocoonId, InvalidCocoonId};
 pub use document::FileText;
 pub use federation::{
     AGENT_HEADER, ChangeFederation, DrivenSession, DrivenSessions, DriverView, FederationChange,
@@ -47,3 +46,4 @@ pub use session::{
     SwitchDebug, Tab, Unread,
 };
 pub use sync::{NodeCard, NodeIdentity};
+pub use upstream::{InvalidUpstreamId, UpstreamId};

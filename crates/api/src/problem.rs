@@ -149,7 +149,7 @@ error_codes! {
     /// No such key, or it belongs to someone else.
     KeyNotFound "key_not_found" 404 NotFound "no such key";
     /// No such cocoon, or it belongs to someone else.
-    CocoonNotFound "cocoon_not_found" 404 NotFound "no such cocoon";
+    UpstreamNotFound "cocoon_not_found" 404 NotFound "no such cocoon";
     /// No such sandbox, it has ended, or it belongs to someone else.
     SandboxNotFound "sandbox_not_found" 404 NotFound "no such sandbox";
     /// There is no such agent behind the gateway.

@@ -1,11 +1,11 @@
-//! Who may reach a cocoon: whoever is on this machine, or whoever has a key or a pass.
+//! Who may reach an upstream service: whoever is on this machine, or whoever has a key or a pass.
 //!
 //! A browser's navigation bears no key. So a ticket, which counts once, is turned into a pass: a cookie
-//! that scripts cannot read, signed, good for half a day and for one cocoon.
+//! that scripts cannot read, signed, good for half a day and for one upstream service.
 
-use crate::cocoon::{Access, Cocoon};
 use crate::error::Failure;
 use crate::route::Route;
+use crate::upstream::{Access, UpstreamService};
 use crate::{Proxy, ProxyConfig, now};
 use axum::body::Body;
 use axum::http::header::{
@@ -13,7 +13,7 @@ use axum::http::header::{
 };
 use axum::http::{Response, StatusCode};
 use baton_api::debug::EpochMs;
-use baton_api::{CocoonId, Scope};
+use baton_api::{Scope, UpstreamId};
 use baton_debug::token::{Claim, DebugSecret, Nonce, TokenError, sign, verify};
 use baton_net::connections::Visit;
 use baton_net::rates::Shown as Credential;
@@ -33,8 +33,9 @@ const ENTER: &str = "/.baton/enter";
 /// Turns into a pass, once, within a minute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnterTicket {
-    /// Which cocoon it opens.
-    pub cocoon: CocoonId,
+    /// Which upstream service it opens.
+    #[serde(rename = "cocoon")]
+    pub service: UpstreamId,
     /// To whom that belongs.
     pub owner: Owner,
     /// With which key it was asked for; what it opens ends with that.
@@ -65,11 +66,12 @@ impl EnterTicket {
     }
 }
 
-/// Opens a cocoon for half a day.
+/// Opens an upstream service for half a day.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CocoonPass {
-    /// Which cocoon it opens.
-    pub cocoon: CocoonId,
+pub struct UpstreamPass {
+    /// Which upstream service it opens.
+    #[serde(rename = "cocoon")]
+    pub service: UpstreamId,
     /// To whom that belonged then.
     pub owner: Owner,
     /// The key behind its ticket.
@@ -77,21 +79,21 @@ pub struct CocoonPass {
     pub key: Option<TicketKey>,
 }
 
-impl Claim for CocoonPass {
+impl Claim for UpstreamPass {
     const AUDIENCE: &'static str = "baton cocoon pass";
     const LIFETIME: Duration = Duration::from_hours(12);
 }
 
-/// Fails when whoever asks may not reach the cocoon. In whose name they may, the connection hears.
+/// Fails when whoever asks may not reach the upstream service. In whose name they may, the connection hears.
 pub(super) async fn check(
     proxy: &Proxy,
-    cocoon: &Cocoon,
+    service: &UpstreamService,
     route: &Route,
     headers: &HeaderMap,
     peer: IpAddr,
     visit: Option<&Visit>,
 ) -> Result<(), Failure> {
-    let found = match cocoon.access {
+    let found = match service.access {
         Access::Loopback
             if peer.to_canonical().is_loopback()
                 && route.is_loopback
@@ -103,13 +105,13 @@ pub(super) async fn check(
             let detail = format!(
                 "expected a request of this machine for the cocoon {}, found one from elsewhere\n\
                  set its access to \"key\" to reach it from other machines",
-                cocoon.id
+                service.id
             );
             return Err(Failure::new(StatusCode::FORBIDDEN, detail));
         }
-        Access::Key => match pass(proxy, cocoon, headers).await? {
+        Access::Key => match pass(proxy, service, headers).await? {
             Some(found) => Some(found),
-            None => key(proxy, cocoon, headers, peer).await?,
+            None => key(proxy, service, headers, peer).await?,
         },
     };
     if let Some((name, owner)) = found {
@@ -125,7 +127,7 @@ pub(super) async fn check(
     let detail = format!(
         "expected a key of the owner of the cocoon {}, or a pass to it, found neither\n\
          send a key with the scope debug as a bearer, or open the cocoon with a new ticket",
-        cocoon.id
+        service.id
     );
     Err(Failure::new(StatusCode::UNAUTHORIZED, detail))
 }
@@ -144,18 +146,18 @@ pub(super) fn check_origin(route: &Route, headers: &HeaderMap) -> Result<(), Fai
     }
     let detail = format!(
         "expected a page of the cocoon {} itself, found one of another origin",
-        route.cocoon
+        route.service
     );
     Err(Failure::new(StatusCode::FORBIDDEN, detail))
 }
 
-/// In whose name somebody reaches a cocoon, and whose key that is when it is looked at again.
+/// In whose name somebody reaches an upstream service, and whose key that is when it is looked at again.
 type Shown = (String, Option<Owner>);
 
-/// A pass that opens the cocoon, whose key is good yet.
+/// A pass that opens the upstream service, whose key is good yet.
 async fn pass(
     proxy: &Proxy,
-    cocoon: &Cocoon,
+    service: &UpstreamService,
     headers: &HeaderMap,
 ) -> Result<Option<Shown>, Failure> {
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
@@ -164,13 +166,13 @@ async fn pass(
         (name == COOKIE_NAME).then_some(value)
     });
     for pass in passes {
-        let verified = verify::<CocoonPass>(&proxy.0.config.secret, pass, now());
-        let Ok((CocoonPass { cocoon: id, owner, key }, _)) = verified else { continue };
-        if id != cocoon.id || owner != cocoon.owner {
+        let verified = verify::<UpstreamPass>(&proxy.0.config.secret, pass, now());
+        let Ok((UpstreamPass { service: id, owner, key }, _)) = verified else { continue };
+        if id != service.id || owner != service.owner {
             continue;
         }
         let (Some(TicketKey { id, owner }), Some(store)) = (key, &proxy.0.config.keys) else {
-            return Ok(Some((format!("a pass to {}", cocoon.id), None)));
+            return Ok(Some((format!("a pass to {}", service.id), None)));
         };
         if store.is_key_good(&owner, &id).await.map_err(|error| not_looked_up(&error))? {
             return Ok(Some((id, Some(owner))));
@@ -179,10 +181,10 @@ async fn pass(
     Ok(None)
 }
 
-/// A key that opens the cocoon.
+/// A key that opens the upstream service.
 async fn key(
     proxy: &Proxy,
-    cocoon: &Cocoon,
+    service: &UpstreamService,
     headers: &HeaderMap,
     peer: IpAddr,
 ) -> Result<Option<Shown>, Failure> {
@@ -201,7 +203,7 @@ async fn key(
         return Err(Failure::new(StatusCode::TOO_MANY_REQUESTS, detail));
     };
     let may = key.scopes.contains(&Scope::Debug) && limited_peer.is_none();
-    Ok((key.owner == cocoon.owner && may).then_some((key.id, Some(key.owner))))
+    Ok((key.owner == service.owner && may).then_some((key.id, Some(key.owner))))
 }
 
 fn not_looked_up(error: &StoreError) -> Failure {
@@ -217,18 +219,18 @@ pub(super) fn ticket(route: &Route) -> Option<&str> {
     query.split('&').find_map(|pair| pair.strip_prefix("ticket="))
 }
 
-/// Turns a ticket into a pass, and leads to the cocoon.
+/// Turns a ticket into a pass, and leads to the upstream service.
 pub(super) fn enter(
     proxy: &Proxy,
-    cocoon: &Cocoon,
+    service: &UpstreamService,
     route: &Route,
     ticket: &str,
 ) -> Result<Response<Body>, Failure> {
     let secret = &proxy.0.config.secret;
-    let pass = take(proxy, cocoon, ticket)
+    let pass = take(proxy, service, ticket)
         .and_then(|pass| sign(secret, &pass, now()))
         .map_err(|error| Failure::new(StatusCode::UNAUTHORIZED, error.to_string()))?;
-    let (prefix, limit) = (&route.prefix, CocoonPass::LIFETIME.as_secs());
+    let (prefix, limit) = (&route.prefix, UpstreamPass::LIFETIME.as_secs());
     let secure = if route.scheme == "https" { "; Secure" } else { "" };
     let cookie = format!(
         "{COOKIE_NAME}={pass}; Path={prefix}/; Max-Age={limit}; HttpOnly; SameSite=Lax{secure}"
@@ -247,13 +249,17 @@ pub(super) fn enter(
     Ok(response)
 }
 
-fn take(proxy: &Proxy, cocoon: &Cocoon, ticket: &str) -> Result<CocoonPass, TokenError> {
+fn take(
+    proxy: &Proxy,
+    service: &UpstreamService,
+    ticket: &str,
+) -> Result<UpstreamPass, TokenError> {
     let now = now();
     let (ticket, expires): (EnterTicket, _) = verify(&proxy.0.config.secret, ticket, now)?;
-    if ticket.cocoon != cocoon.id || ticket.owner != cocoon.owner {
+    if ticket.service != service.id || ticket.owner != service.owner {
         return Err(TokenError::Audience { expected: "this cocoon" });
     }
     let mut used = proxy.0.tickets.lock().unwrap_or_else(PoisonError::into_inner);
     used.take(&ticket.nonce, expires, now)?;
-    Ok(CocoonPass { cocoon: ticket.cocoon, owner: ticket.owner, key: ticket.key })
+    Ok(UpstreamPass { service: ticket.service, owner: ticket.owner, key: ticket.key })
 }

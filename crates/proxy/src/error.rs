@@ -1,35 +1,35 @@
-//! Why something of a cocoon is refused, and what is shown when a cocoon cannot be: a small page for people,
-//! a problem for programs.
+//! Why something of an upstream service is refused, and what is shown when an upstream service cannot be: a
+//! small page for people, a problem for programs.
 
 use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
-use baton_api::{Answers, CocoonId, ErrorCode};
+use baton_api::{Answers, ErrorCode, UpstreamId};
 use std::net::SocketAddr;
 
-/// Why something of a cocoon is refused.
+/// Why something of an upstream service is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CocoonError {
+pub enum UpstreamError {
     /// The settings name it.
     #[error(
         "expected a cocoon that was named over the API, found {id}, which the settings name\nchange it there, under [[cocoons]]"
     )]
     InSettings {
         /// Which one.
-        id: CocoonId,
+        id: UpstreamId,
     },
     /// Another owner has it.
     #[error("expected an id that is free, found that another owner has {id}\nchoose another one")]
     Taken {
         /// Which one.
-        id: CocoonId,
+        id: UpstreamId,
     },
     /// There is none, or it belongs to someone else.
     #[error("no cocoon {id}\nbaton cocoons list shows yours")]
     NotFound {
         /// Which one was asked for.
-        id: CocoonId,
+        id: UpstreamId,
     },
     /// There are too many.
     #[error("expected at most {most} cocoons, found as many\nremove one first")]
@@ -59,10 +59,10 @@ pub enum CocoonError {
     NoProxy,
 }
 
-impl Answers for CocoonError {
+impl Answers for UpstreamError {
     fn code(&self) -> ErrorCode {
         match self {
-            Self::NotFound { .. } => ErrorCode::CocoonNotFound,
+            Self::NotFound { .. } => ErrorCode::UpstreamNotFound,
             Self::Taken { .. } => ErrorCode::NameTaken,
             Self::InSettings { .. } | Self::NoProxy => ErrorCode::Conflict,
             Self::TooMany { .. } => ErrorCode::StorageFull,
@@ -71,7 +71,7 @@ impl Answers for CocoonError {
     }
 }
 
-/// Why a cocoon is not shown; the second line says what to do.
+/// Why an upstream service is not shown; the second line says what to do.
 pub(super) struct Failure {
     pub(super) status: StatusCode,
     pub(super) detail: String,

@@ -1,6 +1,5 @@
-//! The way of a request to its cocoon, the wait for the answer, and its way back.
+//! The way of a request to its upstream service, the wait for the answer, and its way back.
 
-use crate::cocoon::Cocoon;
 use crate::error::Failure;
 use crate::headers::{
     WEBSOCKET, add_forwarded, are_too_large, drop_hop_by_hop, drop_hostile, drop_other_length,
@@ -8,6 +7,7 @@ use crate::headers::{
 };
 use crate::rewrite::{name_as_they_were, rewrite};
 use crate::route::{NoRoute, Route, route};
+use crate::upstream::UpstreamService;
 use crate::{Proxy, access, inject, now};
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
@@ -38,7 +38,7 @@ use tokio_util::sync::CancellationToken;
 pub(super) async fn answer(proxy: &Proxy, request: Request) -> Response {
     let accept = request.headers().get(ACCEPT).cloned();
     match find(proxy, &request) {
-        Ok((cocoon, route)) => match pass_on(proxy, &cocoon, &route, request).await {
+        Ok((service, route)) => match pass_on(proxy, &service, &route, request).await {
             Ok(response) => response,
             Err(failure) => failure.show(accept.as_ref()),
         },
@@ -48,7 +48,7 @@ pub(super) async fn answer(proxy: &Proxy, request: Request) -> Response {
     }
 }
 
-/// No cocoon answers.
+/// No upstream service answers.
 enum Elsewhere {
     Failed(Failure),
     /// The right address of what was asked for.
@@ -57,7 +57,10 @@ enum Elsewhere {
     ForIts(String),
 }
 
-fn find(proxy: &Proxy, request: &Request) -> Result<(std::sync::Arc<Cocoon>, Route), Elsewhere> {
+fn find(
+    proxy: &Proxy,
+    request: &Request,
+) -> Result<(std::sync::Arc<UpstreamService>, Route), Elsewhere> {
     let failed = |status, detail: String| Elsewhere::Failed(Failure::new(status, detail));
     if are_too_large(request.headers()) {
         let detail =
@@ -73,14 +76,14 @@ fn find(proxy: &Proxy, request: &Request) -> Result<(std::sync::Arc<Cocoon>, Rou
         NoRoute::Root(place) => Elsewhere::ForIts(place),
     })?;
     route.scheme = proxy.0.config.outside.scheme(&route);
-    let Some(cocoon) = proxy.cocoons().fetch(&route.cocoon) else {
+    let Some(service) = proxy.services().fetch(&route.service) else {
         let detail = format!(
             "expected a cocoon, found none with the id {}\nthe settings name the cocoons under [[cocoons]]",
-            route.cocoon
+            route.service
         );
         return Err(failed(StatusCode::NOT_FOUND, detail));
     };
-    Ok((cocoon, route))
+    Ok((service, route))
 }
 
 /// Leads a request on with its method and its body (RFC 9110, sections 15.4.8 and 15.4.9).
@@ -91,43 +94,43 @@ fn lead(how: StatusCode, place: &str) -> Response {
         response.headers_mut().insert(LOCATION, place);
     }
     if how == StatusCode::TEMPORARY_REDIRECT {
-        // A page of another cocoon means another place by the same address.
+        // A page of another upstream service means another place by the same address.
         response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     response
 }
 
-/// Sends the request to the cocoon, and gives its answer back.
+/// Sends the request to the upstream service, and gives its answer back.
 async fn pass_on(
     proxy: &Proxy,
-    cocoon: &Cocoon,
+    service: &UpstreamService,
     route: &Route,
     mut request: Request,
 ) -> Result<Response, Failure> {
     let peer = peer(proxy, &request);
     if let Some(ticket) = access::ticket(route) {
-        return access::enter(proxy, cocoon, route, ticket);
+        return access::enter(proxy, service, route, ticket);
     }
     let visit = request.extensions().get::<Visit>().cloned();
-    access::check(proxy, cocoon, route, request.headers(), peer, visit.as_ref()).await?;
+    access::check(proxy, service, route, request.headers(), peer, visit.as_ref()).await?;
     let changes = upgrade(request.headers()).map_err(|other| other_protocol(&other))?;
     if changes {
         access::check_origin(route, request.headers())?;
     }
     let path = route.target.split('?').next().unwrap_or_default().to_owned();
-    let settings = &cocoon.browser_debug;
+    let settings = &service.browser_debug;
     let is_navigation =
         !changes && inject::is_navigation(settings, request.method(), &path, request.headers());
     let browser = request.extensions_mut().remove::<OnUpgrade>();
-    let (request, moved) = outgoing(cocoon, route, request, changes, is_navigation, peer)?;
+    let (request, moved) = outgoing(service, route, request, changes, is_navigation, peer)?;
     let answer = moved.wait(proxy.0.config.first_byte, proxy.0.client.request(request)).await;
     let mut response = match answer {
         Some(Ok(response)) => response,
         Some(Err(_)) if let Some(trouble) = visit.and_then(|visit| visit.trouble()) => {
             return Err(broken_off(trouble));
         }
-        Some(Err(error)) => return Err(failed(cocoon, &error)),
-        None => return Err(slow(cocoon, proxy.0.config.first_byte.as_secs())),
+        Some(Err(error)) => return Err(failed(service, &error)),
+        None => return Err(slow(service, proxy.0.config.first_byte.as_secs())),
     };
     let switched = (response.status() == StatusCode::SWITCHING_PROTOCOLS).then(|| {
         let agrees = changes && upgrade(response.headers()) == Ok(true);
@@ -137,15 +140,15 @@ async fn pass_on(
     drop_other_length(headers);
     drop_hop_by_hop(headers);
     drop_hostile(headers);
-    rewrite(headers, route, &cocoon.upstream);
+    rewrite(headers, route, &service.upstream);
     if let Some(upstream) = switched {
-        return switch(cocoon, browser, upstream, response.map(Body::new), &proxy.0.ending);
+        return switch(service, browser, upstream, response.map(Body::new), &proxy.0.ending);
     }
     let status = response.status();
     if is_navigation && inject::is_page(settings, status, response.headers()) {
         let page = PageToken::new(
-            cocoon.id.clone(),
-            cocoon.owner.clone(),
+            service.id.clone(),
+            service.owner.clone(),
             &path,
             Nonce::new(rand::random()),
         );
@@ -183,9 +186,9 @@ fn peer(proxy: &Proxy, request: &Request) -> IpAddr {
     connection.map_or(Ipv4Addr::UNSPECIFIED.into(), |Connection(address)| address.ip())
 }
 
-/// The request as the cocoon gets it.
+/// The request as the upstream service gets it.
 fn outgoing(
-    cocoon: &Cocoon,
+    service: &UpstreamService,
     route: &Route,
     request: Request,
     changes: bool,
@@ -195,7 +198,7 @@ fn outgoing(
     let (mut parts, body) = request.into_parts();
     let address = Uri::builder()
         .scheme("http")
-        .authority(cocoon.upstream.authority())
+        .authority(service.upstream.authority())
         .path_and_query(&route.target);
     parts.uri = address.build().map_err(|_| {
         Failure::new(StatusCode::BAD_REQUEST, "expected a path, found something else")
@@ -227,7 +230,7 @@ fn outgoing(
 
 /// Joins the two connections once both have changed their protocol.
 fn switch(
-    cocoon: &Cocoon,
+    service: &UpstreamService,
     browser: Option<OnUpgrade>,
     upstream: Option<OnUpgrade>,
     mut response: Response,
@@ -238,7 +241,7 @@ fn switch(
             StatusCode::BAD_GATEWAY,
             format!(
                 "expected the cocoon {} to answer over HTTP, found that it changed the protocol",
-                cocoon.id
+                service.id
             ),
         ));
     };
@@ -277,10 +280,10 @@ fn broken_off(trouble: BodyTrouble) -> Failure {
     Failure::new(status, trouble.to_string())
 }
 
-/// The cocoon did not answer, or not as it should.
-fn failed(cocoon: &Cocoon, error: &Error) -> Failure {
-    tracing::debug!(cocoon = %cocoon.id, %error, "a cocoon did not answer");
-    let (id, url) = (&cocoon.id, cocoon.upstream.url());
+/// The upstream service did not answer, or not as it should.
+fn failed(service: &UpstreamService, error: &Error) -> Failure {
+    tracing::debug!(cocoon = %service.id, %error, "a cocoon did not answer");
+    let (id, url) = (&service.id, service.upstream.url());
     if is_timeout(error) {
         return Failure::new(
             StatusCode::GATEWAY_TIMEOUT,
@@ -313,13 +316,13 @@ fn is_timeout(error: &Error) -> bool {
     })
 }
 
-fn slow(cocoon: &Cocoon, seconds: u64) -> Failure {
+fn slow(service: &UpstreamService, seconds: u64) -> Failure {
     Failure::new(
         StatusCode::GATEWAY_TIMEOUT,
         format!(
             "expected the answer of the cocoon {} to begin within {seconds} s, found none\n\
          look why it takes so long, or allow it more with proxy.first_byte_timeout",
-            cocoon.id
+            service.id
         ),
     )
 }

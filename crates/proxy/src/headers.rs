@@ -20,7 +20,7 @@ pub(super) const MOST_BYTES: usize = 64 << 10;
 
 const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
 const PROXY_CONNECTION: HeaderName = HeaderName::from_static("proxy-connection");
-/// What tells a cocoon who asked, and how; what a browser says of it is not believed.
+/// What tells an upstream service who asked, and how; what a browser says of it is not believed.
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const FORWARDED_PREFIX: HeaderName = HeaderName::from_static("x-forwarded-prefix");
@@ -118,7 +118,7 @@ pub(super) fn is_our_cookie(pair: &[u8]) -> bool {
         .is_some_and(|name| name.eq_ignore_ascii_case(OUR_COOKIES.as_bytes()))
 }
 
-/// Takes away what no cocoon may say in our name.
+/// Takes away what no upstream service may say in our name.
 pub(super) fn drop_hostile(headers: &mut HeaderMap) {
     headers.remove(TOKEN);
     let cookies: Vec<HeaderValue> = headers.get_all(SET_COOKIE).iter().cloned().collect();
@@ -128,7 +128,7 @@ pub(super) fn drop_hostile(headers: &mut HeaderMap) {
     }
 }
 
-/// Tells the cocoon who asked, and how.
+/// Tells the upstream service who asked, and how.
 pub(super) fn add_forwarded(headers: &mut HeaderMap, route: &Route, peer: IpAddr) {
     for name in FORWARDED_BY_OTHERS {
         headers.remove(name);

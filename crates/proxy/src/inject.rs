@@ -3,8 +3,8 @@
 //! A page's script can read the headers of what it fetches, so only real navigations get a token:
 //! browsers mark them with headers that no script can set.
 
-use super::cocoon::BrowserDebug;
 use super::headers::TOKEN;
+use super::upstream::BrowserDebug;
 use axum::http::header::{
     ACCEPT, AGE, CACHE_CONTROL, CONTENT_TYPE, ETAG, EXPIRES, HeaderMap, HeaderName, HeaderValue,
     IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, PRAGMA, UPGRADE_INSECURE_REQUESTS,

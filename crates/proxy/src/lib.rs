@@ -1,16 +1,14 @@
-//! The proxy: stands in front of cocoons, and lets their pages be looked into.
+//! The proxy: stands in front of upstream services, and lets their pages be looked into.
 //!
-//! The one idea: what a cocoon and a browser say to each other passes through as it is, both ways and
-//! as it comes. Only what concerns the connection or us is changed: `headers` says which of them go on,
-//! `rewrite` corrects addresses that name the cocoon's own, and `inject` adds the token of a page to
-//! real navigations. A request goes by `route` (whose is it, and was it meant for us), `access` (who may),
-//! `forward` (on to the cocoon) and, when that fails, `error`. [`Cocoons`] are looked up for each request,
-//! so a change counts at once. `place` is where it stands, with what it is told, and `cocoon` what stands
-//! behind it.
+//! The one idea: what an upstream service and a browser say to each other passes through as it is, both ways
+//! and as it comes. Only what concerns the connection or us is changed: `headers` says which of them go on,
+//! `rewrite` corrects addresses that name the upstream service's own, and `inject` adds the token of a page
+//! to real navigations. A request goes by `route` (whose is it, and was it meant for us), `access` (who may),
+//! `forward` (on to the upstream service) and, when that fails, `error`. [`UpstreamServices`] are looked up
+//! for each request, so a change counts at once. `place` is where it stands, with what it is told, and
+//! `upstream` what stands behind it.
 
 mod access;
-mod cocoon;
-pub mod cocoons;
 mod error;
 mod forward;
 mod headers;
@@ -18,14 +16,16 @@ mod inject;
 mod place;
 mod rewrite;
 mod route;
+mod upstream;
+pub mod upstreams;
 
-pub use access::{CocoonPass, EnterTicket, TicketKey};
-pub use cocoon::{
-    Access, BrowserDebug, Cocoon, CocoonChoices, Cocoons, InvalidUpstream, PageChoices, PageTexts,
-    Upstream,
+pub use access::{EnterTicket, TicketKey, UpstreamPass};
+pub use error::UpstreamError;
+pub use place::{OpenUpstream, Outside, OutsideError, ProxyPlace, ProxySettings};
+pub use upstream::{
+    Access, BrowserDebug, InvalidUpstream, PageChoices, PageTexts, Upstream, UpstreamChoices,
+    UpstreamService, UpstreamServices,
 };
-pub use error::CocoonError;
-pub use place::{OpenCocoon, Outside, OutsideError, ProxyPlace, ProxySettings};
 
 use axum::body::Body;
 use baton_api::debug::EpochMs;
@@ -43,28 +43,28 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tower::service_fn;
 
-/// How long a connection to a cocoon may take.
+/// How long a connection to an upstream service may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
-/// How long a connection to a cocoon that nobody uses is kept.
+/// How long a connection to an upstream service that nobody uses is kept.
 const IDLE_LIMIT: Duration = Duration::from_secs(90);
-/// How many of them are kept for each cocoon.
+/// How many of them are kept for each upstream service.
 const IDLE_MOST: usize = 32;
-/// How large the head of a cocoon's answer may be, in bytes.
+/// How large the head of an upstream service's answer may be, in bytes.
 const HEAD_BYTES: usize = 128 << 10;
 /// How long what is under way has when the proxy ends.
 const ENDING_LIMIT: Duration = Duration::from_secs(15);
 
 /// What a proxy is given.
 pub struct ProxyConfig {
-    /// The name whose subdomains are cocoons, beside `localhost`, such as `dev.example.org`.
+    /// The name whose subdomains are upstream services, beside `localhost`, such as `dev.example.org`.
     pub host: Option<String>,
-    /// The cocoons.
-    pub cocoons: Cocoons,
+    /// The upstream services.
+    pub services: UpstreamServices,
     /// What signs tokens, tickets and passes.
     pub secret: DebugSecret,
-    /// How long a cocoon may take until its answer begins, or its request moves on.
+    /// How long an upstream service may take until its answer begins, or its request moves on.
     pub first_byte: Duration,
-    /// Where keys are looked up; without it only passes open cocoons with `access = "key"`.
+    /// Where keys are looked up; without it only passes open upstream services with `access = "key"`.
     pub keys: Option<Store>,
     /// Who reaches it, and how.
     pub outside: Outside,
@@ -124,18 +124,19 @@ impl Proxy {
         }
     }
 
-    /// The cocoons behind it.
-    pub fn cocoons(&self) -> &Cocoons {
-        &self.0.config.cocoons
+    /// The upstream services behind it.
+    pub fn services(&self) -> &UpstreamServices {
+        &self.0.config.services
     }
 }
 
-/// Says of which cocoons scripts can read the tokens.
-pub fn warn_of_guesses(cocoons: &Cocoons) {
-    let guessed = cocoons.list().into_iter().filter(|one| one.browser_debug.without_fetch_metadata);
-    for cocoon in guessed {
+/// Says of which upstream services scripts can read the tokens.
+pub fn warn_of_guesses(services: &UpstreamServices) {
+    let guessed =
+        services.list().into_iter().filter(|one| one.browser_debug.without_fetch_metadata);
+    for service in guessed {
         tracing::warn!(
-            cocoon = %cocoon.id,
+            cocoon = %service.id,
             "navigations are guessed: scripts of its pages can read the token of a page"
         );
     }

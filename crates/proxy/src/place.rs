@@ -2,51 +2,52 @@
 //!
 //! The one idea: at a loopback address everybody speaks clear text that never leaves the machine. At any
 //! other address the proxy speaks TLS, or another one in front of it does, as for the node itself; and there
-//! every cocoon wants a key or a pass, for "this machine only" can not be told from outside.
+//! every upstream service wants a key or a pass, for "this machine only" can not be told from outside.
 
-use crate::cocoon::{Access, Cocoon, PageChoices};
-use crate::error::CocoonError;
+use crate::error::UpstreamError;
 use crate::route::Route;
-use baton_api::CocoonId;
-use baton_api::debug::WatchedCocoon;
+use crate::upstream::{Access, PageChoices, UpstreamService};
+use baton_api::UpstreamId;
+use baton_api::debug::WatchedUpstream;
 use baton_net::tls::{self, Exposure, NotLoopback, TlsError};
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio_rustls::TlsAcceptor;
 use url::Url;
 
-/// What stands in front of cocoons.
+/// What stands in front of upstream services.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProxySettings {
     /// Where it listens; none means that the node has no proxy.
     pub listen: Option<SocketAddr>,
-    /// The name whose subdomains are cocoons, beside `localhost`.
+    /// The name whose subdomains are upstream services, beside `localhost`.
     pub host: Option<String>,
-    /// How long a cocoon may take until its answer begins.
+    /// How long an upstream service may take until its answer begins.
     pub first_byte: Duration,
-    /// The cocoons of the settings.
-    pub cocoons: Vec<Cocoon>,
-    /// What holds for every cocoon that does not say otherwise.
+    /// The upstream services of the settings.
+    pub services: Vec<UpstreamService>,
+    /// What holds for every upstream service that does not say otherwise.
     pub pages: PageChoices,
 }
 
 impl ProxySettings {
-    /// How much of a body is kept of the tabs of sessions, in bytes: what holds for every cocoon that does not
-    /// say otherwise.
+    /// How much of a body is kept of the tabs of sessions, in bytes: what holds for every upstream service
+    /// that does not say otherwise.
     pub fn body_bytes(&self) -> usize {
         usize::try_from(self.pages.clone().settle().response_body_max_size).unwrap_or(usize::MAX)
     }
 
     /// The same of whatever keeps most.
     pub fn most_body_bytes(&self) -> usize {
-        let asked = self.cocoons.iter().map(|cocoon| cocoon.browser_debug.response_body_max_size);
+        let asked =
+            self.services.iter().map(|service| service.browser_debug.response_body_max_size);
         let asked = asked.filter_map(|asked| usize::try_from(asked).ok());
         asked.fold(self.body_bytes(), usize::max)
     }
 
-    /// Whether the settings name this cocoon.
-    pub fn names(&self, id: &CocoonId) -> bool {
-        self.cocoons.iter().any(|cocoon| cocoon.id == *id)
+    /// Whether the settings name this upstream service.
+    pub fn names(&self, id: &UpstreamId) -> bool {
+        self.services.iter().any(|service| service.id == *id)
     }
 }
 
@@ -59,16 +60,16 @@ pub struct Outside {
     behind_proxy: bool,
 }
 
-/// A cocoon that wants no key, where others can reach it.
+/// An upstream service that wants no key, where others can reach it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected every cocoon to want a key, because other machines reach proxy.listen, {found}; found that \
      {id} wants none\n\
      set its access to \"key\", or let the proxy listen at a loopback address"
 )]
-pub struct OpenCocoon {
+pub struct OpenUpstream {
     /// Which one.
-    pub id: CocoonId,
+    pub id: UpstreamId,
     /// Where the proxy listens.
     pub found: SocketAddr,
 }
@@ -79,9 +80,9 @@ pub enum OutsideError {
     /// Other machines could read along.
     #[error(transparent)]
     NotLoopback(#[from] NotLoopback),
-    /// Others could reach a cocoon without a key.
+    /// Others could reach an upstream service without a key.
     #[error(transparent)]
-    Open(#[from] OpenCocoon),
+    Open(#[from] OpenUpstream),
     /// TLS cannot be spoken as the settings say.
     #[error(transparent)]
     Tls(#[from] TlsError),
@@ -89,28 +90,29 @@ pub enum OutsideError {
 
 impl Outside {
     /// How a proxy at `address` is protected. Fails when other machines reach it and could read along, or
-    /// could reach one of these cocoons without a key.
+    /// could reach one of these upstream services without a key.
     pub fn prepare<'a>(
         exposure: &Exposure,
         address: SocketAddr,
-        cocoons: impl IntoIterator<Item = &'a Cocoon>,
+        services: impl IntoIterator<Item = &'a UpstreamService>,
     ) -> Result<Self, OutsideError> {
         let behind_proxy = exposure.behind_proxy;
         if address.ip().to_canonical().is_loopback() {
             return Ok(Self { reached_at: None, tls: None, behind_proxy });
         }
         exposure.check_setting("proxy.listen", address)?;
-        if let Some(open) = cocoons.into_iter().find(|cocoon| cocoon.access == Access::Loopback) {
-            return Err(OpenCocoon { id: open.id.clone(), found: address }.into());
+        if let Some(open) = services.into_iter().find(|service| service.access == Access::Loopback)
+        {
+            return Err(OpenUpstream { id: open.id.clone(), found: address }.into());
         }
         let tls = exposure.tls.as_ref().map(tls::load).transpose()?;
         Ok(Self { reached_at: Some(address), tls, behind_proxy })
     }
 
-    /// Whether a cocoon may be one that wants no key.
-    pub(crate) fn allows(&self, access: Access) -> Result<(), CocoonError> {
+    /// Whether an upstream service may be one that wants no key.
+    pub(crate) fn allows(&self, access: Access) -> Result<(), UpstreamError> {
         match (access, self.reached_at) {
-            (Access::Loopback, Some(found)) => Err(CocoonError::Open { found }),
+            (Access::Loopback, Some(found)) => Err(UpstreamError::Open { found }),
             _ => Ok(()),
         }
     }
@@ -147,17 +149,17 @@ impl Outside {
 pub struct ProxyPlace {
     /// Where it listens.
     pub address: SocketAddr,
-    /// The name whose subdomains are cocoons, beside `localhost`.
+    /// The name whose subdomains are upstream services, beside `localhost`.
     pub host: Option<String>,
     /// Who reaches it, and how.
     pub outside: Outside,
 }
 
 impl ProxyPlace {
-    /// Where a person begins: at the host name of the cocoon's own.
-    pub fn home(&self, cocoon: &Cocoon) -> Option<Url> {
+    /// Where a person begins: at the host name of the upstream service's own.
+    pub fn home(&self, service: &UpstreamService) -> Option<Url> {
         let host = self.host.as_deref().unwrap_or("localhost");
-        format!("{}/", self.origin(&format!("{}.{host}", cocoon.id))).parse().ok()
+        format!("{}/", self.origin(&format!("{}.{host}", service.id))).parse().ok()
     }
 
     /// The origin of a host. One that leads to this machine from elsewhere is the proxy's in front, when there
@@ -174,18 +176,18 @@ impl ProxyPlace {
         }
     }
 
-    /// Every address of the cocoon's first page, that of [`home`](Self::home) among them.
-    pub fn urls(&self, cocoon: &Cocoon) -> Vec<Url> {
-        let ways = self.ways(cocoon).into_iter();
+    /// Every address of the upstream service's first page, that of [`home`](Self::home) among them.
+    pub fn urls(&self, service: &UpstreamService) -> Vec<Url> {
+        let ways = self.ways(service).into_iter();
         ways.filter_map(|way| format!("{}{}", way.origin, way.path).parse().ok()).collect()
     }
 
-    /// Every way to the pages of a cocoon: by a host name of its own, and by a path.
-    pub fn ways(&self, cocoon: &Cocoon) -> Vec<WatchedCocoon> {
-        let id = &cocoon.id;
-        let way = |origin: String, path: String| WatchedCocoon {
+    /// Every way to the pages of an upstream service: by a host name of its own, and by a path.
+    pub fn ways(&self, service: &UpstreamService) -> Vec<WatchedUpstream> {
+        let id = &service.id;
+        let way = |origin: String, path: String| WatchedUpstream {
             id: id.clone(),
-            name: Some(cocoon.name.clone()),
+            name: Some(service.name.clone()),
             origin,
             path,
         };

@@ -1,11 +1,11 @@
-//! Addresses in a cocoon's answer that name its own place, which the browser does not know.
+//! Addresses in an upstream service's answer that name its own place, which the browser does not know.
 //!
 //! Behind a host name of its own little is left to do. Behind a path everything absolute needs the
 //! prefix; what stands in pages and scripts is not touched. A service on this machine does not know by which of
 //! the machine's own names it is asked, so each of them is its own.
 
-use super::cocoon::Upstream;
 use super::route::Route;
+use super::upstream::Upstream;
 use axum::http::header::{
     CONTENT_LOCATION, COOKIE, HeaderMap, HeaderName, HeaderValue, LOCATION, REFRESH, SET_COOKIE,
 };
@@ -14,8 +14,8 @@ use url::{Host, Position, Url};
 
 /// What a cookie's name begins with that only the root of a host may have (RFC 6265bis, section 4.1.3.2).
 const OF_A_HOST: &str = "__Host-";
-/// What the browser knows instead behind a path: such a cookie has to stay with that, or every cocoon of the
-/// host would get it.
+/// What the browser knows instead behind a path: such a cookie has to stay with that, or every upstream
+/// service of the host would get it.
 const BELOW_A_PATH: &str = "cocoon-host-";
 
 /// Gives cookies that [`rewrite`] has named otherwise their own names.
@@ -105,9 +105,9 @@ fn refresh(text: &str, route: &Route, upstream: &Upstream) -> Option<String> {
     Some(format!("{}; url={right}", time.trim()))
 }
 
-/// Whether an address is where the cocoon answers; also by the name that the browser gave the host: a server
-/// may put its own port behind the name that a request has, as nginx does in redirects. And by each name of
-/// this machine, if the cocoon is here.
+/// Whether an address is where the upstream service answers; also by the name that the browser gave the host:
+/// a server may put its own port behind the name that a request has, as nginx does in redirects. And by each
+/// name of this machine, if the upstream service is here.
 fn is_own(url: &Url, route: &Route, upstream: &Upstream) -> bool {
     let upstream = upstream.url();
     let named = Url::parse(&format!("http://{}", route.host)).ok();
@@ -137,7 +137,7 @@ fn prefixed(path: &str, prefix: &str) -> Option<String> {
     if prefix.is_empty() || has_it { None } else { Some(format!("{prefix}{path}")) }
 }
 
-/// A cookie that stays with the name and the prefix of its cocoon.
+/// A cookie that stays with the name and the prefix of its upstream service.
 fn cookie(text: &str, prefix: &str) -> String {
     let attribute = |attribute: &&str| -> Option<String> {
         let (name, value) = attribute.split_once('=').unwrap_or((attribute, ""));
@@ -174,7 +174,7 @@ mod tests {
 
     fn route(prefix: &str, host: &str) -> Route {
         Route {
-            cocoon: "shop".parse().unwrap(),
+            service: "shop".parse().unwrap(),
             target: "/".to_owned(),
             prefix: prefix.to_owned(),
             host: host.to_owned(),

@@ -2,24 +2,24 @@
 //! means the root of its own service, by the page that it says it comes from.
 //!
 //! A page can point a name of its own at this machine (DNS rebinding). So only names count that are
-//! ours: `localhost`, loopback addresses, the configured host, and names of cocoons below them.
+//! ours: `localhost`, loopback addresses, the configured host, and names of upstream services below them.
 
 use axum::http::header::{HOST, REFERER};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Uri};
-use baton_api::CocoonId;
+use baton_api::UpstreamId;
 use std::net::IpAddr;
 use url::{Position, Url};
 
-/// What stands before the id of a cocoon in a path.
+/// What stands before the id of an upstream service in a path.
 const PREFIX: &str = "/proxy/";
 
 /// Whose a request is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Route {
-    /// Which cocoon.
-    pub(super) cocoon: CocoonId,
-    /// The path and the query that the cocoon gets.
+    /// Which upstream service.
+    pub(super) service: UpstreamId,
+    /// The path and the query that the upstream service gets.
     pub(super) target: String,
     /// What was taken off the path: nothing, or `/proxy/` and the id.
     pub(super) prefix: String,
@@ -45,7 +45,7 @@ pub(super) enum NoRoute {
     Nothing(String),
     #[error("expected a path that ends with a slash")]
     Slash(String),
-    /// A page of a cocoon asked for something at its own root, which is here.
+    /// A page of an upstream service asked for something at its own root, which is here.
     #[error("expected the place of a cocoon before the path")]
     Root(String),
 }
@@ -67,26 +67,26 @@ pub(super) fn route(uri: &Uri, headers: &HeaderMap, ours: Option<&str>) -> Resul
     let bases = ["localhost"].into_iter().chain(ours);
     let by_name = bases.clone().find_map(|base| name.strip_suffix(base)?.strip_suffix('.'));
     if let Some(label) = by_name {
-        let cocoon = label.parse().map_err(|_| NoRoute::Nothing("localhost".to_owned()))?;
+        let service = label.parse().map_err(|_| NoRoute::Nothing("localhost".to_owned()))?;
         let target = target.to_owned();
-        return Ok(Route { cocoon, target, prefix: String::new(), host, is_loopback, scheme });
+        return Ok(Route { service, target, prefix: String::new(), host, is_loopback, scheme });
     }
     if !is_loopback && !bases.clone().any(|base| base == name) {
         return Err(NoRoute::Foreign);
     }
     let nothing = || NoRoute::Nothing(host.clone());
     let Some((id, target)) = below(target) else {
-        let place = referring(headers, &host).map(|cocoon| format!("{PREFIX}{cocoon}{target}"));
+        let place = referring(headers, &host).map(|service| format!("{PREFIX}{service}{target}"));
         let place = place.filter(|_| target.starts_with('/'));
         return Err(place.map_or_else(nothing, NoRoute::Root));
     };
-    let cocoon: CocoonId = id.parse().map_err(|_| nothing())?;
+    let service: UpstreamId = id.parse().map_err(|_| nothing())?;
     if !target.starts_with('/') {
         // Relative addresses of the page would lead elsewhere.
-        return Err(NoRoute::Slash(format!("{PREFIX}{cocoon}/{target}")));
+        return Err(NoRoute::Slash(format!("{PREFIX}{service}/{target}")));
     }
-    let prefix = format!("{PREFIX}{cocoon}");
-    Ok(Route { cocoon, target: target.to_owned(), prefix, host, is_loopback, scheme })
+    let prefix = format!("{PREFIX}{service}");
+    Ok(Route { service, target: target.to_owned(), prefix, host, is_loopback, scheme })
 }
 
 /// The id behind [`PREFIX`], and the target behind that.
@@ -95,8 +95,8 @@ fn below(target: &str) -> Option<(&str, &str)> {
     Some(rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len())))
 }
 
-/// The cocoon of the page that a request says it comes from, when that is by a path of this host.
-fn referring(headers: &HeaderMap, host: &str) -> Option<CocoonId> {
+/// The upstream service of the page that a request says it comes from, when that is by a path of this host.
+fn referring(headers: &HeaderMap, host: &str) -> Option<UpstreamId> {
     let page = Url::parse(headers.get(REFERER)?.to_str().ok()?).ok()?;
     let is_here = page[Position::BeforeHost..Position::AfterPort].eq_ignore_ascii_case(host);
     let (id, _) = below(page.path()).filter(|_| is_here)?;
@@ -135,7 +135,7 @@ mod tests {
     fn a_cocoon_is_found_by_name_and_by_path() {
         let found = |host, target| {
             let route = find(host, target).unwrap();
-            (route.cocoon.to_string(), route.target, route.prefix, route.is_loopback)
+            (route.service.to_string(), route.target, route.prefix, route.is_loopback)
         };
         let row = |id: &str, target: &str, prefix: &str, loopback| {
             (id.to_owned(), target.to_owned(), prefix.to_owned(), loopback)

@@ -145,7 +145,7 @@ pub(crate) fn store(error: &StoreError) -> ErrorCode {
         }
         StoreError::SnapshotNotFound { .. } => ErrorCode::NoSnapshot,
         StoreError::KeyNotFound { .. } => ErrorCode::KeyNotFound,
-        StoreError::CocoonNotFound { .. } => ErrorCode::CocoonNotFound,
+        StoreError::UpstreamNotFound { .. } => ErrorCode::UpstreamNotFound,
         StoreError::IdTaken { .. }
         | StoreError::HeldElsewhere { .. }
         | StoreError::PeerTaken { .. }

@@ -68,9 +68,9 @@ pub enum Action {
     /// A key was revoked.
     RevokeKey,
     /// A service came behind the proxy, or something else is said of it.
-    PutCocoon,
+    PutUpstream,
     /// A service left it.
-    RemoveCocoon,
+    RemoveUpstream,
     /// A sandbox was made.
     CreateSandbox,
     /// A command was run in a sandbox.
@@ -139,8 +139,8 @@ impl Action {
             Self::KeepContext => "session.keep_context",
             Self::CreateKey => "key.create",
             Self::RevokeKey => AuditEntry::REVOKE_KEY,
-            Self::PutCocoon => "cocoon.put",
-            Self::RemoveCocoon => "cocoon.remove",
+            Self::PutUpstream => "cocoon.put",
+            Self::RemoveUpstream => "cocoon.remove",
             Self::CreateSandbox => "sandbox.create",
             Self::ExecSandbox => "sandbox.exec",
             Self::Lend => "session.lend",

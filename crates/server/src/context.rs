@@ -11,8 +11,8 @@ use baton_federation::Federation;
 use baton_net::connections::Freight;
 use baton_net::outbound::Outbound;
 use baton_net::rates::Rates;
-use baton_proxy::cocoons::Front;
-use baton_proxy::{Cocoons, ProxyPlace, ProxySettings};
+use baton_proxy::upstreams::Front;
+use baton_proxy::{ProxyPlace, ProxySettings, UpstreamServices};
 use baton_runtime::live::BrowserSupervisor;
 use baton_runtime::{Activity, Feed, Runtime, Tickets};
 use baton_store::Store;
@@ -40,7 +40,7 @@ pub struct Context {
     pub bus: Arc<dyn Bus>,
     /// The browsers of people that tell of their tabs.
     pub(crate) browsers: Browsers,
-    /// Those of an operation on cocoons.
+    /// Those of an operation on upstream services.
     pub front: Front,
     /// How often somebody asked.
     pub rates: Rates,
@@ -67,7 +67,7 @@ pub struct Surroundings {
     /// With what the tokens of debug tabs are signed.
     pub debug_secret: DebugSecret,
     /// What stands behind this node's proxy.
-    pub cocoons: Cocoons,
+    pub services: UpstreamServices,
     /// What the settings say of the proxy.
     pub proxy_settings: ProxySettings,
     /// Where the proxy is reached, when this node has one.
@@ -106,7 +106,7 @@ impl Context {
             supervisor,
             relay,
             debug_secret,
-            cocoons,
+            services,
             proxy_settings,
             proxy,
             sandboxes,
@@ -125,7 +125,7 @@ impl Context {
         let node = identity.node();
         let front = Front {
             store: store.clone(),
-            cocoons,
+            services,
             settings: Arc::new(proxy_settings),
             place: proxy,
             secret: debug_secret.clone(),

@@ -5,8 +5,8 @@ use baton_api::{Answers, ErrorCode, Invalid, by_way_of};
 use baton_debug::LookError;
 use baton_federation::FederationError;
 use baton_net::WayError;
-use baton_proxy::CocoonError;
-use baton_proxy::cocoons::CocoonsError;
+use baton_proxy::UpstreamError;
+use baton_proxy::upstreams::ServicesError;
 use baton_runtime::RuntimeError;
 use baton_runtime::answers::file;
 use baton_runtime::keys::NoKey;
@@ -31,9 +31,9 @@ pub enum NodeError {
     /// There is no answer about a tab.
     #[error(transparent)]
     Look(#[from] LookError),
-    /// A cocoon is not as the request wants it.
+    /// An upstream service is not as the request wants it.
     #[error(transparent)]
-    Cocoon(#[from] CocoonError),
+    UpstreamService(#[from] UpstreamError),
     /// An operation on agents was not done.
     #[error(transparent)]
     Agents(AgentsError),
@@ -104,11 +104,11 @@ impl From<AgentsError> for NodeError {
     }
 }
 
-impl From<CocoonsError> for NodeError {
-    fn from(error: CocoonsError) -> Self {
+impl From<ServicesError> for NodeError {
+    fn from(error: ServicesError) -> Self {
         match error {
-            CocoonsError::Runtime(error) => Self::Runtime(error),
-            CocoonsError::Cocoon(error) => Self::Cocoon(error),
+            ServicesError::Runtime(error) => Self::Runtime(error),
+            ServicesError::UpstreamService(error) => Self::UpstreamService(error),
         }
     }
 }
@@ -140,7 +140,7 @@ impl Answers for NodeError {
             Self::Runtime(error) => error.code(),
             Self::Sync(error) => error.code(),
             Self::Look(error) => look(error),
-            Self::Cocoon(error) => error.code(),
+            Self::UpstreamService(error) => error.code(),
             Self::Agents(error) => error.code(),
             Self::Exchange(DataError::Io { source, .. }) => file(source),
             // The protocol knows by 404 that it is to begin anew.
@@ -161,7 +161,7 @@ impl Answers for NodeError {
         match self {
             Self::Runtime(error) => error.hint(),
             Self::Sync(error) => error.hint(),
-            Self::Cocoon(error) => error.hint(),
+            Self::UpstreamService(error) => error.hint(),
             Self::Agents(error) => error.hint(),
             error => baton_api::usual_hint(error.code()),
         }

@@ -19,8 +19,8 @@ use baton_agents::AgentsError;
 use baton_api::{Answers, ErrorCode, Invalid, Problem, by_way_of};
 use baton_net::connections::Connection;
 use baton_net::tls::forwarded_for;
-use baton_proxy::CocoonError;
-use baton_proxy::cocoons::CocoonsError;
+use baton_proxy::UpstreamError;
+use baton_proxy::upstreams::ServicesError;
 use baton_runtime::RuntimeError;
 use baton_sync::SyncError;
 use baton_sync::oidc::TokenRefusal;
@@ -229,7 +229,7 @@ impl From<NodeError> for Refusal {
 }
 
 by_way_of! {
-    Refusal: NodeError { RuntimeError, SyncError, AgentsError, CocoonError, CocoonsError, Invalid }
+    Refusal: NodeError { RuntimeError, SyncError, AgentsError, UpstreamError, ServicesError, Invalid }
 }
 
 impl IntoResponse for Refusal {

@@ -15,7 +15,8 @@ use baton_net::connections::{Bounds, Freight};
 use baton_net::rates::Rates;
 use baton_net::tls::TlsError;
 use baton_proxy::{
-    Cocoons, Outside, OutsideError, Proxy, ProxyConfig, ProxyPlace, ProxySettings, cocoons,
+    Outside, OutsideError, Proxy, ProxyConfig, ProxyPlace, ProxySettings, UpstreamServices,
+    upstreams,
 };
 use baton_runtime::live::{BrowserSupervisor, LiveError, SupervisorConfig};
 use baton_runtime::{board, life};
@@ -158,7 +159,7 @@ async fn run(
     let tab = Limits { body_bytes: config.proxy.most_body_bytes(), ..Limits::default() };
     let relay = Relay::new(RelayLimits { tab, ..RelayLimits::default() });
     let debug_secret = debug_secret(config.debug_secret.as_ref(), &data)?;
-    let cocoons = cocoons::load(&store, &config.proxy).await?;
+    let services = upstreams::load(&store, &config.proxy).await?;
     let supervisor =
         BrowserSupervisor::new(store.clone(), supervisor_config(&config, node, relay.clone())?);
     ensure_local_key(&store, &data, config.lease.map(|_| node)).await?;
@@ -175,7 +176,7 @@ async fn run(
     let _beating = supervisor.start_beating(shutdown.clone()).await?;
     let lost = recover(&supervisor).await?;
     let front =
-        Front { cocoons: &cocoons, secret: &debug_secret, store: &store, rates: &rates, bounds };
+        Front { services: &services, secret: &debug_secret, store: &store, rates: &rates, bounds };
     let proxy = open_proxy(&config.proxy, outside, front, &shutdown).await?;
     let (proxy, proxying) = proxy.unzip();
     let context = Context::new(Surroundings {
@@ -183,7 +184,7 @@ async fn run(
         supervisor,
         relay,
         debug_secret,
-        cocoons,
+        services,
         proxy_settings: config.proxy.clone(),
         proxy,
         sandboxes,
@@ -256,7 +257,7 @@ pub fn debug_secret(
 
 /// What a proxy stands in front of.
 struct Front<'a> {
-    cocoons: &'a Cocoons,
+    services: &'a UpstreamServices,
     secret: &'a DebugSecret,
     store: &'a Store,
     rates: &'a Rates,
@@ -265,7 +266,7 @@ struct Front<'a> {
 
 /// Who reaches the proxy, if the settings want one.
 fn outside(config: &Config) -> Result<Option<Outside>, ServeError> {
-    let prepare = |address| Outside::prepare(&config.exposure, address, &config.proxy.cocoons);
+    let prepare = |address| Outside::prepare(&config.exposure, address, &config.proxy.services);
     Ok(config.proxy.listen.map(prepare).transpose()?)
 }
 
@@ -283,7 +284,7 @@ async fn open_proxy(
     let place = ProxyPlace { address: listens, host, outside: outside.clone() };
     let config = ProxyConfig {
         host: settings.host.clone(),
-        cocoons: front.cocoons.clone(),
+        services: front.services.clone(),
         secret: front.secret.clone(),
         first_byte: settings.first_byte,
         keys: Some(front.store.clone()),
@@ -291,8 +292,8 @@ async fn open_proxy(
         rates: front.rates.clone(),
         bounds: front.bounds,
     };
-    baton_proxy::warn_of_guesses(front.cocoons);
-    tracing::info!(address = %place.address, cocoons = front.cocoons.list().len(), "the proxy is ready");
+    baton_proxy::warn_of_guesses(front.services);
+    tracing::info!(address = %place.address, cocoons = front.services.list().len(), "the proxy is ready");
     Ok(Some((place, Proxy::new(config, ending.clone()).serve(listener))))
 }
 

@@ -182,9 +182,9 @@ pub enum StoreError {
         /// What is wrong with it.
         why: String,
     },
-    /// The owner has no such cocoon.
+    /// The owner has no such upstream service.
     #[error("no cocoon {id:?}")]
-    CocoonNotFound {
+    UpstreamNotFound {
         /// Which one was asked for.
         id: String,
     },

@@ -11,7 +11,7 @@
 //! it and look at it while others use it, `transfer` carries its rows from one engine to the other;
 //! `sealed_file` seals what leaves the data folder; `seal` compresses and encrypts; `write` begins what
 //! changes something; `blocking` takes long work off the async threads; `row` decodes rows;
-//! `sessions`, `leases`, `snapshots`, `parts`, `agents`, `receipts`, `api_keys`, `cocoons` and `audit`
+//! `sessions`, `leases`, `snapshots`, `parts`, `agents`, `receipts`, `api_keys`, `upstreams` and `audit`
 //! hold the verbs, and for sync `identities`, `peers`, `shared` (revisions) and `packed` (parts that
 //! travel); `error` is what can go wrong, and `fault` translates what an engine says. [`data`] is the
 //! folder, [`plain`] opens files that somebody else may have put there, and [`clock`] tells by which
@@ -22,7 +22,6 @@ mod api_keys;
 mod audit;
 pub mod blocking;
 pub mod clock;
-mod cocoons;
 mod config;
 mod connect;
 mod copy;
@@ -49,12 +48,12 @@ mod shared;
 mod snapshots;
 mod store;
 mod transfer;
+mod upstreams;
 mod write;
 
 pub use agents::Driver;
 pub use api_keys::{ApiKey, FoundKey, local_key_name};
 pub use audit::AuditEntry;
-pub use cocoons::StoredCocoon;
 pub use config::{Config, DatabaseUrl, InvalidDatabaseUrl, Limits};
 pub use error::StoreError;
 pub use identities::StoredIdentity;
@@ -70,3 +69,4 @@ pub use shared::{Base, CommitShared, Generation, RevisionContent, Shared};
 pub use snapshots::{NewSnapshot, Snapshot};
 pub use store::Store;
 pub use transfer::refuse_filled;
+pub use upstreams::StoredUpstream;

@@ -1,12 +1,12 @@
-//! Operations on tabs that can be looked into, and on the cocoons whose pages they show.
+//! Operations on tabs that can be looked into, and on the upstream services whose pages they show.
 
 use super::{BROWSER_LIMIT, Client, ClientError};
-use crate::cocoon::{CocoonId, CocoonList, CocoonTicket, CocoonView, PutCocoon};
 use crate::debug::{
     ConsoleData, ConsoleFilters, DebugTabs, NetworkData, NetworkFilters, PairingCode, Reveal,
     TabToken, Wait,
 };
 use crate::session::{SessionView, SwitchDebug};
+use crate::upstream::{PutUpstream, UpstreamId, UpstreamList, UpstreamTicket, UpstreamView};
 use baton_session::Owner;
 use reqwest::Method;
 
@@ -61,24 +61,24 @@ impl Client {
 }
 
 impl Client {
-    /// The caller's cocoons.
-    pub async fn list_cocoons(&self) -> Result<CocoonList, ClientError> {
+    /// The caller's upstream services.
+    pub async fn list_upstreams(&self) -> Result<UpstreamList, ClientError> {
         self.fetch(self.request(Method::GET, &["cocoons"])?).await
     }
 
-    /// Names a cocoon, or says something else of it.
-    pub async fn put_cocoon(
+    /// Names an upstream service, or says something else of it.
+    pub async fn put_upstream(
         &self,
-        id: &CocoonId,
-        request: &PutCocoon,
-    ) -> Result<CocoonView, ClientError> {
+        id: &UpstreamId,
+        request: &PutUpstream,
+    ) -> Result<UpstreamView, ClientError> {
         self.fetch(self.request(Method::PUT, &["cocoons", id.as_str()])?.json(request)).await
     }
 
-    /// Takes a cocoon of `owner`, or of the caller, from behind the proxy.
-    pub async fn delete_cocoon(
+    /// Takes an upstream service of `owner`, or of the caller, from behind the proxy.
+    pub async fn delete_upstream(
         &self,
-        id: &CocoonId,
+        id: &UpstreamId,
         owner: Option<&Owner>,
     ) -> Result<(), ClientError> {
         let call = self.request(Method::DELETE, &["cocoons", id.as_str()])?;
@@ -89,8 +89,8 @@ impl Client {
         self.fetch_bytes(call).await.map(drop)
     }
 
-    /// An address that opens a cocoon of the caller in a browser, once.
-    pub async fn enter_cocoon(&self, id: &CocoonId) -> Result<CocoonTicket, ClientError> {
+    /// An address that opens an upstream service of the caller in a browser, once.
+    pub async fn enter_upstream(&self, id: &UpstreamId) -> Result<UpstreamTicket, ClientError> {
         self.fetch(self.request(Method::POST, &["cocoons", id.as_str(), "ticket"])?).await
     }
 }

@@ -6,7 +6,7 @@ use super::answer::{
 };
 use super::event::{ConsoleEvent, NetworkEvent};
 use super::tab::{TabAvailable, TabClosed, TabUpdated};
-use crate::cocoon::CocoonId;
+use crate::upstream::UpstreamId;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -241,16 +241,17 @@ pub struct BrowserConnection {
     /// Where to.
     pub signaling_url: Url,
     /// Whose pages it watches, and no others.
-    pub cocoons: Vec<WatchedCocoon>,
+    pub cocoons: Vec<WatchedUpstream>,
     /// The longest body that is of use, in bytes.
     pub response_body_max_size: usize,
 }
 
 /// A cocoon whose pages are watched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct WatchedCocoon {
+#[schema(as = WatchedCocoon)]
+pub struct WatchedUpstream {
     /// Which one.
-    pub id: CocoonId,
+    pub id: UpstreamId,
     /// What people call it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,

@@ -28,7 +28,7 @@ pub use event::{
 };
 pub use message::{
     BadMessage, BrowserConnection, BrowserMessage, ClientMessage, ConnectBrowser, ExchangePairing,
-    LinkEnd, MAX_MESSAGE_BYTES, PairedBrowser, PairingCode, RelayMessage, WatchedCocoon,
+    LinkEnd, MAX_MESSAGE_BYTES, PairedBrowser, PairingCode, RelayMessage, WatchedUpstream,
 };
 pub use network::{
     ConsoleEntry, ConsoleLevel, Direction, Headers, NetworkRequest, ResourceType, SocketMessage,

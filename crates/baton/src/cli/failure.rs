@@ -1,7 +1,6 @@
 //! What went wrong, as a person or a program reads it, and how the process ends.
 
 use super::backup::NoKey;
-use super::cocoons::NoCocoons;
 use super::export::NotForPeers;
 use super::federation::Nameless;
 use super::import::NotImported;
@@ -11,6 +10,7 @@ use super::peers::{NotCompared, NotShown, PeerKeyError};
 use super::profile::NeedsMerge;
 use super::prompt::{NobodyToAsk, PassphraseError};
 use super::state_file::{NoPlace, Unreadable};
+use super::upstreams::NoUpstreams;
 use crate::clients::FileError;
 use crate::local;
 use crate::output::Output;
@@ -131,7 +131,7 @@ fn exit_of(error: &anyhow::Error) -> Exit {
     }
     if error.is::<NoPlace>()
         || error.is::<NotForPeers>()
-        || error.is::<NoCocoons>()
+        || error.is::<NoUpstreams>()
         || error.is::<NotTrusted>()
         || error.is::<NobodyToAsk>()
     {

@@ -3,7 +3,6 @@
 //! The doc comments of the arguments are the help texts, and `docs/reference/cli.md` follows them.
 
 mod backup;
-mod cocoons;
 mod debug;
 mod doctor;
 mod export;
@@ -22,6 +21,7 @@ mod sessions;
 mod skill;
 mod state_file;
 mod sync;
+mod upstreams;
 
 use crate::demo;
 use crate::local::Context;
@@ -96,9 +96,9 @@ enum Command {
     Serve(Box<serve::Serve>),
     Stop(serve::Stop),
     Url(serve::Address),
-    Proxy(cocoons::Proxy),
-    #[command(subcommand)]
-    Cocoons(cocoons::Cocoons),
+    Proxy(upstreams::Proxy),
+    #[command(subcommand, name = "cocoons")]
+    Upstreams(upstreams::Upstreams),
     #[command(subcommand)]
     Sandbox(sandbox::Sandbox),
     Backup(Box<backup::Backup>),
@@ -182,7 +182,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Stop(command) => command.run(context).await,
             Command::Url(command) => command.run(context).await,
             Command::Proxy(command) => command.run(context).await,
-            Command::Cocoons(command) => command.run(context).await,
+            Command::Upstreams(command) => command.run(context).await,
             Command::Sandbox(command) => command.run(context).await,
             Command::Backup(command) => command.run(context).await,
             Command::Restore(command) => command.run(context).await,

@@ -31,7 +31,7 @@ pub(crate) use receipt::{compiled, imported, in_use, left_out, receipt, resumed,
 pub(crate) use sandboxes::{ended_sandbox, sandbox, sandboxes};
 pub(crate) use standing::{Standing, Told, standing};
 pub(crate) use style::{bad, counted, doubtful, good, plain, size};
-pub(crate) use views::{audit, cocoons, contexts, files, keys, session, sessions, with_unread};
+pub(crate) use views::{audit, contexts, files, keys, session, sessions, upstreams, with_unread};
 
 use baton_session::json;
 use baton_session::printable::{self, Printable};

@@ -1,10 +1,10 @@
-//! Sessions and who holds them, keys, cocoons and the audit log for people.
+//! Sessions and who holds them, keys, upstream services and the audit log for people.
 
 use super::style::{self, short};
 use super::table::Table;
 use super::{Output, history};
-use baton_api::cocoon::{CocoonAccess, CocoonList};
 use baton_api::sync::{HandedView, Handing, HolderView, SharedView};
+use baton_api::upstream::{UpstreamAccess, UpstreamList};
 use baton_api::{
     AuditList, AuditView, ContextList, ContextView, DriverView, KeyList, SessionFiles, SessionList,
     SessionSummary, SessionView, SnapshotView, Tab,
@@ -189,21 +189,21 @@ pub(crate) fn keys(list: &KeyList) -> String {
     table.render()
 }
 
-/// A list of cocoons, each with the address where a person begins.
-pub(crate) fn cocoons(list: &CocoonList) -> String {
+/// A list of upstream services, each with the address where a person begins.
+pub(crate) fn upstreams(list: &UpstreamList) -> String {
     let mut table = Table::new(&["ID", "SERVICE", "FOR", "LOOK IN", "OPEN"]);
-    for cocoon in &list.items {
-        let access = match cocoon.access {
-            CocoonAccess::Loopback => "this machine",
-            CocoonAccess::Key => "keys",
+    for service in &list.items {
+        let access = match service.access {
+            UpstreamAccess::Loopback => "this machine",
+            UpstreamAccess::Key => "keys",
         };
-        let is_seen = cocoon.browser_debug.enabled.unwrap_or_default();
+        let is_seen = service.browser_debug.enabled.unwrap_or_default();
         table.row([
-            cocoon.id.to_string(),
-            cocoon.upstream.to_string(),
+            service.id.to_string(),
+            service.upstream.to_string(),
             access.to_owned(),
             if is_seen { "yes" } else { "no" }.to_owned(),
-            cocoon.urls.first().map_or_else(|| "no proxy".to_owned(), ToString::to_string),
+            service.urls.first().map_or_else(|| "no proxy".to_owned(), ToString::to_string),
         ]);
     }
     table.render()

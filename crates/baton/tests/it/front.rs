@@ -5,7 +5,7 @@ use crate::test_nodes;
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
-use baton_api::cocoon::{CocoonAccess, CocoonPages, PutCocoon};
+use baton_api::upstream::{PutUpstream, UpstreamAccess, UpstreamPages};
 use baton_playground::{Site, TestNode};
 use serde_json::{Value, json};
 use std::process::Stdio;
@@ -18,7 +18,7 @@ async fn shop() -> Site {
     Site::start(Router::new().route("/", get(page))).await.unwrap()
 }
 
-/// Settings that name the site as a cocoon.
+/// Settings that name the site as an upstream service.
 fn settings(site: &Site, listen: &str) -> String {
     let upstream = site.url("/").unwrap();
     format!(
@@ -103,14 +103,14 @@ async fn a_service_that_is_named_while_the_node_runs_stays_over_a_restart_and_ma
     assert_eq!(http.get(url.clone()).send().await.unwrap().status(), 401);
 
     let client = test_node.client().unwrap();
-    client.put_cocoon(&"shop".parse().unwrap(), &named(&upstream, "ada")).await.unwrap_err();
+    client.put_upstream(&"shop".parse().unwrap(), &named(&upstream, "ada")).await.unwrap_err();
     test_node.kill_node().await.unwrap();
     test_node.start_node().await.unwrap();
-    let list = test_node.client().unwrap().list_cocoons().await.unwrap();
+    let list = test_node.client().unwrap().list_upstreams().await.unwrap();
     let again = list.items[0].urls[1].clone();
     let id = "shop".parse().unwrap();
-    let ticket = test_node.client().unwrap().enter_cocoon(&id).await.unwrap();
-    // The host name of the cocoon is this machine for browsers, and needs a resolver elsewhere.
+    let ticket = test_node.client().unwrap().enter_upstream(&id).await.unwrap();
+    // The host name of the upstream service is this machine for browsers, and needs a resolver elsewhere.
     let mut enter = again.clone();
     enter.set_path("/proxy/shop/.baton/enter");
     enter.set_query(ticket.url.query());
@@ -119,18 +119,18 @@ async fn a_service_that_is_named_while_the_node_runs_stays_over_a_restart_and_ma
     let page = http.get(again).header("cookie", pass).send().await.unwrap();
     assert_eq!(page.text().await.unwrap(), "<title>shop</title>");
     assert_eq!(http.get(enter).send().await.unwrap().status(), 401, "a ticket counts once");
-    test_node.client().unwrap().delete_cocoon(&id, None).await.unwrap();
-    assert!(test_node.client().unwrap().list_cocoons().await.unwrap().items.is_empty());
+    test_node.client().unwrap().delete_upstream(&id, None).await.unwrap();
+    assert!(test_node.client().unwrap().list_upstreams().await.unwrap().items.is_empty());
     test_node.clear().await.unwrap();
 }
 
-fn named(upstream: &str, owner: &str) -> PutCocoon {
-    PutCocoon {
+fn named(upstream: &str, owner: &str) -> PutUpstream {
+    PutUpstream {
         name: None,
         upstream: upstream.to_owned(),
         owner: Some(owner.parse().unwrap()),
-        access: CocoonAccess::Key,
-        browser_debug: CocoonPages::default(),
+        access: UpstreamAccess::Key,
+        browser_debug: UpstreamPages::default(),
     }
 }
 

@@ -18,7 +18,7 @@ pub struct About {
     pub owner: Owner,
     /// In which browser.
     pub browser_id: String,
-    /// The cocoon, or the session, that it belongs to.
+    /// The upstream service, or the session, that it belongs to.
     pub cocoon_id: String,
     /// What people call that.
     pub cocoon_name: Option<String>,

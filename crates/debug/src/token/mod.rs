@@ -13,7 +13,7 @@ pub use secret::{DebugSecret, SecretError};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use baton_api::CocoonId;
+use baton_api::UpstreamId;
 use baton_api::debug::{EpochMs, TabToken};
 use baton_session::Owner;
 use baton_session::once::{Once, Twice};
@@ -178,12 +178,12 @@ impl fmt::Debug for Nonce {
 /// The longest path that is kept, in bytes; of a longer one the beginning.
 const MAX_PATH: usize = 1024;
 
-/// A page of a cocoon was loaded: its tab may be looked into. Counts once, for a minute.
+/// A page of an upstream service was loaded: its tab may be looked into. Counts once, for a minute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageToken {
     /// Whose page.
-    pub cocoon: CocoonId,
-    /// To whom the cocoon belongs.
+    pub cocoon: UpstreamId,
+    /// To whom the upstream service belongs.
     pub owner: Owner,
     /// The path of the page, without the query.
     pub path: String,
@@ -198,7 +198,7 @@ impl Claim for PageToken {
 
 impl PageToken {
     /// A page of `cocoon` at `path`; a path that is too long is cut.
-    pub fn new(cocoon: CocoonId, owner: Owner, path: &str, nonce: Nonce) -> Self {
+    pub fn new(cocoon: UpstreamId, owner: Owner, path: &str, nonce: Nonce) -> Self {
         let path = path[..path.floor_char_boundary(MAX_PATH)].to_owned();
         Self { cocoon, owner, path, nonce }
     }
@@ -284,8 +284,8 @@ pub struct TabGrant {
     /// Which tab.
     pub tab: TabToken,
     /// Whose page was loaded there.
-    pub cocoon: CocoonId,
-    /// To whom the cocoon belongs.
+    pub cocoon: UpstreamId,
+    /// To whom the upstream service belongs.
     pub owner: Owner,
     /// The browser that got it.
     pub browser: String,

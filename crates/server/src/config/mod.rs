@@ -22,8 +22,8 @@ pub use oidc::{AuthTexts, OidcTexts};
 pub use proxy::ProxyChoices;
 pub use sandboxes::{FlavorTexts, SandboxTexts, SessionServiceTexts};
 pub use settings::{
-    BrowserDebugTexts, BrowserSettings, CocoonTexts, LimitSettings, MetricsSettings, NodeTexts,
-    OutboundTexts, ProxyTexts, RecoveryTexts, ServerSettings, Settings, StorageSettings, SyncTexts,
+    BrowserDebugTexts, BrowserSettings, LimitSettings, MetricsSettings, NodeTexts, OutboundTexts,
+    ProxyTexts, RecoveryTexts, ServerSettings, ServiceTexts, Settings, StorageSettings, SyncTexts,
     TlsSettings,
 };
 pub use values::ConfigError;
@@ -118,7 +118,7 @@ pub struct Config {
     pub changes: Option<watch::Receiver<RecoverySettings>>,
     /// The folder of the board that agents share; none means that there is no board.
     pub board: Option<PathBuf>,
-    /// What stands in front of cocoons.
+    /// What stands in front of upstream services.
     pub proxy: ProxySettings,
     /// What other programs share that sign or check the tokens of pages; none means that this data folder
     /// has a secret of its own.

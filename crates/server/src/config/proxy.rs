@@ -1,18 +1,18 @@
 //! `[proxy]` and `[[cocoons]]`: what stands in front of services, and which services these are.
 //!
-//! What `[proxy.browser_debug]` says holds for every cocoon that does not say otherwise.
+//! What `[proxy.browser_debug]` says holds for every upstream service that does not say otherwise.
 
-use super::settings::{BrowserDebugTexts, CocoonTexts, ProxyTexts};
+use super::settings::{BrowserDebugTexts, ProxyTexts, ServiceTexts};
 use super::values::{ConfigError, address, invalid, number, refused};
 use axum::http::uri::Authority;
-use baton_proxy::{Access, CocoonChoices, PageChoices, PageTexts, ProxySettings, Upstream};
+use baton_proxy::{Access, PageChoices, PageTexts, ProxySettings, Upstream, UpstreamChoices};
 use baton_session::Owner;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// How long a cocoon may take until its answer begins, unless told otherwise.
+/// How long an upstream service may take until its answer begins, unless told otherwise.
 const FIRST_BYTE: Duration = Duration::from_mins(1);
 
 /// What one source chose of it.
@@ -24,10 +24,10 @@ pub struct ProxyChoices {
     pub host: Option<String>,
     /// See [`ProxySettings::first_byte`].
     pub first_byte: Option<Duration>,
-    /// What holds for every cocoon.
+    /// What holds for every upstream service.
     pub browser_debug: PageChoices,
-    /// The cocoons.
-    pub cocoons: Option<Vec<CocoonChoices>>,
+    /// The upstream services.
+    pub services: Option<Vec<UpstreamChoices>>,
 }
 
 impl ProxyChoices {
@@ -35,7 +35,7 @@ impl ProxyChoices {
     pub(super) fn check(
         origin: &str,
         proxy: ProxyTexts,
-        cocoons: Option<Vec<CocoonTexts>>,
+        services: Option<Vec<ServiceTexts>>,
     ) -> Result<Self, ConfigError> {
         Ok(Self {
             listen: proxy.listen.map(|text| address(origin, "proxy.listen", &text)).transpose()?,
@@ -48,7 +48,7 @@ impl ProxyChoices {
             )?
             .map(Duration::from_secs),
             browser_debug: check_pages(origin, proxy.browser_debug)?,
-            cocoons: cocoons.map(|texts| read_all(origin, texts)).transpose()?,
+            services: services.map(|texts| read_all(origin, texts)).transpose()?,
         })
     }
 
@@ -60,7 +60,7 @@ impl ProxyChoices {
             host: self.host.or(other.host),
             first_byte: self.first_byte.or(other.first_byte),
             browser_debug: self.browser_debug.or(other.browser_debug),
-            cocoons: self.cocoons.or(other.cocoons),
+            services: self.services.or(other.services),
         }
     }
 
@@ -68,12 +68,12 @@ impl ProxyChoices {
     #[must_use]
     pub fn settle(self, owner: &Owner) -> ProxySettings {
         let pages = self.browser_debug;
-        let chosen = self.cocoons.unwrap_or_default().into_iter();
+        let chosen = self.services.unwrap_or_default().into_iter();
         ProxySettings {
             listen: self.listen,
             host: self.host,
             first_byte: self.first_byte.unwrap_or(FIRST_BYTE),
-            cocoons: chosen.map(|cocoon| cocoon.settle(&pages, owner)).collect(),
+            services: chosen.map(|service| service.settle(&pages, owner)).collect(),
             pages,
         }
     }
@@ -88,17 +88,17 @@ fn host(origin: &str, text: &str) -> Result<String, ConfigError> {
     Err(invalid(origin, "proxy.host", expected, format!("{text:?}")))
 }
 
-/// What the id of a cocoon may be.
+/// What the id of an upstream service may be.
 const ID: &str = "1 to 63 lower-case letters, digits or '-', such as shop";
-/// How many cocoons a file names at most.
+/// How many upstream services a file names at most.
 const MOST: usize = 1000;
 
-/// A cocoon as a file names it.
-fn check(origin: &str, text: CocoonTexts) -> Result<CocoonChoices, ConfigError> {
+/// An upstream service as a file names it.
+fn check(origin: &str, text: ServiceTexts) -> Result<UpstreamChoices, ConfigError> {
     let owner = text.owner.map(|owner| read(origin, "cocoons.owner", "an owner's name", &owner));
     let id = read(origin, "cocoons.id", ID, &text.id)?;
     let upstream = text.upstream.parse::<Upstream>();
-    Ok(CocoonChoices {
+    Ok(UpstreamChoices {
         id,
         name: text.name,
         upstream: upstream.map_err(|why| refused(origin, why.into()))?,
@@ -108,25 +108,25 @@ fn check(origin: &str, text: CocoonTexts) -> Result<CocoonChoices, ConfigError> 
     })
 }
 
-/// The cocoons of a file, each with an id of its own.
-fn read_all(origin: &str, texts: Vec<CocoonTexts>) -> Result<Vec<CocoonChoices>, ConfigError> {
+/// The upstream services of a file, each with an id of its own.
+fn read_all(origin: &str, texts: Vec<ServiceTexts>) -> Result<Vec<UpstreamChoices>, ConfigError> {
     if texts.len() > MOST {
         let expected = format!("at most {MOST} cocoons");
         return Err(invalid(origin, "cocoons", expected, texts.len()));
     }
     let mut ids = BTreeSet::new();
-    let mut cocoons = Vec::new();
+    let mut services = Vec::new();
     for text in texts {
-        let cocoon = check(origin, text)?;
-        if !ids.insert(cocoon.id.clone()) {
-            return Err(invalid(origin, "cocoons.id", "another one for each cocoon", cocoon.id));
+        let service = check(origin, text)?;
+        if !ids.insert(service.id.clone()) {
+            return Err(invalid(origin, "cocoons.id", "another one for each cocoon", service.id));
         }
-        cocoons.push(cocoon);
+        services.push(service);
     }
-    Ok(cocoons)
+    Ok(services)
 }
 
-/// A value of a cocoon. What was found may hold a password, and is not repeated.
+/// A value of an upstream service. What was found may hold a password, and is not repeated.
 fn read<T: FromStr>(
     origin: &str,
     key: &'static str,
@@ -144,7 +144,7 @@ fn access(origin: &str, word: &str) -> Result<Access, ConfigError> {
     }
 }
 
-/// Which pages of a cocoon get a token, and how much of a body is kept.
+/// Which pages of an upstream service get a token, and how much of a body is kept.
 fn check_pages(origin: &str, texts: BrowserDebugTexts) -> Result<PageChoices, ConfigError> {
     let texts = PageTexts {
         enabled: texts.enabled,

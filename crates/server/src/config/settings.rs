@@ -38,7 +38,7 @@ pub struct Settings {
     /// `[proxy]`
     pub proxy: ProxyTexts,
     /// `[[cocoons]]`
-    pub cocoons: Option<Vec<CocoonTexts>>,
+    pub cocoons: Option<Vec<ServiceTexts>>,
     /// `[sandboxes]`
     pub sandboxes: Option<SandboxTexts>,
     /// `[gateway]`
@@ -177,17 +177,17 @@ pub struct RecoveryTexts {
 #[derive(Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, expecting = "a table")]
 pub struct ProxyTexts {
-    /// Address and port of the proxy in front of cocoons; none by default.
+    /// Address and port of the proxy in front of upstream services; none by default.
     pub listen: Option<String>,
-    /// The name whose subdomains are cocoons, beside `localhost`.
+    /// The name whose subdomains are upstream services, beside `localhost`.
     pub host: Option<String>,
-    /// Seconds until a cocoon's answer has to begin.
+    /// Seconds until an upstream service's answer has to begin.
     pub first_byte_timeout: Option<i64>,
-    /// `[proxy.browser_debug]`: what holds for every cocoon.
+    /// `[proxy.browser_debug]`: what holds for every upstream service.
     pub browser_debug: BrowserDebugTexts,
 }
 
-/// `[proxy.browser_debug]`, and `browser_debug` of a cocoon.
+/// `[proxy.browser_debug]`, and `browser_debug` of an upstream service.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, expecting = "a table")]
 pub struct BrowserDebugTexts {
@@ -206,7 +206,7 @@ pub struct BrowserDebugTexts {
 /// `[[cocoons]]`
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
-pub struct CocoonTexts {
+pub struct ServiceTexts {
     /// Which one: a label of host names.
     pub id: String,
     /// What people call it.

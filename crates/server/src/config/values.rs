@@ -2,7 +2,7 @@
 
 use baton_api::Invalid;
 use baton_net::tls::NotLoopback;
-use baton_proxy::OpenCocoon;
+use baton_proxy::OpenUpstream;
 use baton_store::data::DataError;
 use std::fmt::Display;
 use std::net::SocketAddr;
@@ -48,9 +48,9 @@ pub enum ConfigError {
     /// An address that others can reach, in clear text.
     #[error(transparent)]
     NotLoopback(#[from] NotLoopback),
-    /// A cocoon that wants no key, where others can reach it.
+    /// An upstream service that wants no key, where others can reach it.
     #[error(transparent)]
-    OpenCocoon(#[from] OpenCocoon),
+    OpenUpstream(#[from] OpenUpstream),
     /// Only one of the two files that TLS takes.
     #[error("expected both server.tls.certificate and server.tls.key, found only {found}")]
     HalfTls {

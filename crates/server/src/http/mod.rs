@@ -4,7 +4,6 @@
 //! there without the other. What surrounds every request stands in `layers`.
 
 mod cdp;
-mod cocoons;
 mod compression;
 mod debug;
 mod events;
@@ -24,6 +23,7 @@ mod signaling;
 mod signed_peer;
 mod sync;
 mod system;
+mod upstreams;
 
 pub use listeners::{DoorError, Listeners};
 pub use router::{document, router};

@@ -2,8 +2,8 @@
 
 use super::request::Scheme;
 use super::{
-    cdp, cocoons, compression, debug, events, exchange, federation, gateway, keys, layers, mcp,
-    sandboxes, session_files, sessions, signaling, sync, system,
+    cdp, compression, debug, events, exchange, federation, gateway, keys, layers, mcp, sandboxes,
+    session_files, sessions, signaling, sync, system, upstreams,
 };
 use crate::context::Context;
 use crate::ingress::HttpConfig;
@@ -111,9 +111,9 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(debug::connect))
         .routes(routes!(signaling::connect))
         // Services behind the proxy.
-        .routes(routes!(cocoons::list))
-        .routes(routes!(cocoons::put, cocoons::remove))
-        .routes(routes!(cocoons::enter))
+        .routes(routes!(upstreams::list))
+        .routes(routes!(upstreams::put, upstreams::remove))
+        .routes(routes!(upstreams::enter))
         // Sandboxes.
         .routes(routes!(sandboxes::create).layer((compression::bodies(), unpacked.clone(), long)))
         .routes(routes!(sandboxes::list))

@@ -1,4 +1,4 @@
-//! A person's browsers: they are paired once, and tell of the tabs that show pages of cocoons.
+//! A person's browsers: they are paired once, and tell of the tabs that show pages of upstream services.
 //!
 //! The one idea: a browser gets a key that may tell and nothing else. A code that a person types pays for
 //! it, and a ticket that opens one connection is bought with it, so that the key never stands in an
@@ -9,13 +9,13 @@ use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::debug::{
     BrowserMessage, DebugError, DebugErrorCode, EpochMs, GapReason, RelayMessage, TabAccepted,
-    TabAvailable, TabToken, WatchedCocoon,
+    TabAvailable, TabToken, WatchedUpstream,
 };
-use baton_api::{CocoonId, Invalid, Scope};
+use baton_api::{Invalid, Scope, UpstreamId};
 use baton_debug::relay::{About, LookError, TabSender};
 use baton_debug::secrets::Page;
 use baton_debug::token::{PageToken, TabGrant, TokenError};
-use baton_proxy::Cocoon;
+use baton_proxy::UpstreamService;
 use baton_runtime::audit::{Action, Note};
 use baton_runtime::keys::{KeySecret, new_key};
 use baton_runtime::{Caller, keys};
@@ -70,23 +70,23 @@ pub(crate) fn connect(
 }
 
 /// Whose pages the caller's browser watches.
-pub(crate) fn watched(context: &Context, caller: &Caller) -> Vec<WatchedCocoon> {
+pub(crate) fn watched(context: &Context, caller: &Caller) -> Vec<WatchedUpstream> {
     let Some(place) = &context.front.place else { return Vec::new() };
-    own(context, caller).iter().flat_map(|cocoon| place.ways(cocoon)).collect()
+    own(context, caller).iter().flat_map(|service| place.ways(service)).collect()
 }
 
 /// The longest body that any of them wants, within what is kept of a tab.
 pub(crate) fn largest_body(context: &Context, caller: &Caller) -> usize {
     let most = context.relay.limits().tab.body_bytes;
     let asked = own(context, caller);
-    let asked = asked.iter().map(|cocoon| cocoon.browser_debug.response_body_max_size).max();
+    let asked = asked.iter().map(|service| service.browser_debug.response_body_max_size).max();
     asked.map_or(most, |asked| usize::try_from(asked).unwrap_or(most).min(most))
 }
 
-fn own(context: &Context, caller: &Caller) -> Vec<Arc<Cocoon>> {
-    let mut cocoons = context.front.cocoons.list();
-    cocoons.retain(|one| one.owner == caller.owner && one.browser_debug.enabled);
-    cocoons
+fn own(context: &Context, caller: &Caller) -> Vec<Arc<UpstreamService>> {
+    let mut services = context.front.services.list();
+    services.retain(|one| one.owner == caller.owner && one.browser_debug.enabled);
+    services
 }
 
 fn check(browser_id: &str) -> Result<(), NodeError> {
@@ -165,12 +165,13 @@ impl BrowserLink {
     /// for it.
     fn accept(&mut self, offer: &TabAvailable, now: EpochMs) -> Result<TabAccepted, Refused> {
         let secret = &self.context.browsers.secret;
-        let (tab, cocoon) = match TabGrant::open(secret, &offer.token, &self.caller.key, now) {
+        let (tab, service) = match TabGrant::open(secret, &offer.token, &self.caller.key, now) {
             Ok(grant) if grant.owner == self.caller.owner => (self.take_up(&grant)?, grant.cocoon),
             Ok(_) => return Err(TokenError::OtherBrowser.into()),
             Err(TokenError::Audience { .. }) => {
                 let add = |page: &PageToken| {
-                    // To somebody else's cocoon the answer is as to a forged one: nobody learns that it is there.
+                    // To somebody else's upstream service the answer is as to a forged one: nobody learns
+                    // that it is there.
                     if page.owner != self.caller.owner {
                         return Err(Refused::from(TokenError::Forged));
                     }
@@ -181,7 +182,7 @@ impl BrowserLink {
             }
             Err(error) => return Err(error.into()),
         };
-        Ok(self.begin(tab, cocoon, offer, now)?)
+        Ok(self.begin(tab, service, offer, now)?)
     }
 
     /// A tab that was accepted before: as it is, or anew when this relay has forgotten it.
@@ -192,7 +193,7 @@ impl BrowserLink {
         {
             return Ok(tab);
         }
-        let about = self.about_cocoon(&grant.cocoon);
+        let about = self.about_upstream(&grant.cocoon);
         let tab = self.context.relay.add_again(grant.tab.clone(), about)?;
         tab.miss(GapReason::Restarted, None);
         Ok(tab)
@@ -201,7 +202,7 @@ impl BrowserLink {
     fn begin(
         &mut self,
         tab: TabSender,
-        cocoon: CocoonId,
+        service: UpstreamId,
         offer: &TabAvailable,
         now: EpochMs,
     ) -> Result<TabAccepted, TokenError> {
@@ -212,7 +213,7 @@ impl BrowserLink {
         let last_seq = offer.epoch.map_or(0, |epoch| tab.begin(epoch));
         let grant = TabGrant {
             tab: tab.token().clone(),
-            cocoon,
+            cocoon: service,
             owner: self.caller.owner.clone(),
             browser: self.caller.key.clone(),
         };
@@ -242,15 +243,15 @@ impl BrowserLink {
     }
 
     fn about(&self, page: &PageToken) -> About {
-        self.about_cocoon(&page.cocoon)
+        self.about_upstream(&page.cocoon)
     }
 
-    fn about_cocoon(&self, cocoon: &CocoonId) -> About {
+    fn about_upstream(&self, service: &UpstreamId) -> About {
         About {
             owner: self.caller.owner.clone(),
             browser_id: self.browser_id.clone(),
-            cocoon_id: cocoon.to_string(),
-            cocoon_name: self.context.front.cocoons.fetch(cocoon).map(|found| found.name.clone()),
+            cocoon_id: service.to_string(),
+            cocoon_name: self.context.front.services.fetch(service).map(|found| found.name.clone()),
         }
     }
 }

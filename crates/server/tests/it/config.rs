@@ -304,8 +304,8 @@ fn the_reference_is_a_valid_file_that_sets_everything() {
     let [hook] = choices.webhooks.unwrap().try_into().unwrap();
     assert_eq!((hook.events, hook.owner), (Event::ALL.into(), Owner::local()));
     let proxy = choices.proxy.settle(&Owner::local());
-    assert!(proxy.listen.is_some() && proxy.host.is_some() && proxy.cocoons.len() == 1);
-    assert_eq!(proxy.cocoons[0].browser_debug.exclude_paths, ["/health"]);
+    assert!(proxy.listen.is_some() && proxy.host.is_some() && proxy.services.len() == 1);
+    assert_eq!(proxy.services[0].browser_debug.exclude_paths, ["/health"]);
     let rates = RateLimits::default();
     assert_eq!(choices.connections, Some(Bounds::default().connections));
     assert_eq!(choices.requests_per_minute, Some(rates.requests_per_minute));

@@ -156,8 +156,8 @@ async fn test_node(service: &Site, more: &str) -> TestNode {
 
 /// Where the pages of its service are, on a host of their own.
 fn pages(test_node: &TestNode) -> Url {
-    let cocoons = asks(test_node, &["cocoons", "list"]);
-    cocoons["items"][0]["urls"][0].as_str().unwrap().parse().unwrap()
+    let services = asks(test_node, &["cocoons", "list"]);
+    services["items"][0]["urls"][0].as_str().unwrap().parse().unwrap()
 }
 
 fn asks(test_node: &TestNode, arguments: &[&str]) -> Value {

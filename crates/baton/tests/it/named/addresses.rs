@@ -1,8 +1,8 @@
-//! Addresses of the API, and of cocoons behind the proxy.
+//! Addresses of the API, and of upstream services behind the proxy.
 
 use super::{Code, Finding, codes, report};
-use baton_api::CocoonId;
-use baton_proxy::{Access, BrowserDebug, Cocoon, Outside, ProxyPlace};
+use baton_api::UpstreamId;
+use baton_proxy::{Access, BrowserDebug, Outside, ProxyPlace, UpstreamService};
 use baton_session::Owner;
 use regex::Regex;
 use std::net::Ipv4Addr;
@@ -71,16 +71,16 @@ fn fits(known: &str, named: &str, above: bool) -> bool {
     is_long && known.iter().zip(&named).all(is_same)
 }
 
-/// Whether a path of the proxy leads to a cocoon, of whichever name.
-fn is_cocoon(path: &str) -> bool {
+/// Whether a path of the proxy leads to an upstream service, of whichever name.
+fn is_upstream(path: &str) -> bool {
     let place = ProxyPlace {
         address: (Ipv4Addr::LOCALHOST, 8081).into(),
         host: None,
         outside: Outside::default(),
     };
-    let ids = path.split('/').filter_map(|part| part.parse::<CocoonId>().ok());
+    let ids = path.split('/').filter_map(|part| part.parse::<UpstreamId>().ok());
     let mut ways = ids.flat_map(|id| {
-        place.ways(&Cocoon {
+        place.ways(&UpstreamService {
             id,
             name: String::new(),
             upstream: "http://127.0.0.1:3000".parse().unwrap(),
@@ -115,12 +115,12 @@ fn every_address_that_a_page_names_is_there() {
             check(api.has(None, &found[1]), &found[1], "the API has no such address", &code);
         }
         for found in of_proxy.captures_iter(&code.text) {
-            check(is_cocoon(&found[1]), &found[0], "no cocoon can be at this address", &code);
+            check(is_upstream(&found[1]), &found[0], "no cocoon can be at this address", &code);
         }
         for found in alone.captures_iter(&with_method.replace_all(&code.text, "")) {
             if !FOLDERS.contains(&&found[2]) {
                 let is_there = api.has(None, &found[1]) || api.has_below(&found[1]);
-                let is_there = is_there || is_cocoon(&found[1]);
+                let is_there = is_there || is_upstream(&found[1]);
                 check(is_there, &found[1], "the API has no such address", &code);
             }
         }
@@ -137,6 +137,8 @@ fn an_address_that_is_not_there_is_told() {
     assert!(!api.has(Some("POST"), "/sessions/shop/cdp") && !api.has(None, "/sessions/shop"));
     assert!(!api.has_below("/session") && !api.has_below("/sessions/shop/cdp/more"));
     assert!(
-        is_cocoon("/proxy/shop/cart") && !is_cocoon("/proxy/shop") && !is_cocoon("/cocoon/shop/")
+        is_upstream("/proxy/shop/cart")
+            && !is_upstream("/proxy/shop")
+            && !is_upstream("/cocoon/shop/")
     );
 }

@@ -10,7 +10,7 @@ use axum::Router;
 use axum::http::{HeaderMap, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
-use baton_api::cocoon::PutCocoon;
+use baton_api::upstream::PutUpstream;
 use baton_playground::{Page, Site, TestNode};
 use serde_json::json;
 use url::Url;
@@ -51,12 +51,12 @@ async fn test_node() -> TestNode {
 
 /// Puts a service behind the test node's proxy; where its pages are: on a host of its own, and below a path.
 async fn put(test_node: &TestNode, upstream: &str) -> [Url; 2] {
-    let request: PutCocoon = serde_json::from_value(json!({ "upstream": upstream })).unwrap();
+    let request: PutUpstream = serde_json::from_value(json!({ "upstream": upstream })).unwrap();
     let client = test_node.client().unwrap();
-    let cocoon = client.put_cocoon(&"shop".parse().unwrap(), &request).await.unwrap();
+    let service = client.put_upstream(&"shop".parse().unwrap(), &request).await.unwrap();
     [("shop.localhost", "/"), ("localhost", "/proxy/shop/")].map(|(host, path)| {
         let is_it = |url: &&Url| url.host_str() == Some(host) && url.path() == path;
-        cocoon.urls.iter().find(is_it).unwrap().clone()
+        service.urls.iter().find(is_it).unwrap().clone()
     })
 }
 

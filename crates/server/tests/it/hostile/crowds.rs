@@ -8,7 +8,7 @@ use crate::fixture::{Folder, LIMIT, Node};
 use baton_api::ListSessions;
 use baton_net::connections::Bounds;
 use baton_net::tls::TlsFiles;
-use baton_proxy::{Access, BrowserDebug, Cocoon};
+use baton_proxy::{Access, BrowserDebug, UpstreamService};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -218,7 +218,7 @@ async fn crowds_at_the_proxy(connections: usize, many: usize) {
     });
     let (folder, mut config) = crowded(connections);
     config.proxy.listen = Some("127.0.0.1:0".parse().unwrap());
-    config.proxy.cocoons = vec![Cocoon {
+    config.proxy.services = vec![UpstreamService {
         id: "shop".parse().unwrap(),
         name: "shop".to_owned(),
         upstream: format!("http://{upstream}").parse().unwrap(),
@@ -227,8 +227,8 @@ async fn crowds_at_the_proxy(connections: usize, many: usize) {
         browser_debug: BrowserDebug::default(),
     }];
     let node = folder.start_with(config).await;
-    let cocoons = node.admin().list_cocoons().await.unwrap();
-    let port = cocoons.items[0].urls.iter().find_map(url::Url::port).unwrap();
+    let services = node.admin().list_upstreams().await.unwrap();
+    let port = services.items[0].urls.iter().find_map(url::Url::port).unwrap();
     let (to, host) = (([127, 0, 0, 1], port).into(), format!("shop.localhost:{port}"));
     for slow in KINDS {
         for addresses in [1, 10] {

@@ -4,7 +4,7 @@
 
 use super::{Operation, operations};
 use crate::fixture::{Folder, Node, seed_snapshot, state_at};
-use baton_api::cocoon::{CocoonAccess, CocoonPages, PutCocoon};
+use baton_api::upstream::{PutUpstream, UpstreamAccess, UpstreamPages};
 use baton_api::{Client, CreateKey, ErrorCode, ListAudit, ListHistory, ListSessions, Scope};
 use baton_session::Owner;
 use reqwest::header::CONTENT_TYPE;
@@ -39,7 +39,7 @@ pub(super) fn body(method: &Method, path: &str) -> Option<Value> {
     }
 }
 
-/// What Ada has: a session with a snapshot, a key, and a cocoon.
+/// What Ada has: a session with a snapshot, a key, and an upstream service.
 struct Ada {
     session: String,
     key: String,
@@ -56,14 +56,14 @@ impl Ada {
         let node = folder.start().await;
         let client = node.as_owner("ada", ALL).await;
         let owner: Owner = "ada".parse().unwrap();
-        let cocoon = PutCocoon {
+        let service = PutUpstream {
             name: None,
             upstream: "http://127.0.0.1:3000".to_owned(),
             owner: Some(owner.clone()),
-            access: CocoonAccess::default(),
-            browser_debug: CocoonPages::default(),
+            access: UpstreamAccess::default(),
+            browser_debug: UpstreamPages::default(),
         };
-        node.admin().put_cocoon(&"shop".parse().unwrap(), &cocoon).await.unwrap();
+        node.admin().put_upstream(&"shop".parse().unwrap(), &service).await.unwrap();
         let key = node.admin().list_keys(Some(&owner)).await.unwrap().items[0].id.clone();
         let debugger = node.as_owner("ada", &[Scope::Debug]).await;
         (Self { session: id.to_string(), key, client, debugger }, node)
@@ -101,7 +101,7 @@ impl Ada {
             json!(ada.list_sessions(&ListSessions::default()).await.unwrap()),
             json!(ada.fetch_session(&self.session).await.unwrap()),
             json!(ada.fetch_state(&self.session, false).await.unwrap()),
-            json!(self.debugger.list_cocoons().await.unwrap()),
+            json!(self.debugger.list_upstreams().await.unwrap()),
             json!(ada.list_audit(&ListAudit::default()).await.unwrap()),
             json!(node.admin().list_keys(Some(&owner)).await.unwrap()),
         ]
@@ -149,9 +149,9 @@ async fn a_foreign_key_finds_nothing_and_changes_nothing_whatever_it_asks() {
             let status = answer.status().as_u16();
             let text = said(answer).await;
             if path.contains('{') {
-                // The ids of cocoons stand in host names, and are one of a kind among all owners.
-                let is_cocoon = method == Method::PUT && path.starts_with("/cocoons");
-                let expected = match (is_cocoon, status) {
+                // The ids of upstream services stand in host names, and are one of a kind among all owners.
+                let is_upstream = method == Method::PUT && path.starts_with("/cocoons");
+                let expected = match (is_upstream, status) {
                     // Bob lacks the scope, or what he sends is refused before anything is looked for.
                     (_, 403) if !may_all || path.starts_with("/sync/") => 403,
                     (true, _) => 409,

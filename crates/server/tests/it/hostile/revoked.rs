@@ -3,7 +3,7 @@
 use super::smuggling;
 use crate::fixture::{Folder, LIMIT, Node, until};
 use baton_api::{CreateKey, Scope};
-use baton_proxy::{Access, BrowserDebug, Cocoon};
+use baton_proxy::{Access, BrowserDebug, UpstreamService};
 use futures_util::StreamExt;
 use reqwest::{Method, Response};
 use serde_json::json;
@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
-/// A cocoon that speaks WebSocket, and says nothing.
+/// An upstream service that speaks WebSocket, and says nothing.
 async fn silent() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -32,7 +32,7 @@ async fn node() -> (Node, u16) {
     let folder = Folder::new();
     let mut config = folder.config();
     config.proxy.listen = Some("127.0.0.1:0".parse().unwrap());
-    config.proxy.cocoons = vec![Cocoon {
+    config.proxy.services = vec![UpstreamService {
         id: "shop".parse().unwrap(),
         name: "shop".to_owned(),
         upstream: format!("http://{}", silent().await).parse().unwrap(),
@@ -41,12 +41,12 @@ async fn node() -> (Node, u16) {
         browser_debug: BrowserDebug::default(),
     }];
     let node = folder.start_with(config).await;
-    let cocoons = node.admin().list_cocoons().await.unwrap();
-    let port = cocoons.items[0].urls.iter().find_map(url::Url::port).unwrap();
+    let services = node.admin().list_upstreams().await.unwrap();
+    let port = services.items[0].urls.iter().find_map(url::Url::port).unwrap();
     (node, port)
 }
 
-/// A connection to the cocoon that has become a WebSocket, with these headers.
+/// A connection to the upstream service that has become a WebSocket, with these headers.
 async fn through_the_proxy(port: u16, headers: &str) -> TcpStream {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
     let head = format!(
@@ -117,7 +117,7 @@ async fn every_connection_ends_with_its_key() {
     let (mut signaling, _) = tokio_tungstenite::connect_async(request).await.unwrap();
 
     let by_key = through_the_proxy(port, &format!("Authorization: {bearer}")).await;
-    let ticket = node.client(secret).enter_cocoon(&"shop".parse().unwrap()).await.unwrap().url;
+    let ticket = node.client(secret).enter_upstream(&"shop".parse().unwrap()).await.unwrap().url;
     let target = format!("{}?{}", ticket.path(), ticket.query().unwrap());
     let mut entering = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
     let head = format!("GET {target} HTTP/1.1\r\nHost: shop.localhost:{port}\r\n\r\n");

@@ -1,11 +1,11 @@
 //! Requests that say two things at once, written as they stand on raw sockets: to the node, and through the
-//! proxy to a cocoon that writes down every byte it gets.
+//! proxy to an upstream service that writes down every byte it gets.
 //!
 //! What counts at the node is that one request has one answer at most, and what hides in it none. What counts
-//! at the proxy is what the cocoon gets: a request that is framed in one way only, or nothing.
+//! at the proxy is what the upstream service gets: a request that is framed in one way only, or nothing.
 
 use crate::fixture::{Folder, LIMIT, Node};
-use baton_proxy::{Access, BrowserDebug, Cocoon};
+use baton_proxy::{Access, BrowserDebug, UpstreamService};
 use futures_util::future::join_all;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 /// How long a connection rests until it is hung up on.
 const SILENCE: Duration = Duration::from_millis(500);
-/// How long the cocoon waits for what hides behind a request.
+/// How long the upstream service waits for what hides behind a request.
 const BEHIND: Duration = Duration::from_millis(200);
 
 /// What hides behind a request.
@@ -202,7 +202,7 @@ async fn the_node_gives_what_is_ambiguous_one_answer_at_most() {
     node.stop().await;
 }
 
-/// A cocoon that writes down what it gets, and answers each connection once.
+/// An upstream service that writes down what it gets, and answers each connection once.
 async fn witness() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -237,7 +237,7 @@ async fn in_front_of(upstream: SocketAddr) -> (Node, SocketAddr) {
     let mut config = folder.config();
     config.bounds.silence = SILENCE;
     config.proxy.listen = Some("127.0.0.1:0".parse().unwrap());
-    config.proxy.cocoons = vec![Cocoon {
+    config.proxy.services = vec![UpstreamService {
         id: "shop".parse().unwrap(),
         name: "shop".to_owned(),
         upstream: format!("http://{upstream}").parse().unwrap(),
@@ -246,8 +246,8 @@ async fn in_front_of(upstream: SocketAddr) -> (Node, SocketAddr) {
         browser_debug: BrowserDebug::default(),
     }];
     let node = folder.start_with(config).await;
-    let cocoons = node.admin().list_cocoons().await.unwrap();
-    let port = cocoons.items[0].urls.iter().find_map(url::Url::port).unwrap();
+    let services = node.admin().list_upstreams().await.unwrap();
+    let port = services.items[0].urls.iter().find_map(url::Url::port).unwrap();
     (node, ([127, 0, 0, 1], port).into())
 }
 

@@ -1,6 +1,6 @@
-//! Who may reach a cocoon.
+//! Who may reach an upstream service.
 
-use super::{Stand, cocoon, secret, service};
+use super::{Stand, secret, service, upstream_at};
 use crate::fixture::Node;
 use axum::Router;
 use axum::http::HeaderMap;
@@ -17,16 +17,16 @@ fn now() -> EpochMs {
     EpochMs::new(u64::try_from(Timestamp::now().as_millisecond()).unwrap())
 }
 
-/// Two cocoons of Ada's that say which credentials they got.
+/// Two upstream services of Ada's that say which credentials they got.
 async fn stand(node: Option<&Node>) -> Stand {
     let show = async |headers: HeaderMap| {
         format!("{:?} {:?}", headers.get("authorization"), headers.get("cookie"))
     };
     let address = service(Router::new().route("/", get(show))).await;
     let keyed = |id| {
-        let mut cocoon = cocoon(id, address);
-        cocoon.access = Access::Key;
-        cocoon
+        let mut service = upstream_at(id, address);
+        service.access = Access::Key;
+        service
     };
     let store = match node {
         Some(node) => Some(node.folder.store().await),
@@ -63,8 +63,8 @@ async fn a_key_of_the_owner_with_the_scope_debug_opens_and_goes_no_further() {
 async fn a_ticket_becomes_a_pass_once_and_for_its_cocoon_only() {
     let stand = stand(None).await;
     let ticket = |id: &str, owner: &str, random| {
-        let (cocoon, owner) = (id.parse().unwrap(), owner.parse().unwrap());
-        let ticket = EnterTicket { cocoon, owner, key: None, nonce: Nonce::new([random; 16]) };
+        let (service, owner) = (id.parse().unwrap(), owner.parse().unwrap());
+        let ticket = EnterTicket { service, owner, key: None, nonce: Nonce::new([random; 16]) };
         ticket.sign(&secret(), now()).unwrap()
     };
     let first = ticket("shop", "ada", 1);
@@ -103,7 +103,7 @@ async fn a_ticket_becomes_a_pass_once_and_for_its_cocoon_only() {
 #[tokio::test]
 async fn what_is_for_this_machine_only_has_no_other_name() {
     let address = service(Router::new().route("/", get(async || "here"))).await;
-    let stand = Stand::of([cocoon("shop", address)]).await;
+    let stand = Stand::of([upstream_at("shop", address)]).await;
     assert_eq!(stand.get("shop/").send().await.unwrap().status(), 200);
     // A proxy in front of this one is on this machine as well.
     let far = stand.at(Method::GET, "/").header("host", "shop.dev.example.org");

@@ -1,6 +1,6 @@
-//! What is said when a cocoon cannot be shown.
+//! What is said when an upstream service cannot be shown.
 
-use super::{Stand, cocoon, raw, service};
+use super::{Stand, raw, service, upstream_at};
 use crate::fixture::LIMIT;
 use axum::Router;
 use axum::body::Body;
@@ -22,7 +22,7 @@ async fn a_cocoon_that_is_down_is_told_from_one_that_says_nonsense() {
     let nobody = Nobody::listens();
     let down = nobody.address();
     let nonsense = raw("HTTP/1.1 two hundred\r\n\r\n").await;
-    let stand = Stand::of([cocoon("down", down), cocoon("nonsense", nonsense)]).await;
+    let stand = Stand::of([upstream_at("down", down), upstream_at("nonsense", nonsense)]).await;
     let hide = |text: String| {
         text.replace(&down.to_string(), "DOWN").replace(&nonsense.to_string(), "ODD")
     };
@@ -39,7 +39,7 @@ async fn a_cocoon_that_is_down_is_told_from_one_that_says_nonsense() {
 async fn a_cocoon_that_stays_silent_is_not_waited_for_for_ever() {
     let address =
         service(Router::new().route("/", get(async || std::future::pending::<()>().await))).await;
-    let stand = Stand::with([cocoon("slow", address)], Duration::from_millis(50), None).await;
+    let stand = Stand::with([upstream_at("slow", address)], Duration::from_millis(50), None).await;
     let answer = stand.get("slow/").send().await.unwrap();
     assert_eq!(answer.status(), 504);
     assert!(answer.text().await.unwrap().contains("the cocoon slow to begin"));
@@ -61,7 +61,7 @@ async fn an_upload_may_take_longer_as_long_as_it_moves() {
     let address = service(Router::new().route("/", post(count))).await;
     // Long beside a pause of this machine, and the upload takes longer.
     let limit = Duration::from_secs(4);
-    let stand = Stand::with([cocoon("shop", address)], limit, None).await;
+    let stand = Stand::with([upstream_at("shop", address)], limit, None).await;
     let mut stream = stand.begin_upload(BYTES).await;
     let (begun, mut sent) = (Instant::now(), 0);
     while begun.elapsed() < limit + limit / 4 {
@@ -80,7 +80,7 @@ async fn an_upload_may_take_longer_as_long_as_it_moves() {
 #[tokio::test]
 async fn a_request_must_be_meant_for_a_cocoon() {
     let nobody = Nobody::listens();
-    let stand = Stand::of([cocoon("shop", nobody.address())]).await;
+    let stand = Stand::of([upstream_at("shop", nobody.address())]).await;
     let status = async |head: &str| {
         let (_, answer) = stand.raw(&format!("GET {head}\r\n\r\n")).await;
         answer.split(' ').nth(1).unwrap().to_owned()

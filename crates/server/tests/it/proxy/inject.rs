@@ -1,6 +1,6 @@
 //! Tokens: real navigations to pages get one, and nothing else does.
 
-use super::{Stand, cocoon, secret, service};
+use super::{Stand, secret, service, upstream_at};
 use axum::Router;
 use axum::http::HeaderMap;
 use axum::response::IntoResponse;
@@ -36,7 +36,7 @@ async fn stand() -> Stand {
         "/data",
         get(async || ([("content-type", "application/json"), (TOKEN, "hostile")], "{}")),
     );
-    let mut shop = cocoon("shop", service(router).await);
+    let mut shop = upstream_at("shop", service(router).await);
     shop.browser_debug.exclude_paths = vec!["/health".to_owned()];
     Stand::of([shop]).await
 }
@@ -85,13 +85,13 @@ async fn nothing_else_gets_one_and_no_cocoon_gives_its_own() {
 async fn a_change_of_a_cocoon_counts_at_once() {
     let stand = stand().await;
     let id = "shop".parse().unwrap();
-    let mut shop = (*stand.cocoons.fetch(&id).unwrap()).clone();
+    let mut shop = (*stand.services.fetch(&id).unwrap()).clone();
     shop.browser_debug.enabled = false;
-    stand.cocoons.insert(shop);
+    stand.services.insert(shop);
     let answer = navigate(&stand, "shop/").await;
     assert!(!answer.headers().contains_key(TOKEN));
     assert_eq!(answer.headers()["etag"], "\"1\"");
-    stand.cocoons.remove(&id);
+    stand.services.remove(&id);
     assert_eq!(navigate(&stand, "shop/").await.status(), 404);
     stand.stop().await;
 }

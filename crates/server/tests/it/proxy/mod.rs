@@ -11,7 +11,9 @@ use axum::Router;
 use baton_debug::token::DebugSecret;
 use baton_net::connections::Bounds;
 use baton_net::rates::{RateLimits, Rates};
-use baton_proxy::{Access, BrowserDebug, Cocoon, Cocoons, Outside, Proxy, ProxyConfig};
+use baton_proxy::{
+    Access, BrowserDebug, Outside, Proxy, ProxyConfig, UpstreamService, UpstreamServices,
+};
 use baton_store::Store;
 use reqwest::redirect::Policy;
 use reqwest::{Method, RequestBuilder};
@@ -57,8 +59,8 @@ async fn head(stream: &mut TcpStream) -> String {
     String::from_utf8(head).unwrap()
 }
 
-fn cocoon(id: &str, upstream: SocketAddr) -> Cocoon {
-    Cocoon {
+fn upstream_at(id: &str, upstream: SocketAddr) -> UpstreamService {
+    UpstreamService {
         id: id.parse().unwrap(),
         name: id.to_owned(),
         upstream: format!("http://{upstream}").parse().unwrap(),
@@ -71,29 +73,29 @@ fn cocoon(id: &str, upstream: SocketAddr) -> Cocoon {
 /// A proxy that runs.
 struct Stand {
     address: SocketAddr,
-    cocoons: Cocoons,
+    services: UpstreamServices,
     ending: CancellationToken,
     task: JoinHandle<()>,
 }
 
 impl Stand {
-    /// In front of these cocoons.
-    async fn of(cocoons: impl IntoIterator<Item = Cocoon>) -> Self {
-        Self::with(cocoons, Duration::from_mins(1), None).await
+    /// In front of these upstream services.
+    async fn of(services: impl IntoIterator<Item = UpstreamService>) -> Self {
+        Self::with(services, Duration::from_mins(1), None).await
     }
 
     async fn with(
-        cocoons: impl IntoIterator<Item = Cocoon>,
+        services: impl IntoIterator<Item = UpstreamService>,
         first_byte: Duration,
         keys: Option<Store>,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let cocoons: Cocoons = cocoons.into_iter().collect();
+        let services: UpstreamServices = services.into_iter().collect();
         let host = Some("dev.example.org".to_owned());
         let config = ProxyConfig {
             host,
-            cocoons: cocoons.clone(),
+            services: services.clone(),
             secret: secret(),
             first_byte,
             keys,
@@ -103,7 +105,7 @@ impl Stand {
         };
         let ending = CancellationToken::new();
         let task = tokio::spawn(Proxy::new(config, ending.clone()).serve(listener));
-        Self { address, cocoons, ending, task }
+        Self { address, services, ending, task }
     }
 
     /// A request by name: `shop/cart` is `/cart` of `shop.localhost`.

@@ -1,14 +1,15 @@
-//! A proxy that other machines reach: over TLS, or behind another proxy; and to cocoons with a key only.
+//! A proxy that other machines reach: over TLS, or behind another proxy; and to upstream services with a key
+//! only.
 
-use super::{cocoon, service};
+use super::{service, upstream_at};
 use crate::fixture::{Folder, LIMIT, Node};
 use axum::Router;
 use axum::http::HeaderMap;
 use axum::routing::get;
-use baton_api::cocoon::{CocoonAccess, CocoonPages, PutCocoon};
-use baton_api::{CocoonId, CreateKey, ErrorCode, Scope};
+use baton_api::upstream::{PutUpstream, UpstreamAccess, UpstreamPages};
+use baton_api::{CreateKey, ErrorCode, Scope, UpstreamId};
 use baton_net::tls::TlsFiles;
-use baton_proxy::{Access, Cocoon};
+use baton_proxy::{Access, UpstreamService};
 use baton_server::{Config, ServeError, serve};
 use futures_util::{SinkExt, StreamExt};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
@@ -26,11 +27,11 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_util::sync::CancellationToken;
 
-/// The name whose subdomains are cocoons.
+/// The name whose subdomains are upstream services.
 const HOST: &str = "dev.example.org";
 const SHOP: &str = "shop.dev.example.org";
 
-fn id() -> CocoonId {
+fn id() -> UpstreamId {
     "shop".parse().unwrap()
 }
 
@@ -60,17 +61,17 @@ async fn echo() -> SocketAddr {
     address
 }
 
-/// The cocoon of the settings.
-fn keyed(upstream: SocketAddr, access: Access) -> Cocoon {
-    Cocoon { owner: "local".parse().unwrap(), access, ..cocoon("shop", upstream) }
+/// The upstream service of the settings.
+fn keyed(upstream: SocketAddr, access: Access) -> UpstreamService {
+    UpstreamService { owner: "local".parse().unwrap(), access, ..upstream_at("shop", upstream) }
 }
 
 /// A configuration whose proxy other machines reach.
-fn config(folder: &Folder, cocoon: Cocoon) -> Config {
+fn config(folder: &Folder, service: UpstreamService) -> Config {
     let mut config = folder.config();
     config.proxy.listen = Some("0.0.0.0:0".parse().unwrap());
     config.proxy.host = Some(HOST.to_owned());
-    config.proxy.cocoons = vec![cocoon];
+    config.proxy.services = vec![service];
     config
 }
 
@@ -87,8 +88,8 @@ fn certificate(folder: &Folder) -> (CertificateDer<'static>, TlsFiles) {
 
 /// Where its proxy listens.
 async fn port(node: &Node) -> u16 {
-    let cocoons = node.admin().list_cocoons().await.unwrap();
-    cocoons.items[0].urls.iter().find_map(url::Url::port).unwrap()
+    let services = node.admin().list_upstreams().await.unwrap();
+    services.items[0].urls.iter().find_map(url::Url::port).unwrap()
 }
 
 /// A connection by a client that trusts this certificate only.
@@ -119,10 +120,16 @@ fn header<'a>(answer: &'a str, name: &str) -> &'a str {
     lines.find(|(found, _)| found.eq_ignore_ascii_case(name)).unwrap().1
 }
 
-/// What names a cocoon over the API.
-fn named(upstream: &str, access: CocoonAccess) -> PutCocoon {
+/// What names an upstream service over the API.
+fn named(upstream: &str, access: UpstreamAccess) -> PutUpstream {
     let upstream = upstream.to_owned();
-    PutCocoon { name: None, upstream, owner: None, access, browser_debug: CocoonPages::default() }
+    PutUpstream {
+        name: None,
+        upstream,
+        owner: None,
+        access,
+        browser_debug: UpstreamPages::default(),
+    }
 }
 
 async fn debug_key(node: &Node) -> String {
@@ -136,8 +143,9 @@ async fn other_machines_reach_a_cocoon_over_tls_with_a_key_or_a_pass() {
     let folder = Folder::new();
     let (trusted, files) = certificate(&folder);
     let mut config = config(&folder, keyed(shop().await, Access::Key));
-    let talks = Cocoon { id: "talks".parse().unwrap(), ..keyed(echo().await, Access::Key) };
-    config.proxy.cocoons.push(talks);
+    let talks =
+        UpstreamService { id: "talks".parse().unwrap(), ..keyed(echo().await, Access::Key) };
+    config.proxy.services.push(talks);
     config.exposure.tls = Some(files);
     let node = folder.start_with(config).await;
     let port = port(&node).await;
@@ -157,7 +165,7 @@ async fn other_machines_reach_a_cocoon_over_tls_with_a_key_or_a_pass() {
     assert!(get("/", &rebound).await.starts_with("HTTP/1.1 421 "));
 
     // A browser gets in by a ticket, and has a pass that never travels in clear text.
-    let ticket = node.admin().enter_cocoon(&id()).await.unwrap().url;
+    let ticket = node.admin().enter_upstream(&id()).await.unwrap().url;
     assert_eq!(ticket.scheme(), "https");
     assert_eq!((ticket.host_str(), ticket.port()), (Some(SHOP), Some(port)));
     let target = format!("{}?{}", ticket.path(), ticket.query().unwrap());
@@ -170,7 +178,7 @@ async fn other_machines_reach_a_cocoon_over_tls_with_a_key_or_a_pass() {
     assert!(get("/", &pass).await.starts_with("HTTP/1.1 200 "));
     assert!(get(&target, &host).await.starts_with("HTTP/1.1 401 "), "it counted already");
 
-    // WebSockets change hands over TLS too, for pages of the cocoon alone.
+    // WebSockets change hands over TLS too, for pages of the upstream service alone.
     let bearer = format!("Bearer {}", key.split_once("Bearer ").unwrap().1.trim());
     let talks = format!("talks.{HOST}:{port}");
     let open = async |origin: &str| {
@@ -239,16 +247,16 @@ async fn a_cocoon_that_is_named_later_wants_a_key_as_well() {
     let mut before = folder.config();
     before.proxy.listen = Some("127.0.0.1:0".parse().unwrap());
     let node = folder.start_with(before).await;
-    let open = named(&format!("http://{upstream}"), CocoonAccess::Loopback);
-    let kept = node.admin().put_cocoon(&id(), &open).await.unwrap();
+    let open = named(&format!("http://{upstream}"), UpstreamAccess::Loopback);
+    let kept = node.admin().put_upstream(&id(), &open).await.unwrap();
     assert!(kept.urls.iter().all(|url| url.scheme() == "http"));
     let folder = node.stop().await;
 
     let mut config = config(&folder, keyed(upstream, Access::Key));
-    config.proxy.cocoons.clear();
+    config.proxy.services.clear();
     config.exposure.tls = Some(files);
     let node = folder.start_with(config).await;
-    let refused = node.admin().put_cocoon(&"other".parse().unwrap(), &open).await.unwrap_err();
+    let refused = node.admin().put_upstream(&"other".parse().unwrap(), &open).await.unwrap_err();
     assert_eq!(refused.code(), Some(ErrorCode::InvalidRequest));
     assert!(refused.to_string().contains("expected a cocoon that wants a key"), "{refused}");
     // That one stays, and is for nobody, also under a name of this machine.
@@ -259,8 +267,8 @@ async fn a_cocoon_that_is_named_later_wants_a_key_as_well() {
         assert!(answer.starts_with("HTTP/1.1 403 "), "{answer}");
         assert!(answer.contains("access"), "{answer}");
     }
-    let keyed = PutCocoon { access: CocoonAccess::Key, ..open };
-    node.admin().put_cocoon(&id(), &keyed).await.unwrap();
+    let keyed = PutUpstream { access: UpstreamAccess::Key, ..open };
+    node.admin().put_upstream(&id(), &keyed).await.unwrap();
     let headers = format!("Host: {SHOP}\r\nAuthorization: Bearer {}\r\n", debug_key(&node).await);
     let answer = ask(connect(port, &trusted).await, "/", &headers).await;
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
@@ -275,7 +283,7 @@ async fn behind_another_proxy_the_caller_is_whom_that_one_names() {
     config.proxy.listen = Some("127.0.0.1:0".parse().unwrap());
     config.exposure.behind_proxy = true;
     let node = folder.start_with(config).await;
-    let listed = node.admin().list_cocoons().await.unwrap().items.remove(0);
+    let listed = node.admin().list_upstreams().await.unwrap().items.remove(0);
     let urls: Vec<&str> = listed.urls.iter().map(url::Url::as_str).collect();
     assert!(urls.contains(&"https://shop.dev.example.org/"), "{urls:?}");
     let port = port(&node).await;
@@ -294,8 +302,8 @@ async fn behind_another_proxy_the_caller_is_whom_that_one_names() {
     let far = ask("shop.localhost", "X-Forwarded-For: 127.0.0.1, 203.0.113.9\r\n").await;
     assert!(far.starts_with("HTTP/1.1 403 "), "{far}");
 
-    let keyed = named(listed.upstream.as_str(), CocoonAccess::Key);
-    node.admin().put_cocoon(&"bank".parse().unwrap(), &keyed).await.unwrap();
+    let keyed = named(listed.upstream.as_str(), UpstreamAccess::Key);
+    node.admin().put_upstream(&"bank".parse().unwrap(), &keyed).await.unwrap();
     let more = format!(
         "X-Forwarded-For: 203.0.113.9\r\nAuthorization: Bearer {}\r\n",
         debug_key(&node).await
@@ -303,7 +311,7 @@ async fn behind_another_proxy_the_caller_is_whom_that_one_names() {
     let far = ask("bank.dev.example.org", &more).await;
     assert!(far.starts_with("HTTP/1.1 200 ") && far.contains("Some(\"https\")"), "{far}");
     assert!(far.contains("Some(\"203.0.113.9\")"), "{far}");
-    let ticket = node.admin().enter_cocoon(&"bank".parse().unwrap()).await.unwrap().url;
+    let ticket = node.admin().enter_upstream(&"bank".parse().unwrap()).await.unwrap().url;
     assert!(ticket.as_str().starts_with("https://bank.dev.example.org/.baton/enter?"), "{ticket}");
     let target = format!("{}?{}", ticket.path(), ticket.query().unwrap());
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();

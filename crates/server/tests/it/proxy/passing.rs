@@ -1,13 +1,13 @@
 //! What passes: streams as they come, uploads of any size, other protocols, on connections that last.
 
-use super::{Stand, cocoon, head, raw, service};
+use super::{Stand, head, raw, service, upstream_at};
 use crate::fixture::{Folder, LIMIT};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Uri};
 use axum::response::IntoResponse;
 use axum::routing::{any, get, post};
-use baton_proxy::Cocoon;
+use baton_proxy::UpstreamService;
 use futures_util::{StreamExt, stream};
 use reqwest::Method;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -40,7 +40,7 @@ async fn in_two_pieces(kind: &'static str) -> (std::net::SocketAddr, oneshot::Se
 async fn an_answer_arrives_as_it_is_sent() {
     for kind in ["text/event-stream", "application/octet-stream", "text/html"] {
         let (address, go) = in_two_pieces(kind).await;
-        let stand = Stand::of([cocoon("shop", address)]).await;
+        let stand = Stand::of([upstream_at("shop", address)]).await;
         let mut answer = stand.get("shop/").send().await.unwrap();
         let first = timeout(LIMIT, answer.chunk()).await.unwrap().unwrap().unwrap();
         assert_eq!(first, "data: first\n\n", "{kind}");
@@ -56,7 +56,7 @@ async fn a_proxy_that_ends_finishes_an_answer_but_no_stream_of_events() {
     for (kind, rest) in [("text/html", "data: last\n\n"), ("text/event-stream; charset=utf-8", "")]
     {
         let (address, go) = in_two_pieces(kind).await;
-        let stand = Stand::of([cocoon("shop", address)]).await;
+        let stand = Stand::of([upstream_at("shop", address)]).await;
         let mut answer = stand.get("shop/").send().await.unwrap();
         timeout(LIMIT, answer.chunk()).await.unwrap().unwrap().unwrap();
         stand.ending.cancel();
@@ -74,11 +74,11 @@ async fn a_node_that_ends_waits_for_what_its_proxy_answers() {
     let folder = Folder::new();
     let mut config = folder.config();
     config.proxy.listen = Some("127.0.0.1:0".parse().unwrap());
-    config.proxy.cocoons =
-        vec![Cocoon { owner: "local".parse().unwrap(), ..cocoon("shop", address) }];
+    config.proxy.services =
+        vec![UpstreamService { owner: "local".parse().unwrap(), ..upstream_at("shop", address) }];
     let node = folder.start_with(config).await;
-    let cocoons = node.admin().list_cocoons().await.unwrap();
-    let port = cocoons.items[0].urls.iter().find_map(url::Url::port).unwrap();
+    let services = node.admin().list_upstreams().await.unwrap();
+    let port = services.items[0].urls.iter().find_map(url::Url::port).unwrap();
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let ask = client.get(format!("http://127.0.0.1:{port}/"));
     let mut answer = ask.header("host", format!("shop.localhost:{port}")).send().await.unwrap();
@@ -108,7 +108,8 @@ async fn an_upload_of_50_megabytes_is_not_kept_first() {
         size.to_string()
     };
     let stand =
-        Stand::of([cocoon("shop", service(Router::new().route("/", post(count))).await)]).await;
+        Stand::of([upstream_at("shop", service(Router::new().route("/", post(count))).await)])
+            .await;
     let mut stream = stand.begin_upload(50 * PIECE).await;
     stream.write_all(&vec![1; PIECE]).await.unwrap();
     // The service has the first piece before there is a second one.
@@ -141,7 +142,7 @@ async fn both_ends_may_change_the_protocol_and_pages_of_others_may_not() {
         word.reverse();
         stream.write_all(&word).await.unwrap();
     });
-    let stand = Stand::of([cocoon("shop", address)]).await;
+    let stand = Stand::of([upstream_at("shop", address)]).await;
     let port = stand.address.port();
     let ask = |origin: &str| {
         format!(
@@ -183,7 +184,7 @@ async fn a_connection_to_a_cocoon_is_used_again() {
             });
         }
     });
-    let stand = Stand::of([cocoon("shop", address)]).await;
+    let stand = Stand::of([upstream_at("shop", address)]).await;
     for _ in 0..5 {
         assert_eq!(stand.get("shop/").send().await.unwrap().text().await.unwrap(), "ok");
     }
@@ -211,7 +212,7 @@ async fn show(uri: Uri, headers: HeaderMap) -> impl IntoResponse {
 #[tokio::test]
 async fn a_cocoon_hears_who_asked_and_how() {
     let address = service(Router::new().fallback(any(show))).await;
-    let stand = Stand::of([cocoon("shop", address)]).await;
+    let stand = Stand::of([upstream_at("shop", address)]).await;
     let port = stand.address.port().to_string();
     let told = async |call: reqwest::RequestBuilder| {
         let call = call.header("x-forwarded-for", "1.2.3.4").header("te", "trailers");
@@ -256,7 +257,7 @@ async fn a_service_that_calls_itself_by_another_name_of_this_machine_leads_nobod
     };
     let address = service(Router::new().route("/", get(answer))).await;
     port.set(address.port()).unwrap();
-    let stand = Stand::of([cocoon("shop", address)]).await;
+    let stand = Stand::of([upstream_at("shop", address)]).await;
     for (asked, place) in
         [(stand.get("shop/"), "/x"), (stand.at(Method::GET, "/proxy/shop/"), "/proxy/shop/x")]
     {
@@ -272,7 +273,7 @@ async fn a_service_that_calls_itself_by_another_name_of_this_machine_leads_nobod
 async fn behind_a_path_redirects_and_cookies_get_the_prefix() {
     let answer = "HTTP/1.1 302 Found\r\nLocation: /login\r\nSet-Cookie: sid=1; Path=/; Domain=localhost\r\n\
                   Set-Cookie: baton_cocoon=theirs\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-    let stand = Stand::of([cocoon("shop", raw(answer).await)]).await;
+    let stand = Stand::of([upstream_at("shop", raw(answer).await)]).await;
     let told = stand.at(Method::GET, "/proxy/shop/").send().await.unwrap();
     assert_eq!(told.headers()["location"], "/proxy/shop/login");
     let cookies: Vec<_> = told.headers().get_all("set-cookie").iter().collect();
@@ -291,7 +292,7 @@ async fn behind_a_path_a_cookie_of_the_host_is_the_services_own_and_nobody_elses
     let pages =
         Router::new().route("/login", get(async move || [("set-cookie", own)])).fallback(any(show));
     let address = service(pages).await;
-    let stand = Stand::of([cocoon("shop", address)]).await;
+    let stand = Stand::of([upstream_at("shop", address)]).await;
     let told = stand.at(Method::GET, "/proxy/shop/login").send().await.unwrap();
     let kept = told.headers()["set-cookie"].to_str().unwrap().to_owned();
     assert_eq!(kept, "cocoon-host-sid=1; Secure; Path=/proxy/shop/");
@@ -307,7 +308,7 @@ async fn behind_a_path_a_cookie_of_the_host_is_the_services_own_and_nobody_elses
 #[tokio::test]
 async fn behind_a_path_what_a_page_means_at_its_root_is_found_there() {
     let address = service(Router::new().fallback(any(show))).await;
-    let stand = Stand::of([cocoon("shop", address)]).await;
+    let stand = Stand::of([upstream_at("shop", address)]).await;
     let page = format!("http://{}/proxy/shop/cart", stand.address);
     for method in [Method::GET, Method::POST] {
         let led = stand.at(method.clone(), "/app.js?v=1").header("referer", &page);

@@ -16,8 +16,8 @@ async fn a_tab_is_taken_by_a_good_token_only() {
     let good = page_token(&node, "local");
     let (token, grant, _) = link.offer(&good, 1).await;
     let page = |nonce| {
-        let (cocoon, owner) = ("shop".parse().unwrap(), "local".parse().unwrap());
-        PageToken::new(cocoon, owner, "/", Nonce::new([nonce; 16]))
+        let (service, owner) = ("shop".parse().unwrap(), "local".parse().unwrap());
+        PageToken::new(service, owner, "/", Nonce::new([nonce; 16]))
     };
     let forged = page(1).sign(&DebugSecret::from_bytes([9; 32]), super::now()).unwrap();
     let secret = DebugSecret::load_or_create(&node.folder.data.debug_key(), [0; 32]).unwrap();

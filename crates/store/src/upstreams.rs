@@ -1,4 +1,4 @@
-//! Cocoons: services behind a node's proxy that were named over the API.
+//! Upstream services: services behind a node's proxy that were named over the API.
 //!
 //! What is said of one is kept as it was sent, and makes sense to whoever serves it.
 
@@ -10,9 +10,9 @@ use jiff::Timestamp;
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-/// A cocoon that was named over the API.
+/// An upstream service that was named over the API.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredCocoon {
+pub struct StoredUpstream {
     /// Which one. It stands in host names, so it is one of a kind among all owners.
     pub id: String,
     /// To whom it belongs.
@@ -24,10 +24,10 @@ pub struct StoredCocoon {
 }
 
 impl Store {
-    /// Stores a cocoon, in the place of the owner's that had its id. Fails with `IdTaken` when it is
+    /// Stores an upstream service, in the place of the owner's that had its id. Fails with `IdTaken` when it is
     /// another owner's.
-    pub async fn put_cocoon(&self, cocoon: &StoredCocoon) -> Result<(), StoreError> {
-        refuse_nul("a cocoon", &cocoon.body)?;
+    pub async fn put_upstream(&self, service: &StoredUpstream) -> Result<(), StoreError> {
+        refuse_nul("a cocoon", &service.body)?;
         let mut write = self.write().await?;
         let put = sqlx::query(
             "insert into cocoons (id, owner, body, updated_at) values ($1, $2, $3, $4)
@@ -35,27 +35,27 @@ impl Store {
              set body = excluded.body, updated_at = excluded.updated_at
              where cocoons.owner = excluded.owner",
         )
-        .bind(&cocoon.id)
-        .bind(cocoon.owner.as_str())
-        .bind(&cocoon.body)
-        .bind(cocoon.updated_at.as_millisecond())
+        .bind(&service.id)
+        .bind(service.owner.as_str())
+        .bind(&service.body)
+        .bind(service.updated_at.as_millisecond())
         .execute(write.connection())
         .await?;
         if put.rows_affected() == 0 {
-            return Err(StoreError::IdTaken { id: cocoon.id.clone() });
+            return Err(StoreError::IdTaken { id: service.id.clone() });
         }
         write.commit().await
     }
 
-    /// The cocoons of all owners, by id.
-    pub async fn list_cocoons(&self) -> Result<Vec<StoredCocoon>, StoreError> {
+    /// The upstream services of all owners, by id.
+    pub async fn list_upstreams(&self) -> Result<Vec<StoredUpstream>, StoreError> {
         let sql = "select id, owner, body, updated_at from cocoons order by id";
         let rows = sqlx::query(sql).fetch_all(self.pool()).await?;
         rows.iter().map(decode).collect()
     }
 
-    /// Deletes a cocoon of the owner. Fails with `CocoonNotFound`.
-    pub async fn delete_cocoon(&self, owner: &Owner, id: &str) -> Result<(), StoreError> {
+    /// Deletes an upstream service of the owner. Fails with `UpstreamNotFound`.
+    pub async fn delete_upstream(&self, owner: &Owner, id: &str) -> Result<(), StoreError> {
         refuse_nul("a cocoon's id", id)?;
         let mut write = self.write().await?;
         let deleted = sqlx::query("delete from cocoons where owner = $1 and id = $2")
@@ -64,14 +64,14 @@ impl Store {
             .execute(write.connection())
             .await?;
         if deleted.rows_affected() == 0 {
-            return Err(StoreError::CocoonNotFound { id: id.to_owned() });
+            return Err(StoreError::UpstreamNotFound { id: id.to_owned() });
         }
         write.commit().await
     }
 }
 
-fn decode(row: &AnyRow) -> Result<StoredCocoon, StoreError> {
-    Ok(StoredCocoon {
+fn decode(row: &AnyRow) -> Result<StoredUpstream, StoreError> {
+    Ok(StoredUpstream {
         id: row.try_get("id")?,
         owner: word(row, "owner")?,
         body: row.try_get("body")?,

@@ -4,7 +4,7 @@ use super::Context;
 use super::serve::{allow_many_connections, cancel_when_told, listen, proxy};
 use crate::output;
 use baton_api::Exit;
-use baton_api::cocoon::{CocoonAccess, CocoonId, CocoonList, CocoonPages, PutCocoon};
+use baton_api::upstream::{PutUpstream, UpstreamAccess, UpstreamId, UpstreamList, UpstreamPages};
 use baton_net::connections::Bounds;
 use baton_net::rates::{RateLimits, Rates};
 use baton_proxy::{Outside, Proxy as Front, ProxyConfig, ProxyPlace, warn_of_guesses};
@@ -19,14 +19,14 @@ use tokio_util::sync::CancellationToken;
 
 /// Name the services behind the node's proxy, list, open and remove them
 #[derive(Debug, Subcommand)]
-pub(super) enum Cocoons {
+pub(super) enum Upstreams {
     Add(Add),
     List(List),
     Open(Open),
     Remove(Remove),
 }
 
-impl Cocoons {
+impl Upstreams {
     pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         match self {
             Self::Add(command) => command.run(context).await,
@@ -48,7 +48,7 @@ Example:
 pub(super) struct Add {
     /// 1 to 63 lower-case letters, digits or '-': it stands in host names
     #[arg(value_name = "ID")]
-    id: CocoonId,
+    id: UpstreamId,
     /// Where the service answers
     #[arg(value_name = "URL")]
     upstream: String,
@@ -71,19 +71,21 @@ pub(super) struct Add {
 
 impl Add {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
-        let request = PutCocoon {
+        let request = PutUpstream {
             name: self.name,
             upstream: self.upstream,
             owner: self.owner,
-            access: if self.with_key { CocoonAccess::Key } else { CocoonAccess::Loopback },
-            browser_debug: CocoonPages {
+            access: if self.with_key { UpstreamAccess::Key } else { UpstreamAccess::Loopback },
+            browser_debug: UpstreamPages {
                 enabled: self.no_debug.then_some(false),
                 exclude_paths: Some(self.exclude_path).filter(|paths| !paths.is_empty()),
-                ..CocoonPages::default()
+                ..UpstreamPages::default()
             },
         };
-        let put = context.client().await?.put_cocoon(&self.id, &request).await?;
-        context.output.answer(&put, || output::cocoons(&CocoonList { items: vec![put.clone()] }));
+        let put = context.client().await?.put_upstream(&self.id, &request).await?;
+        context
+            .output
+            .answer(&put, || output::upstreams(&UpstreamList { items: vec![put.clone()] }));
         if put.urls.is_empty() {
             context.output.note("the node has no proxy yet: set [proxy] listen in its settings");
         }
@@ -97,8 +99,8 @@ pub(super) struct List {}
 
 impl List {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
-        let cocoons = context.client().await?.list_cocoons().await?;
-        context.output.answer(&cocoons, || output::cocoons(&cocoons));
+        let services = context.client().await?.list_upstreams().await?;
+        context.output.answer(&services, || output::upstreams(&services));
         Ok(Exit::Done)
     }
 }
@@ -110,12 +112,12 @@ A browser bears no key. The address lets one in to a service that asks for a key
 pub(super) struct Open {
     /// Which service
     #[arg(value_name = "ID")]
-    id: CocoonId,
+    id: UpstreamId,
 }
 
 impl Open {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
-        let ticket = context.client().await?.enter_cocoon(&self.id).await?;
+        let ticket = context.client().await?.enter_upstream(&self.id).await?;
         context.output.answer(&ticket, || ticket.url.to_string());
         Ok(Exit::Done)
     }
@@ -126,7 +128,7 @@ impl Open {
 pub(super) struct Remove {
     /// Which service
     #[arg(value_name = "ID")]
-    id: CocoonId,
+    id: UpstreamId,
     /// Whose it is [default: your own]
     #[arg(long)]
     owner: Option<Owner>,
@@ -134,7 +136,7 @@ pub(super) struct Remove {
 
 impl Remove {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
-        context.client().await?.delete_cocoon(&self.id, self.owner.as_ref()).await?;
+        context.client().await?.delete_upstream(&self.id, self.owner.as_ref()).await?;
         let id = self.id;
         context.output.answer(&json!({ "removed": id }), || format!("removed {id}"));
         Ok(Exit::Done)
@@ -176,35 +178,35 @@ pub(super) struct Proxy {
 #[error(
     "expected cocoons in the settings, found none\nname one under [[cocoons]]: id and upstream"
 )]
-pub(super) struct NoCocoons;
+pub(super) struct NoUpstreams;
 
 impl Proxy {
     pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         output::log_to_stderr("info", false);
         let (settings, exposure) = proxy(self.listen, self.config.as_deref(), &context.data)?;
-        if settings.cocoons.is_empty() {
-            return Err(NoCocoons.into());
+        if settings.services.is_empty() {
+            return Err(NoUpstreams.into());
         }
         context.data.create()?;
         let secret = debug_secret(self.hive_secret.as_ref(), &context.data)?;
         let wanted = settings.listen.unwrap_or(LISTEN);
-        let outside = Outside::prepare(&exposure, wanted, &settings.cocoons);
+        let outside = Outside::prepare(&exposure, wanted, &settings.services);
         let outside = outside.map_err(ServeError::from)?;
         allow_many_connections();
         let listener = listen(wanted).await?;
         let address = listener.local_addr()?;
-        let cocoons: baton_proxy::Cocoons = settings.cocoons.into_iter().collect();
-        warn_of_guesses(&cocoons);
+        let services: baton_proxy::UpstreamServices = settings.services.into_iter().collect();
+        warn_of_guesses(&services);
         let place = ProxyPlace { address, host: settings.host.clone(), outside: outside.clone() };
-        for cocoon in cocoons.list() {
-            let home = place.home(&cocoon).map(String::from).unwrap_or_default();
-            context.output.note(&format!("{}  {home}  {}", cocoon.id, cocoon.upstream.url()));
+        for service in services.list() {
+            let home = place.home(&service).map(String::from).unwrap_or_default();
+            context.output.note(&format!("{}  {home}  {}", service.id, service.upstream.url()));
         }
         let ending = CancellationToken::new();
         tokio::spawn(cancel_when_told(ending.clone())?);
         let config = ProxyConfig {
             host: settings.host,
-            cocoons,
+            services,
             secret,
             first_byte: settings.first_byte,
             keys: None,

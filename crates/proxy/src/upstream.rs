@@ -1,8 +1,8 @@
-//! Cocoons: what stands behind the proxy and for whom, and what somebody says of one.
+//! Upstream services: what stands behind the proxy and for whom, and what somebody says of one.
 //!
 //! What is left out of what is said is as others say, or as usual.
 
-use baton_api::{CocoonId, Invalid};
+use baton_api::{Invalid, UpstreamId};
 use baton_session::Owner;
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -11,9 +11,9 @@ use url::{Position, Url};
 
 /// A service behind the proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cocoon {
+pub struct UpstreamService {
     /// Which one: a label of host names.
-    pub id: CocoonId,
+    pub id: UpstreamId,
     /// What people call it.
     pub name: String,
     /// Where it answers.
@@ -26,7 +26,7 @@ pub struct Cocoon {
     pub browser_debug: BrowserDebug,
 }
 
-/// Who may reach a cocoon.
+/// Who may reach an upstream service.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Access {
     /// Whoever comes from a loopback address, to a loopback name.
@@ -64,11 +64,11 @@ impl Default for BrowserDebug {
     }
 }
 
-/// Where a cocoon answers: `http`, a host, a port. Paths go on as they come.
+/// Where an upstream service answers: `http`, a host, a port. Paths go on as they come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upstream(Url);
 
-/// An address at which no cocoon can answer. What was found may hold a password and is not repeated.
+/// An address at which no upstream service can answer. What was found may hold a password and is not repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected an address such as http://127.0.0.1:3000, without a path, a query or a user")]
 pub struct InvalidUpstream;
@@ -100,36 +100,36 @@ impl FromStr for Upstream {
     }
 }
 
-/// The cocoons of a proxy. Cheap to clone; a change counts from the next request on.
+/// The upstream services of a proxy. Cheap to clone; a change counts from the next request on.
 #[derive(Debug, Clone, Default)]
-pub struct Cocoons(Arc<RwLock<BTreeMap<CocoonId, Arc<Cocoon>>>>);
+pub struct UpstreamServices(Arc<RwLock<BTreeMap<UpstreamId, Arc<UpstreamService>>>>);
 
-impl Cocoons {
-    /// Adds a cocoon, or puts it in the place of the one with the same id, and gives that back.
-    pub fn insert(&self, cocoon: Cocoon) -> Option<Arc<Cocoon>> {
-        let mut cocoons = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        cocoons.insert(cocoon.id.clone(), Arc::new(cocoon))
+impl UpstreamServices {
+    /// Adds an upstream service, or puts it in the place of the one with the same id, and gives that back.
+    pub fn insert(&self, service: UpstreamService) -> Option<Arc<UpstreamService>> {
+        let mut services = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        services.insert(service.id.clone(), Arc::new(service))
     }
 
-    /// The cocoon of this id.
-    pub fn fetch(&self, id: &CocoonId) -> Option<Arc<Cocoon>> {
+    /// The upstream service of this id.
+    pub fn fetch(&self, id: &UpstreamId) -> Option<Arc<UpstreamService>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
     }
 
     /// All of them, by id.
-    pub fn list(&self) -> Vec<Arc<Cocoon>> {
+    pub fn list(&self) -> Vec<Arc<UpstreamService>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    /// Takes a cocoon away, and gives it back.
-    pub fn remove(&self, id: &CocoonId) -> Option<Arc<Cocoon>> {
+    /// Takes an upstream service away, and gives it back.
+    pub fn remove(&self, id: &UpstreamId) -> Option<Arc<UpstreamService>> {
         self.0.write().unwrap_or_else(PoisonError::into_inner).remove(id)
     }
 }
 
-impl FromIterator<Cocoon> for Cocoons {
-    fn from_iter<I: IntoIterator<Item = Cocoon>>(cocoons: I) -> Self {
-        let by_id = cocoons.into_iter().map(|cocoon| (cocoon.id.clone(), Arc::new(cocoon)));
+impl FromIterator<UpstreamService> for UpstreamServices {
+    fn from_iter<I: IntoIterator<Item = UpstreamService>>(services: I) -> Self {
+        let by_id = services.into_iter().map(|service| (service.id.clone(), Arc::new(service)));
         Self(Arc::new(RwLock::new(by_id.collect())))
     }
 }
@@ -137,11 +137,11 @@ impl FromIterator<Cocoon> for Cocoons {
 /// How much of a body may be kept at most, in bytes.
 const MOST_BYTES: u64 = 10 << 20;
 
-/// What somebody says of a cocoon.
+/// What somebody says of an upstream service.
 #[derive(Debug, Clone)]
-pub struct CocoonChoices {
+pub struct UpstreamChoices {
     /// Which one.
-    pub id: CocoonId,
+    pub id: UpstreamId,
     /// What people call it; its id when left out.
     pub name: Option<String>,
     /// Where it answers.
@@ -154,11 +154,11 @@ pub struct CocoonChoices {
     pub browser_debug: PageChoices,
 }
 
-impl CocoonChoices {
+impl UpstreamChoices {
     /// What it and the defaults say together. `pages` holds where it says nothing, and without an owner it
     /// belongs to `owner`.
-    pub fn settle(self, pages: &PageChoices, owner: &Owner) -> Cocoon {
-        Cocoon {
+    pub fn settle(self, pages: &PageChoices, owner: &Owner) -> UpstreamService {
+        UpstreamService {
             name: self.name.unwrap_or_else(|| self.id.to_string()),
             id: self.id,
             upstream: self.upstream,

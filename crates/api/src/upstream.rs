@@ -1,4 +1,4 @@
-//! Cocoons: services behind a node's proxy, and who may reach them.
+//! Upstream services: services behind a node's proxy, and who may reach them.
 
 use baton_session::Owner;
 use jiff::Timestamp;
@@ -10,8 +10,9 @@ use utoipa::ToSchema;
 
 /// Who may reach a cocoon.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum CocoonAccess {
+#[serde(rename = "CocoonAccess", rename_all = "lowercase")]
+#[schema(as = CocoonAccess)]
+pub enum UpstreamAccess {
     /// Whoever is on the proxy's machine.
     #[default]
     Loopback,
@@ -22,8 +23,9 @@ pub enum CocoonAccess {
 /// Which pages of a cocoon get a token, by which they may be looked into. What is left out is as the
 /// node's settings say.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct CocoonPages {
+#[serde(rename = "CocoonPages", default, deny_unknown_fields)]
+#[schema(as = CocoonPages)]
+pub struct UpstreamPages {
     /// Whether any do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
@@ -44,8 +46,9 @@ pub struct CocoonPages {
 
 /// Names a service that the proxy shall stand in front of, or says something else of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PutCocoon {
+#[serde(rename = "PutCocoon", deny_unknown_fields)]
+#[schema(as = PutCocoon)]
+pub struct PutUpstream {
     /// What people call it; its id when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -57,17 +60,18 @@ pub struct PutCocoon {
     pub owner: Option<Owner>,
     /// Who may reach it.
     #[serde(default)]
-    pub access: CocoonAccess,
+    pub access: UpstreamAccess,
     /// Which of its pages may be looked into.
     #[serde(default)]
-    pub browser_debug: CocoonPages,
+    pub browser_debug: UpstreamPages,
 }
 
 /// A service behind the proxy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct CocoonView {
+#[schema(as = CocoonView)]
+pub struct UpstreamView {
     /// Which one.
-    pub id: CocoonId,
+    pub id: UpstreamId,
     /// What people call it.
     pub name: String,
     /// Where it answers.
@@ -76,25 +80,27 @@ pub struct CocoonView {
     #[schema(value_type = String)]
     pub owner: Owner,
     /// Who may reach it.
-    pub access: CocoonAccess,
+    pub access: UpstreamAccess,
     /// Whether the settings of the node name it, rather than the API.
     pub in_settings: bool,
     /// Which of its pages may be looked into.
-    pub browser_debug: CocoonPages,
+    pub browser_debug: UpstreamPages,
     /// Where its pages are; nowhere while the node has no proxy.
     pub urls: Vec<Url>,
 }
 
 /// The cocoons of an owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct CocoonList {
+#[schema(as = CocoonList)]
+pub struct UpstreamList {
     /// By id.
-    pub items: Vec<CocoonView>,
+    pub items: Vec<UpstreamView>,
 }
 
 /// Opens a cocoon in a browser, once.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct CocoonTicket {
+#[schema(as = CocoonTicket)]
+pub struct UpstreamTicket {
     /// The address to open.
     pub url: Url,
     /// Until when it counts.
@@ -102,9 +108,11 @@ pub struct CocoonTicket {
     pub expires_at: Timestamp,
 }
 
-impl fmt::Debug for CocoonTicket {
+impl fmt::Debug for UpstreamTicket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CocoonTicket").field("expires_at", &self.expires_at).finish_non_exhaustive()
+        f.debug_struct("UpstreamTicket")
+            .field("expires_at", &self.expires_at)
+            .finish_non_exhaustive()
     }
 }
 
@@ -115,31 +123,31 @@ const LONGEST: usize = 63;
 /// letters, digits and hyphens, neither first nor last a hyphen.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "String", into = "String")]
-#[schema(value_type = String, min_length = 1, max_length = 63)]
-pub struct CocoonId(String);
+#[schema(as = CocoonId, value_type = String, min_length = 1, max_length = 63)]
+pub struct UpstreamId(String);
 
-/// A text that names no cocoon.
+/// A text that names no upstream service.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected the id of a cocoon: 1 to {LONGEST} lower-case letters, digits or '-', which is neither \
      first nor last, found {found:?}"
 )]
-pub struct InvalidCocoonId {
+pub struct InvalidUpstreamId {
     /// The beginning of what was found.
     found: String,
 }
 
-impl CocoonId {
+impl UpstreamId {
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-impl TryFrom<String> for CocoonId {
-    type Error = InvalidCocoonId;
+impl TryFrom<String> for UpstreamId {
+    type Error = InvalidUpstreamId;
 
-    fn try_from(text: String) -> Result<Self, InvalidCocoonId> {
+    fn try_from(text: String) -> Result<Self, InvalidUpstreamId> {
         let letter = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
         let is_id = (1..=LONGEST).contains(&text.len())
             && text.bytes().all(letter)
@@ -148,26 +156,26 @@ impl TryFrom<String> for CocoonId {
         if is_id {
             Ok(Self(text))
         } else {
-            Err(InvalidCocoonId { found: text.chars().take(80).collect() })
+            Err(InvalidUpstreamId { found: text.chars().take(80).collect() })
         }
     }
 }
 
-impl FromStr for CocoonId {
-    type Err = InvalidCocoonId;
+impl FromStr for UpstreamId {
+    type Err = InvalidUpstreamId;
 
-    fn from_str(text: &str) -> Result<Self, InvalidCocoonId> {
+    fn from_str(text: &str) -> Result<Self, InvalidUpstreamId> {
         Self::try_from(text.to_owned())
     }
 }
 
-impl From<CocoonId> for String {
-    fn from(id: CocoonId) -> Self {
+impl From<UpstreamId> for String {
+    fn from(id: UpstreamId) -> Self {
         id.0
     }
 }
 
-impl fmt::Display for CocoonId {
+impl fmt::Display for UpstreamId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.0)
     }
@@ -175,15 +183,15 @@ impl fmt::Display for CocoonId {
 
 #[cfg(test)]
 mod tests {
-    use super::CocoonId;
+    use super::UpstreamId;
 
     #[test]
     fn an_id_is_one_label_of_a_host_name() {
         for good in ["shop", "shop-2", "7", &"a".repeat(63)] {
-            assert_eq!(good.parse::<CocoonId>().unwrap().as_str(), good);
+            assert_eq!(good.parse::<UpstreamId>().unwrap().as_str(), good);
         }
         for bad in ["", "-a", "a-", "a.b", "A", "a_b", "ä", "a/b", &"a".repeat(64)] {
-            assert!(bad.parse::<CocoonId>().is_err(), "{bad:?}");
+            assert!(bad.parse::<UpstreamId>().is_err(), "{bad:?}");
         }
     }
 }
