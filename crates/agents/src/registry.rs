@@ -5,7 +5,7 @@
 use crate::error::{AgentsError, SandboxRefusal};
 use crate::settings::{Prepare, SandboxSettings};
 use baton_api::sandbox::{SandboxView, TakeBack, WrittenBack};
-use baton_runtime::live::Loan;
+use baton_runtime::live::Checkout;
 use baton_sandbox::{Provider, Sandbox};
 use baton_session::{Owner, Receipt, SandboxId, SessionId, Site};
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ pub(crate) struct Kept {
     pub(crate) view: SandboxView,
     pub(crate) sandbox: Box<dyn Sandbox>,
     /// The session that it has.
-    pub(crate) lent: Option<Lent>,
+    pub(crate) checked_out: Option<SandboxSession>,
     /// Told when it ends, so that nobody waits for its time any more.
     pub(crate) ended: CancellationToken,
     /// Since when it is kept although it was to end, because this node could not read it.
@@ -58,8 +58,8 @@ pub(crate) struct Kept {
 }
 
 /// A session that a sandbox has.
-pub(crate) struct Lent {
-    pub loan: Loan,
+pub(crate) struct SandboxSession {
+    pub checkout: Checkout,
     /// What of it was in the profile.
     pub(crate) receipt: Receipt,
     /// Which sites are written back.
@@ -105,7 +105,9 @@ impl Sandboxes {
 
     /// All that there are, with the session that each has, whatever happens to them right now.
     pub fn left(&self) -> Vec<(SandboxId, Option<SessionId>)> {
-        let session = |kept: &Kept| kept.lent.as_ref().map(|lent| lent.loan.session.id);
+        let session = |kept: &Kept| {
+            kept.checked_out.as_ref().map(|checked_out| checked_out.checkout.session.id)
+        };
         let places = self.places();
         let left = places.iter().map(|(id, place)| match place {
             Place::Made => (*id, None),

@@ -66,7 +66,7 @@ fn live(error: &LiveError) -> ErrorCode {
         LiveError::Busy(_) | LiveError::LeaseLost { .. } | LiveError::Twin { .. } => {
             ErrorCode::Conflict
         }
-        LiveError::Lent { .. } => ErrorCode::SessionHeld,
+        LiveError::CheckedOut { .. } => ErrorCode::SessionHeld,
         LiveError::NoSnapshot(_) => ErrorCode::NoSnapshot,
         LiveError::ProfileInUse { .. } => ErrorCode::ProfileInUse,
         LiveError::SnapshotsDamaged { .. } | LiveError::SnapshotDamaged { .. } => {

@@ -76,7 +76,7 @@ pub enum Action {
     /// A command was run in a sandbox.
     ExecSandbox,
     /// A session was handed in to a sandbox, which has it until that ends.
-    Lend,
+    CheckOut,
     /// A sandbox was ended.
     DeleteSandbox,
     /// A session became a revision.
@@ -143,7 +143,7 @@ impl Action {
             Self::RemoveUpstream => "cocoon.remove",
             Self::CreateSandbox => "sandbox.create",
             Self::ExecSandbox => "sandbox.exec",
-            Self::Lend => "session.lend",
+            Self::CheckOut => "session.lend",
             Self::DeleteSandbox => "sandbox.delete",
             Self::Save => "session.save",
             Self::Pull => "session.pull",

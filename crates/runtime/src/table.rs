@@ -46,7 +46,7 @@ struct Now {
     /// What whoever holds it does.
     doing: Option<&'static str>,
     /// Which sandbox has it.
-    lent: Option<SandboxId>,
+    checked_out_to: Option<SandboxId>,
     /// Who is connected to its browser, by the names that they say; bounded as connections are.
     clients: Vec<Option<AgentName>>,
 }
@@ -83,8 +83,8 @@ impl SessionTable {
     }
 
     /// Which sandbox has a session.
-    pub(crate) fn borrower(&self, id: SessionId) -> Option<SandboxId> {
-        self.seen(id)?.now().lent
+    pub(crate) fn checked_out_to(&self, id: SessionId) -> Option<SandboxId> {
+        self.seen(id)?.now().checked_out_to
     }
 
     /// Notes a client of a session's browser for as long as what this returns lives.
@@ -118,7 +118,7 @@ impl SessionTable {
 
     fn seat(&self, id: SessionId) -> Arc<Seat> {
         let mut seats = self.seats();
-        seats.retain(|_, seat| Arc::strong_count(seat) > 1 || seat.now().lent.is_some());
+        seats.retain(|_, seat| Arc::strong_count(seat) > 1 || seat.now().checked_out_to.is_some());
         Arc::clone(seats.entry(id).or_default())
     }
 
@@ -148,13 +148,13 @@ impl Hold {
     }
 
     /// Which sandbox has it.
-    pub fn borrower(&self) -> Option<SandboxId> {
-        self.seat.now().lent
+    pub fn checked_out_to(&self) -> Option<SandboxId> {
+        self.seat.now().checked_out_to
     }
 
     /// From now on the sandbox `to` has it; or nobody.
-    pub(crate) fn lend(&self, to: Option<SandboxId>) {
-        self.seat.now().lent = to;
+    pub(crate) fn set_checked_out_to(&self, to: Option<SandboxId>) {
+        self.seat.now().checked_out_to = to;
     }
 }
 
@@ -242,14 +242,14 @@ mod tests {
         for one in 0..100 {
             let hold = table.hold(id(one), "changed", AT_ONCE).await.unwrap();
             if one == 5 {
-                hold.lend(Some(sandbox));
+                hold.set_checked_out_to(Some(sandbox));
             }
         }
         let _held = table.hold(id(200), "changed", AT_ONCE).await.unwrap();
         assert_eq!(table.seats().len(), 2);
-        assert_eq!(table.borrower(id(5)), Some(sandbox));
-        table.hold(id(5), "given back", AT_ONCE).await.unwrap().lend(None);
-        assert_eq!(table.borrower(id(5)), None);
+        assert_eq!(table.checked_out_to(id(5)), Some(sandbox));
+        table.hold(id(5), "given back", AT_ONCE).await.unwrap().set_checked_out_to(None);
+        assert_eq!(table.checked_out_to(id(5)), None);
     }
 
     #[test]

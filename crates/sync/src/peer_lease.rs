@@ -120,7 +120,7 @@ async fn end_for(
         record_peer_lease(context, owner, session, asked).await?;
         return Ok(PeerLeaseOutcome::Free);
     };
-    if hold.borrower().is_some() {
+    if hold.checked_out_to().is_some() {
         return kept("a sandbox holds it there");
     }
     if found.lifecycle == Lifecycle::Active && found.node != context.node {

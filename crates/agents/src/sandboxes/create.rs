@@ -8,7 +8,7 @@ use super::vnc::{Display, variables};
 use super::{PROFILE, PROFILE_NAME, PROFILE_VARIABLE, hand_in};
 use crate::Agents;
 use crate::error::{AgentsError, SandboxRefusal};
-use crate::registry::{Kept, Lent, Slot};
+use crate::registry::{Kept, SandboxSession, Slot};
 use crate::settings::{DEFAULT_FLAVOR, Flavor};
 use baton_api::Invalid;
 use baton_api::sandbox::{
@@ -72,7 +72,7 @@ async fn make(
     let built = match made {
         Ok(built) => built,
         Err(error) => {
-            give_back(context, found).await;
+            check_in(context, found).await;
             return Err(error);
         }
     };
@@ -146,11 +146,11 @@ async fn remove(sandbox: &dyn Sandbox) {
 }
 
 /// What was to be handed in is free again.
-async fn give_back(context: &Agents, found: Option<Found>) {
-    let Some(loan) = found.and_then(|found| found.loan) else { return };
-    let (owner, id) = (&loan.session.owner, loan.session.id);
+async fn check_in(context: &Agents, found: Option<Found>) {
+    let Some(checkout) = found.and_then(|found| found.checkout) else { return };
+    let (owner, id) = (&checkout.session.owner, checkout.session.id);
     let given = async {
-        context.supervisor.give_back(&loan).await?;
+        context.supervisor.check_in(&checkout).await?;
         context.peers.release(context, owner, id).await.map_err(AgentsError::from)
     };
     if let Err(error) = given.await {
@@ -178,14 +178,22 @@ fn keep(
             "the browser of session {name} was saved and closed: the sandbox has the session until it ends"
         ));
     }
-    let (told, lent) = match found.zip(packed) {
+    let (told, checked_out) = match found.zip(packed) {
         Some((mut found, pack)) => {
             let receipt = pack.receipt().clone();
             found.told.receipt.extend(receipt.clone());
             found.told.receipt.forget_restored();
             let take_back = plan.take_back;
             let taken = OnceCell::new();
-            (Some(found.told), found.loan.map(|loan| Lent { loan, receipt, take_back, taken }))
+            (
+                Some(found.told),
+                found.checkout.map(|checkout| SandboxSession {
+                    checkout,
+                    receipt,
+                    take_back,
+                    taken,
+                }),
+            )
         }
         None => (None, None),
     };
@@ -205,7 +213,7 @@ fn keep(
         warnings,
     };
     let ended = CancellationToken::new();
-    let kept = Arc::new(Kept { view, sandbox, lent, ended, unread_since: OnceLock::new() });
+    let kept = Arc::new(Kept { view, sandbox, checked_out, ended, unread_since: OnceLock::new() });
     slot.keep(Arc::clone(&kept));
     let mut view = kept.view.clone();
     if let Some(display) = display {

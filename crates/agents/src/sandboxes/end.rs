@@ -9,7 +9,7 @@ use super::PROFILE;
 use super::exec::LIMIT;
 use crate::Agents;
 use crate::error::{AgentsError, SandboxRefusal};
-use crate::registry::{Kept, LeftSites, Lent, Taken};
+use crate::registry::{Kept, LeftSites, SandboxSession, Taken};
 use baton_api::sandbox::{EndedSandbox, WrittenBack};
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::keyring::KeyringError;
@@ -95,7 +95,7 @@ pub(super) async fn drop_unnoted(context: &Agents, id: SandboxId) {
     }
 }
 
-/// Ends a sandbox, and notes it, with what was left of sites that nobody had lent.
+/// Ends a sandbox, and notes it, with what was left of sites that were not checked out.
 async fn noted(context: &Agents, actor: &Actor, kept: &Kept) -> Result<EndedSandbox, AgentsError> {
     let ended = end(context, kept.view.id).await;
     let mut note = note(actor, kept);
@@ -110,8 +110,8 @@ async fn noted(context: &Agents, actor: &Actor, kept: &Kept) -> Result<EndedSand
 
 fn note(actor: &Actor, kept: &Kept) -> Note {
     let note = Note::new(actor, &kept.view.owner, Action::DeleteSandbox, kept.view.id.to_string());
-    match &kept.lent {
-        Some(lent) => note.with("session", lent.loan.session.id.to_string()),
+    match &kept.checked_out {
+        Some(checked_out) => note.with("session", checked_out.checkout.session.id.to_string()),
         None => note,
     }
 }
@@ -140,8 +140,8 @@ async fn end(context: &Agents, id: SandboxId) -> Result<(EndedSandbox, LeftSites
 
 /// Writes back what a sandbox holds of a session.
 async fn save(context: &Agents, kept: &Kept) -> Result<Option<Taken>, AgentsError> {
-    match &kept.lent {
-        Some(lent) => Box::pin(take_back(context, kept, lent)).await.map(Some),
+    match &kept.checked_out {
+        Some(checked_out) => Box::pin(check_in(context, kept, checked_out)).await.map(Some),
         None => Ok(None),
     }
 }
@@ -154,22 +154,27 @@ const PATIENCE: Duration = Duration::from_hours(1);
 /// session back. What lies there and cannot be read costs nothing: the snapshot before stands, and the
 /// answer says so. After an error of ours the sandbox has the session yet, and this can be done again: then
 /// what was stored is not stored a second time.
-async fn take_back(context: &Agents, kept: &Kept, lent: &Lent) -> Result<Taken, AgentsError> {
-    let session = &lent.loan.session;
-    let taken = lent.taken.get_or_try_init(|| settle_and_store(context, kept, lent)).await?;
+async fn check_in(
+    context: &Agents,
+    kept: &Kept,
+    checked_out: &SandboxSession,
+) -> Result<Taken, AgentsError> {
+    let session = &checked_out.checkout.session;
+    let taken =
+        checked_out.taken.get_or_try_init(|| settle_and_store(context, kept, checked_out)).await?;
     context.peers.release(context, &session.owner, session.id).await?;
     // Last of all: from here on it is somebody else's, and may run.
-    context.supervisor.give_back(&lent.loan).await?;
+    context.supervisor.check_in(&checked_out.checkout).await?;
     Ok(taken.clone())
 }
 
 async fn settle_and_store(
     context: &Agents,
     kept: &Kept,
-    lent: &Lent,
+    checked_out: &SandboxSession,
 ) -> Result<Taken, AgentsError> {
     let settled = kept.sandbox.settle().await;
-    let mut taken = store(context, kept, lent).await?;
+    let mut taken = store(context, kept, checked_out).await?;
     if let Err(error) = settled {
         tracing::warn!(sandbox = %kept.view.id, %error, "what ran in a sandbox did not end by itself");
         taken.told.reason.get_or_insert(format!(
@@ -180,8 +185,12 @@ async fn settle_and_store(
 }
 
 /// Stores what the profile of a sandbox holds in which nothing runs any more.
-async fn store(context: &Agents, kept: &Kept, lent: &Lent) -> Result<Taken, AgentsError> {
-    let session = &lent.loan.session;
+async fn store(
+    context: &Agents,
+    kept: &Kept,
+    checked_out: &SandboxSession,
+) -> Result<Taken, AgentsError> {
+    let session = &checked_out.checkout.session;
     let mut left_sites = LeftSites::new();
     let mut told = WrittenBack {
         session_id: session.id,
@@ -192,10 +201,12 @@ async fn store(context: &Agents, kept: &Kept, lent: &Lent) -> Result<Taken, Agen
     };
     match read_profile(context, &*kept.sandbox).await {
         Ok((after, left_out)) => {
-            let (before, unread) = context.supervisor.recall(&lent.loan).await?;
+            let (before, unread) =
+                context.supervisor.read_checked_out(&checked_out.checkout).await?;
             let held = Holdings::of(&before);
-            let taken = written_back(before, after, &lent.receipt, lent.take_back);
-            let snapshot = context.supervisor.write_back(&lent.loan, held, taken.state).await?;
+            let taken = written_back(before, after, &checked_out.receipt, checked_out.take_back);
+            let snapshot =
+                context.supervisor.write_back(&checked_out.checkout, held, taken.state).await?;
             told.left_out = left_out;
             told.left_out.extend(unread);
             told.left_out.extend(taken.left_out);
@@ -293,7 +304,7 @@ const AGAIN_MOST: Duration = Duration::from_mins(5);
 
 /// Waits until this node can no longer say that it holds the sandbox's session.
 async fn lost(context: &Agents, kept: &Kept) {
-    match kept.lent {
+    match kept.checked_out {
         Some(_) => context.supervisor.lost().await,
         None => std::future::pending().await,
     }

@@ -10,8 +10,8 @@ use baton_browser::profile::compile::{CacheKey, StoreArchive};
 use baton_net::client;
 use baton_net::outbound::Reach;
 use baton_runtime::audit::Action;
-use baton_runtime::life::{Lend, Lent, Want, Wish, expect_driver, stored};
-use baton_runtime::live::{Handed, LiveError, Loan};
+use baton_runtime::life::{CheckOut, CheckedOut, Want, Wish, expect_driver, stored};
+use baton_runtime::live::{Checkout, Handed, LiveError};
 use baton_runtime::{Caller, RuntimeError};
 use baton_session::cookie::Expiry;
 use baton_session::import::{ImportError, Imported};
@@ -48,7 +48,7 @@ pub(super) struct Found {
     /// Under which name its profile may be kept.
     pub(super) key: Option<CacheKey>,
     /// That it was taken, if nobody else may have it meanwhile.
-    pub(super) loan: Option<Loan>,
+    pub(super) checkout: Option<Checkout>,
     /// The name of the session whose browser was ended for it.
     pub(super) ended: Option<SessionName>,
     /// What its maker is told.
@@ -200,7 +200,15 @@ fn admitted(
         logins: Vec::new(),
         receipt,
     };
-    Found { state, local_storage: None, taken_at: now, key: None, loan: None, ended: None, told }
+    Found {
+        state,
+        local_storage: None,
+        taken_at: now,
+        key: None,
+        checkout: None,
+        ended: None,
+        told,
+    }
 }
 
 fn is_over(cookie: &baton_session::Cookie, now: Timestamp) -> bool {
@@ -225,11 +233,11 @@ async fn seek_session(
     Ok(found)
 }
 
-fn want<'w>(caller: &'w Caller, wanted: &BrowserSession, domains: &'w [Domain]) -> Lend<'w> {
-    Lend { domains, agent: caller.agent.as_ref(), takes: wanted.take }
+fn want<'w>(caller: &'w Caller, wanted: &BrowserSession, domains: &'w [Domain]) -> CheckOut<'w> {
+    CheckOut { domains, agent: caller.agent.as_ref(), takes: wanted.take }
 }
 
-/// A session of this node: lent to the sandbox `to`, or a copy.
+/// A session of this node: checked out to the sandbox `to`, or a copy.
 async fn kept_here(
     context: &Agents,
     caller: &Caller,
@@ -241,7 +249,7 @@ async fn kept_here(
     if wanted.shared {
         copy(context, session, domains).await
     } else {
-        borrow(context, caller, session, want(caller, wanted, domains), to).await
+        check_out(context, caller, session, want(caller, wanted, domains), to).await
     }
 }
 
@@ -259,28 +267,32 @@ async fn copy(
 }
 
 /// A session that the sandbox has until it ends.
-async fn borrow(
+async fn check_out(
     context: &Agents,
     caller: &Caller,
     found: &Session,
-    want: Lend<'_>,
+    want: CheckOut<'_>,
     to: SandboxId,
 ) -> Result<Found, AgentsError> {
-    let wish = Wish::about(context, caller, Action::Lend, found.clone());
+    let wish = Wish::about(context, caller, Action::CheckOut, found.clone());
     let wish = wish.with("sandbox", to.to_string());
-    let lent = Box::pin(lend(&wish, want, to)).await;
-    let wish = match &lent {
+    let checked_out = Box::pin(hold_and_check_out(&wish, want, to)).await;
+    let wish = match &checked_out {
         Ok(found) => wish.with_losses(&found.told.receipt),
         Err(_) => wish,
     };
-    wish.end(lent.map_err(|error| held_elsewhere(found, error))).await
+    wish.end(checked_out.map_err(|error| held_elsewhere(found, error))).await
 }
 
-async fn lend<'w>(wish: &'w Wish<'w>, want: Lend<'w>, to: SandboxId) -> Result<Found, AgentsError> {
-    let held = wish.preflight(want).await?.hold().await?.stop_to_lend().await?;
-    let Lent { session, ran, loan, handed } = held.acquire().await?.lend(to).await?;
+async fn hold_and_check_out<'w>(
+    wish: &'w Wish<'w>,
+    want: CheckOut<'w>,
+    to: SandboxId,
+) -> Result<Found, AgentsError> {
+    let held = wish.preflight(want).await?.hold().await?.stop_to_check_out().await?;
+    let CheckedOut { session, ran, checkout, handed } = held.acquire().await?.check_out(to).await?;
     let found = with_logins(of(&session, handed, true), clock::now());
-    Ok(Found { loan: Some(loan), ended: ran.then_some(session.name), ..found })
+    Ok(Found { checkout: Some(checkout), ended: ran.then_some(session.name), ..found })
 }
 
 fn of(session: &Session, handed: Handed, writes_back: bool) -> Found {
@@ -301,7 +313,7 @@ fn of(session: &Session, handed: Handed, writes_back: bool) -> Found {
         local_storage,
         taken_at: handed.taken_at,
         key,
-        loan: None,
+        checkout: None,
         ended: None,
         told,
     }

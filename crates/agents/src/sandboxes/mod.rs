@@ -1,7 +1,7 @@
 //! Sandboxes: isolated workspaces in which agents run, with a session handed in.
 //!
 //! The one idea: a sandbox lives as long as this process at most, so all that is known of it is in memory.
-//! What outlives it is the session that it held: the session is lent, and what became of it is written back
+//! What outlives it is the session that it held: the session is checked out, and what became of it is written back
 //! before the sandbox is gone.
 //!
 //! Rooms: `create`, `exec`, `files` and `end` are the verbs; `hand_in` finds a session and takes it;

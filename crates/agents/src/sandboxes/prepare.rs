@@ -71,8 +71,9 @@ impl Preparer {
         if sandboxes.settings().prepare == Prepare::Used && sandboxes.can_prepare() {
             let resting = self.latest().await;
             let ids: Vec<_> = resting.iter().map(|session| session.id).collect();
-            let lent = self.context.store.has_snapshot_of(&ids, SnapshotReason::Sandbox).await;
-            if lent.unwrap_or_else(|error| told(&error)) {
+            let checked_out =
+                self.context.store.has_snapshot_of(&ids, SnapshotReason::Sandbox).await;
+            if checked_out.unwrap_or_else(|error| told(&error)) {
                 sandboxes.note_use();
             }
         }

@@ -5,11 +5,11 @@
 //! close its browser for us. Both are given back, by themselves, unless something starts.
 
 use super::driver::{drive, let_go};
-use super::want::{Lend, Starts, StartsBrowser, Want};
+use super::want::{CheckOut, Starts, StartsBrowser, Want};
 use super::wish::{Held, Wish, settled};
 use crate::error::RuntimeError;
 use crate::here::Runtime;
-use crate::live::{Handed, Loan, Resumed};
+use crate::live::{Checkout, Handed, Resumed};
 use crate::table::Hold;
 use baton_api::sync::HandedView;
 use baton_session::{Lifecycle, NodeId, Owner, SandboxId, Session, SessionId, Term};
@@ -48,9 +48,9 @@ impl<'w, W: Starts> Held<'w, W> {
     }
 }
 
-impl<'w> Held<'w, Lend<'w>> {
+impl<'w> Held<'w, CheckOut<'w>> {
     /// Captures what the session's browser holds, if it has one, and ends it once that logs somebody in.
-    pub async fn stop_to_lend(mut self) -> Result<Self, RuntimeError> {
+    pub async fn stop_to_check_out(mut self) -> Result<Self, RuntimeError> {
         if self.session.lifecycle == Lifecycle::Active {
             let handed = self.wish.context.supervisor.copy_out(&self.session).await?;
             self.want.accepts(&handed)?;
@@ -114,13 +114,13 @@ pub(crate) struct Started {
 }
 
 /// A session that a sandbox has.
-pub struct Lent {
+pub struct CheckedOut {
     /// Which session.
     pub session: Session,
     /// Whether its browser was ended for it.
     pub ran: bool,
     /// What gives it back.
-    pub loan: Loan,
+    pub checkout: Checkout,
     /// What of it the sandbox is given.
     pub handed: Handed,
 }
@@ -153,19 +153,19 @@ impl<W: StartsBrowser> Acquired<'_, W> {
     }
 }
 
-impl Acquired<'_, Lend<'_>> {
-    /// Lends the session to a sandbox, if what it holds by now still logs somebody in.
-    pub async fn lend(self, to: SandboxId) -> Result<Lent, RuntimeError> {
+impl Acquired<'_, CheckOut<'_>> {
+    /// Checks the session out to a sandbox, if what it holds by now still logs somebody in.
+    pub async fn check_out(self, to: SandboxId) -> Result<CheckedOut, RuntimeError> {
         let Self { wish, want, found, session, hold, term, ran, back, .. } = self;
         let supervisor = &wish.context.supervisor;
-        let lent = async {
+        let checked_out = async {
             let handed = supervisor.hand_again(&session, found).await?;
             want.accepts(&handed)?;
-            let loan = supervisor.lend(&hold, &session, term, &handed, to).await?;
-            Ok::<_, RuntimeError>((loan, handed))
+            let checkout = supervisor.check_out(&hold, &session, term, &handed, to).await?;
+            Ok::<_, RuntimeError>((checkout, handed))
         };
-        match lent.await {
-            Ok((loan, handed)) => {
+        match checked_out.await {
+            Ok((checkout, handed)) => {
                 back.disarm();
                 if want.takes
                     && let Err(error) = let_go(wish.context, &session).await
@@ -173,7 +173,7 @@ impl Acquired<'_, Lend<'_>> {
                     tracing::warn!(session = %session.id, %error, "who drove a session still does");
                 }
                 is_driven_by(wish, &session, true).await;
-                Ok(Lent { session, ran, loan, handed })
+                Ok(CheckedOut { session, ran, checkout, handed })
             }
             Err(error) => Err(back.after(error).await),
         }

@@ -17,12 +17,12 @@ mod rehydrate;
 mod want;
 mod wish;
 
-pub use acquire::{Lent, end};
+pub use acquire::{CheckedOut, end};
 pub(crate) use acquire::{Started, finish, release_peer_lease};
 pub(crate) use driver::{drive, driver, let_go, other, put};
 pub use driver::{expect_driver, is_driver};
 pub use rehydrate::rehydrate;
 pub(crate) use want::{Abandon, Capture, Change, Close, Debug, Delete, Resume, RollBack};
-pub use want::{Lend, Want, stored};
+pub use want::{CheckOut, Want, stored};
 pub(crate) use wish::HOLD_LIMIT;
 pub use wish::{Wish, settled};

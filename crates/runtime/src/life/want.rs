@@ -53,10 +53,10 @@ fn expect_home(context: &Runtime, session: &Session) -> Result<(), RuntimeError>
 }
 
 /// Refuses a session that a sandbox has.
-pub(super) fn expect_unlent(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
+pub(super) fn expect_checked_in(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
     let id = session.id;
-    let borrower = context.supervisor.table().borrower(id);
-    borrower.map_or(Ok(()), |sandbox| Err(LiveError::Lent { id, sandbox }.into()))
+    let checked_out_to = context.supervisor.table().checked_out_to(id);
+    checked_out_to.map_or(Ok(()), |sandbox| Err(LiveError::CheckedOut { id, sandbox }.into()))
 }
 
 /// Refuses a session for where it stands.
@@ -105,8 +105,8 @@ wants! {
 }
 
 fn open(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
-    // Who has it says more than where it stands: it was closed to be lent.
-    expect_unlent(context, session)?;
+    // Who has it says more than where it stands: it was closed to be checked out.
+    expect_checked_in(context, session)?;
     if session.lifecycle == Lifecycle::Closed {
         return Err(refuse(session, "active, recoverable, stale or failed"));
     }
@@ -115,7 +115,7 @@ fn open(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
 
 fn without_browser(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
     // A row that is active though its browser is gone is seen as what it is once it is held.
-    expect_unlent(context, session)?;
+    expect_checked_in(context, session)?;
     if context.supervisor.holds(session.id) {
         return Err(refuse(session, "closed or abandoned first"));
     }
@@ -123,7 +123,7 @@ fn without_browser(context: &Runtime, session: &Session) -> Result<(), RuntimeEr
 }
 
 fn active(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
-    expect_unlent(context, session)?;
+    expect_checked_in(context, session)?;
     if session.lifecycle != Lifecycle::Active {
         return Err(refuse(session, "active"));
     }
@@ -157,7 +157,7 @@ impl Want for Resume {
     const DRIVES: bool = true;
 
     fn allows(&self, context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
-        expect_unlent(context, session)?;
+        expect_checked_in(context, session)?;
         if context.supervisor.holds(session.id) {
             return Err(refuse(session, "recoverable, stale, failed or closed"));
         }
@@ -235,7 +235,7 @@ impl Want for RollBack<'_> {
 
     fn allows(&self, context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
         expect_home(context, session)?;
-        expect_unlent(context, session)
+        expect_checked_in(context, session)
     }
 
     async fn find(&self, asked: Asked<'_>) -> Result<Loaded, RuntimeError> {
@@ -260,7 +260,7 @@ impl StartsBrowser for RollBack<'_> {
 }
 
 /// To hand a session in: a sandbox has it until that ends.
-pub struct Lend<'l> {
+pub struct CheckOut<'l> {
     /// Where somebody has to be logged in.
     pub domains: &'l [Domain],
     /// Which agent asks for it.
@@ -269,7 +269,7 @@ pub struct Lend<'l> {
     pub takes: bool,
 }
 
-impl Lend<'_> {
+impl CheckOut<'_> {
     /// Checks that what is handed in logs somebody in.
     pub(super) fn accepts(&self, handed: &Handed) -> Result<(), RuntimeError> {
         let login = expect_login(&handed.state, &stored(handed), self.domains, clock::now());
@@ -277,14 +277,14 @@ impl Lend<'_> {
     }
 }
 
-impl Want for Lend<'_> {
+impl Want for CheckOut<'_> {
     type Found = Option<Handed>;
     const DOING: &'static str = "lent";
     const DRIVES: bool = true;
 
     fn allows(&self, context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
         let (table, name) = (context.supervisor.table(), || session.name.clone());
-        if let Some(sandbox) = table.borrower(session.id) {
+        if let Some(sandbox) = table.checked_out_to(session.id) {
             let holder = format!("sandbox {sandbox} has it");
             return Err(RuntimeError::Held { name: name(), holder });
         }
@@ -325,7 +325,7 @@ impl Want for Lend<'_> {
     }
 }
 
-impl Starts for Lend<'_> {
+impl Starts for CheckOut<'_> {
     const CONSENT: Consent = Consent::Asked;
     const SETTLES: bool = true;
 }

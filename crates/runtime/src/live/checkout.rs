@@ -1,7 +1,7 @@
-//! Lends a session to a sandbox: its state goes there, nobody else runs it meanwhile, and what became of it
-//! comes back as a snapshot.
+//! Checks a session out to a sandbox, and in again: its state goes there, no other node runs it meanwhile, and
+//! what became of it comes back as a snapshot.
 //!
-//! The one idea: a session that is lent is active, without a browser of this node. When the node dies, its
+//! The one idea: a session that is checked out is active, without a browser of this node. When the node dies, its
 //! sandboxes die with it, and the next node finds a session without a browser: recoverable.
 
 use super::close::Ending;
@@ -9,7 +9,7 @@ use super::draft::Draft;
 use super::error::LiveError;
 use super::held::Held;
 use super::load::{Loaded, Read};
-use super::{BrowserSupervisor, expect_unlent};
+use super::{BrowserSupervisor, expect_checked_in};
 use crate::latest::Latest;
 use crate::table::Hold;
 use baton_browser::profile::at_rest::Instant;
@@ -27,7 +27,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// How long a session that a sandbox gives back is waited for: who looks at it is done soon.
-const GIVE_BACK_LIMIT: Duration = Duration::from_secs(30);
+const CHECK_IN_LIMIT: Duration = Duration::from_secs(30);
 
 /// What a session holds, to be handed in.
 #[derive(Debug)]
@@ -48,9 +48,9 @@ pub struct Handed {
     pub receipt: Receipt,
 }
 
-/// A session that is lent.
+/// A session that is checked out.
 #[derive(Debug)]
-pub struct Loan {
+pub struct Checkout {
     /// Which one, as it was before.
     pub session: Session,
     term: Term,
@@ -96,23 +96,27 @@ impl BrowserSupervisor {
         }
     }
 
-    /// What a session held when it was lent, and what of that cannot be read any more.
-    pub async fn recall(&self, loan: &Loan) -> Result<(State, Receipt), LiveError> {
-        let wanted = loan.parts.iter().filter(|part| !part.kind.is_picture()).cloned();
-        let Read { state, receipt, .. } = self.read(&loan.session.owner, wanted.collect()).await?;
+    /// What a session held when it was checked out, and what of that cannot be read any more.
+    pub async fn read_checked_out(
+        &self,
+        checkout: &Checkout,
+    ) -> Result<(State, Receipt), LiveError> {
+        let wanted = checkout.parts.iter().filter(|part| !part.kind.is_picture()).cloned();
+        let Read { state, receipt, .. } =
+            self.read(&checkout.session.owner, wanted.collect()).await?;
         Ok((state, receipt))
     }
 
-    /// Lends a session that this node holds in `term`: from now on the sandbox `to` has it, and nobody else.
-    pub(crate) async fn lend(
+    /// Checks out a session that this node holds in `term`: from now on the sandbox `to` alone has it.
+    pub(crate) async fn check_out(
         &self,
         hold: &Hold,
         session: &Session,
         term: Term,
         handed: &Handed,
         to: SandboxId,
-    ) -> Result<Loan, LiveError> {
-        expect_unlent(hold)?;
+    ) -> Result<Checkout, LiveError> {
+        expect_checked_in(hold)?;
         let (id, node) = (session.id, self.config().node);
         if self.runner(id).is_ok() {
             return Err(LiveError::AlreadyActive(id));
@@ -120,49 +124,49 @@ impl BrowserSupervisor {
         self.end_keeper(id, Ending::Close).await;
         let (from, now) = (session.lifecycle, Timestamp::now());
         self.store().update_lifecycle(id, node, from, Lifecycle::Active, now).await?;
-        hold.lend(Some(to));
+        hold.set_checked_out_to(Some(to));
         tracing::info!(session = %id, sandbox = %to, "lent a session to a sandbox");
         let since = Anchor::new(Timestamp::now(), uptime());
-        Ok(Loan { session: session.clone(), term, parts: handed.parts.clone(), since })
+        Ok(Checkout { session: session.clone(), term, parts: handed.parts.clone(), since })
     }
 
-    /// Stores what became of a session that is lent and held `before` then. When this returns it is on
+    /// Stores what became of a session that is checked out and held `before` then. When this returns it is on
     /// disk.
     pub async fn write_back(
         &self,
-        loan: &Loan,
+        checkout: &Checkout,
         before: Holdings,
         state: State,
     ) -> Result<Snapshot, LiveError> {
         let taken_at = Timestamp::now();
-        let shrunk = Held::then(before, loan.since).has_shrunk_to(&state, taken_at, uptime());
+        let shrunk = Held::then(before, checkout.since).has_shrunk_to(&state, taken_at, uptime());
         let cut = |known: Vec<PartRef>, state: State| {
             self.blocking(move || Ok::<_, LiveError>(draft(&state, &known)))
         };
-        let first = cut(loan.parts.clone(), state.clone()).await?;
-        match self.store_loan(loan, taken_at, shrunk, first).await {
+        let first = cut(checkout.parts.clone(), state.clone()).await?;
+        match self.store_check_in(checkout, taken_at, shrunk, first).await {
             Err(StoreError::PartMissing { .. }) => {
                 let whole = cut(Vec::new(), state).await?;
-                Ok(self.store_loan(loan, taken_at, shrunk, whole).await?)
+                Ok(self.store_check_in(checkout, taken_at, shrunk, whole).await?)
             }
             stored => Ok(stored?),
         }
     }
 
-    async fn store_loan(
+    async fn store_check_in(
         &self,
-        loan: &Loan,
+        checkout: &Checkout,
         taken_at: Timestamp,
         shrunk: bool,
         draft: Draft,
     ) -> Result<Snapshot, StoreError> {
         let new = NewSnapshot {
             id: SnapshotId::new(taken_at, rand::random()),
-            session: loan.session.id,
-            owner: loan.session.owner.clone(),
+            session: checkout.session.id,
+            owner: checkout.session.owner.clone(),
             taken_at,
             reason: SnapshotReason::Sandbox,
-            term: Some(loan.term),
+            term: Some(checkout.term),
             shrunk,
             sibling: false,
             saved: false,
@@ -174,10 +178,10 @@ impl BrowserSupervisor {
     }
 
     /// The sandbox has the session no longer: it stands where it stood, or can be resumed.
-    pub async fn give_back(&self, loan: &Loan) -> Result<(), LiveError> {
-        let (id, node) = (loan.session.id, self.config().node);
-        let hold = self.table().hold(id, "given back by a sandbox", GIVE_BACK_LIMIT).await?;
-        let to = match loan.session.lifecycle {
+    pub async fn check_in(&self, checkout: &Checkout) -> Result<(), LiveError> {
+        let (id, node) = (checkout.session.id, self.config().node);
+        let hold = self.table().hold(id, "given back by a sandbox", CHECK_IN_LIMIT).await?;
+        let to = match checkout.session.lifecycle {
             Lifecycle::Closed => Lifecycle::Closed,
             _ => Lifecycle::Recoverable,
         };
@@ -189,7 +193,7 @@ impl BrowserSupervisor {
             | Err(StoreError::LifecycleConflict { .. } | StoreError::HeldElsewhere { .. }) => {}
             Err(error) => return Err(error.into()),
         }
-        hold.lend(None);
+        hold.set_checked_out_to(None);
         Ok(())
     }
 }

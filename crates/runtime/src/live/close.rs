@@ -5,7 +5,7 @@
 
 use super::error::LiveError;
 use super::runner::Runner;
-use super::{BrowserSupervisor, HOLD_LIMIT, expect_unlent};
+use super::{BrowserSupervisor, HOLD_LIMIT, expect_checked_in};
 use crate::table::Hold;
 use baton_browser::cdp::Connection;
 use baton_browser::{keeper, launch};
@@ -26,7 +26,7 @@ impl BrowserSupervisor {
     /// Takes a last snapshot and ends the browser; a session without one has nothing to end. The row
     /// is the caller's to move.
     pub(crate) async fn close(&self, hold: &Hold) -> Result<Option<Snapshot>, LiveError> {
-        expect_unlent(hold)?;
+        expect_checked_in(hold)?;
         let id = hold.id();
         let Ok(runner) = self.runner(id) else {
             self.end_keeper(id, Ending::Close).await;
@@ -58,7 +58,7 @@ impl BrowserSupervisor {
 
     /// Ends the browser, if there is one, without a snapshot.
     pub(crate) async fn abandon(&self, hold: &Hold) -> Result<(), LiveError> {
-        expect_unlent(hold)?;
+        expect_checked_in(hold)?;
         let id = hold.id();
         match self.runner(id) {
             Ok(runner) => self.end(&runner, Ending::Kill).await,

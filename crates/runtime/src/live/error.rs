@@ -32,7 +32,7 @@ pub enum LiveError {
         "expected session {id} to be held by nobody, found that sandbox {sandbox} holds it\n\
          baton sandbox delete {sandbox} ends it and writes the session back"
     )]
-    Lent {
+    CheckedOut {
         /// Which session.
         id: SessionId,
         /// Which sandbox.

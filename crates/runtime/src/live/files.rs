@@ -2,7 +2,7 @@
 
 use super::close::Ending;
 use super::error::LiveError;
-use super::{BrowserSupervisor, expect_unlent};
+use super::{BrowserSupervisor, expect_checked_in};
 use crate::table::Hold;
 use baton_browser::launch::Folder;
 use baton_session::{Owner, Session, SessionId};
@@ -65,7 +65,7 @@ impl BrowserSupervisor {
     /// Removes the session's folder with its profile. A session that is watched is refused, and so
     /// is one whose profile somebody else's browser holds.
     pub async fn delete_files(&self, hold: &Hold) -> Result<FilesGone, LiveError> {
-        expect_unlent(hold)?;
+        expect_checked_in(hold)?;
         let id = hold.id();
         if self.runner(id).is_ok() {
             return Err(LiveError::AlreadyActive(id));

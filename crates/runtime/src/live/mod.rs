@@ -5,13 +5,13 @@
 //! node carries on from the sockets that it finds.
 
 mod capture;
+mod checkout;
 mod close;
 mod draft;
 mod error;
 mod files;
 mod held;
 mod lease;
-mod lend;
 mod load;
 mod open;
 mod policy;
@@ -21,9 +21,9 @@ mod recover;
 mod resume;
 mod runner;
 
+pub use checkout::{Checkout, Handed};
 pub use error::LiveError;
 pub use files::FilesGone;
-pub use lend::{Handed, Loan};
 pub use load::Loaded;
 pub use recover::Recovered;
 pub use resume::Resumed;
@@ -186,8 +186,8 @@ impl BrowserSupervisor {
     }
 
     fn runner(&self, id: SessionId) -> Result<Arc<Runner>, LiveError> {
-        self.runners().get(&id).cloned().ok_or_else(|| match self.table().borrower(id) {
-            Some(sandbox) => LiveError::Lent { id, sandbox },
+        self.runners().get(&id).cloned().ok_or_else(|| match self.table().checked_out_to(id) {
+            Some(sandbox) => LiveError::CheckedOut { id, sandbox },
             None => LiveError::NotActive(id),
         })
     }
@@ -198,7 +198,7 @@ impl BrowserSupervisor {
 }
 
 /// Checks that no sandbox has the session.
-fn expect_unlent(hold: &Hold) -> Result<(), LiveError> {
+fn expect_checked_in(hold: &Hold) -> Result<(), LiveError> {
     let id = hold.id();
-    hold.borrower().map_or(Ok(()), |sandbox| Err(LiveError::Lent { id, sandbox }))
+    hold.checked_out_to().map_or(Ok(()), |sandbox| Err(LiveError::CheckedOut { id, sandbox }))
 }

@@ -6,7 +6,7 @@
 
 use super::error::LiveError;
 use super::load::Loaded;
-use super::{BrowserSupervisor, expect_unlent};
+use super::{BrowserSupervisor, expect_checked_in};
 use crate::table::Hold;
 use baton_browser::live::Live;
 use baton_browser::profile::at_rest::Instant;
@@ -158,7 +158,7 @@ impl BrowserSupervisor {
         hold: &Hold,
         keys: Vec<StorageKey>,
     ) -> Result<Vec<(StorageKey, Vec<FileEntry>)>, LiveError> {
-        expect_unlent(hold)?;
+        expect_checked_in(hold)?;
         let id = hold.id();
         if self.runner(id).is_ok() {
             return Err(LiveError::AlreadyActive(id));

@@ -7,7 +7,7 @@ use super::close::Ending;
 use super::error::LiveError;
 use super::held::Held;
 use super::runner::Known;
-use super::{BrowserSupervisor, HOLD_LIMIT, expect_unlent};
+use super::{BrowserSupervisor, HOLD_LIMIT, expect_checked_in};
 use crate::table::Hold;
 use baton_browser::keeper::KeeperLink;
 use baton_browser::live::Live;
@@ -77,7 +77,7 @@ impl BrowserSupervisor {
     /// Makes row and browser of a session agree, unless they do. Returns whether the row may be another
     /// one than before.
     pub(crate) async fn settle(&self, hold: &Hold, session: &Session) -> Result<bool, LiveError> {
-        let is_held = self.runner(session.id).is_ok() || hold.borrower().is_some();
+        let is_held = self.runner(session.id).is_ok() || hold.checked_out_to().is_some();
         if session.lifecycle != Lifecycle::Active || is_held {
             return Ok(false);
         }
@@ -99,7 +99,7 @@ impl BrowserSupervisor {
     }
 
     async fn look_at_held(&self, hold: &Hold, session: &Session) -> Result<Lifecycle, LiveError> {
-        expect_unlent(hold)?;
+        expect_checked_in(hold)?;
         let id = session.id;
         if self.runner(id).is_ok() {
             return Ok(Lifecycle::Active);

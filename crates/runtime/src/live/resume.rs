@@ -9,7 +9,7 @@ use super::error::LiveError;
 use super::held::Held;
 use super::load::{Loaded, expect_something};
 use super::runner::{Known, Runner};
-use super::{BrowserSupervisor, expect_unlent};
+use super::{BrowserSupervisor, expect_checked_in};
 use crate::latest::Latest;
 use crate::table::Hold;
 use baton_browser::launch::LockState;
@@ -122,7 +122,7 @@ impl BrowserSupervisor {
         term: Term,
         loaded: Loaded,
     ) -> Result<Resumed, LiveError> {
-        expect_unlent(hold)?;
+        expect_checked_in(hold)?;
         if self.runner(session.id).is_ok() {
             return Err(LiveError::AlreadyActive(session.id));
         }

@@ -75,7 +75,7 @@ async fn describe_by(
         forecast: held.as_ref().map(|held| forecast(held, clock::now())),
         certificates: held.iter().flat_map(trusted).collect(),
         permissions: held.map(|held| held.environment.permissions).unwrap_or_default(),
-        sandbox: context.supervisor.table().borrower(session.id),
+        sandbox: context.supervisor.table().checked_out_to(session.id),
         shared: context.peers.shown(context, &session).await?,
         receipt,
         session: SessionSummary {
@@ -110,7 +110,8 @@ async fn tabs(
 ) -> Result<Vec<baton_session::Tab>, RuntimeError> {
     if session.lifecycle == Lifecycle::Active {
         match context.supervisor.tabs(session.id).await {
-            Err(LiveError::NotActive(_) | LiveError::Lent { .. } | LiveError::Browser(_)) => {}
+            Err(LiveError::NotActive(_) | LiveError::CheckedOut { .. } | LiveError::Browser(_)) => {
+            }
             tabs => return Ok(tabs?),
         }
     }
