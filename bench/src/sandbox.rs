@@ -19,7 +19,7 @@ const PREPARED: Duration = Duration::from_mins(1);
 
 /// Pairs of milliseconds: with a session, and without.
 #[derive(Default)]
-struct Found {
+struct Timings {
     /// The first time, after the node had prepared it.
     prepared: Vec<(f64, f64)>,
     /// The first time, at a node that prepares none.
@@ -34,7 +34,7 @@ struct Found {
 /// again: at a node as it is, and at one that prepares nothing.
 pub async fn measure(baton: &Path) -> Result<Section> {
     let (usual, late) = (test_node(baton, "used").await?, test_node(baton, "never").await?);
-    let mut found = Found::default();
+    let mut found = Timings::default();
     // From here on the node knows that sandboxes are wanted.
     create(usual.client()?, None).await?;
     create(late.client()?, None).await?;
@@ -125,7 +125,7 @@ fn milliseconds(took: Duration) -> f64 {
     took.as_secs_f64() * 1e3
 }
 
-fn section(found: &Found) -> Section {
+fn section(found: &Timings) -> Section {
     let with = |what: &str, pairs: &[(f64, f64)]| Figure {
         what: what.to_owned(),
         found: median(pairs.iter().map(|pair| pair.0)),
@@ -138,7 +138,7 @@ fn section(found: &Found) -> Section {
         aim: 1.5,
         aim_is_for_the_bound: false,
     };
-    let Found { prepared, unprepared, again, took } = found;
+    let Timings { prepared, unprepared, again, took } = found;
     let all = prepared.iter().chain(unprepared).chain(again);
     let without = median(all.map(|pair| pair.1));
     Section {

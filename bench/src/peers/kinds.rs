@@ -14,12 +14,12 @@ use std::path::Path;
 const BATON: [(&str, Disk); 2] = [("same machine", Disk::Same), ("fresh profile", Disk::Fresh)];
 
 /// A way of keeping state, and what it kept, or why nobody knows.
-struct Way {
+struct Method {
     name: String,
     kept: Result<Kept, String>,
 }
 
-impl Way {
+impl Method {
     fn count(&self) -> Option<usize> {
         let kept = self.kept.as_ref().ok()?;
         Some(kept.values().filter(|kept| **kept).count())
@@ -32,7 +32,7 @@ pub async fn measure(baton: &Path, peers: Option<&Peers>) -> Result<Section> {
     let mut ways = Vec::new();
     for (way, disk) in BATON {
         let kept = Ok(killed(baton, &kinds, disk).await?);
-        ways.push(Way { name: name("Baton", way), kept });
+        ways.push(Method { name: name("Baton", way), kept });
     }
     for peer in peers.map_or(&[][..], |_| &PEERS[..]) {
         let Some(peers) = peers else { continue };
@@ -44,7 +44,7 @@ pub async fn measure(baton: &Path, peers: Option<&Peers>) -> Result<Section> {
                 "passkey": kinds.passkey()?,
             });
             let kept = peers.drive(*peer, "keep", way, job).await;
-            ways.push(Way { name: name(&title, way), kept });
+            ways.push(Method { name: name(&title, way), kept });
         }
     }
     for way in &ways {
@@ -127,7 +127,7 @@ fn method() -> String {
 }
 
 /// The ways, numbered, with what they kept in all, and a row for each kind.
-fn tables(ways: &[Way]) -> Vec<Table> {
+fn tables(ways: &[Method]) -> Vec<Table> {
     let known = ways.iter().filter_map(|way| way.kept.as_ref().ok());
     let kinds: BTreeSet<&String> = known.flat_map(|kept| kept.keys()).collect();
     let counts: Vec<_> = ways.iter().map(|way| (way.name.as_str(), way.count())).collect();
@@ -142,7 +142,7 @@ fn tables(ways: &[Way]) -> Vec<Table> {
         (key.clone(), vec![cell(&way.name, *is_best), cell(&sum, *is_best)])
     });
     let rows = kinds.iter().map(|kind| {
-        let found = |way: &Way| match &way.kept {
+        let found = |way: &Method| match &way.kept {
             Ok(kept) if kept.get(*kind).copied().unwrap_or_default() => "kept",
             Ok(_) => "lost",
             Err(_) => "–",

@@ -61,7 +61,7 @@ const HEALTH_LIMIT: Duration = Duration::from_secs(5);
 
 /// A node that answers.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct LocalNode {
     /// Asks it.
     pub(crate) client: Client,
 }
@@ -80,7 +80,7 @@ pub(crate) struct Elsewhere {
 
 /// The node of this data folder; `None` when none runs. A file left behind by a dead node, or a
 /// port that another program took over, is no node.
-pub(crate) async fn find(data: &DataFolder) -> anyhow::Result<Option<Found>> {
+pub(crate) async fn find(data: &DataFolder) -> anyhow::Result<Option<LocalNode>> {
     let file = match NodeFile::read(data) {
         Ok(Some(file)) => file,
         Ok(None) | Err(DataError::NotANodeFile { .. }) => return Ok(None),
@@ -102,7 +102,7 @@ pub(crate) async fn find(data: &DataFolder) -> anyhow::Result<Option<Found>> {
     if !inspect::is_held(data) && answers(&client, &file).await? {
         return Err(Elsewhere { url: file.url, data: data.path().to_owned() }.into());
     }
-    Ok(Some(Found { client }))
+    Ok(Some(LocalNode { client }))
 }
 
 /// Whether `client` asks the node that holds this folder now. The port of a node that has ended may be

@@ -12,14 +12,14 @@ use crate::error::FederationError;
 use crate::folder::{Folder, fetch};
 use crate::log::Log;
 use crate::merge::{Sight, merge};
-use crate::read::{self, Content, Found, parse, read};
+use crate::read::{self, Content, StoredBoard, parse, read};
 use crate::swap::{Leftover, leftovers};
 
 /// What was found, and what it comes to.
 #[derive(Debug)]
 pub(crate) struct Gathered {
     /// What stands in the file.
-    pub(crate) found: Option<Found>,
+    pub(crate) found: Option<StoredBoard>,
     /// What should stand there; none when no session is active.
     pub(crate) board: Option<Board>,
     /// Sessions that ended and belong into the history.
@@ -62,7 +62,7 @@ pub(crate) fn gather(folder: &Folder) -> Result<Gathered, FederationError> {
 
 /// What is seen first. Nearly always it is all that there is to see.
 pub(crate) struct Glance {
-    pub(crate) found: Option<Found>,
+    pub(crate) found: Option<StoredBoard>,
     last: Option<Entry>,
     leftovers: Vec<Leftover>,
 }

@@ -55,5 +55,5 @@ pub use gather::Source;
 pub use operation::{AgentName, Held, Operation};
 pub use refusal::{Kind, Refusal};
 pub use task::{Claim, Priority, Stamp, Task, TaskStatus};
-pub use watch::{Seen, Watch};
+pub use watch::{WaitOutcome, Watch};
 pub use write::Done;

@@ -20,7 +20,7 @@ const STEP: Duration = Duration::from_millis(5);
 
 /// A board as it stands in a file.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub(crate) struct StoredBoard {
     pub(crate) bytes: Vec<u8>,
     pub(crate) board: Board,
 }
@@ -32,7 +32,7 @@ pub(crate) enum Content {
     /// There is none.
     Nothing,
     /// A board.
-    Board(Found),
+    Board(StoredBoard),
     /// Something else, and why it is none.
     Unreadable { bytes: Vec<u8>, why: String },
 }
@@ -43,7 +43,7 @@ pub(crate) fn read(path: &Path) -> Result<Content, FederationError> {
     loop {
         let Some(bytes) = fetch(path).tried("read", path)? else { return Ok(Content::Nothing) };
         match parse(&bytes) {
-            Ok(board) => return Ok(Content::Board(Found { bytes, board })),
+            Ok(board) => return Ok(Content::Board(StoredBoard { bytes, board })),
             Err(why) if Instant::now() >= end => return Ok(Content::Unreadable { bytes, why }),
             Err(_) => sleep(STEP),
         }

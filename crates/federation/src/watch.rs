@@ -26,7 +26,7 @@ pub struct Watch {
 
 /// What a wait came to.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Seen {
+pub enum WaitOutcome {
     /// The board as it is now; none when no session is active any more.
     Changed(Option<Box<Board>>),
     /// Nothing changed within the limit.
@@ -58,12 +58,12 @@ impl Watch {
 
     /// Waits until the board is another one, at most for `limit`. A board that cannot be read is an
     /// error, after which one can wait on.
-    pub fn wait(&mut self, limit: Duration) -> Result<Seen, FederationError> {
+    pub fn wait(&mut self, limit: Duration) -> Result<WaitOutcome, FederationError> {
         let end = Instant::now() + limit;
         loop {
             match self.changes.recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(()) => self.rest(),
-                Err(RecvTimeoutError::Timeout) => return Ok(Seen::Same),
+                Err(RecvTimeoutError::Timeout) => return Ok(WaitOutcome::Same),
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(gone()).tried("watch", self.federation.folder());
                 }
@@ -71,7 +71,7 @@ impl Watch {
             let board = self.federation.read()?;
             if board != self.shown {
                 self.shown.clone_from(&board);
-                return Ok(Seen::Changed(board.map(Box::new)));
+                return Ok(WaitOutcome::Changed(board.map(Box::new)));
             }
         }
     }

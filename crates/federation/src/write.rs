@@ -12,7 +12,7 @@ use crate::folder::{Folder, LARGEST, fetch, options, replace, sync_folder};
 use crate::gather::{self, Gathered, Good, Source, gather};
 use crate::log::Log;
 use crate::operation::Operation;
-use crate::read::{self, Content, Found, read, render};
+use crate::read::{self, Content, StoredBoard, read, render};
 use crate::refusal::Refusal;
 use crate::swap::Slot;
 use crate::task::{Stamp, Task};
@@ -50,7 +50,7 @@ pub(crate) struct Writer<'a> {
 
 /// What is in place, and the last operation of the log.
 struct Settled {
-    found: Option<Found>,
+    found: Option<StoredBoard>,
     last: Option<Entry>,
     archived: Option<PathBuf>,
 }
@@ -207,7 +207,7 @@ impl<'a> Writer<'a> {
                 if placed.gave_way {
                     return Err(Attempt::Overtaken);
                 }
-                gathered.found = Some(Found { bytes: placed.bytes, board: placed.board });
+                gathered.found = Some(StoredBoard { bytes: placed.bytes, board: placed.board });
             }
         }
         Ok(settled.last)
@@ -217,7 +217,7 @@ impl<'a> Writer<'a> {
     fn close(
         &self,
         board: &Board,
-        found: Option<&Found>,
+        found: Option<&StoredBoard>,
         entries: &[Entry],
     ) -> Result<PathBuf, FederationError> {
         before(Step::Log)?;
@@ -235,7 +235,7 @@ impl<'a> Writer<'a> {
 
     /// Takes the file of a closed session away. What another program wrote into it in this moment
     /// goes to the history.
-    fn remove(&self, found: &Found) -> Result<(), FederationError> {
+    fn remove(&self, found: &StoredBoard) -> Result<(), FederationError> {
         before(Step::Remove)?;
         let place = self.folder.board();
         let aside = self.folder.sessions().join(".active-session.closed.kept");

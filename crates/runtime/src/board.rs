@@ -199,14 +199,14 @@ pub struct Followed {
     caller: Caller,
     board: watch::Receiver<()>,
     drivers: watch::Receiver<()>,
-    told: Option<Told>,
+    told: Option<BoardState>,
     /// A node to which somebody listens is of use.
     _in_use: Request,
 }
 
 /// What the caller knows.
 #[derive(PartialEq)]
-enum Told {
+enum BoardState {
     View(Box<FederationView>),
     Failed(String),
 }
@@ -247,8 +247,8 @@ impl Followed {
             }
             let shown = show(&self.context, &self.caller).await;
             let told = match &shown {
-                Ok(view) => Told::View(Box::new(view.clone())),
-                Err(error) => Told::Failed(error.to_string()),
+                Ok(view) => BoardState::View(Box::new(view.clone())),
+                Err(error) => BoardState::Failed(error.to_string()),
             };
             if self.told.as_ref() != Some(&told) {
                 self.told = Some(told);

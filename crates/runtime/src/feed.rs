@@ -3,7 +3,7 @@
 //! A thread waits for the folder while somebody listens. Whoever is slow misses what was in between and
 //! never the newest, so nothing is kept for anybody.
 
-use baton_federation::{Federation, FederationError, Seen, Watch};
+use baton_federation::{Federation, FederationError, WaitOutcome, Watch};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -45,8 +45,8 @@ impl Feed {
         let mut watch = Some(watch);
         while !self.is_left() {
             match watch.as_mut().map(|watch| watch.wait(LOOK)) {
-                Some(Ok(Seen::Same)) => {}
-                Some(Ok(Seen::Changed(_))) => self.tell(),
+                Some(Ok(WaitOutcome::Same)) => {}
+                Some(Ok(WaitOutcome::Changed(_))) => self.tell(),
                 // Who listens reads for himself, and so hears why.
                 Some(Err(_)) => {
                     self.tell();

@@ -35,7 +35,7 @@ pub(crate) struct Followed {
     caller: Caller,
     sessions: broadcast::Receiver<SessionId>,
     tabs: watch::Receiver<()>,
-    seen: Seen,
+    seen: ListState,
     /// What is to be told yet.
     untold: VecDeque<Change>,
     /// A node to which somebody listens is of use.
@@ -44,7 +44,7 @@ pub(crate) struct Followed {
 
 /// What the lists were like.
 #[derive(PartialEq)]
-struct Seen {
+struct ListState {
     sessions: SessionsMark,
     tabs: Vec<DebugTab>,
 }
@@ -62,13 +62,13 @@ pub(crate) async fn follow(context: &Context, caller: &Caller) -> Result<Followe
     })
 }
 
-async fn look(context: &Context, caller: &Caller) -> Result<Seen, NodeError> {
+async fn look(context: &Context, caller: &Caller) -> Result<ListState, NodeError> {
     let sessions = context.store.sessions_mark(&caller.owner, context.node).await?;
     let tabs = match caller.require(Scope::Debug) {
         Ok(()) => context.bus.tabs(&caller.owner).await?,
         Err(_) => Vec::new(),
     };
-    Ok(Seen { sessions, tabs })
+    Ok(ListState { sessions, tabs })
 }
 
 impl Followed {
@@ -104,7 +104,7 @@ impl Followed {
         }
     }
 
-    fn compare(&mut self, now: Seen) {
+    fn compare(&mut self, now: ListState) {
         if now.sessions != self.seen.sessions {
             self.untold.push_back(Change::Sessions);
         }

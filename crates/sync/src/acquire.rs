@@ -3,7 +3,7 @@
 use crate::context::Sync;
 use crate::error::SyncError;
 use crate::movement::{CALL_LIMIT, whole};
-use crate::peer_lease::{Said, ask_all};
+use crate::peer_lease::{PeerAnswer, ask_all};
 use crate::peers;
 use crate::pull::{pull, pull_held};
 use crate::shelf::{Shelf, holder_elsewhere, record_peer_lease};
@@ -112,7 +112,7 @@ impl Acquiring<'_> {
 
     /// Asks peers for the session. Whoever is known to hold it is asked last, and only if nobody else keeps
     /// it: they would close a browser for nothing.
-    async fn ask(&self, peers: &[Peer], peer_lease: PeerLease) -> Vec<Said> {
+    async fn ask(&self, peers: &[Peer], peer_lease: PeerLease) -> Vec<PeerAnswer> {
         let (session, is_holder) = (self.hold.id(), |peer: &&Peer| self.holder == Some(peer.node));
         let others: Vec<Peer> = peers.iter().filter(|peer| !is_holder(peer)).cloned().collect();
         let mut said = ask_all(self.context, &others, session, peer_lease).await;
@@ -178,7 +178,7 @@ impl Acquiring<'_> {
     }
 
     /// Does what the answer of a peer asks for, and tells when the session came from it.
-    async fn hear(&self, (peer, answer): Said) -> Result<Option<HandedView>, SyncError> {
+    async fn hear(&self, (peer, answer): PeerAnswer) -> Result<Option<HandedView>, SyncError> {
         let held = self.holder == Some(peer.node);
         let answer = match answer {
             Ok(answer) => answer,

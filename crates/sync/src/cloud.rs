@@ -4,7 +4,7 @@
 //! one that is meant, and what opens it, a person says.
 
 use crate::context::Sync;
-use crate::credential::Way;
+use crate::credential::PeerAccess;
 use crate::error::SyncError;
 use crate::letting_in::{command, preparation};
 use crate::peers;
@@ -83,7 +83,7 @@ fn is_at(peer: &Peer, url: &Url) -> bool {
 
 /// Which node answers there; asked again while none does.
 async fn who_answers(context: &Sync, url: &Url) -> Result<NodeId, SyncError> {
-    let way = Way {
+    let way = PeerAccess {
         name: NAME.to_owned(),
         url: url.clone(),
         method: AuthMethod::ApiKey,

@@ -167,7 +167,7 @@ fn read(client: ClientCredential, reach: Reach) -> Result<OidcClient, SyncError>
 
 /// How a peer is asked.
 #[derive(Clone)]
-pub(crate) struct Way {
+pub(crate) struct PeerAccess {
     pub(crate) name: String,
     pub(crate) url: Url,
     pub(crate) method: AuthMethod,
@@ -185,7 +185,7 @@ pub(crate) struct Shown {
     is_kept: bool,
 }
 
-impl Way {
+impl PeerAccess {
     /// What gets a request to the peer at all.
     pub(crate) fn tunnel(&self) -> Result<Option<HeaderValue>, SyncError> {
         self.credential.as_ref().map_or(Ok(None), Credential::tunnel)

@@ -15,7 +15,7 @@
 //! What is wrong with one session or file is told, and stops nothing; what is wrong with the directory or the
 //! database would be wrong with each that follows, and ends the pass.
 
-use crate::context::folder::{Looks, Readers, Said, Standing};
+use crate::context::folder::{FileContent, Looks, Readers, Standing};
 use crate::context::{ConflictResolution, Sync};
 use crate::directory::{
     DirectoryError, DirectoryIndex, IndexLine, Mark, NodeRegistry, RegisteredPeer, RegistrySelf,
@@ -197,11 +197,11 @@ async fn read_one(
             return Ok(());
         }
         Err(error) => {
-            return refuse(context, owner, name, (mark, None), Said::Damaged, error).await;
+            return refuse(context, owner, name, (mark, None), FileContent::Damaged, error).await;
         }
     };
     let looks = (mark, Some(digest));
-    let foreign = Said::Foreign(Box::new(IndexLine::of(&file, mark.bytes)));
+    let foreign = FileContent::Foreign(Box::new(IndexLine::of(&file, mark.bytes)));
     let standing = Standing::of(&file, mark.bytes);
     let places = [None, Some(file.sender)].map(|node| place_of(file.session, node));
     let is_copy = !places.iter().any(|place| place == name);
@@ -220,14 +220,14 @@ async fn read_one(
             on_disk(directory, move |directory| directory.remove(&name)).await
         }
         Ok(()) => {
-            context.own.folder.knows(name, looks, Said::Session(Box::new(standing)));
+            context.own.folder.knows(name, looks, FileContent::Session(Box::new(standing)));
             Ok(())
         }
         Err(error) if is_ours_to_mend(&error) => Err(error),
         Err(error @ (SyncError::UnknownWriter { .. } | SyncError::TooMuch { .. })) => {
             refuse(context, owner, name, looks, foreign, error).await
         }
-        Err(error) => refuse(context, owner, name, looks, Said::Damaged, error).await,
+        Err(error) => refuse(context, owner, name, looks, FileContent::Damaged, error).await,
     }
 }
 
@@ -262,7 +262,7 @@ async fn refuse(
     owner: &Owner,
     name: &str,
     looks: Looks,
-    said: Said,
+    said: FileContent,
     error: SyncError,
 ) -> Result<(), SyncError> {
     let reason = error.to_string();
@@ -313,14 +313,16 @@ async fn write_one(
 ) -> Result<(), SyncError> {
     let (own, beside) = (place_of(session.id, None), place_of(session.id, Some(context.node)));
     let place = match context.own.folder.said(&own) {
-        Some(Said::Session(standing)) if standing.says(session, readers) => {
+        Some(FileContent::Session(standing)) if standing.says(session, readers) => {
             return remove_if_there(context, directory, beside).await;
         }
-        Some(Said::Foreign(_)) => match context.own.folder.said(&beside) {
-            Some(Said::Session(standing)) if standing.says(session, readers) => return Ok(()),
+        Some(FileContent::Foreign(_)) => match context.own.folder.said(&beside) {
+            Some(FileContent::Session(standing)) if standing.says(session, readers) => {
+                return Ok(());
+            }
             _ => beside,
         },
-        Some(Said::Damaged) => {
+        Some(FileContent::Damaged) => {
             let name = own.clone();
             on_disk(directory, move |directory| directory.set_aside(&name)).await?;
             own
@@ -347,7 +349,7 @@ async fn write_one(
         directory.save(&name, &file).map(|looks| (file, looks))
     })
     .await?;
-    let standing = Said::Session(Box::new(Standing::of(&file, mark.bytes)));
+    let standing = FileContent::Session(Box::new(Standing::of(&file, mark.bytes)));
     context.own.folder.knows(&place, (mark, Some(digest)), standing);
     Ok(())
 }

@@ -11,7 +11,7 @@ use crate::context::given::movement;
 use crate::error::SyncError;
 use crate::index::of;
 use crate::parcels::{BATCH_PARTS, fetch_among, known};
-use crate::seen::{Seen, fetch_seen, is_seen};
+use crate::seen::{SeenRevisions, fetch_seen, is_seen};
 use crate::shelf::Shelf;
 use baton_api::sync::{Exchange, IndexedSession, Parcel, SyncIndex, Wanted};
 use baton_runtime::Actor;
@@ -66,7 +66,7 @@ pub async fn exchange_for(
 ) -> Result<Exchange, SyncError> {
     if !view.is_whole() && !may_have {
         let shelf = Shelf::expect(context, owner, session).await?;
-        if Seen::of(context, &shelf, view).await?.is_nothing(&shelf) {
+        if SeenRevisions::of(context, &shelf, view).await?.is_nothing(&shelf) {
             return Err(SyncError::NothingSeen { session, view: view.clone() });
         }
     }
@@ -81,7 +81,7 @@ pub(super) async fn exchange(
     view: &View,
 ) -> Result<Exchange, SyncError> {
     let shelf = Shelf::expect(context, owner, session).await?;
-    let seen = Seen::of(context, &shelf, view).await?;
+    let seen = SeenRevisions::of(context, &shelf, view).await?;
     let offer = shelf.shared.replica.offer_seen(&seen.revisions());
     if offer.heads.is_empty() {
         return Err(SyncError::NothingSeen { session, view: view.clone() });

@@ -5,7 +5,7 @@
 //! what a peer says is an icon is drawn anew before anybody sees it.
 
 use crate::context::Sync;
-use crate::context::icons::{Key, Said};
+use crate::context::icons::{IconAnswer, Key};
 use crate::error::SyncError;
 use crate::peers;
 use crate::remote::Remote;
@@ -44,9 +44,9 @@ pub async fn icon(
         None => ask(context, &peer, session).await?,
     };
     match said {
-        Said::Icon(png) => Ok(png.to_vec()),
-        Said::None => Err(none()),
-        Said::Failed(why) => {
+        IconAnswer::Icon(png) => Ok(png.to_vec()),
+        IconAnswer::None => Err(none()),
+        IconAnswer::Failed(why) => {
             let (name, why) = (peer.name, why.to_string());
             Err(SyncError::NotAskedYet { name, why })
         }
@@ -54,7 +54,7 @@ pub async fn icon(
 }
 
 /// Asks the peer, and remembers what it says or that it does not.
-async fn ask(context: &Sync, peer: &Peer, session: SessionId) -> Result<Said, SyncError> {
+async fn ask(context: &Sync, peer: &Peer, session: SessionId) -> Result<IconAnswer, SyncError> {
     let remote = Remote::of(context, peer).await?;
     let answer = timeout(LIMIT, remote.icon(session, ICON_MAX)).await;
     let too_slow = || SyncError::TooSlow { name: peer.name.clone() };
@@ -65,7 +65,7 @@ async fn ask(context: &Sync, peer: &Peer, session: SessionId) -> Result<Said, Sy
         Err(error) => {
             let why = error.to_string().lines().next().unwrap_or_default().into();
             let key = if is_of_all(&error) { key.any() } else { key };
-            context.own.icons.put(key, Said::Failed(why), Instant::now());
+            context.own.icons.put(key, IconAnswer::Failed(why), Instant::now());
             return Err(error);
         }
     };
@@ -73,7 +73,7 @@ async fn ask(context: &Sync, peer: &Peer, session: SessionId) -> Result<Said, Sy
     if png.is_none() && !bytes.is_empty() {
         tracing::warn!(peer = peer.name, %session, "a peer gave something else than an icon");
     }
-    let said = png.map_or(Said::None, |png| Said::Icon(png.into()));
+    let said = png.map_or(IconAnswer::None, |png| IconAnswer::Icon(png.into()));
     context.own.icons.put(key, said.clone(), Instant::now());
     Ok(said)
 }

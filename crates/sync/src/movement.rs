@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 pub const CALL_LIMIT: Duration = Duration::from_secs(80);
 
 /// A session on its way.
-pub(super) struct Way {
+pub(super) struct OpenMovement {
     pub(super) session: SessionId,
     pub(super) remote: Remote,
     /// Whether the peer may have had something of it before.
@@ -49,7 +49,7 @@ impl Time {
     }
 }
 
-impl Way {
+impl OpenMovement {
     /// It is known which parts move: their time begins, unless it has.
     pub(super) fn begins_to_move(&mut self) {
         let until = (Instant::now() + self.time.limit).min(self.time.latest);
@@ -130,7 +130,7 @@ pub(super) async fn begin(
     action: Action,
     (peer, session): (&str, &str),
     limit: Duration,
-) -> Result<Way, SyncError> {
+) -> Result<OpenMovement, SyncError> {
     let note = Note::new(&caller.actor, &caller.owner, action, session);
     let peer = match peers::find_confirmed(context, &caller.owner, peer).await {
         Ok(peer) => peer,
@@ -149,11 +149,11 @@ async fn set_out(
     peer: Peer,
     session: &str,
     time: Time,
-) -> Result<Way, SyncError> {
+) -> Result<OpenMovement, SyncError> {
     let remote = Remote::of(context, &peer).await?;
     let (id, name) = find(context, caller, &remote, session).await?;
     let may_have = peers::may_have(context, &peer, id).await?;
-    Ok(Way { session: id, remote, may_have, parts: 0, peer, time, name })
+    Ok(OpenMovement { session: id, remote, may_have, parts: 0, peer, time, name })
 }
 
 async fn find(
@@ -182,7 +182,7 @@ async fn find(
 pub(super) async fn end(
     context: &Sync,
     caller: &Caller,
-    way: Way,
+    way: OpenMovement,
     action: Action,
     moved: Result<(Exchange, Taken), SyncError>,
 ) -> Result<Movement, SyncError> {
@@ -207,7 +207,7 @@ pub(super) async fn end(
     note.end(&context.store, Ok(movement)).await
 }
 
-fn movement(way: &Way, exchange: &Exchange, taken: &Taken) -> Result<Movement, SyncError> {
+fn movement(way: &OpenMovement, exchange: &Exchange, taken: &Taken) -> Result<Movement, SyncError> {
     let outcome = match () {
         () if !taken.missing.is_empty() => MovementOutcome::Unfinished,
         () if !taken.conflicts.is_empty() => MovementOutcome::Conflict,
@@ -263,7 +263,7 @@ pub async fn push(
 async fn run(
     context: &Sync,
     caller: &Caller,
-    way: &mut Way,
+    way: &mut OpenMovement,
 ) -> Result<(Exchange, Taken), SyncError> {
     let owner = &caller.owner;
     let mut view = way.limits().give.clone();
@@ -295,7 +295,7 @@ async fn run(
 async fn give(
     context: &Sync,
     owner: &Owner,
-    way: &mut Way,
+    way: &mut OpenMovement,
     (view, exchange): (&View, &Exchange),
     missing: Vec<Wanted>,
 ) -> Result<(), SyncError> {

@@ -29,7 +29,7 @@ use std::time::Duration;
 const ASKED_AT_ONCE: usize = 8;
 
 /// A peer, and what it said.
-pub(crate) type Said = (Peer, Result<PeerLeaseAnswer, SyncError>);
+pub(crate) type PeerAnswer = (Peer, Result<PeerLeaseAnswer, SyncError>);
 
 /// What each of them says to a peer lease of the session.
 pub(crate) async fn ask_all(
@@ -37,7 +37,7 @@ pub(crate) async fn ask_all(
     peers: &[Peer],
     session: SessionId,
     peer_lease: PeerLease,
-) -> Vec<Said> {
+) -> Vec<PeerAnswer> {
     let asked = stream::iter(peers.to_vec()).map(|peer| async move {
         let answer =
             async { Remote::of(context, &peer).await?.peer_lease(session, peer_lease).await };

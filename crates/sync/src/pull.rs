@@ -4,7 +4,7 @@ use crate::contents::AtHand;
 use crate::context::Sync;
 use crate::error::SyncError;
 use crate::given;
-use crate::movement::{Way, begin, end, part_refs};
+use crate::movement::{OpenMovement, begin, end, part_refs};
 use crate::parcels::{batches, stage};
 use crate::receive::take;
 use baton_api::sync::{Exchange, Movement, Parcel, Taken, Wanted};
@@ -54,7 +54,7 @@ pub(super) async fn pull_held(
 async fn run(
     context: &Sync,
     owner: &Owner,
-    way: &mut Way,
+    way: &mut OpenMovement,
     hold: Option<&Hold>,
 ) -> Result<(Exchange, Taken), SyncError> {
     way.sets_out(context).await?;
@@ -81,7 +81,7 @@ async fn run(
 
 /// Tells the peer what this node has by now, as one that pushes would have: so it knows who has the
 /// session, and that it need not remember a deletion for us. When that fails it learns so later.
-async fn confirm(context: &Sync, owner: &Owner, way: &Way) {
+async fn confirm(context: &Sync, owner: &Owner, way: &OpenMovement) {
     let told = async {
         let give = &way.limits().give;
         let ours = given::exchange(context, owner, way.session, give).await?;
@@ -101,7 +101,7 @@ fn says_deleted(exchange: &Exchange) -> bool {
 async fn bring(
     context: &Sync,
     owner: &Owner,
-    way: &mut Way,
+    way: &mut OpenMovement,
     exchange: &Exchange,
     missing: Vec<Wanted>,
     at_hand: &mut AtHand,
@@ -118,7 +118,7 @@ async fn bring(
 
 /// Asks for parts until time runs out, hands on what comes, and returns how many came.
 async fn fetch_all(
-    way: &Way,
+    way: &OpenMovement,
     exchange: &Exchange,
     missing: Vec<Wanted>,
     hand_on: mpsc::Sender<Vec<Parcel>>,
@@ -150,7 +150,7 @@ async fn fetch_all(
 async fn stage_all(
     context: &Sync,
     owner: &Owner,
-    way: &Way,
+    way: &OpenMovement,
     mut arriving: mpsc::Receiver<Vec<Parcel>>,
     at_hand: &mut AtHand,
 ) -> Result<(), SyncError> {

@@ -25,9 +25,9 @@ use std::sync::Arc;
 
 /// What somebody sees of a session: of each revision, by the one that it is seen of. Of one that they are
 /// told as it is nothing stands here; of one that they see nothing of, nothing is told.
-pub(super) struct Seen(BTreeMap<RevisionId, Option<Arc<SeenRevision>>>);
+pub(super) struct SeenRevisions(BTreeMap<RevisionId, Option<Arc<SeenRevision>>>);
 
-impl Seen {
+impl SeenRevisions {
     /// What is seen of every revision whose content belongs here.
     pub(super) async fn of(context: &Sync, shelf: &Shelf, view: &View) -> Result<Self, SyncError> {
         let replica = &shelf.shared.replica;
@@ -187,7 +187,7 @@ pub(super) async fn fetch_seen(
     wanted: &[Wanted],
 ) -> Result<Vec<Parcel>, SyncError> {
     let shelf = Shelf::expect(context, owner, session).await?;
-    let seen = Seen::of(context, &shelf, view).await?;
+    let seen = SeenRevisions::of(context, &shelf, view).await?;
     let told = told(context, &shelf, &seen).await?;
     let is_made = |wanted: &&Wanted| seen.made(&wanted.part).is_some();
     let stored: Vec<Wanted> = wanted.iter().filter(|one| !is_made(one)).copied().collect();
@@ -210,7 +210,7 @@ pub(super) async fn pack(
     parts: &[PartRef],
 ) -> Result<Vec<Parcel>, SyncError> {
     let shelf = Shelf::expect(context, owner, session).await?;
-    let seen = Seen::of(context, &shelf, view).await?;
+    let seen = SeenRevisions::of(context, &shelf, view).await?;
     let is_stored = |part: &&PartRef| seen.made(&part.hash).is_none();
     let stored: Vec<PartRef> = parts.iter().filter(is_stored).cloned().collect();
     let mut stored = context.store.fetch_packed(owner, &stored).await?.into_iter();
@@ -230,7 +230,7 @@ pub(super) async fn pack(
 async fn told(
     context: &Sync,
     shelf: &Shelf,
-    seen: &Seen,
+    seen: &SeenRevisions,
 ) -> Result<HashMap<PartHash, PartRef>, SyncError> {
     let mut told = HashMap::new();
     for revision in shelf.shared.replica.whole().filter(|one| !one.deleted) {

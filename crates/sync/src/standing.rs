@@ -7,7 +7,7 @@
 pub use crate::context::peers::Watches;
 
 use crate::context::Sync;
-use crate::context::peers::{Said, Watched};
+use crate::context::peers::{IndexAnswer, Watched};
 use crate::error::SyncError;
 use crate::given::index_for;
 use crate::remote::{Remote, WAIT};
@@ -45,14 +45,14 @@ pub struct Followed {
     news: watch::Receiver<()>,
     /// The peers that are asked for this caller.
     watched: Vec<Arc<Watched>>,
-    told: Option<Told>,
+    told: Option<StandingState>,
     /// A node to which somebody listens is of use.
     _in_use: Request,
 }
 
 /// What the caller knows.
 #[derive(PartialEq)]
-enum Told {
+enum StandingState {
     Standing(Box<SyncStanding>),
     Failed(String),
 }
@@ -95,8 +95,8 @@ impl Followed {
             self.news.mark_unchanged();
             let found = self.standing().await;
             let told = match &found {
-                Ok(standing) => Told::Standing(Box::new(standing.clone())),
-                Err(error) => Told::Failed(error.to_string()),
+                Ok(standing) => StandingState::Standing(Box::new(standing.clone())),
+                Err(error) => StandingState::Failed(error.to_string()),
             };
             if self.told.as_ref() != Some(&told) {
                 self.told = Some(told);
@@ -252,7 +252,7 @@ struct Watch {
     context: Sync,
     owner: Owner,
     node: NodeId,
-    said: Arc<Mutex<Option<Said>>>,
+    said: Arc<Mutex<Option<IndexAnswer>>>,
 }
 
 impl Watch {
@@ -307,7 +307,7 @@ impl Watch {
         }
     }
 
-    fn note(&self, said: Said) {
+    fn note(&self, said: IndexAnswer) {
         let mut last = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         if last.as_ref() != Some(&said) {
             *last = Some(said);

@@ -10,7 +10,7 @@ pub(crate) use need::{
     AGE, C_COMPILER, CHROMIUM, DRIVER, KEYRING, NETWORKS, NEXTEST, NGINX, NODE, Need, POSTGRESQL,
     PYTHON, SANDBOXES, VSCODE,
 };
-use need::{Way, on_path, shelf};
+use need::{Source, on_path, shelf};
 use std::process::{Command, ExitCode, Stdio};
 
 mod need;
@@ -91,8 +91,8 @@ pub(crate) fn install(missing: &[&Need]) -> Result<()> {
     let mut packaged = Vec::new();
     for need in missing {
         match need.way {
-            Way::Built(package) => built.push((need, package)),
-            Way::Installed | Way::Unpacked => packaged.push(*need),
+            Source::Built(package) => built.push((need, package)),
+            Source::Installed | Source::Unpacked => packaged.push(*need),
         }
     }
     if !packaged.is_empty() {
@@ -109,7 +109,7 @@ fn install_packaged(missing: &[&Need]) -> Result<()> {
         bail!("{advice}");
     }
     let (unpacked, installed): (Vec<&Need>, Vec<&Need>) =
-        missing.iter().copied().partition(|need| need.way == Way::Unpacked);
+        missing.iter().copied().partition(|need| need.way == Source::Unpacked);
     let packages: Vec<&str> = installed.iter().flat_map(|need| need.apt).copied().collect();
     if !packages.is_empty() {
         install_packages(&packages)?;

@@ -3,7 +3,7 @@
 
 use super::end::watch;
 use super::exec::within_limit;
-use super::hand_in::{Found, Sought};
+use super::hand_in::{HandIn, Sought};
 use super::vnc::{Display, variables};
 use super::{PROFILE, PROFILE_NAME, PROFILE_VARIABLE, hand_in};
 use crate::Agents;
@@ -95,7 +95,7 @@ async fn build(
     plan: &Plan,
     id: SandboxId,
     sought: Option<Sought<'_>>,
-    found: &mut Option<Found>,
+    found: &mut Option<HandIn>,
 ) -> Result<Built, AgentsError> {
     let provider = context.sandboxes.provider()?;
     let make = async {
@@ -146,7 +146,7 @@ async fn remove(sandbox: &dyn Sandbox) {
 }
 
 /// What was to be handed in is free again.
-async fn check_in(context: &Agents, found: Option<Found>) {
+async fn check_in(context: &Agents, found: Option<HandIn>) {
     let Some(checkout) = found.and_then(|found| found.checkout) else { return };
     let (owner, id) = (&checkout.session.owner, checkout.session.id);
     let given = async {
@@ -164,7 +164,7 @@ fn keep(
     slot: Slot,
     plan: Plan,
     built: Built,
-    found: Option<Found>,
+    found: Option<HandIn>,
 ) -> SandboxView {
     let Built { sandbox, packed, display } = built;
     let created_at = clock::now();
@@ -225,7 +225,7 @@ fn keep(
 }
 
 /// Makes the profile of a session, whose state goes with that.
-async fn pack(context: &Agents, found: &mut Found) -> Result<Pack, AgentsError> {
+async fn pack(context: &Agents, found: &mut HandIn) -> Result<Pack, AgentsError> {
     let now = Instant(clock::now().as_microsecond());
     let times = Times { now, written: Instant(found.taken_at.as_microsecond()) };
     let (cache, key) = (context.supervisor.compiled().clone(), found.key);

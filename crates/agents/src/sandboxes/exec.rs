@@ -177,7 +177,7 @@ pub(super) const LIMIT: Duration = Duration::from_mins(1);
 const COMPLAINT: u64 = 4096;
 
 /// What a tool did: what it wrote, or why it failed.
-type Said = Result<Vec<u8>, String>;
+type ToolOutput = Result<Vec<u8>, String>;
 
 /// Runs a tool that reads `input`, and answers what it writes, up to `most` bytes. One that writes more is
 /// ended there and then.
@@ -186,7 +186,7 @@ pub(super) async fn tool(
     command: &Command,
     input: &[u8],
     most: usize,
-) -> Result<Said, SandboxRefusal> {
+) -> Result<ToolOutput, SandboxRefusal> {
     within_limit(async {
         let mut process = sandbox.start(command).await?;
         let sender = process.input.take();
@@ -213,7 +213,7 @@ pub(super) async fn within_limit<T>(
 }
 
 /// What a tool says until it ends.
-async fn hear(mut process: Process, most: usize) -> Said {
+async fn hear(mut process: Process, most: usize) -> ToolOutput {
     let mut output = Vec::new();
     let said = std::mem::replace(&mut process.output, nothing());
     let speak = async {

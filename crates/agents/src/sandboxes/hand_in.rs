@@ -38,7 +38,7 @@ pub(super) enum Sought<'a> {
 }
 
 /// A session on its way into a sandbox.
-pub(super) struct Found {
+pub(super) struct HandIn {
     /// What it holds, but for localStorage that is at hand.
     pub(super) state: State,
     /// That localStorage, and where it belongs.
@@ -56,7 +56,7 @@ pub(super) struct Found {
 }
 
 /// Checks that a session logs somebody in, and says for how long.
-pub(super) fn accept(found: Found, domains: &[Domain]) -> Result<Found, AgentsError> {
+pub(super) fn accept(found: HandIn, domains: &[Domain]) -> Result<HandIn, AgentsError> {
     let now = clock::now();
     let stored = found.local_storage.as_ref().map_or(&[][..], |(_, keys)| keys);
     let is_login = expect_login(&found.state, stored, domains, now);
@@ -65,7 +65,7 @@ pub(super) fn accept(found: Found, domains: &[Domain]) -> Result<Found, AgentsEr
 }
 
 /// Says where a session is logged in, and for how long.
-fn with_logins(mut found: Found, now: Timestamp) -> Found {
+fn with_logins(mut found: HandIn, now: Timestamp) -> HandIn {
     let stored = found.local_storage.as_ref().map_or(&[][..], |(_, keys)| keys);
     found.told.logins = logins(&found.state, stored, now)
         .into_iter()
@@ -151,7 +151,7 @@ pub(super) async fn find(
     sought: Sought<'_>,
     domains: &[Domain],
     to: SandboxId,
-) -> Result<Found, AgentsError> {
+) -> Result<HandIn, AgentsError> {
     match sought {
         Sought::Inline(file) => {
             let text = file.clone();
@@ -174,7 +174,7 @@ fn refuse<T>(expected: &'static str, found: impl Into<String>) -> Result<T, Agen
 }
 
 /// What came with the request.
-fn inline(file: &[u8], now: Timestamp) -> Result<Found, AgentsError> {
+fn inline(file: &[u8], now: Timestamp) -> Result<HandIn, AgentsError> {
     let read = import::read(file).map_err(SandboxRefusal::from)?;
     Ok(admitted(BrowserSessionType::Inline, read.state, read.left_out, now))
 }
@@ -186,7 +186,7 @@ fn admitted(
     mut state: State,
     mut receipt: Receipt,
     now: Timestamp,
-) -> Found {
+) -> HandIn {
     let ended: Vec<_> =
         state.cookies.iter().filter(|cookie| is_over(cookie, now)).cloned().collect();
     receipt.extend(admit::admit(&mut state, Expiry(now.as_microsecond())));
@@ -200,7 +200,7 @@ fn admitted(
         logins: Vec::new(),
         receipt,
     };
-    Found {
+    HandIn {
         state,
         local_storage: None,
         taken_at: now,
@@ -245,7 +245,7 @@ async fn kept_here(
     session: &Session,
     domains: &[Domain],
     to: SandboxId,
-) -> Result<Found, AgentsError> {
+) -> Result<HandIn, AgentsError> {
     if wanted.shared {
         copy(context, session, domains).await
     } else {
@@ -258,7 +258,7 @@ async fn copy(
     context: &Agents,
     session: &Session,
     domains: &[Domain],
-) -> Result<Found, AgentsError> {
+) -> Result<HandIn, AgentsError> {
     let runs_here = session.lifecycle == Lifecycle::Active && context.supervisor.holds(session.id);
     let turn = if runs_here { Some(context.hold_again(session).await?) } else { None };
     let session = turn.as_ref().map_or(session, |(session, _)| session);
@@ -273,7 +273,7 @@ async fn check_out(
     found: &Session,
     want: CheckOut<'_>,
     to: SandboxId,
-) -> Result<Found, AgentsError> {
+) -> Result<HandIn, AgentsError> {
     let wish = Wish::about(context, caller, Action::CheckOut, found.clone());
     let wish = wish.with("sandbox", to.to_string());
     let checked_out = Box::pin(hold_and_check_out(&wish, want, to)).await;
@@ -288,14 +288,14 @@ async fn hold_and_check_out<'w>(
     wish: &'w Wish<'w>,
     want: CheckOut<'w>,
     to: SandboxId,
-) -> Result<Found, AgentsError> {
+) -> Result<HandIn, AgentsError> {
     let held = wish.preflight(want).await?.hold().await?.stop_to_check_out().await?;
     let CheckedOut { session, ran, checkout, handed } = held.acquire().await?.check_out(to).await?;
     let found = with_logins(of(&session, handed, true), clock::now());
-    Ok(Found { checkout: Some(checkout), ended: ran.then_some(session.name), ..found })
+    Ok(HandIn { checkout: Some(checkout), ended: ran.then_some(session.name), ..found })
 }
 
-fn of(session: &Session, handed: Handed, writes_back: bool) -> Found {
+fn of(session: &Session, handed: Handed, writes_back: bool) -> HandIn {
     let key = Some(CacheKey::of(&handed.parts).of_session(session.id));
     let stored = stored(&handed);
     let told = HandedIn {
@@ -308,7 +308,7 @@ fn of(session: &Session, handed: Handed, writes_back: bool) -> Found {
         receipt: handed.receipt,
     };
     let local_storage = handed.local_storage.map(|kept| (kept, stored));
-    Found {
+    HandIn {
         state: handed.state,
         local_storage,
         taken_at: handed.taken_at,

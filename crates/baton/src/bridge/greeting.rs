@@ -12,12 +12,12 @@ pub(super) struct Greeting {
     server: Value,
     tools: Value,
     /// What the client said of itself when it began, if it did.
-    told: std::sync::OnceLock<Told>,
+    told: std::sync::OnceLock<LegacyGreeting>,
 }
 
 /// What a client of an older protocol says of itself once.
 #[derive(Debug, Clone)]
-pub(super) struct Told {
+pub(super) struct LegacyGreeting {
     /// Its name and version.
     pub(super) info: Value,
     /// What it can do.
@@ -37,7 +37,7 @@ impl Greeting {
     }
 
     /// What a client of an older protocol said of itself.
-    pub(super) fn told(&self) -> Option<&Told> {
+    pub(super) fn told(&self) -> Option<&LegacyGreeting> {
         self.told.get()
     }
 
@@ -77,7 +77,11 @@ impl Greeting {
         let newest = HANDSHAKES[HANDSHAKES.len() - 1];
         let version = HANDSHAKES.into_iter().find(|known| asked == Some(*known)).unwrap_or(newest);
         // A second one says nothing new.
-        let _ = self.told.set(Told { info, capabilities: of("capabilities", json!({})), version });
+        let _ = self.told.set(LegacyGreeting {
+            info,
+            capabilities: of("capabilities", json!({})),
+            version,
+        });
         let mut result = self.server.clone();
         result["protocolVersion"] = json!(version);
         result

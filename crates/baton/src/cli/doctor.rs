@@ -288,7 +288,7 @@ fn sandboxes() -> Check {
     Check::warning("sandboxes", "sandboxes need Linux", "make them at a node on Linux")
 }
 
-fn node(found: anyhow::Result<Option<local::Found>>) -> Check {
+fn node(found: anyhow::Result<Option<local::LocalNode>>) -> Check {
     match found {
         Ok(Some(node)) => Check::ok("node", format!("runs at {}", node.client.base())),
         Ok(None) => Check::ok("node", "none runs; the first command that needs one starts it"),

@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::prompt::Consent;
-use crate::clients::{Found, Homes, differing};
+use crate::clients::{ClientFile, Homes, differing};
 use crate::output;
 use anyhow::Context as _;
 use baton_api::Exit;
@@ -44,7 +44,7 @@ impl Skill {
     fn install(&self, context: &Context) -> anyhow::Result<Exit> {
         let homes = Homes::of_this_user()?;
         let folder = if self.project { homes.project.join(".claude") } else { homes.claude() };
-        let found = Found::read(folder.join("skills/baton/SKILL.md"))?;
+        let found = ClientFile::read(folder.join("skills/baton/SKILL.md"))?;
         let path = found.path.display().to_string();
         let is_same = found.bytes() == TEXT.as_bytes();
         let written = !is_same && self.consent.given(context.output, &path, &shown(&found)?)?;
@@ -64,7 +64,7 @@ impl Skill {
 }
 
 /// What is to happen: a skill that somebody changed is shown with what would be lost.
-fn shown(found: &Found) -> anyhow::Result<String> {
+fn shown(found: &ClientFile) -> anyhow::Result<String> {
     let path = found.path.display();
     if !found.is_there() {
         return Ok(format!(

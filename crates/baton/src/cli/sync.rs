@@ -1,7 +1,9 @@
 //! `baton sync` and `baton save`: sessions move between this node and its peers, and somebody chooses.
 
 use super::Context;
-use crate::output::{self, Exchange, Failed, Moved, Names, Output, Progress, Standing, Told, Way};
+use crate::output::{
+    self, Direction, Exchange, Failed, Moved, Names, NodeReport, Output, Progress, Standing,
+};
 use baton_api::sync::{
     Difference, DifferenceList, Movement, MovementOutcome, PeerView, ResolveConflict, SaveSession,
     SavedView, SessionDifference,
@@ -58,7 +60,7 @@ impl Status {
         let conflicts = client.list_conflicts().await?.items;
         let directory = client.fetch_sync_directory().await?;
         let names = Names::of(&client.list_known_peers().await?);
-        let told = Told { lists, failed, asking, here, conflicts, directory, names };
+        let told = NodeReport { lists, failed, asking, here, conflicts, directory, names };
         let standing = Standing::of(told);
         context.output.answer(&standing, || output::standing(&standing));
         Ok(if standing.failed.is_empty() { Exit::Done } else { Exit::Failed })
@@ -219,7 +221,7 @@ impl Work {
         &self,
         list: &DifferenceList,
         item: &SessionDifference,
-        way: Way,
+        way: Direction,
         which: &str,
     ) -> Result<Moved, Failed> {
         let doing = format!("{way} {} ({which})", item.name);
@@ -251,13 +253,13 @@ enum Direction {
 impl Direction {
     /// What has to move of a session that differs so, in this order. What both have changed comes here
     /// first, so that what goes back joins the two.
-    fn ways(self, difference: Difference) -> &'static [Way] {
+    fn ways(self, difference: Difference) -> &'static [Direction] {
         match (difference, self) {
             (Difference::Behind | Difference::Diverged, Self::Pull)
-            | (Difference::Behind, Self::Both) => &[Way::Pull],
+            | (Difference::Behind, Self::Both) => &[Direction::Pull],
             (Difference::Ahead | Difference::Diverged, Self::Push)
-            | (Difference::Ahead, Self::Both) => &[Way::Push],
-            (Difference::Diverged, Self::Both) => &[Way::Pull, Way::Push],
+            | (Difference::Ahead, Self::Both) => &[Direction::Push],
+            (Difference::Diverged, Self::Both) => &[Direction::Pull, Direction::Push],
             (Difference::Same, _)
             | (Difference::Ahead, Self::Pull)
             | (Difference::Behind, Self::Push) => &[],
@@ -269,7 +271,7 @@ impl Direction {
 /// ran out for before a single part moved comes back unfinished.
 async fn whole(
     client: &Client,
-    way: Way,
+    way: Direction,
     peer: &str,
     session: &str,
     mut left: impl FnMut(u64),
@@ -277,8 +279,8 @@ async fn whole(
     let (mut parts, mut bytes) = (0, 0);
     loop {
         let mut moved = match way {
-            Way::Pull => client.pull_session(peer, session).await?,
-            Way::Push => client.push_session(peer, session).await?,
+            Direction::Pull => client.pull_session(peer, session).await?,
+            Direction::Push => client.push_session(peer, session).await?,
         };
         let goes_on = moved.outcome == MovementOutcome::Unfinished && moved.parts > 0;
         parts += moved.parts;
@@ -420,24 +422,24 @@ fn exit(saved: &SavedView) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::Direction::{Both, Pull, Push};
-    use crate::output::Way;
+    use crate::output::Direction;
     use baton_api::sync::Difference::{Ahead, Behind, Diverged, Same};
 
     #[test]
     fn whoever_lacks_something_gets_it_if_the_direction_allows() {
-        let table: [(_, _, &[Way]); 12] = [
+        let table: [(_, _, &[Direction]); 12] = [
             (Same, Pull, &[]),
             (Same, Push, &[]),
             (Same, Both, &[]),
             (Ahead, Pull, &[]),
-            (Ahead, Push, &[Way::Push]),
-            (Ahead, Both, &[Way::Push]),
-            (Behind, Pull, &[Way::Pull]),
+            (Ahead, Push, &[Direction::Push]),
+            (Ahead, Both, &[Direction::Push]),
+            (Behind, Pull, &[Direction::Pull]),
             (Behind, Push, &[]),
-            (Behind, Both, &[Way::Pull]),
-            (Diverged, Pull, &[Way::Pull]),
-            (Diverged, Push, &[Way::Push]),
-            (Diverged, Both, &[Way::Pull, Way::Push]),
+            (Behind, Both, &[Direction::Pull]),
+            (Diverged, Pull, &[Direction::Pull]),
+            (Diverged, Push, &[Direction::Push]),
+            (Diverged, Both, &[Direction::Pull, Direction::Push]),
         ];
         for (difference, direction, ways) in table {
             assert_eq!(direction.ways(difference), ways, "{difference:?}, {direction:?}");

@@ -49,7 +49,7 @@ impl FileError {
 
 /// A file as it was found.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct ClientFile {
     /// Where it was looked for.
     pub(crate) path: PathBuf,
     /// Where it is, links followed.
@@ -58,7 +58,7 @@ pub(crate) struct Found {
     bytes: Option<Vec<u8>>,
 }
 
-impl Found {
+impl ClientFile {
     /// Reads what is at `path`, if there is something.
     pub(crate) fn read(path: PathBuf) -> Result<Self, FileError> {
         match follow(&path).and_then(|target| Ok((content(&target)?, target))) {
@@ -177,18 +177,18 @@ fn make(folder: &Path) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FileError, Found};
+    use super::{ClientFile, FileError};
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     #[test]
     fn a_file_that_moved_on_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a/b/settings.json");
-        let nothing = Found::read(path.clone()).unwrap();
+        let nothing = ClientFile::read(path.clone()).unwrap();
         nothing.replace(b"one").unwrap();
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         assert!(matches!(nothing.replace(b"two"), Err(FileError::MovedOn(_))));
-        let one = Found::read(path.clone()).unwrap();
+        let one = ClientFile::read(path.clone()).unwrap();
         std::fs::write(&path, "theirs").unwrap();
         assert!(matches!(one.replace(b"two"), Err(FileError::MovedOn(_))));
         assert_eq!(std::fs::read(&path).unwrap(), b"theirs");
@@ -203,7 +203,7 @@ mod tests {
         std::fs::write(&file, "old").unwrap();
         std::fs::set_permissions(&file, PermissionsExt::from_mode(0o640)).unwrap();
         symlink("real", &link).unwrap();
-        Found::read(link.clone()).unwrap().replace(b"new").unwrap();
+        ClientFile::read(link.clone()).unwrap().replace(b"new").unwrap();
         assert!(link.is_symlink() && std::fs::read(&file).unwrap() == b"new");
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o640);
     }
@@ -213,8 +213,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let link = folder.path().join("nowhere");
         symlink("missing", &link).unwrap();
-        assert!(matches!(Found::read(link), Err(FileError::Io { .. })));
-        let not_a_file = Found::read(folder.path().to_owned());
+        assert!(matches!(ClientFile::read(link), Err(FileError::Io { .. })));
+        let not_a_file = ClientFile::read(folder.path().to_owned());
         assert!(matches!(not_a_file, Err(FileError::NotAFile(_))));
     }
 }

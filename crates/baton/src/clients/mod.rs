@@ -9,7 +9,7 @@ mod json;
 mod toml;
 
 pub(crate) use edit::{Edited, Kind, differing, remove, set};
-pub(crate) use file::{FileError, Found};
+pub(crate) use file::{ClientFile, FileError};
 
 use anyhow::Context as _;
 use clap::ValueEnum;

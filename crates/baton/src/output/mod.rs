@@ -24,12 +24,12 @@ pub(crate) use debug::{
     debug_console, debug_entry, debug_gap, debug_line, debug_request, debug_request_line,
     debug_requests, debug_tabs, never_ends,
 };
-pub(crate) use exchange::{Exchange, Failed, Moved, Way, exchange};
+pub(crate) use exchange::{Direction, Exchange, Failed, Moved, exchange};
 pub(crate) use history::{diff, history};
 pub(crate) use peers::{Names, fingerprint, limits, next_for_peer, peer, peers, pinged};
 pub(crate) use receipt::{compiled, imported, in_use, left_out, receipt, resumed, taken, written};
 pub(crate) use sandboxes::{ended_sandbox, sandbox, sandboxes};
-pub(crate) use standing::{Standing, Told, standing};
+pub(crate) use standing::{NodeReport, Standing, standing};
 pub(crate) use style::{bad, counted, doubtful, good, plain, size};
 pub(crate) use views::{audit, contexts, files, keys, session, sessions, upstreams, with_unread};
 

@@ -39,7 +39,7 @@ pub(crate) struct Standing {
 }
 
 /// What a node and its peers said of themselves.
-pub(crate) struct Told {
+pub(crate) struct NodeReport {
     /// How sessions stand at each peer, also those that do not differ.
     pub(crate) lists: Vec<DifferenceList>,
     /// Peers that could not say.
@@ -117,8 +117,8 @@ struct Waits {
 
 impl Standing {
     /// Puts together by session what was told by peer.
-    pub(crate) fn of(told: Told) -> Self {
-        let Told { mut lists, failed, asking, here, conflicts, directory, names } = told;
+    pub(crate) fn of(told: NodeReport) -> Self {
+        let NodeReport { mut lists, failed, asking, here, conflicts, directory, names } = told;
         let mut sessions = rows(&here, &lists, &conflicts);
         sessions.sort_by(|a, b| {
             let key = |row: &Row| (!row.waits.is_any(), row.name.clone(), row.session_id);

@@ -21,20 +21,21 @@ use tokio::time::timeout;
 const PAGE: &str = "<script>fetch('/told?' + new URLSearchParams(
     { cookie: document.cookie, token: localStorage.getItem('token') }))</script>";
 
-type Told = BTreeMap<String, String>;
+type PageState = BTreeMap<String, String>;
 
 /// A site that hears what its page has, and the home of somebody who uses it.
 struct Story {
     site: Site,
-    told: Receiver<Told>,
+    told: Receiver<PageState>,
     home: TempDir,
 }
 
 impl Story {
     async fn begin() -> Self {
         let (tell, told) = channel(4);
-        let hear =
-            move |Query(told): Query<Told>| async move { tell.try_send(told).is_ok().to_string() };
+        let hear = move |Query(told): Query<PageState>| async move {
+            tell.try_send(told).is_ok().to_string()
+        };
         let pages =
             axum::Router::new().route("/", get(|| async { Html(PAGE) })).route("/told", get(hear));
         let site = Site::start(pages).await.unwrap();

@@ -13,13 +13,13 @@ use std::time::Duration;
 
 /// The numbers that stood in a cookie, localStorage and IndexedDB when the page was loaded.
 #[derive(Debug, Clone, Copy, Deserialize)]
-pub struct Found {
+pub struct Numbers {
     cookie: u64,
     local: u64,
     database: u64,
 }
 
-impl Found {
+impl Numbers {
     /// The oldest of the three.
     pub fn least(&self) -> u64 {
         self.cookie.min(self.local).min(self.database)
@@ -55,6 +55,6 @@ pub async fn written(page: &Page) -> u64 {
 }
 
 /// What the page found when it was loaded.
-pub async fn found(page: &Page) -> Found {
+pub async fn found(page: &Page) -> Numbers {
     page.evaluate("window.found").await.unwrap()
 }

@@ -45,7 +45,7 @@ pub(super) struct Wanted {
 
 /// What was read in the frames of a tab, but for what is the tab's own.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct FrameContents {
     /// An area that does not exist is none.
     local: BTreeMap<StorageKey, Option<Entries>>,
     /// Databases, caches and files that could not be read.
@@ -79,7 +79,7 @@ impl Wanted {
     }
 }
 
-impl Found {
+impl FrameContents {
     /// Reads the areas that are wanted, and returns the sessionStorage. A document that was replaced
     /// meanwhile is an error, not a wrong result.
     pub(super) async fn read_areas(

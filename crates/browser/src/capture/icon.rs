@@ -37,13 +37,13 @@ const LINKS_MAX: usize = 16;
 
 /// What `icons.js` returns.
 #[derive(Debug, Deserialize)]
-struct Said {
+struct IconLinks {
     url: Url,
     links: Vec<IconLink>,
 }
 
 /// What a look at a page has found.
-enum Found {
+enum IconSearch {
     /// An icon.
     Icon(Vec<u8>),
     /// None, or a page that cannot be asked.
@@ -59,11 +59,11 @@ pub(super) async fn capture(live: &Live, state: &State) -> Option<SiteIcon> {
     if known.is_some() {
         return known;
     }
-    let found = timeout(LIMIT, find(live, &tab.id, &site)).await.unwrap_or(Found::Nothing);
+    let found = timeout(LIMIT, find(live, &tab.id, &site)).await.unwrap_or(IconSearch::Nothing);
     let (png, is_of_site) = match found {
-        Found::Icon(png) => (Some(png), true),
-        Found::Nothing => (None, shows(live, &tab.id, &site)),
-        Found::Elsewhere => (None, false),
+        IconSearch::Icon(png) => (Some(png), true),
+        IconSearch::Nothing => (None, shows(live, &tab.id, &site)),
+        IconSearch::Elsewhere => (None, false),
     };
     let icon = SiteIcon { site, png };
     if is_of_site {
@@ -73,26 +73,26 @@ pub(super) async fn capture(live: &Live, state: &State) -> Option<SiteIcon> {
 }
 
 /// Finds the icon of a site that a tab shows.
-async fn find(live: &Live, tab: &str, site: &Site) -> Found {
+async fn find(live: &Live, tab: &str, site: &Site) -> IconSearch {
     let Some(session) = live.shared().sessions_of(&TargetId::new(tab)).into_iter().next() else {
-        return Found::Elsewhere;
+        return IconSearch::Elsewhere;
     };
     let session = live.browser().connection().session(session);
     let mut moves = live.moves();
     moves.mark_unchanged();
-    let Said { url, links } = match ask(&session, tab).await {
+    let IconLinks { url, links } = match ask(&session, tab).await {
         Ok(said) => said,
         // Another document came while this one was asked.
         Err(error) if error.is_refusal() && moves.has_changed().unwrap_or(true) => {
-            return Found::Elsewhere;
+            return IconSearch::Elsewhere;
         }
         Err(error) => {
             tracing::debug!(%error, "no icon");
-            return Found::Nothing;
+            return IconSearch::Nothing;
         }
     };
     if site_of(&url).as_ref() != Some(site) {
-        return Found::Elsewhere;
+        return IconSearch::Elsewhere;
     }
     let bytes = match choose(&links, &url) {
         Some(Source::Here(bytes)) => Some(bytes),
@@ -100,14 +100,14 @@ async fn find(live: &Live, tab: &str, site: &Site) -> Found {
         None => None,
     };
     let Some(bytes) = bytes.filter(|bytes| bytes.len() <= BYTES_MAX) else {
-        return Found::Nothing;
+        return IconSearch::Nothing;
     };
     let png = tokio::task::spawn_blocking(move || draw(&bytes)).await.ok().flatten();
-    png.map_or(Found::Nothing, Found::Icon)
+    png.map_or(IconSearch::Nothing, IconSearch::Icon)
 }
 
 /// Asks the page of a tab which icons it names.
-async fn ask(session: &CdpSession, tab: &str) -> Result<Said, ScriptError> {
+async fn ask(session: &CdpSession, tab: &str) -> Result<IconLinks, ScriptError> {
     // The top frame of a tab bears the tab's id.
     let world = script::world(session, tab).await?;
     let bounds = json!({ "most": LINKS_MAX, "longest": ADDRESS_MAX });

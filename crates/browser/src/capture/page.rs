@@ -1,7 +1,7 @@
 //! Reads one tab, its address, whether it is in front and the storage of its frames, and puts what it
 //! said into the capture.
 
-use super::frame::{Found, Place};
+use super::frame::{FrameContents, Place};
 use super::visit::{Before, Entry, Visit};
 use super::work::Work;
 use super::{PAGE_LIMIT, PAGES_AT_ONCE};
@@ -228,7 +228,7 @@ pub(super) struct PageRead {
     pub(super) has_failed: bool,
     /// How often a document left while it was read.
     moves: usize,
-    pub(super) found: Found,
+    pub(super) found: FrameContents,
     pub(super) unread: Vec<Unread>,
     /// Keys whose shared storage is this tab's to read.
     pub(super) claims: BTreeSet<StorageKey>,
@@ -243,7 +243,7 @@ impl PageRead {
             visit: None,
             has_failed: false,
             moves: 0,
-            found: Found::default(),
+            found: FrameContents::default(),
             unread: Vec::new(),
             claims: BTreeSet::new(),
         }

@@ -64,7 +64,7 @@ pub(super) struct Sight {
     visible: bool,
     viewport: Viewport,
     url: String,
-    history: Told,
+    history: EntryReport,
     permissions: BTreeMap<String, String>,
 }
 
@@ -156,7 +156,7 @@ impl Entry {
     }
 
     /// Gives a tab this address, title and history, and what the page told of it.
-    pub(super) fn merge(&self, told: Option<&Told>, tab: &mut Tab) {
+    pub(super) fn merge(&self, told: Option<&EntryReport>, tab: &mut Tab) {
         tab.url.clone_from(&self.url);
         tab.title.clone_from(&self.title);
         self.listed.merge(told, tab);
@@ -224,7 +224,7 @@ struct ListedEntry {
 
 /// What a page tells of the entry at which it stands.
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct Told {
+pub(super) struct EntryReport {
     #[serde(default)]
     state: Option<Value>,
     /// Whether the state is that of an earlier entry, or none, and is to be asked for elsewhere.
@@ -242,19 +242,19 @@ pub(super) struct Told {
 
 /// What `history_state.js` returns.
 #[derive(Debug, Deserialize)]
-pub(super) struct ToldState {
+pub(super) struct PageReport {
     entry: String,
     state: Option<Value>,
 }
 
-impl Told {
+impl EntryReport {
     /// Whether what the page's own scripts were told is of this entry.
-    pub(super) fn is_of(&self, told: &ToldState) -> bool {
+    pub(super) fn is_of(&self, told: &PageReport) -> bool {
         self.entry == told.entry
     }
 
     /// Takes the state that the page's own scripts are told.
-    pub(super) fn take(&mut self, told: ToldState) {
+    pub(super) fn take(&mut self, told: PageReport) {
         self.state = told.state;
     }
 
@@ -286,7 +286,7 @@ impl Listed {
     }
 
     /// Gives a tab this history, with what it knew of the same entries before.
-    pub(super) fn merge(&self, told: Option<&Told>, tab: &mut Tab) {
+    pub(super) fn merge(&self, told: Option<&EntryReport>, tab: &mut Tab) {
         let mut history = self.history();
         history.recall(&tab.history);
         if let Some(told) = told {
@@ -313,7 +313,7 @@ impl Listed {
     }
 
     /// Puts in what the page told.
-    fn tell(&self, told: &Told, history: &mut History) {
+    fn tell(&self, told: &EntryReport, history: &mut History) {
         let at = self.current_index;
         if at >= history.entries.len() {
             return;
@@ -372,11 +372,11 @@ mod tests {
         serde_json::from_value(json!({ "currentIndex": current, "entries": entries })).unwrap()
     }
 
-    fn told(known: (usize, usize), shared: (usize, usize)) -> Told {
+    fn told(known: (usize, usize), shared: (usize, usize)) -> EntryReport {
         let around = |(before, after)| Around { before, after };
         let (known, shared) = (around(known), around(shared));
         let scroll = Scroll { x: 0, y: 7 };
-        Told { state: None, stale: false, entry: String::new(), scroll, known, shared }
+        EntryReport { state: None, stale: false, entry: String::new(), scroll, known, shared }
     }
 
     /// The entries that share the document of the one before, by a sign.

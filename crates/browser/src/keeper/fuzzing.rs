@@ -22,7 +22,7 @@ pub fn cdp_frames(input: &[u8]) {
         prelude: Vec::new(),
     };
     let mut mux = Mux::new(setup);
-    let mut seen = Seen::default();
+    let mut seen = Clients::default();
     seen.check(mux.start());
     for line in input.split(|byte| *byte == b'\n') {
         let Some((what, rest)) = line.split_first() else { continue };
@@ -41,12 +41,12 @@ pub fn cdp_frames(input: &[u8]) {
 }
 
 #[derive(Default)]
-struct Seen {
+struct Clients {
     here: HashSet<ClientId>,
     last: u64,
 }
 
-impl Seen {
+impl Clients {
     fn check(&mut self, actions: Vec<Action>) {
         for action in actions {
             match action {

@@ -14,7 +14,7 @@ mod options;
 mod start;
 
 pub use agent::{NotThisBrowser, expect_itself};
-pub use confine::{Access, Seen, View, available};
+pub use confine::{Access, View, VisiblePath, available};
 pub use error::LaunchError;
 pub use flags::{NotSwitch, Switch, passes};
 pub(crate) use leftover::is_of_browser;

@@ -8,7 +8,7 @@
 //! a worker came or went; but what both look like is cheap to ask, so each capture asks, and reads only
 //! what looks otherwise.
 
-use super::seen::{CacheLook, DirtyStored, Seen, SeenRegistration, Sources};
+use super::seen::{CacheLook, DirtyStored, SeenRegistration, Sources, StoredKnowledge};
 use crate::targets::TargetId;
 use baton_session::state::{OriginState, Viewport};
 use baton_session::stored::ObjectStore;
@@ -24,7 +24,7 @@ pub(crate) struct Mirror {
     /// Its tabs stand in the order in which they appeared.
     state: State,
     dirty: Dirty,
-    pub(super) seen: Seen,
+    pub(super) seen: StoredKnowledge,
 }
 
 /// Places that may differ from the mirror.
@@ -78,7 +78,7 @@ impl<'a> Look<'a> {
 impl Mirror {
     /// A mirror of a browser of which we know `state`, and trust none of it.
     pub(crate) fn new(state: State) -> Self {
-        Self { state, dirty: Dirty::whole(), seen: Seen::default() }
+        Self { state, dirty: Dirty::whole(), seen: StoredKnowledge::default() }
     }
 
     /// The tab's mirror, made when it is new.

@@ -82,7 +82,7 @@ pub(crate) struct Sources {
 
 /// What is known besides the state itself.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct StoredKnowledge {
     /// How the files of a key looked when they were read.
     pub(super) files: BTreeMap<StorageKey, String>,
     /// How many bytes the files of an origin took when somebody asked.

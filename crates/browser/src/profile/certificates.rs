@@ -75,7 +75,7 @@ impl Error {
 
 /// What the profile of a person trusts.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct TrustedCertificates {
     /// The certificates that count without conditions, sorted.
     pub(super) certificates: Vec<Certificate>,
     /// How many entries are of another kind: distrusted, trusted for some names only, not readable, or
@@ -84,15 +84,15 @@ pub(super) struct Found {
 }
 
 /// Whom the profile in this folder, one of several in a user data dir, trusts. Blocks on the disk.
-pub(super) fn read_in(folder: &Path) -> Result<Found, ProfileError> {
+pub(super) fn read_in(folder: &Path) -> Result<TrustedCertificates, ProfileError> {
     let path = folder.join(NAME);
     read(&path).map_err(|error| error.at("read", &path))
 }
 
-fn read(path: &Path) -> Result<Found, Error> {
-    let Some(copy) = sqlite::open_copy(path)? else { return Ok(Found::default()) };
+fn read(path: &Path) -> Result<TrustedCertificates, Error> {
+    let Some(copy) = sqlite::open_copy(path)? else { return Ok(TrustedCertificates::default()) };
     expect_known(&copy.connection)?;
-    let mut found = Found::default();
+    let mut found = TrustedCertificates::default();
     let query = "select der_cert, trust_settings from certificates order by sha256hash_hex";
     let mut statement = copy.connection.prepare(query)?;
     let mut rows = statement.query([])?;

@@ -31,7 +31,7 @@ const USER_AGENT: &str = "user agent";
 /// What `inspect.js` returns.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Seen {
+struct PageEnvironment {
     viewport: Viewport,
     timezone: String,
     locale: String,
@@ -67,7 +67,7 @@ fn witnesses<'a, 't>(tabs: &'a [OpenTab<'t>], wanted: &Environment) -> Vec<&'a O
     tabs.iter().enumerate().filter(|(at, tab)| is_witness(*at, tab)).map(|(_, tab)| tab).collect()
 }
 
-fn compare(seen: Option<&Seen>, wanted: &Environment, version: &str) -> Receipt {
+fn compare(seen: Option<&PageEnvironment>, wanted: &Environment, version: &str) -> Receipt {
     let mut receipt = Receipt::default();
     let mut compare = |place: &str, wanted: Option<String>, found: Option<String>| {
         if let Some(wanted) = wanted {
@@ -103,7 +103,7 @@ fn item(place: &str, wanted: &str, found: Option<String>) -> ReceiptItem {
     }
 }
 
-async fn look(tab: &OpenTab<'_>, wanted: &Environment) -> Option<Seen> {
+async fn look(tab: &OpenTab<'_>, wanted: &Environment) -> Option<PageEnvironment> {
     let frame = frames::list(tab.session()).await.ok()?.into_iter().next()?;
     let world = script::world(tab.session(), &frame.id).await.ok()?;
     let by_name = json!({ "timezone": wanted.timezone });

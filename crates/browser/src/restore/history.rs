@@ -25,14 +25,14 @@ use tokio::time::{Instant, sleep, timeout};
 
 /// The entries that a tab is given back.
 #[derive(Debug, Default)]
-pub(super) struct Way {
+pub(super) struct RestoredHistory {
     /// The last one, when the tab's own address is no page of a site.
     pub(super) history: History,
     /// How many entries no document of ours can stand for.
     left_out: usize,
 }
 
-impl Way {
+impl RestoredHistory {
     /// The way of a tab; none of a tab without a history.
     pub(super) fn of(tab: &Tab) -> Option<Result<Self, &'static str>> {
         let History { entries, current } = &tab.history;
@@ -131,12 +131,16 @@ impl Listed {
 impl Walker<'_> {
     /// Goes the whole way of a tab that shows a blank document at `home`, or none yet, and returns the
     /// history as the browser has it then.
-    pub(super) async fn go(&self, way: &Way, home: &str) -> Result<History, VisitError> {
+    pub(super) async fn go(
+        &self,
+        way: &RestoredHistory,
+        home: &str,
+    ) -> Result<History, VisitError> {
         let late = |_| VisitError::Astray(format!("expected an end within {WAY_LIMIT:?}"));
         timeout(WAY_LIMIT, self.go_on(way, home)).await.map_err(late)?
     }
 
-    async fn go_on(&self, way: &Way, home: &str) -> Result<History, VisitError> {
+    async fn go_on(&self, way: &RestoredHistory, home: &str) -> Result<History, VisitError> {
         let is_long = way.history.entries.len() > 1;
         for (nth, entries) in way.documents().enumerate() {
             let Some(key) = entries.first().and_then(|entry| own_key(&entry.url)) else {
@@ -279,7 +283,7 @@ mod tests {
     }
 
     fn way(tab: &Tab) -> (Vec<Vec<String>>, usize, ReceiptItem) {
-        let way = Way::of(tab).unwrap().unwrap();
+        let way = RestoredHistory::of(tab).unwrap().unwrap();
         let urls = |entries: &[HistoryEntry]| entries.iter().map(|e| e.url.clone()).collect();
         (way.documents().map(urls).collect(), way.history.current, way.item(tab))
     }
@@ -322,8 +326,8 @@ mod tests {
     fn a_history_of_another_visit_is_not_taken() {
         let mut tab = tab(0, &["http://a/"]);
         tab.url = "http://b/".to_owned();
-        assert!(Way::of(&tab).unwrap().is_err());
+        assert!(RestoredHistory::of(&tab).unwrap().is_err());
         tab.history.entries.clear();
-        assert!(Way::of(&tab).is_none());
+        assert!(RestoredHistory::of(&tab).is_none());
     }
 }

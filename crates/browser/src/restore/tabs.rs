@@ -1,6 +1,6 @@
 //! Restores tabs: made empty, filled behind the curtain, then loaded once for real.
 
-use super::history::{Walker, Way};
+use super::history::{RestoredHistory, Walker};
 use super::stage::Stage;
 use super::stagehand::let_go;
 use super::visit::Visit;
@@ -75,7 +75,7 @@ impl OpenTab<'_> {
 
     /// Walks through its history, if it has one, and ends where it was.
     async fn walk(&mut self, stage: &Stage) -> Option<ReceiptItem> {
-        let way = match Way::of(self.tab)? {
+        let way = match RestoredHistory::of(self.tab)? {
             Ok(way) => way,
             Err(reason) => return Some(self.astray(reason)),
         };

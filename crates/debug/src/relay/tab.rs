@@ -3,7 +3,7 @@
 use super::{LookError, Relay, Sight};
 use crate::limits::Limits;
 use crate::secrets::{Clean, Page, Revealed};
-use crate::tab::{Kept, TabBuffer, Told};
+use crate::tab::{EventPair, Kept, TabBuffer};
 use baton_api::debug::{ConsoleEvent, DebugTab, EpochMs, GapReason, NetworkEvent, TabToken};
 use baton_session::Owner;
 use jiff::Timestamp;
@@ -185,7 +185,7 @@ impl TabSender {
     pub fn show(&self, page: &Page) {
         let limits = self.tab.limits();
         let revealed = self.reveals().then(|| Revealed::page(page, limits));
-        let page = Told { clean: Clean::page(page, limits), revealed };
+        let page = EventPair { clean: Clean::page(page, limits), revealed };
         self.change(|kept| kept.show(page));
         self.relay.tell();
     }
@@ -194,7 +194,7 @@ impl TabSender {
     pub fn network(&self, event: NetworkEvent) {
         let limits = self.tab.limits();
         let revealed = self.reveals().then(|| Revealed::network(event.clone(), limits));
-        let event = Told { clean: Clean::network(event, limits), revealed };
+        let event = EventPair { clean: Clean::network(event, limits), revealed };
         self.change(|kept| kept.network(event));
     }
 
@@ -202,7 +202,7 @@ impl TabSender {
     pub fn console(&self, event: ConsoleEvent) {
         let limits = self.tab.limits();
         let revealed = self.reveals().then(|| Revealed::console(event.clone(), limits));
-        let event = Told { clean: Clean::console(event, limits), revealed };
+        let event = EventPair { clean: Clean::console(event, limits), revealed };
         self.change(|kept| kept.console(event));
     }
 

@@ -29,7 +29,7 @@ impl fmt::Debug for WithSecrets {
 }
 
 /// An event, and once more with its secrets when those are kept.
-pub(crate) struct Told<T> {
+pub(crate) struct EventPair<T> {
     pub(crate) clean: Clean<T>,
     pub(crate) revealed: Option<Revealed<T>>,
 }
@@ -58,24 +58,24 @@ impl Kept {
         }
     }
 
-    pub(crate) fn show(&mut self, page: Told<Page>) {
-        let Told { clean, revealed } = page;
+    pub(crate) fn show(&mut self, page: EventPair<Page>) {
+        let EventPair { clean, revealed } = page;
         if let Some(WithSecrets(buffer)) = &mut self.revealed {
             buffer.page = revealed.unwrap_or_else(|| clean.clone().into()).into_inner();
         }
         self.clean.show(clean);
     }
 
-    pub(crate) fn network(&mut self, event: Told<NetworkEvent>) {
-        let Told { clean, revealed } = event;
+    pub(crate) fn network(&mut self, event: EventPair<NetworkEvent>) {
+        let EventPair { clean, revealed } = event;
         if let Some(WithSecrets(buffer)) = &mut self.revealed {
             buffer.take_event(revealed.unwrap_or_else(|| clean.clone().into()).into_inner());
         }
         self.clean.network(clean);
     }
 
-    pub(crate) fn console(&mut self, event: Told<ConsoleEvent>) {
-        let Told { clean, revealed } = event;
+    pub(crate) fn console(&mut self, event: EventPair<ConsoleEvent>) {
+        let EventPair { clean, revealed } = event;
         if let Some(WithSecrets(buffer)) = &mut self.revealed {
             buffer.take_line(revealed.unwrap_or_else(|| clean.clone().into()).into_inner());
         }

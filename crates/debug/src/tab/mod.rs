@@ -8,7 +8,7 @@ mod entry;
 mod kept;
 mod requests;
 
-pub(super) use kept::{Kept, Told};
+pub(super) use kept::{EventPair, Kept};
 
 use super::limits::Limits;
 use super::ring::Ring;

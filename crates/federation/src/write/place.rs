@@ -8,7 +8,7 @@ use crate::error::{FederationError, Step, Tried, before};
 use crate::folder::{fetch, sync_folder};
 use crate::gather::Known;
 use crate::merge::{Sight, merge};
-use crate::read::{self, Content, Found, read, render};
+use crate::read::{self, Content, StoredBoard, read, render};
 use crate::swap::{Put, Slot};
 use crate::task::Stamp;
 
@@ -25,7 +25,7 @@ impl Writer<'_> {
     /// Writes the board and the lines of the log: all of it, or nothing.
     pub(super) fn commit(
         &self,
-        expected: Option<&Found>,
+        expected: Option<&StoredBoard>,
         board: Board,
         entries: &[Entry],
     ) -> Result<Placed, Attempt> {
@@ -77,7 +77,7 @@ impl Writer<'_> {
         &self,
         put: Put,
         mut slot: Slot,
-        expected: Option<&Found>,
+        expected: Option<&StoredBoard>,
         mut ours: Placed,
     ) -> Result<Placed, FederationError> {
         let (Put::Exchanged, Some(expected)) = (put, expected) else { return Ok(ours) };
@@ -115,7 +115,7 @@ impl Writer<'_> {
             if slot.put(self.folder, false).tried("replace", &self.folder.board())? == Put::New {
                 break;
             }
-            base = Found { bytes: ours.bytes, board: ours.board };
+            base = StoredBoard { bytes: ours.bytes, board: ours.board };
             ours = Placed { board: next, bytes, gave_way: false };
         }
         for slot in merged {
@@ -129,7 +129,7 @@ impl Writer<'_> {
     fn give_way(
         &self,
         slot: &Slot,
-        theirs: &Found,
+        theirs: &StoredBoard,
         ours: Placed,
     ) -> Result<Placed, FederationError> {
         if archive::find(self.folder, &theirs.board)?.is_some() {

@@ -1,7 +1,7 @@
 //! Who watches hears of every change, and of nothing else.
 
 use crate::fixture::{Place, add};
-use baton_federation::{Operation, Seen};
+use baton_federation::{Operation, WaitOutcome};
 use serde_json::json;
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ fn a_watch_tells_of_changes_by_whomever() {
     place.add("one");
     let mut watch = place.board.watch().unwrap();
     assert_eq!(watch.board().unwrap().tasks.len(), 1);
-    assert_eq!(watch.wait(Duration::from_millis(50)).unwrap(), Seen::Same);
-    let tasks = |seen: Seen| match seen {
-        Seen::Changed(board) => board.map(|board| board.tasks.len()),
-        Seen::Same => panic!("expected a change within {LIMIT:?}"),
+    assert_eq!(watch.wait(Duration::from_millis(50)).unwrap(), WaitOutcome::Same);
+    let tasks = |seen: WaitOutcome| match seen {
+        WaitOutcome::Changed(board) => board.map(|board| board.tasks.len()),
+        WaitOutcome::Same => panic!("expected a change within {LIMIT:?}"),
     };
     place.done(&add("two"));
     assert_eq!(tasks(watch.wait(LIMIT).unwrap()), Some(2));

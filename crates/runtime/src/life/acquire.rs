@@ -95,7 +95,7 @@ async fn ask_peers<W: Starts>(
 pub struct Acquired<'w, W: Want> {
     wish: &'w Wish<'w>,
     want: W,
-    found: W::Found,
+    found: W::Preflight,
     session: Session,
     hold: Hold,
     term: Term,

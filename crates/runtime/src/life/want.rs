@@ -23,7 +23,7 @@ pub struct Asked<'a> {
 /// What a verb asks of a session.
 pub trait Want {
     /// What is found ahead.
-    type Found: Send;
+    type Preflight: Send;
     /// What goes on while the session is held, for whoever waits.
     const DOING: &'static str;
     /// Whether only the agent that drives the session may have this.
@@ -41,7 +41,7 @@ pub trait Want {
     fn find(
         &self,
         asked: Asked<'_>,
-    ) -> impl Future<Output = Result<Self::Found, RuntimeError>> + Send;
+    ) -> impl Future<Output = Result<Self::Preflight, RuntimeError>> + Send;
 }
 
 /// Refuses a session whose home is another node.
@@ -72,7 +72,7 @@ macro_rules! wants {
         pub(crate) struct $name;
 
         impl Want for $name {
-            type Found = ();
+            type Preflight = ();
             const DOING: &'static str = $doing;
             const DRIVES: bool = $drives;
 
@@ -144,7 +144,7 @@ pub trait StartsBrowser: Starts {
     fn load(
         context: &Runtime,
         session: &Session,
-        found: Self::Found,
+        found: Self::Preflight,
     ) -> impl Future<Output = Result<Loaded, RuntimeError>> + Send;
 }
 
@@ -152,7 +152,7 @@ pub trait StartsBrowser: Starts {
 pub(crate) struct Resume;
 
 impl Want for Resume {
-    type Found = ();
+    type Preflight = ();
     const DOING: &'static str = "resumed";
     const DRIVES: bool = true;
 
@@ -191,7 +191,7 @@ pub(crate) struct Rehydrate {
 }
 
 impl Want for Rehydrate {
-    type Found = ();
+    type Preflight = ();
     const DOING: &'static str = Resume::DOING;
     const DRIVES: bool = false;
 
@@ -229,7 +229,7 @@ pub(crate) struct RollBack<'r> {
 }
 
 impl Want for RollBack<'_> {
-    type Found = Loaded;
+    type Preflight = Loaded;
     const DOING: &'static str = "rolled back";
     const DRIVES: bool = true;
 
@@ -278,7 +278,7 @@ impl CheckOut<'_> {
 }
 
 impl Want for CheckOut<'_> {
-    type Found = Option<Handed>;
+    type Preflight = Option<Handed>;
     const DOING: &'static str = "lent";
     const DRIVES: bool = true;
 

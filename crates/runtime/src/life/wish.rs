@@ -124,7 +124,7 @@ impl<'a> Wish<'a> {
 pub struct Ready<'w, W: Want> {
     wish: &'w Wish<'w>,
     want: W,
-    found: W::Found,
+    found: W::Preflight,
 }
 
 impl<'w, W: Want> Ready<'w, W> {
@@ -150,7 +150,7 @@ pub struct Held<'w, W: Want> {
     pub(super) wish: &'w Wish<'w>,
     pub(super) want: W,
     /// What was found ahead.
-    pub(super) found: W::Found,
+    pub(super) found: W::Preflight,
     /// The session as it is now.
     pub(crate) session: Session,
     /// Whether its browser ran here until it was stopped for this.

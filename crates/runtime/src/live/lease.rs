@@ -35,7 +35,7 @@ pub(super) struct Heartbeat {
     /// When the last beat that reached the database began.
     renewed: watch::Sender<BootInstant>,
     /// The beats of all nodes, and since when each stands.
-    seen: Mutex<HashMap<NodeId, Seen>>,
+    seen: Mutex<HashMap<NodeId, ObservedBeat>>,
     /// Who resumes what a silent node held, if anybody does.
     heir: OnceLock<mpsc::Sender<Session>>,
     /// What gives a keeper more time at every beat, also while its session is still being opened.
@@ -44,7 +44,7 @@ pub(super) struct Heartbeat {
     over: CancellationToken,
 }
 
-struct Seen {
+struct ObservedBeat {
     beat: i64,
     since: Instant,
     lease: Option<Duration>,
@@ -65,7 +65,7 @@ impl Default for Heartbeat {
 }
 
 impl Heartbeat {
-    fn seen(&self) -> MutexGuard<'_, HashMap<NodeId, Seen>> {
+    fn seen(&self) -> MutexGuard<'_, HashMap<NodeId, ObservedBeat>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -85,7 +85,7 @@ impl Heartbeat {
             let known = seen.get(&node.id).filter(|known| known.beat == beat);
             let since = known.map_or(now, |known| known.since);
             let is_settled = known.is_some_and(|known| known.is_settled);
-            seen.insert(node.id, Seen { beat, since, lease: node.lease, is_settled });
+            seen.insert(node.id, ObservedBeat { beat, since, lease: node.lease, is_settled });
         }
     }
 
@@ -110,7 +110,7 @@ impl Heartbeat {
     }
 }
 
-impl Seen {
+impl ObservedBeat {
     fn is_silent(&self) -> bool {
         self.lease.is_some_and(|lease| self.since.elapsed() > lease)
     }

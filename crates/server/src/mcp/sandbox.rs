@@ -153,8 +153,8 @@ impl Verb for SandboxExec {
     }
 }
 
-async fn listen(mut events: sandboxes::Events) -> (Said, Said, ExecEnd) {
-    let (mut output, mut errors) = (Said::default(), Said::default());
+async fn listen(mut events: sandboxes::Events) -> (CutText, CutText, ExecEnd) {
+    let (mut output, mut errors) = (CutText::default(), CutText::default());
     while let Some(event) = events.recv().await {
         match event {
             ExecEvent::Stdout(text) => output.hear(&text),
@@ -171,14 +171,14 @@ const END: usize = 6_000;
 
 /// A text of which the middle may be missing.
 #[derive(Debug, Default)]
-struct Said {
+struct CutText {
     beginning: String,
     begun: usize,
     end: String,
     left_out: usize,
 }
 
-impl Said {
+impl CutText {
     /// Adds what comes next.
     fn hear(&mut self, text: &str) {
         let room = BEGINNING - self.begun;
@@ -287,11 +287,11 @@ impl Verb for SandboxDelete {
 
 #[cfg(test)]
 mod tests {
-    use super::{BEGINNING, END, Said};
+    use super::{BEGINNING, CutText, END};
 
     #[test]
     fn the_middle_of_a_long_text_is_left_out() {
-        let mut said = Said::default();
+        let mut said = CutText::default();
         assert_eq!(said.told(), None);
         said.hear("é");
         said.hear(&"a".repeat(BEGINNING - 1));

@@ -24,20 +24,20 @@ pub struct FolderState(Arc<Mutex<Known>>);
 #[derive(Default)]
 struct Known {
     begun: bool,
-    files: BTreeMap<String, Seen>,
+    files: BTreeMap<String, KnownFile>,
     refused: BTreeMap<String, RefusedFile>,
     failed: Option<String>,
 }
 
 /// A file that was read, or written.
-struct Seen {
+struct KnownFile {
     mark: Mark,
     /// The hash of its bytes; none of one that could not be read as a sync file.
     digest: Option<PartHash>,
     /// Whether a look since then found it as it was. Clocks of file systems are coarse: who changes a
     /// file right after it was looked at leaves it looking the same.
     settled: bool,
-    said: Said,
+    said: FileContent,
 }
 
 /// How a file looks, and the hash of its bytes where they were read.
@@ -45,7 +45,7 @@ pub type Looks = (Mark, Option<PartHash>);
 
 /// What a file is found to be.
 #[derive(Clone)]
-pub(crate) enum Said {
+pub(crate) enum FileContent {
     /// A session, and who can read it: what was in it is in the database.
     Session(Box<Standing>),
     /// A sync file that is for others, or by somebody whom nobody knows here.
@@ -143,13 +143,13 @@ impl FolderState {
         self.lock().files.entry(name.to_owned()).and_modify(|seen| seen.settled = true);
     }
 
-    pub(crate) fn knows(&self, name: &str, (mark, digest): Looks, said: Said) {
+    pub(crate) fn knows(&self, name: &str, (mark, digest): Looks, said: FileContent) {
         let mut known = self.lock();
         known.refused.remove(name);
-        known.files.insert(name.to_owned(), Seen { mark, digest, settled: false, said });
+        known.files.insert(name.to_owned(), KnownFile { mark, digest, settled: false, said });
     }
 
-    pub(crate) fn refuses(&self, name: &str, looks: Looks, said: Said, reason: String) {
+    pub(crate) fn refuses(&self, name: &str, looks: Looks, said: FileContent, reason: String) {
         self.knows(name, looks, said);
         let mut known = self.lock();
         if known.refused.len() < REFUSED_MAX {
@@ -163,7 +163,7 @@ impl FolderState {
     }
 
     /// What the file of this name is.
-    pub(crate) fn said(&self, name: &str) -> Option<Said> {
+    pub(crate) fn said(&self, name: &str) -> Option<FileContent> {
         self.lock().files.get(name).map(|seen| seen.said.clone())
     }
 
@@ -171,7 +171,9 @@ impl FolderState {
     pub(crate) fn deleted(&self) -> Vec<(String, SessionId)> {
         let known = self.lock();
         let deleted = known.files.iter().filter_map(|(name, seen)| match &seen.said {
-            Said::Session(standing) if standing.deleted => Some((name.clone(), standing.session)),
+            FileContent::Session(standing) if standing.deleted => {
+                Some((name.clone(), standing.session))
+            }
             _ => None,
         });
         deleted.collect()
@@ -182,8 +184,8 @@ impl FolderState {
         let known = self.lock();
         let own = known.files.iter().filter_map(|(name, seen)| {
             let line = match &seen.said {
-                Said::Session(standing) if !standing.deleted => &standing.line,
-                Said::Foreign(line) => line.as_ref(),
+                FileContent::Session(standing) if !standing.deleted => &standing.line,
+                FileContent::Foreign(line) => line.as_ref(),
                 _ => return None,
             };
             (line.id.parse().ok().map(file_name).as_ref() == Some(name)).then(|| line.clone())
@@ -193,7 +195,7 @@ impl FolderState {
 
     pub(crate) fn view(&self, path: &Path) -> DirectoryView {
         let known = self.lock();
-        let is_session = |seen: &&Seen| matches!(seen.said, Said::Session(_));
+        let is_session = |seen: &&KnownFile| matches!(seen.said, FileContent::Session(_));
         DirectoryView {
             path: Some(path.display().to_string()),
             sessions: known.files.values().filter(is_session).count(),

@@ -48,7 +48,7 @@ impl Key {
 
 /// What a peer said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum IconAnswer {
     /// A PNG.
     Icon(Arc<[u8]>),
     /// That it has none.
@@ -57,7 +57,7 @@ pub(crate) enum Said {
     Failed(Arc<str>),
 }
 
-impl Said {
+impl IconAnswer {
     fn fresh(&self) -> Duration {
         match self {
             Self::Icon(_) | Self::None => FRESH,
@@ -68,18 +68,18 @@ impl Said {
 
 /// What peers said lately.
 #[derive(Debug, Default)]
-pub struct KnownIcons(Mutex<HashMap<Key, (Instant, Said)>>);
+pub struct KnownIcons(Mutex<HashMap<Key, (Instant, IconAnswer)>>);
 
 impl KnownIcons {
     /// What a peer said of this, or that it does not answer at all; nothing when that is to be asked.
-    pub(crate) fn get(&self, key: &Key, now: Instant) -> Option<Said> {
+    pub(crate) fn get(&self, key: &Key, now: Instant) -> Option<IconAnswer> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let said = |key: &Key| known.get(key).filter(|one| is_fresh(one, now));
         said(key).or_else(|| said(&key.any())).map(|(_, said)| said.clone())
     }
 
     /// Remembers what it said, in the place of the oldest when there is no room.
-    pub(crate) fn put(&self, key: Key, said: Said, now: Instant) {
+    pub(crate) fn put(&self, key: Key, said: IconAnswer, now: Instant) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|_, one| is_fresh(one, now));
         if known.len() >= MOST && !known.contains_key(&key) {
@@ -92,7 +92,7 @@ impl KnownIcons {
     }
 }
 
-fn is_fresh((since, said): &(Instant, Said), now: Instant) -> bool {
+fn is_fresh((since, said): &(Instant, IconAnswer), now: Instant) -> bool {
     now.duration_since(*since) < said.fresh()
 }
 
@@ -112,8 +112,8 @@ mod tests {
         }
     }
 
-    fn icon() -> Said {
-        Said::Icon([1].into())
+    fn icon() -> IconAnswer {
+        IconAnswer::Icon([1].into())
     }
 
     #[test]
@@ -121,10 +121,10 @@ mod tests {
         let (icons, now) = (KnownIcons::default(), Instant::now());
         assert_eq!(icons.get(&key(0), now), None);
         icons.put(key(0), icon(), now);
-        icons.put(key(1), Said::None, now);
+        icons.put(key(1), IconAnswer::None, now);
         let later = now + FRESH / 2;
         assert_eq!(icons.get(&key(0), later), Some(icon()));
-        assert_eq!(icons.get(&key(1), later), Some(Said::None));
+        assert_eq!(icons.get(&key(1), later), Some(IconAnswer::None));
         assert_eq!(icons.get(&key(0), now + FRESH), None);
         let of_another = Key { owner: "ada".parse().unwrap(), ..key(0) };
         assert_eq!(icons.get(&of_another, later), None);
@@ -134,7 +134,7 @@ mod tests {
     fn what_a_peer_said_is_forgotten_once_it_is_another_one() {
         let (icons, now) = (KnownIcons::default(), Instant::now());
         icons.put(key(0), icon(), now);
-        icons.put(key(0).any(), Said::Failed("gone".into()), now);
+        icons.put(key(0).any(), IconAnswer::Failed("gone".into()), now);
         let anew = Key { added_at: Timestamp::MAX, ..key(0) };
         let limits = serde_json::json!({ "give": { "sites": ["shop.test"] } });
         let limited = Key { limits: serde_json::from_value(limits).unwrap(), ..key(0) };
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn that_a_peer_does_not_answer_counts_for_all_but_what_it_said_and_not_for_long() {
         let (icons, now) = (KnownIcons::default(), Instant::now());
-        let failed = || Said::Failed("gone".into());
+        let failed = || IconAnswer::Failed("gone".into());
         icons.put(key(0), icon(), now);
         icons.put(key(1).any(), failed(), now);
         assert_eq!(icons.get(&key(0), now), Some(icon()));
@@ -160,11 +160,11 @@ mod tests {
         let (icons, start) = (KnownIcons::default(), Instant::now());
         let most = u16::try_from(MOST).unwrap();
         for at in 0..=most {
-            icons.put(key(at), Said::None, start + Duration::from_millis(at.into()));
+            icons.put(key(at), IconAnswer::None, start + Duration::from_millis(at.into()));
         }
         let now = start + Duration::from_secs(1);
         assert_eq!(icons.get(&key(0), now), None);
-        assert_eq!(icons.get(&key(1), now), Some(Said::None));
-        assert_eq!(icons.get(&key(most), now), Some(Said::None));
+        assert_eq!(icons.get(&key(1), now), Some(IconAnswer::None));
+        assert_eq!(icons.get(&key(most), now), Some(IconAnswer::None));
     }
 }

@@ -21,14 +21,14 @@ pub struct Statuses(Arc<Mutex<Known>>);
 
 #[derive(Debug, Default)]
 struct Known {
-    seen: HashMap<NodeId, Seen>,
+    seen: HashMap<NodeId, LastSeen>,
     /// Those that have said that this node is pending there, since they last let it in.
     waiting: HashSet<NodeId>,
 }
 
 /// What was seen of a peer, and when.
 #[derive(Debug, Clone)]
-pub(crate) struct Seen {
+pub(crate) struct LastSeen {
     pub(crate) at: Instant,
     /// Why it did not answer; none when it did.
     pub(crate) silent: Option<String>,
@@ -39,11 +39,11 @@ pub(crate) struct Seen {
 impl Statuses {
     /// Notes that a peer answered.
     pub(crate) fn heard(&self, peer: NodeId) {
-        self.note(peer, Seen { at: Instant::now(), silent: None, refuses: None });
+        self.note(peer, LastSeen { at: Instant::now(), silent: None, refuses: None });
     }
 
     /// Notes what was seen of a peer.
-    pub(crate) fn note(&self, peer: NodeId, seen: Seen) {
+    pub(crate) fn note(&self, peer: NodeId, seen: LastSeen) {
         let known = &mut self.lock().seen;
         if known.len() >= MOST && !known.contains_key(&peer) {
             known.clear();
@@ -67,7 +67,7 @@ impl Statuses {
     }
 
     /// What was seen lately. A peer that has not let this node in may have done so since.
-    pub(crate) fn fresh(&self, peer: NodeId) -> Option<Seen> {
+    pub(crate) fn fresh(&self, peer: NodeId) -> Option<LastSeen> {
         let known = self.lock();
         let seen = known.seen.get(&peer).filter(|_| !known.waiting.contains(&peer));
         seen.filter(|seen| seen.at.elapsed() < FRESH).cloned()
@@ -133,23 +133,27 @@ impl Watches {
 }
 
 /// What a peer said last: its index, or why there is none.
-pub(crate) type Said = Result<Arc<SyncIndex>, Problem>;
+pub(crate) type IndexAnswer = Result<Arc<SyncIndex>, Problem>;
 
 /// A peer that is watched until this is dropped.
 pub(crate) struct Watched {
     pub(crate) node: NodeId,
-    said: Arc<Mutex<Option<Said>>>,
+    said: Arc<Mutex<Option<IndexAnswer>>>,
     _until: DropGuard,
 }
 
 impl Watched {
     /// A peer whose words are written there, by somebody who writes until `until` is dropped.
-    pub(crate) fn new(node: NodeId, said: Arc<Mutex<Option<Said>>>, until: DropGuard) -> Arc<Self> {
+    pub(crate) fn new(
+        node: NodeId,
+        said: Arc<Mutex<Option<IndexAnswer>>>,
+        until: DropGuard,
+    ) -> Arc<Self> {
         Arc::new(Self { node, said, _until: until })
     }
 
     /// What it said last; none before its first answer.
-    pub(crate) fn said(&self) -> Option<Said> {
+    pub(crate) fn said(&self) -> Option<IndexAnswer> {
         self.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -163,7 +167,7 @@ mod tests {
         let (statuses, now) = (Statuses::default(), Instant::now());
         let peer: NodeId = "01890000-0000-7000-8000-000000000001".parse().unwrap();
         let seen_ago =
-            |ago| Seen { at: now.checked_sub(ago).unwrap(), silent: None, refuses: None };
+            |ago| LastSeen { at: now.checked_sub(ago).unwrap(), silent: None, refuses: None };
         statuses.note(peer, seen_ago(FRESH));
         assert!(statuses.fresh(peer).is_none());
         statuses.note(peer, seen_ago(FRESH / 2));

@@ -234,7 +234,7 @@ struct Known {
 }
 
 /// A token, and whether it was here before.
-pub(crate) struct Found {
+pub(crate) struct FoundToken {
     pub(crate) token: Token,
     pub(crate) is_kept: bool,
 }
@@ -246,12 +246,12 @@ impl Tokens {
     }
 
     /// A token of this client.
-    pub(crate) async fn of(&self, client: &OidcClient) -> Result<Found, ProviderError> {
+    pub(crate) async fn of(&self, client: &OidcClient) -> Result<FoundToken, ProviderError> {
         let begun = Instant::now();
         let place = self.place(client);
         let mut known = place.0.lock().await;
         if let Some(token) = known.token.clone().filter(|token| token.is_good(Instant::now())) {
-            return Ok(Found { token, is_kept: true });
+            return Ok(FoundToken { token, is_kept: true });
         }
         if let Some((at, error)) = &known.failed
             && *at > begun
@@ -262,7 +262,7 @@ impl Tokens {
         match Box::pin(self.fetch(client)).await {
             Ok(token) => {
                 *known = Known { token: Some(token.clone()), failed: None };
-                Ok(Found { token, is_kept: false })
+                Ok(FoundToken { token, is_kept: false })
             }
             Err(error) => {
                 tracing::warn!(client = client.id, %error, "there is no token");

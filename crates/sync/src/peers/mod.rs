@@ -16,7 +16,7 @@ pub use limit::limit;
 pub use register::register;
 
 use crate::context::Sync;
-use crate::context::peers::Seen;
+use crate::context::peers::LastSeen;
 use crate::error::SyncError;
 use crate::letting_in::confirms_there;
 use crate::remote::Remote;
@@ -111,12 +111,12 @@ pub(crate) fn unasked(context: &Sync, peer: Peer) -> PeerView {
     shown(context, peer, None)
 }
 
-fn shown(context: &Sync, peer: Peer, seen: Option<Seen>) -> PeerView {
+fn shown(context: &Sync, peer: Peer, seen: Option<LastSeen>) -> PeerView {
     let is_waiting = context.own.statuses.is_waiting(peer.node) && peer.credential.is_some();
     let (status, reason) = match seen {
         None => (PeerStatus::Unknown, None),
-        Some(Seen { silent: None, refuses, .. }) => (PeerStatus::Online, refuses),
-        Some(Seen { silent, .. }) => (PeerStatus::Offline, silent),
+        Some(LastSeen { silent: None, refuses, .. }) => (PeerStatus::Online, refuses),
+        Some(LastSeen { silent, .. }) => (PeerStatus::Offline, silent),
     };
     PeerView {
         node_id: peer.node,
@@ -138,7 +138,7 @@ fn shown(context: &Sync, peer: Peer, seen: Option<Seen>) -> PeerView {
 
 /// Asks a peer whether it lives, and is who it was; no key is needed for that, and none is sent. One that is
 /// confirmed, and that this node has a key of, is asked whether it lets this node in as well.
-async fn ask(context: &Sync, peer: &Peer) -> Seen {
+async fn ask(context: &Sync, peer: &Peer) -> LastSeen {
     let asked = async {
         let remote = Remote::of(context, peer).await?;
         remote.health().await?;
@@ -155,7 +155,7 @@ async fn ask(context: &Sync, peer: &Peer) -> Seen {
         Ok(refuses) => (None, refuses),
         Err(error) => (Some(first_line(error)), None),
     };
-    let seen = Seen { at: Instant::now(), silent, refuses };
+    let seen = LastSeen { at: Instant::now(), silent, refuses };
     context.own.statuses.note(peer.node, seen.clone());
     seen
 }

@@ -8,7 +8,7 @@
 
 use super::{find, heard, limit};
 use crate::context::Sync;
-use crate::credential::{Credential, TUNNEL, Way};
+use crate::credential::{Credential, PeerAccess, TUNNEL};
 use crate::error::SyncError;
 use crate::identity::{verify_card, verify_identity};
 use crate::remote::{Remote, SMALL_MAX, address, bounded, client, said};
@@ -100,8 +100,8 @@ async fn register_here(
 }
 
 /// How the node that is meant is asked: with what the request brings.
-fn way(context: &Sync, request: &mut RegisterPeer, reach: Reach) -> Result<Way, SyncError> {
-    Ok(Way {
+fn way(context: &Sync, request: &mut RegisterPeer, reach: Reach) -> Result<PeerAccess, SyncError> {
+    Ok(PeerAccess {
         credential: Credential::take(request, reach)?,
         name: request.name.clone(),
         url: request.url.clone(),
@@ -210,13 +210,13 @@ const LIMIT: Duration = Duration::from_secs(15);
 /// A node that nobody has registered yet.
 pub(crate) struct Stranger<'a> {
     context: &'a Sync,
-    way: &'a Way,
+    way: &'a PeerAccess,
     reach: Reach,
 }
 
 impl<'a> Stranger<'a> {
     /// The node that is asked this way, and within this reach.
-    pub(crate) fn new(context: &'a Sync, way: &'a Way, reach: Reach) -> Self {
+    pub(crate) fn new(context: &'a Sync, way: &'a PeerAccess, reach: Reach) -> Self {
         Self { context, way, reach }
     }
 

@@ -12,7 +12,7 @@ pub(super) use baton_net::client::{SMALL_MAX, address, bounded, client, said};
 
 use crate::context::Sync;
 use crate::context::peers::Statuses;
-use crate::credential::{Credential, TUNNEL, Way};
+use crate::credential::{Credential, PeerAccess, TUNNEL};
 use crate::error::SyncError;
 use crate::identity::{Identity, SealKey};
 use ask::{Ask, Failed, Pace};
@@ -51,7 +51,7 @@ pub(super) struct Remote {
     http: reqwest::Client,
     url: Url,
     peer: Peer,
-    way: Way,
+    way: PeerAccess,
     seal_key: SealKey,
     identity: Identity,
     card: NodeCard,
@@ -70,7 +70,7 @@ impl Remote {
         let seal_key = seal_key.map_err(|error| SyncError::Untrusted { why: error.to_string() })?;
         let reach = Reach { loopback: is_loopback(&url) };
         let sealed = peer.credential.as_ref();
-        let way = Way {
+        let way = PeerAccess {
             name: name(),
             url: url.clone(),
             method: peer.auth,

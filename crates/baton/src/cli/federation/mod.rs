@@ -11,7 +11,7 @@ pub(super) use desk::Nameless;
 use crate::local::Context;
 use crate::output;
 use baton_api::Exit;
-use baton_federation::{AgentName, Board, Operation, Refusal, Seen, Source, View};
+use baton_federation::{AgentName, Board, Operation, Refusal, Source, View, WaitOutcome};
 use clap::{Args, Subcommand};
 use desk::{Desk, driven};
 use jiff::{SignedDuration, Timestamp};
@@ -221,7 +221,7 @@ impl Watch {
             if left.is_zero() {
                 return Ok(Exit::Done);
             }
-            if let Seen::Changed(board) = watch.wait(left.min(WAIT))?
+            if let WaitOutcome::Changed(board) = watch.wait(left.min(WAIT))?
                 && (!show(desk, board.map(|board| *board)) || self.once)
             {
                 return Ok(Exit::Done);

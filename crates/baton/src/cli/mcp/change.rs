@@ -3,7 +3,7 @@
 
 use super::Context;
 use crate::cli::prompt::Consent;
-use crate::clients::{Client, Edited, Entry, FileError, Found, Homes, Kind, Mistake};
+use crate::clients::{Client, ClientFile, Edited, Entry, FileError, Homes, Kind, Mistake};
 use crate::output;
 use baton_api::Exit;
 use clap::Args;
@@ -54,7 +54,7 @@ pub(crate) enum NotChanged {
 /// The change in one file.
 struct Change {
     client: Client,
-    found: Found,
+    found: ClientFile,
     edited: Edited,
 }
 
@@ -92,7 +92,7 @@ impl Manner {
         let plan = |client: Client| {
             let path =
                 if self.project { client.project_file(homes) } else { client.user_file(homes) };
-            Ok(Change::plan(client, Found::read(path)?, entry, &edit)?)
+            Ok(Change::plan(client, ClientFile::read(path)?, entry, &edit)?)
         };
         let changes: Vec<Change> = clients.into_iter().map(plan).collect::<anyhow::Result<_>>()?;
         let (mut done, mut end) = (Vec::new(), Exit::Done);
@@ -137,7 +137,7 @@ impl Manner {
 impl Change {
     fn plan(
         client: Client,
-        found: Found,
+        found: ClientFile,
         entry: Option<&Entry>,
         edit: impl Fn(&str, Client) -> Result<Edited, Mistake>,
     ) -> Result<Self, NotChanged> {

@@ -8,13 +8,13 @@ use std::fmt::Write as _;
 use tokio::time::Instant;
 
 /// The requests and the lines of a tab.
-pub(super) struct Told {
+pub(super) struct TabReport {
     pub(super) requests: Vec<Value>,
     pub(super) lines: Vec<Value>,
     pub(super) gaps: Vec<Value>,
 }
 
-impl Told {
+impl TabReport {
     /// All that is told of a tab now. The lines are asked for first: once a page says that it is
     /// done, all that it asked for is among the requests that come after.
     pub(super) fn now(scene: &Scene, token: &str) -> Self {

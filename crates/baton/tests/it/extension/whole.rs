@@ -2,7 +2,7 @@
 
 use super::busy::Busy;
 use super::scene::Scene;
-use super::told::Told;
+use super::told::TabReport;
 
 /// The console of the page.
 const LINES: &str = "\
@@ -54,8 +54,8 @@ async fn all_that_a_page_does_in_a_persons_browser_is_told_by_the_node() {
 
     // Whoever is there before a page has all of it.
     tab.reload().await;
-    let is_whole = |told: &Told| told.is_done(2) && told.has_ended();
-    let next = Told::once(&scene, &token, is_whole).await.after(&first);
+    let is_whole = |told: &TabReport| told.is_done(2) && told.has_ended();
+    let next = TabReport::once(&scene, &token, is_whole).await.after(&first);
     insta::assert_snapshot!(next.network(&busy, at), @r#"
     document GET A/ → 200 "<!doctype html>\n<tit".
     document GET FRAME/ frame FRAME/ → 200 "<script>console.warn".
@@ -106,10 +106,10 @@ async fn a_page_that_wakes_the_extension_is_told_from_its_beginning() {
 
 /// Of a page that began before the debugger came every request is told with its method and its status,
 /// and every line; not all bodies.
-async fn first_page(scene: &Scene, token: &str, busy: &Busy) -> Told {
+async fn first_page(scene: &Scene, token: &str, busy: &Busy) -> TabReport {
     let at = scene.pages.as_str();
-    let is_whole = |told: &Told| told.is_done(1) && told.ways(busy, at) == WAYS;
-    let told = Told::once(scene, token, is_whole).await;
+    let is_whole = |told: &TabReport| told.is_done(1) && told.ways(busy, at) == WAYS;
+    let told = TabReport::once(scene, token, is_whole).await;
     let lines = told.console(busy, at);
     assert_eq!(told.ways(busy, at), WAYS, "{lines}\n{:?}", told.gaps);
     // Lines that were there before the debugger came are told page by page, not in the order of time.

@@ -23,7 +23,7 @@ use carry::{carry, resume};
 use picture::Picture;
 use site::Sites;
 use url::Url;
-use way::Way;
+use way::TabTrail;
 use window::Window;
 
 /// How many sessions when nobody asks for more.
@@ -152,7 +152,7 @@ impl Story {
     }
 
     /// Writes every state and lets the tabs go their ways.
-    async fn fill(&mut self, test_node: &TestNode, id: SessionId) -> Vec<Way> {
+    async fn fill(&mut self, test_node: &TestNode, id: SessionId) -> Vec<TabTrail> {
         let window = Window::of(test_node, id).await;
         for number in 0..TABS {
             let seed = format!("{} {number}", self.name);
@@ -161,7 +161,7 @@ impl Story {
         }
         // What no tab shows any more is read by nobody.
         self.take(test_node).await;
-        let mut ways: Vec<Way> = (0..TABS).map(Way::of).collect();
+        let mut ways: Vec<TabTrail> = (0..TABS).map(TabTrail::of).collect();
         for step in 0..STEPS {
             for way in &mut ways {
                 way.step(&window, &mut self.dice, &format!("{} {step}", self.name)).await;

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 
 /// What a tab left behind at each entry of its history, and in its sessionStorage.
 #[derive(Debug, Default)]
-pub(super) struct Way {
+pub(super) struct TabTrail {
     number: usize,
     entries: BTreeMap<u64, Value>,
     session: Picture,
 }
 
-impl Way {
+impl TabTrail {
     /// The way of a tab that has not gone anywhere.
     pub(super) fn of(number: usize) -> Self {
         Self { number, ..Self::default() }

@@ -18,7 +18,7 @@
 mod home;
 mod view;
 
-pub use view::{Access, Seen, View};
+pub use view::{Access, View, VisiblePath};
 
 use super::error::LaunchError;
 use super::options::{Confine, LaunchOptions};
@@ -188,7 +188,7 @@ fn find_bubblewrap(path_var: Option<&str>) -> Option<PathBuf> {
 fn bubblewrap_arguments(view: &View, program: &Path, of_program: Vec<OsString>) -> Vec<OsString> {
     let own = ["--unshare-user", "--cap-drop", "ALL", "--dev", "/dev"];
     let mut arguments: Vec<OsString> = own.map(OsString::from).into();
-    for Seen { path, access } in &view.seen {
+    for VisiblePath { path, access } in &view.seen {
         match access {
             Access::Run | Access::Read | Access::Processes { writable: false } => {
                 match link(path) {
@@ -241,7 +241,7 @@ fn restrict_by_landlock(view: &View) -> io::Result<()> {
         .and_then(|ruleset| ruleset.scope(scopes(view)))
         .and_then(Ruleset::create)
         .map_err(io::Error::other)?;
-    let ruleset = view.seen.iter().try_fold(ruleset, |ruleset, Seen { path, access }| {
+    let ruleset = view.seen.iter().try_fold(ruleset, |ruleset, VisiblePath { path, access }| {
         // One that has gone since the list was made is not there for the browser either.
         let Ok(opened) = PathFd::new(path) else { return Ok(ruleset) };
         let rights = rights(*access);

@@ -93,7 +93,7 @@ pub enum Access {
 
 /// One line of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct VisiblePath {
     /// A file or a folder with all below it. Links lead to what they name.
     pub path: PathBuf,
     /// What may be done there.
@@ -104,7 +104,7 @@ pub struct Seen {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
     /// The list.
-    pub seen: Vec<Seen>,
+    pub seen: Vec<VisiblePath>,
     /// Whether the browser shows windows: then it reaches the display's abstract sockets.
     pub headed: bool,
 }
@@ -114,7 +114,7 @@ impl View {
     pub(in crate::launch) fn of(options: &LaunchOptions, home: &Home, as_root: bool) -> Self {
         let mut seen = Vec::new();
         let all = |access, paths: &[&str]| {
-            let one = |path: &&str| Seen { path: path.into(), access };
+            let one = |path: &&str| VisiblePath { path: path.into(), access };
             paths.iter().map(one).collect::<Vec<_>>()
         };
         seen.extend(all(Access::Run, PROGRAMS));
@@ -123,9 +123,10 @@ impl View {
         if options.headed {
             seen.extend(all(Access::Read, WINDOWS));
             let devices = window_devices().into_iter();
-            seen.extend(devices.map(|path| Seen { path, access: Access::Device }));
+            seen.extend(devices.map(|path| VisiblePath { path, access: Access::Device }));
         }
-        let mut add = |access, path: &Path| seen.push(Seen { path: path.to_owned(), access });
+        let mut add =
+            |access, path: &Path| seen.push(VisiblePath { path: path.to_owned(), access });
         add(Access::Processes { writable: !as_root }, "/proc".as_ref());
         add(Access::Shared, "/dev/shm".as_ref());
         add(Access::Run, &program(options));

@@ -135,7 +135,7 @@ impl Place {
 
 /// What a store holds.
 #[derive(Debug, Default)]
-pub(in crate::profile) struct Found {
+pub(in crate::profile) struct StoredCookies {
     /// Its cookies; without their values, those that could not be decrypted are not among them.
     pub(in crate::profile) cookies: Vec<Cookie>,
     /// Those that could not be read, with the reason.
@@ -147,7 +147,7 @@ pub(in crate::profile) struct Found {
 pub(super) fn read(
     path: &Path,
     mut decrypt: impl FnMut(&[u8], &str, i64) -> Result<String, String>,
-) -> Result<Option<Found>, CookieStoreError> {
+) -> Result<Option<StoredCookies>, CookieStoreError> {
     let Some(copy) = sqlite::open_copy(path)? else { return Ok(None) };
     let store = &copy.connection;
     if !sqlite::has_table(store, "meta")? || !sqlite::has_table(store, "cookies")? {
@@ -161,7 +161,7 @@ pub(super) fn read(
     if sqlite::version(store, "last_compatible_version")?.unwrap_or(version) > VERSION {
         return Err(CookieStoreError::TooNew(version));
     }
-    let (mut found, mut budget) = (Found::default(), Budget::default());
+    let (mut found, mut budget) = (StoredCookies::default(), Budget::default());
     let mut statement =
         store.prepare(&format!("select {COLUMNS} from cookies order by creation_utc"))?;
     let mut rows = statement.query([])?;

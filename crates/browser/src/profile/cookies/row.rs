@@ -83,9 +83,9 @@ pub(super) struct Strange {
 }
 
 /// Text, or what stands in its place.
-type Found = Result<String, String>;
+type TextValue = Result<String, String>;
 
-fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Found> {
+fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<TextValue> {
     Ok(match row.get_ref(column)? {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8(bytes.to_vec())
             .map_err(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
@@ -93,7 +93,7 @@ fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Found> {
     })
 }
 
-fn shown(text: &Found) -> &str {
+fn shown(text: &TextValue) -> &str {
     text.as_ref().unwrap_or_else(|lossy| lossy)
 }
 

@@ -27,7 +27,7 @@ pub(super) type Rows = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// What a database holds.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct Contents {
     pub(super) rows: Rows,
     pub(super) lost: Lost,
 }
@@ -150,7 +150,7 @@ const CURRENT: &str = "CURRENT";
 const MANIFEST: &str = "MANIFEST-";
 
 /// Reads the database in `folder` and changes nothing in it; none when there is none. Blocks on the disk.
-pub(super) fn read(folder: &Path) -> Result<Option<Found>, LevelDbError> {
+pub(super) fn read(folder: &Path) -> Result<Option<Contents>, LevelDbError> {
     if !holds_files(folder)? {
         return Ok(None);
     }
@@ -194,7 +194,7 @@ fn holds_files(folder: &Path) -> Result<bool, LevelDbError> {
 
 /// None when a browser made other files the database meanwhile: a log may be gone whose rows are in a
 /// table that was not named yet. `limit` bounds the bytes of the files, and those of the rows.
-fn read_once(folder: &Path, limit: u64) -> Result<Option<Found>, LevelDbError> {
+fn read_once(folder: &Path, limit: u64) -> Result<Option<Contents>, LevelDbError> {
     let mut files = Files { folder, left: limit };
     let (name, file) = files.manifest()?;
     let manifest = Manifest::parse(&file).map_err(|damage| files.damaged(&name, damage))?;
@@ -216,7 +216,7 @@ fn read_once(folder: &Path, limit: u64) -> Result<Option<Found>, LevelDbError> {
         lost.add(&name, &read.map_err(|damage| files.damaged(&name, damage))?);
     }
     let is_same = files.manifest()? == (name, file);
-    Ok(is_same.then(|| Found { rows: newest.rows(), lost }))
+    Ok(is_same.then(|| Contents { rows: newest.rows(), lost }))
 }
 
 /// The newest value of each key, or that it was deleted, with the number of the write.

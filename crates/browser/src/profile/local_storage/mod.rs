@@ -33,7 +33,7 @@ pub(crate) struct Area {
 
 /// What a profile holds of it.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct StoredAreas {
     pub(super) areas: Areas,
     /// Entries that could not be understood.
     pub(super) strange: usize,
@@ -47,13 +47,13 @@ pub(super) const LEVELDB: &str = "Local Storage/leveldb";
 pub(super) const SQLITE: &str = "LocalStorage";
 
 /// Reads what was written last in the folder `Default` of a profile. Blocks on the disk.
-pub(super) fn read(default: &Path) -> Result<Found, Unreadable> {
+pub(super) fn read(default: &Path) -> Result<StoredAreas, Unreadable> {
     if is_sqlite_later(default) {
         let (areas, strange) = database::read(&default.join(SQLITE))?;
-        return Ok(Found { areas, strange, ..Found::default() });
+        return Ok(StoredAreas { areas, strange, ..StoredAreas::default() });
     }
-    let Some(leveldb::Found { rows, lost }) = leveldb::read(&default.join(LEVELDB))? else {
-        return Ok(Found::default());
+    let Some(leveldb::Contents { rows, lost }) = leveldb::read(&default.join(LEVELDB))? else {
+        return Ok(StoredAreas::default());
     };
     match rows::version(&rows) {
         Some(version) if !rows::is_known(version) => {
@@ -61,7 +61,7 @@ pub(super) fn read(default: &Path) -> Result<Found, Unreadable> {
         }
         _ => {
             let (areas, strange) = rows::decode(&rows);
-            Ok(Found { areas, strange, lost })
+            Ok(StoredAreas { areas, strange, lost })
         }
     }
 }

@@ -152,10 +152,10 @@ impl Read {
             tabs::Open::default()
         });
         self.left_out.extend(left_out);
-        let session_storage::Found { mut namespaces, strange, lost } = session_storage::read(path)
-            .unwrap_or_else(|error| {
+        let session_storage::StoredNamespaces { mut namespaces, strange, lost } =
+            session_storage::read(path).unwrap_or_else(|error| {
                 self.refuse(ItemKind::SessionStorage, "all sessionStorage", error);
-                session_storage::Found::default()
+                session_storage::StoredNamespaces::default()
             });
         if strange > 0 {
             self.refuse(ItemKind::SessionStorage, format!("{strange} entries"), STRANGE);

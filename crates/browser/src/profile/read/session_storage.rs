@@ -18,7 +18,7 @@ const ID: usize = 36;
 
 /// What a profile holds of it.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct StoredNamespaces {
     pub(super) namespaces: Namespaces,
     /// Entries that could not be understood.
     pub(super) strange: usize,
@@ -27,16 +27,16 @@ pub(super) struct Found {
 }
 
 /// Reads it from whichever database the profile has. Blocks on the disk.
-pub(super) fn read(profile: &Path) -> Result<Found, Unreadable> {
+pub(super) fn read(profile: &Path) -> Result<StoredNamespaces, Unreadable> {
     let (folder, file) = (profile.join("Session Storage"), profile.join("SessionStorage"));
     if let Some(copy) = sqlite::open_copy(&file)? {
         return Ok(from_sqlite(&copy)?);
     }
-    let Some(leveldb::Found { rows, lost }) = leveldb::read(&folder)? else {
-        return Ok(Found::default());
+    let Some(leveldb::Contents { rows, lost }) = leveldb::read(&folder)? else {
+        return Ok(StoredNamespaces::default());
     };
     let (namespaces, strange) = from_rows(&rows)?;
-    Ok(Found { namespaces, strange, lost })
+    Ok(StoredNamespaces { namespaces, strange, lost })
 }
 
 /// The namespaces in the rows of a database, and how many entries could not be understood.
@@ -74,7 +74,7 @@ fn from_rows(rows: &leveldb::Rows) -> Result<(Namespaces, usize), TooMuch> {
     Ok((namespaces, strange))
 }
 
-fn from_sqlite(copy: &sqlite::Copy) -> Result<Found, SqliteError> {
+fn from_sqlite(copy: &sqlite::Copy) -> Result<StoredNamespaces, SqliteError> {
     for table in ["session_metadata", "map_entries"] {
         if !sqlite::has_table(&copy.connection, table)? {
             return Err(SqliteError::Broken(format!("a database without a table {table}")));
@@ -85,7 +85,7 @@ fn from_sqlite(copy: &sqlite::Copy) -> Result<Found, SqliteError> {
          from session_metadata join map_entries using (map_id)",
     )?;
     let mut rows = statement.query([])?;
-    let (mut found, mut budget) = (Found::default(), Budget::default());
+    let (mut found, mut budget) = (StoredNamespaces::default(), Budget::default());
     while let Some(row) = rows.next()? {
         budget.take_row(row.get_ref(3)?.as_bytes().map_or(0, <[u8]>::len))?;
         let (key, entry) = (row.get_ref(1)?.as_bytes().ok(), row.get_ref(2)?.as_bytes().ok());

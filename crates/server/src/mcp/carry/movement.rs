@@ -5,7 +5,7 @@
 
 use super::peers::{Peers, at_once, silent};
 use super::text;
-use super::text::Way;
+use super::text::Direction;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::keep;
 use crate::mcp::verb::{Call, Effect, Verb};
@@ -20,7 +20,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-impl Way {
+impl Direction {
     /// Moves a session of this id, and goes on where time ran out. What time ran out for before a
     /// single part moved comes back unfinished. `name` is what people call the session.
     async fn whole(
@@ -113,7 +113,7 @@ fn answer(saved: &SavedView, peers: &Peers) -> Answer {
     let mut pushed: Vec<Value> = Vec::new();
     for moved in &saved.pushed {
         let peer = peers.name(moved.node_id);
-        told.push(text::movement(Way::Push, moved, &peer));
+        told.push(text::movement(Direction::Push, moved, &peer));
         pushed.push(text::movement_data(moved, &peer));
     }
     let mut failed = Vec::new();
@@ -164,9 +164,9 @@ impl Verb for ExportSession {
         let saved = save(&call, &session, request).await?;
         let id = saved.id.to_string();
         let moved =
-            Box::pin(Way::Push.whole(&call, &self.node_id, &id, saved.name.as_str())).await?;
+            Box::pin(Direction::Push.whole(&call, &self.node_id, &id, saved.name.as_str())).await?;
         let peer = Peers::known(&call).await?.name(moved.node_id);
-        let told = [text::movement(Way::Push, &moved, &peer)];
+        let told = [text::movement(Direction::Push, &moved, &peer)];
         Ok(Answer::new(&told, text::movement_data(&moved, &peer)))
     }
 }
@@ -201,9 +201,10 @@ impl Verb for ImportSession {
         let known = there.map(|session| (session.id, session.name));
         let (id, name) = find_session(known, &self.session_id)?;
         let id = id.to_string();
-        let moved = Box::pin(Way::Pull.whole(&call, &self.node_id, &id, name.as_str())).await?;
+        let moved =
+            Box::pin(Direction::Pull.whole(&call, &self.node_id, &id, name.as_str())).await?;
         let peer = Peers::known(&call).await?.name(moved.node_id);
-        let mut told = vec![text::movement(Way::Pull, &moved, &peer)];
+        let mut told = vec![text::movement(Direction::Pull, &moved, &peer)];
         let mut data = text::movement_data(&moved, &peer);
         let is_whole = moved.outcome != MovementOutcome::Unfinished;
         if self.resume && is_whole {
@@ -243,9 +244,9 @@ impl Verb for ResumeSession {
         let mut moved = Vec::new();
         for list in lists.iter().filter(|list| has_newer(list, id)) {
             let (peer, id) = (list.node_id.to_string(), id.to_string());
-            let came = Box::pin(Way::Pull.whole(&call, &peer, &id, name.as_str())).await?;
+            let came = Box::pin(Direction::Pull.whole(&call, &peer, &id, name.as_str())).await?;
             let peer = peers.name(list.node_id);
-            told.push(text::movement(Way::Pull, &came, &peer));
+            told.push(text::movement(Direction::Pull, &came, &peer));
             moved.push(text::movement_data(&came, &peer));
         }
         let (lines, mut data) = keep::resume(&call, &id.to_string()).await?;

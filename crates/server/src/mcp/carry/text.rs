@@ -41,7 +41,7 @@ pub(super) fn revision(rev: &RevisionId, others: &[RevisionId]) -> String {
 
 /// Which way a session moves.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Direction {
     /// From a peer to here.
     Pull,
     /// From here to a peer.
@@ -49,11 +49,11 @@ pub(super) enum Way {
 }
 
 /// What came of a movement, in a sentence.
-pub(super) fn movement(way: Way, moved: &Movement, peer: &str) -> String {
+pub(super) fn movement(way: Direction, moved: &Movement, peer: &str) -> String {
     let name = &moved.name;
     let (to, from) = match way {
-        Way::Pull => ("this node", peer),
-        Way::Push => (peer, "this node"),
+        Direction::Pull => ("this node", peer),
+        Direction::Push => (peer, "this node"),
     };
     let plural = if moved.parts == 1 { "" } else { "s" };
     let amount = format!("{} part{plural}, {}", moved.parts, size(moved.bytes));

@@ -21,7 +21,7 @@ use url::Url;
 pub(super) const KEY: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 #[derive(Default)]
-struct Seen {
+struct Received {
     /// How it answers next; 0 means not at all.
     answers: VecDeque<u16>,
     ids: BTreeSet<String>,
@@ -33,17 +33,17 @@ struct Seen {
 /// A receiver at loopback.
 pub(super) struct Receiver {
     pub(super) url: Url,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<Received>>,
 }
 
 impl Receiver {
     /// It answers with these first, then takes everything.
     pub(super) async fn start(answers: impl IntoIterator<Item = u16>) -> Self {
         let answers = answers.into_iter().collect();
-        let seen = Arc::new(Mutex::new(Seen { answers, ..Seen::default() }));
+        let seen = Arc::new(Mutex::new(Received { answers, ..Received::default() }));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let elsewhere = async |State(seen): State<Arc<Mutex<Seen>>>| {
+        let elsewhere = async |State(seen): State<Arc<Mutex<Received>>>| {
             seen.lock().unwrap().elsewhere += 1;
         };
         let router = Router::new()
@@ -79,7 +79,11 @@ impl Receiver {
     }
 }
 
-async fn hear(State(seen): State<Arc<Mutex<Seen>>>, headers: HeaderMap, body: Bytes) -> Response {
+async fn hear(
+    State(seen): State<Arc<Mutex<Received>>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     let message: Value = serde_json::from_slice(&body).unwrap();
     let answer = {
         let mut seen = seen.lock().unwrap();
