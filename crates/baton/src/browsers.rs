@@ -10,7 +10,7 @@ use baton_browser::launch::{LockState, lock};
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::keyring::{self, Product};
 use baton_browser::profile::read::{
-    self, Choice, NamedProfile, ProfileFolder, Read, Reason, names,
+    self, NamedProfile, ProfileChoice, ProfileFolder, Read, Reason, names,
 };
 use baton_store::clock;
 use clap::ValueEnum;
@@ -189,7 +189,7 @@ struct OtherProfile {
 }
 
 impl TakenProfile {
-    pub(crate) fn of(choice: &Choice) -> Self {
+    pub(crate) fn of(choice: &ProfileChoice) -> Self {
         let other = |one: &NamedProfile| OtherProfile {
             folder: one.folder.path().to_owned(),
             name: one.name.clone(),
@@ -203,7 +203,7 @@ impl TakenProfile {
 }
 
 /// Which one of several was taken, and how another one is; none where there is only one.
-pub(crate) fn told(choice: &Choice) -> Option<String> {
+pub(crate) fn told(choice: &ProfileChoice) -> Option<String> {
     let why = match choice.reason {
         Reason::Only => return None,
         Reason::LastUsed => "which its browser used last",

@@ -16,14 +16,14 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// What `Page.getNavigationHistory` answers, as far as it matters here.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Listed {
+struct TabHistory {
     current_index: usize,
-    entries: Vec<Entry>,
+    entries: Vec<TabEntry>,
 }
 
 /// An entry of a tab's history.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct TabEntry {
     pub(crate) id: i64,
     pub(crate) url: String,
 }
@@ -39,15 +39,19 @@ enum Step {
     Rest,
 }
 
-impl Entry {
+impl TabEntry {
     /// Whether it is how tabs begin.
     pub(crate) fn is_blank(&self) -> bool {
         is_blank(&self.url)
     }
 }
 
-impl Listed {
-    fn step(&self, is_there: impl Fn(&Entry) -> bool, is_ours: impl Fn(&Entry) -> bool) -> Step {
+impl TabHistory {
+    fn step(
+        &self,
+        is_there: impl Fn(&TabEntry) -> bool,
+        is_ours: impl Fn(&TabEntry) -> bool,
+    ) -> Step {
         let Some((here, before)) =
             self.entries.get(..=self.current_index).and_then(<[_]>::split_last)
         else {
@@ -68,8 +72,8 @@ pub(crate) fn is_blank(url: &str) -> bool {
 }
 
 /// The address at which a tab stands, by the browser's own word, and the entries that it has.
-pub(crate) async fn look(session: &CdpSession) -> Result<(String, Vec<Entry>), CdpError> {
-    let Listed { current_index, entries } = list(session).await?;
+pub(crate) async fn look(session: &CdpSession) -> Result<(String, Vec<TabEntry>), CdpError> {
+    let TabHistory { current_index, entries } = list(session).await?;
     let here = entries.get(current_index).map(|entry| entry.url.clone());
     Ok((here.unwrap_or_default(), entries))
 }
@@ -79,8 +83,8 @@ pub(crate) async fn look(session: &CdpSession) -> Result<(String, Vec<Entry>), C
 pub(crate) async fn forget(
     session: &CdpSession,
     limit: Duration,
-    is_there: impl Fn(&Entry) -> bool,
-    is_ours: impl Fn(&Entry) -> bool,
+    is_there: impl Fn(&TabEntry) -> bool,
+    is_ours: impl Fn(&TabEntry) -> bool,
 ) {
     let forgotten = async {
         loop {
@@ -106,10 +110,10 @@ pub(crate) async fn reset(session: &CdpSession) -> Result<(), CdpError> {
     session.call("Page.resetNavigationHistory", json!({})).await.map(drop)
 }
 
-async fn list(session: &CdpSession) -> Result<Listed, CdpError> {
+async fn list(session: &CdpSession) -> Result<TabHistory, CdpError> {
     let method = "Page.getNavigationHistory";
     let answer = session.call(method, json!({})).await?;
-    Listed::deserialize(answer).map_err(|source| CdpError::Decode { method, source })
+    TabHistory::deserialize(answer).map_err(|source| CdpError::Decode { method, source })
 }
 
 /// An error that a page answers on its way to another process is none.
@@ -123,9 +127,9 @@ mod tests {
 
     /// What is done about a tab that began blank and stands at the entry `current`.
     fn step(current_index: usize, urls: &[&str]) -> Step {
-        let entry = |(id, url): (i64, &&str)| Entry { id, url: (*url).to_owned() };
-        let listed = Listed { current_index, entries: (0..).zip(urls).map(entry).collect() };
-        listed.step(|entry| !entry.is_blank(), Entry::is_blank)
+        let entry = |(id, url): (i64, &&str)| TabEntry { id, url: (*url).to_owned() };
+        let listed = TabHistory { current_index, entries: (0..).zip(urls).map(entry).collect() };
+        listed.step(|entry| !entry.is_blank(), TabEntry::is_blank)
     }
 
     #[test]

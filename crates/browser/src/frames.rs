@@ -37,7 +37,7 @@ impl Frame {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Answer {
+struct FrameTreeAnswer {
     frame_tree: Tree,
 }
 
@@ -61,7 +61,7 @@ pub(crate) async fn list(session: &CdpSession) -> Result<Vec<Frame>, CdpError> {
     let method = "Page.getFrameTree";
     // A frame's name, which nobody here reads, may hold lone surrogates.
     let answer = session.call_raw(CALL_LIMIT, method, json!({})).await?;
-    let answer: Answer =
+    let answer: FrameTreeAnswer =
         serde_json::from_str(answer.get()).map_err(|source| CdpError::Decode { method, source })?;
     let mut frames = Vec::new();
     answer.frame_tree.flatten(&mut frames);

@@ -1,7 +1,7 @@
 //! Sessions that ended: `history/2026-02-06T10-00-00Z.json`, named by their beginning, one file each.
 
 use crate::board::Board;
-use crate::error::{FederationError, Step, Tried, before};
+use crate::error::{FederationError, Tried, WriteStep, before};
 use crate::folder::{Folder, replace};
 use crate::merge::{Sight, merge};
 use crate::read::{Content, parse, read, render};
@@ -21,7 +21,7 @@ pub struct Archived {
 /// Writes a session to the history. One that is there already is brought up to date, so a session
 /// that comes back is never there twice.
 pub(crate) fn write(folder: &Folder, board: &Board) -> Result<PathBuf, FederationError> {
-    before(Step::Archive)?;
+    before(WriteStep::Archive)?;
     let (path, there) = place(folder, board)?;
     let merged = match &there {
         Some(there) if there.rev >= board.rev => merge(None, board, there, Sight::Stale),

@@ -56,11 +56,11 @@ pub(crate) enum Change {
     /// An agent got a task.
     Claim { task: String, agent: String, number: u64, lease_seconds: u64 },
     /// Its holder began.
-    Start(Step),
+    Start(ClaimStep),
     /// Its holder is done.
-    Complete(Step),
+    Complete(ClaimStep),
     /// Its holder gave it back.
-    Release(Step),
+    Release(ClaimStep),
     /// A task waits.
     Block { task: String, on: Vec<String> },
     /// The router is another one.
@@ -73,7 +73,7 @@ pub(crate) enum Change {
 
 /// What a holder did: it is applied to the claim with this number, and to no other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Step {
+pub(crate) struct ClaimStep {
     pub(crate) task: String,
     pub(crate) agent: String,
     /// None where a program without claims gave the task to the agent.
@@ -214,7 +214,7 @@ impl Change {
     }
 }
 
-impl Step {
+impl ClaimStep {
     /// Changes the task if the claim is the one that is meant, and the task is open.
     fn on(&self, board: &mut Board, change: impl FnOnce(&mut Task)) {
         let Some(task) = board.task_mut(&self.task) else { return };

@@ -4,7 +4,7 @@
 //! nothing waits for itself.
 
 use crate::board::Board;
-use crate::change::{Change, Step};
+use crate::change::{Change, ClaimStep};
 use crate::operation::{Held, Operation};
 use crate::refusal::Refusal;
 use crate::task::{Priority, Stamp, Task, TaskStatus};
@@ -250,7 +250,7 @@ fn add(operation: &Operation, board: &Board, moment: &mut Moment) -> Result<Deci
 }
 
 /// What the holder does: refused for everybody else, and for a holder that comes late.
-fn step(board: &Board, held: &Held, kind: fn(Step) -> Change) -> Result<Decision, Refusal> {
+fn step(board: &Board, held: &Held, kind: fn(ClaimStep) -> Change) -> Result<Decision, Refusal> {
     let task = find(board, &held.task)?;
     let agent = held.agent.to_string();
     let holder = task.holder().map(ToOwned::to_owned);
@@ -262,7 +262,7 @@ fn step(board: &Board, held: &Held, kind: fn(Step) -> Change) -> Result<Decision
         return Err(Refusal::TakenOver { task: id, agent, given, holder, fence });
     }
     let number = fence.filter(|_| task.claim.as_ref().is_some_and(|claim| claim.agent == agent));
-    let step = Step { task: id.clone(), agent: agent.clone(), number };
+    let step = ClaimStep { task: id.clone(), agent: agent.clone(), number };
     if task.is_completed() {
         // Whoever says it twice means the same.
         let again = matches!(kind(step), Change::Complete(_)) && number.is_some();

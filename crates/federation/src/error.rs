@@ -102,7 +102,7 @@ pub enum FederationError {
     /// A test stopped here, as a kill would.
     #[cfg(test)]
     #[error("killed before {0:?}")]
-    Killed(Step),
+    Killed(WriteStep),
 }
 
 impl FederationError {
@@ -159,7 +159,7 @@ fn offered(good: Option<&String>) -> String {
 
 /// The step of a write that is about to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum WriteStep {
     /// The draft of the new board is written.
     Draft,
     /// The draft gets its name.
@@ -183,17 +183,17 @@ pub enum Step {
 /// Goes on, unless a test says stop.
 #[cfg(not(test))]
 #[expect(clippy::unnecessary_wraps, reason = "tests stop here")]
-pub(crate) fn before(_: Step) -> Result<(), FederationError> {
+pub(crate) fn before(_: WriteStep) -> Result<(), FederationError> {
     Ok(())
 }
 
 #[cfg(test)]
 mod asked {
-    use super::{FederationError, Step};
+    use super::{FederationError, WriteStep};
     use std::cell::RefCell;
 
     /// What happens before a step; false stops there.
-    pub(crate) type Hook = Box<dyn FnMut(Step) -> bool>;
+    pub(crate) type Hook = Box<dyn FnMut(WriteStep) -> bool>;
 
     thread_local! {
         static HOOK: RefCell<Option<Hook>> = const { RefCell::new(None) };
@@ -208,7 +208,7 @@ mod asked {
     }
 
     /// Asks the hook. It is taken away while it runs, so that it may use a board itself.
-    pub(crate) fn before(step: Step) -> Result<(), FederationError> {
+    pub(crate) fn before(step: WriteStep) -> Result<(), FederationError> {
         let Some(mut hook) = HOOK.with_borrow_mut(Option::take) else { return Ok(()) };
         let goes_on = hook(step);
         HOOK.with_borrow_mut(|place| *place = Some(hook));

@@ -53,7 +53,7 @@ pub(crate) fn gather(folder: &Folder) -> Result<Gathered, FederationError> {
     if is_all {
         return Ok(gathered);
     }
-    let known = Known { folder, entries: Log::of(folder).entries()? };
+    let known = LogAndCopy { folder, entries: Log::of(folder).entries()? };
     gathered.repair(&known)?;
     gathered.take_in(&known)?;
     gathered.end(&known);
@@ -93,7 +93,7 @@ impl Glance {
 
 impl Gathered {
     /// Applies again what the file lacks.
-    fn repair(&mut self, known: &Known) -> Result<(), FederationError> {
+    fn repair(&mut self, known: &LogAndCopy) -> Result<(), FederationError> {
         let Some(last) = &self.last else { return Ok(()) };
         match &mut self.board {
             Some(board) if board.session_id == last.session => known.lift(board),
@@ -115,7 +115,7 @@ impl Gathered {
     }
 
     /// The session that another one took the place of belongs into the history.
-    fn replace(&mut self, known: &Known, session: &str) {
+    fn replace(&mut self, known: &LogAndCopy, session: &str) {
         if let Some(mut old) = known.restore(session) {
             known.close(&mut old);
             self.ended.push(old);
@@ -123,7 +123,7 @@ impl Gathered {
     }
 
     /// Takes in what other programs wrote in the instant in which a writer was killed.
-    fn take_in(&mut self, known: &Known) -> Result<(), FederationError> {
+    fn take_in(&mut self, known: &LogAndCopy) -> Result<(), FederationError> {
         for index in 0..self.leftovers.len() {
             let Some(mut theirs) = self.leftovers[index].board(known.folder)? else { continue };
             known.lift(&mut theirs);
@@ -152,7 +152,7 @@ impl Gathered {
     }
 
     /// A closed board leaves its place.
-    fn end(&mut self, known: &Known) {
+    fn end(&mut self, known: &LogAndCopy) {
         let Some(closed) = self.board.take_if(|board| board.is_closed()) else { return };
         if !known.is_closed(&closed.session_id) {
             self.missing = Some((closed.clone(), Change::Close { because: "closed".to_owned() }));
@@ -162,12 +162,12 @@ impl Gathered {
 }
 
 /// The log, and the copy.
-pub(crate) struct Known<'a> {
+pub(crate) struct LogAndCopy<'a> {
     pub(crate) folder: &'a Folder,
     pub(crate) entries: Vec<Entry>,
 }
 
-impl Known<'_> {
+impl LogAndCopy<'_> {
     /// Applies the operations that a board lacks.
     pub(crate) fn lift(&self, board: &mut Board) {
         let from = board.rev;
@@ -254,7 +254,7 @@ pub(crate) fn unreadable(folder: &Folder, bytes: &[u8], why: String) -> Federati
 
 /// The last good board.
 pub(crate) fn find(folder: &Folder) -> Result<Option<Good>, FederationError> {
-    let known = Known { folder, entries: Log::of(folder).entries()? };
+    let known = LogAndCopy { folder, entries: Log::of(folder).entries()? };
     let last = known.entries.last();
     let is_open = last.is_some_and(|last| !matches!(last.change, Change::Close { .. }));
     if let Some(last) = last.filter(|_| is_open)

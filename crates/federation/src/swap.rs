@@ -5,7 +5,7 @@
 //! A file of ours is named by its hash: one whose content is another was displaced, and waits for
 //! somebody to look at it.
 
-use crate::error::{FederationError, Step, Tried, before};
+use crate::error::{FederationError, Tried, WriteStep, before};
 use crate::folder::{Folder, fetch, write_new};
 use crate::read;
 use sha2::{Digest as _, Sha256};
@@ -36,9 +36,9 @@ impl Slot {
         random: u64,
     ) -> Result<Self, FederationError> {
         let draft = folder.sessions().join(format!("{STEM}{random:016x}.draft"));
-        before(Step::Draft)?;
+        before(WriteStep::Draft)?;
         write_new(&draft, bytes).tried("write", &draft)?;
-        before(Step::Name)?;
+        before(WriteStep::Name)?;
         let slot = folder.sessions().join(format!("{STEM}{}.swap", hash(bytes)));
         fs::rename(&draft, &slot).tried("write", &slot).inspect_err(|_| {
             let _ = fs::remove_file(&draft);

@@ -6,7 +6,7 @@ use crate::archive;
 use crate::board::Board;
 use crate::change::{Change, Entry};
 use crate::decide::{Decision, Moment, decide};
-use crate::error::{FederationError, Step, Tried, before};
+use crate::error::{FederationError, Tried, WriteStep, before};
 use crate::federation::Federation;
 use crate::folder::{Folder, LARGEST, fetch, options, replace, sync_folder};
 use crate::gather::{self, Gathered, Good, Source, gather};
@@ -220,7 +220,7 @@ impl<'a> Writer<'a> {
         found: Option<&StoredBoard>,
         entries: &[Entry],
     ) -> Result<PathBuf, FederationError> {
-        before(Step::Log)?;
+        before(WriteStep::Log)?;
         let mark = self.log.append(entries)?;
         let archived = archive::write(self.folder, board).inspect_err(|error| {
             if !error.is_a_kill() {
@@ -236,14 +236,14 @@ impl<'a> Writer<'a> {
     /// Takes the file of a closed session away. What another program wrote into it in this moment
     /// goes to the history.
     fn remove(&self, found: &StoredBoard) -> Result<(), FederationError> {
-        before(Step::Remove)?;
+        before(WriteStep::Remove)?;
         let place = self.folder.board();
         let aside = self.folder.sessions().join(".active-session.closed.kept");
         match std::fs::rename(&place, &aside) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             other => other.tried("move", &place)?,
         }
-        before(Step::Look)?;
+        before(WriteStep::Look)?;
         if let Content::Board(displaced) = read(&aside)?
             && displaced.bytes != found.bytes
         {
@@ -339,7 +339,7 @@ fn note(
 /// It follows from the board and can be made anew, so nothing waits for it and nothing fails with it. Fields
 /// of others in it stay.
 fn write_own_state(folder: &Folder, board: &Board, agent: &str) -> Result<(), FederationError> {
-    before(Step::Own)?;
+    before(WriteStep::Own)?;
     let path = folder.own_state(agent);
     let Some(mut state) = there(&path) else { return Ok(()) };
     let Some(entry) = board.agents.get(agent) else { return Ok(()) };

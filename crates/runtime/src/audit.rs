@@ -271,14 +271,14 @@ fn tidy(subject: &str) -> String {
 }
 
 tokio::task_local! {
-    static ASKED: Asked;
+    static ASKED: AuditedRequest;
 }
 
 /// An operation notes what it does, with all that it knows. But a request may be refused before any operation
 /// begins, by whatever reads it; so whoever answers requests can ask in the end whether somebody asked in
 /// vain and nobody noted it.
 #[derive(Default)]
-pub struct Asked {
+pub struct AuditedRequest {
     who: OnceCell<(Actor, Owner)>,
     noted: Cell<bool>,
 }
@@ -290,7 +290,7 @@ pub async fn watch<T>(answer: impl Future<Output = T>) -> (T, Option<(Actor, Own
         let unnoted = ASKED.with(|asked| asked.who.get().filter(|_| !asked.noted.get()).cloned());
         (answered, unnoted)
     };
-    ASKED.scope(Asked::default(), watched).await
+    ASKED.scope(AuditedRequest::default(), watched).await
 }
 
 /// Says who asks.

@@ -57,7 +57,7 @@ impl Deref for Context {
 }
 
 /// What a context is made of.
-pub struct Surroundings {
+pub struct ContextParts {
     /// The database.
     pub store: Store,
     /// The running browsers.
@@ -100,8 +100,8 @@ pub struct Surroundings {
 
 impl Context {
     /// The surroundings that a node gives to its operations.
-    pub fn new(around: Surroundings) -> Self {
-        let Surroundings {
+    pub fn new(around: ContextParts) -> Self {
+        let ContextParts {
             store,
             supervisor,
             relay,

@@ -33,10 +33,10 @@ const LETTERS: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
 /// The codes and tickets of a node. Each counts once, and a node that starts again knows none. Cheap to clone.
 #[derive(Clone, Default)]
-pub(crate) struct Pairing(Arc<Mutex<Given>>);
+pub(crate) struct Pairing(Arc<Mutex<GivenOut>>);
 
 #[derive(Default)]
-struct Given {
+struct GivenOut {
     codes: HashMap<String, (Owner, Instant)>,
     /// By their hash.
     tickets: HashMap<[u8; 32], (Caller, String, Instant)>,
@@ -96,7 +96,7 @@ impl Pairing {
         (until > Instant::now()).then_some((caller, browser_id))
     }
 
-    fn given(&self) -> MutexGuard<'_, Given> {
+    fn given(&self) -> MutexGuard<'_, GivenOut> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

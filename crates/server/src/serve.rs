@@ -2,7 +2,7 @@
 
 use crate::auth::{LocalKeyError, ensure_local_key};
 use crate::config::{Config, ConfigError};
-use crate::context::{Context, Surroundings};
+use crate::context::{Context, ContextParts};
 use crate::ending::Budget;
 use crate::http::{DoorError, Listeners};
 use crate::{ending, metrics};
@@ -179,7 +179,7 @@ async fn run(
         Front { services: &services, secret: &debug_secret, store: &store, rates: &rates, bounds };
     let proxy = open_proxy(&config.proxy, outside, front, &shutdown).await?;
     let (proxy, proxying) = proxy.unzip();
-    let context = Context::new(Surroundings {
+    let context = Context::new(ContextParts {
         store,
         supervisor,
         relay,

@@ -13,10 +13,10 @@ use std::fmt;
 
 /// A DOM string: valid Unicode, or raw UTF-16 when it is not.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Text(Form);
+pub struct Text(TextForm);
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Form {
+enum TextForm {
     Unicode(String),
     /// Never valid UTF-16: [`Text::from_utf16`] sees to that.
     Broken(Vec<u16>),
@@ -26,24 +26,24 @@ impl Text {
     /// From UTF-16 code units, as a page has them.
     pub fn from_utf16(units: &[u16]) -> Self {
         match String::from_utf16(units) {
-            Ok(valid) => Self(Form::Unicode(valid)),
-            Err(_) => Self(Form::Broken(units.to_vec())),
+            Ok(valid) => Self(TextForm::Unicode(valid)),
+            Err(_) => Self(TextForm::Broken(units.to_vec())),
         }
     }
 
     /// The text, when it is valid Unicode.
     pub fn as_str(&self) -> Option<&str> {
         match &self.0 {
-            Form::Unicode(text) => Some(text),
-            Form::Broken(_) => None,
+            TextForm::Unicode(text) => Some(text),
+            TextForm::Broken(_) => None,
         }
     }
 
     /// The UTF-16 code units.
     pub fn to_utf16(&self) -> Vec<u16> {
         match &self.0 {
-            Form::Unicode(text) => text.encode_utf16().collect(),
-            Form::Broken(units) => units.clone(),
+            TextForm::Unicode(text) => text.encode_utf16().collect(),
+            TextForm::Broken(units) => units.clone(),
         }
     }
 
@@ -62,8 +62,8 @@ impl Text {
     /// How many UTF-16 code units: the `length` that a page sees.
     pub fn len(&self) -> usize {
         match &self.0 {
-            Form::Unicode(text) => text.encode_utf16().count(),
-            Form::Broken(units) => units.len(),
+            TextForm::Unicode(text) => text.encode_utf16().count(),
+            TextForm::Broken(units) => units.len(),
         }
     }
 
@@ -75,29 +75,29 @@ impl Text {
     /// For people: lone surrogates become U+FFFD.
     pub fn to_lossy(&self) -> String {
         match &self.0 {
-            Form::Unicode(text) => text.clone(),
-            Form::Broken(units) => String::from_utf16_lossy(units),
+            TextForm::Unicode(text) => text.clone(),
+            TextForm::Broken(units) => String::from_utf16_lossy(units),
         }
     }
 }
 
 impl From<&str> for Text {
     fn from(text: &str) -> Self {
-        Self(Form::Unicode(text.to_owned()))
+        Self(TextForm::Unicode(text.to_owned()))
     }
 }
 
 impl From<String> for Text {
     fn from(text: String) -> Self {
-        Self(Form::Unicode(text))
+        Self(TextForm::Unicode(text))
     }
 }
 
 impl fmt::Debug for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Form::Unicode(text) => text.fmt(f),
-            Form::Broken(units) => write!(f, "utf16{units:x?}"),
+            TextForm::Unicode(text) => text.fmt(f),
+            TextForm::Broken(units) => write!(f, "utf16{units:x?}"),
         }
     }
 }
@@ -105,8 +105,8 @@ impl fmt::Debug for Text {
 impl Serialize for Text {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
-            Form::Unicode(text) => serializer.serialize_str(text),
-            Form::Broken(units) => {
+            TextForm::Unicode(text) => serializer.serialize_str(text),
+            TextForm::Broken(units) => {
                 let bytes: Vec<u8> = units.iter().flat_map(|unit| unit.to_le_bytes()).collect();
                 let mut map = serializer.serialize_map(Some(1))?;
                 map.serialize_entry("utf16", &STANDARD.encode(bytes))?;

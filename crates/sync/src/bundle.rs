@@ -17,7 +17,7 @@ pub struct Recipient(x25519::Recipient);
 
 /// What opens a bundle.
 #[derive(Clone)]
-pub struct Identity(x25519::Identity);
+pub struct BundleKey(x25519::Identity);
 
 /// A bundle that was not made or not opened.
 #[derive(Debug, thiserror::Error)]
@@ -62,7 +62,7 @@ impl Recipient {
     }
 }
 
-impl Identity {
+impl BundleKey {
     /// The identities in the text of a file, as `age-keygen` writes it: one a line, besides comments.
     pub fn parse_all(text: &str) -> Result<Vec<Self>, BundleError> {
         let lines = text.lines().map(str::trim);
@@ -125,7 +125,7 @@ fn encrypt<'a>(
 }
 
 /// Opens a bundle that holds at most `limit` bytes.
-pub fn open(sealed: &[u8], identities: &[Identity], limit: usize) -> Result<Vec<u8>, BundleError> {
+pub fn open(sealed: &[u8], identities: &[BundleKey], limit: usize) -> Result<Vec<u8>, BundleError> {
     let each = identities.iter().map(|identity| &identity.0 as &dyn age::Identity);
     decrypt(sealed, each, limit)
 }
@@ -158,16 +158,16 @@ fn refused(error: age::DecryptError) -> BundleError {
 #[cfg(test)]
 mod tests {
     use super::{
-        BundleError, Identity, Recipient, is_by_passphrase, is_sealed, open, open_by_passphrase,
+        BundleError, BundleKey, Recipient, is_by_passphrase, is_sealed, open, open_by_passphrase,
         seal, seal_by_passphrase,
     };
     use age::secrecy::ExposeSecret;
 
-    fn somebody() -> (Recipient, Vec<Identity>) {
+    fn somebody() -> (Recipient, Vec<BundleKey>) {
         let identity = age::x25519::Identity::generate();
         let recipient = Recipient::parse(&identity.to_public().to_string()).unwrap();
         let file = format!("# a comment\n\n{}\n", identity.to_string().expose_secret());
-        (recipient, Identity::parse_all(&file).unwrap())
+        (recipient, BundleKey::parse_all(&file).unwrap())
     }
 
     const LIMIT: usize = 1 << 20;
@@ -207,7 +207,7 @@ mod tests {
         let text = told(Recipient::parse("ada").unwrap_err());
         assert!(text.contains("\"ada\"") && text.contains("age-keygen"), "{text}");
         let secret = "AGE-SECRET-KEY-1NOTREALLYONE";
-        let text = Identity::parse_all(secret).err().map(told).unwrap();
+        let text = BundleKey::parse_all(secret).err().map(told).unwrap();
         assert!(!text.contains("NOTREALLYONE") && text.contains("age-keygen"), "{text}");
     }
 

@@ -66,7 +66,7 @@ struct Sealed {
 }
 
 #[derive(Deserialize)]
-struct Document {
+struct FileDocument {
     #[serde(flatten)]
     head: Head,
     sealed: Sealed,
@@ -102,7 +102,8 @@ impl SyncFile {
             InvalidFile::Shape(format!("line {}, column {}", error.line(), error.column()))
         };
         let mut document: Value = serde_json::from_slice(bytes).map_err(shape)?;
-        let Document { head, sealed, signature } = serde_json::from_slice(bytes).map_err(shape)?;
+        let FileDocument { head, sealed, signature } =
+            serde_json::from_slice(bytes).map_err(shape)?;
         let Sealed { layout, sender, recipients, contents } = sealed;
         if layout != LAYOUT {
             return Err(InvalidFile::Layout);

@@ -15,7 +15,7 @@
 //! What is wrong with one session or file is told, and stops nothing; what is wrong with the directory or the
 //! database would be wrong with each that follows, and ends the pass.
 
-use crate::context::folder::{FileContent, Looks, Readers, Standing};
+use crate::context::folder::{FileContent, FileLooks, FileStanding, Readers};
 use crate::context::{ConflictResolution, Sync};
 use crate::directory::{
     DirectoryError, DirectoryIndex, IndexLine, Mark, NodeRegistry, RegisteredPeer, RegistrySelf,
@@ -202,7 +202,7 @@ async fn read_one(
     };
     let looks = (mark, Some(digest));
     let foreign = FileContent::Foreign(Box::new(IndexLine::of(&file, mark.bytes)));
-    let standing = Standing::of(&file, mark.bytes);
+    let standing = FileStanding::of(&file, mark.bytes);
     let places = [None, Some(file.sender)].map(|node| place_of(file.session, node));
     let is_copy = !places.iter().any(|place| place == name);
     let received = match writer(context, owner, &file).await? {
@@ -261,7 +261,7 @@ async fn refuse(
     context: &Sync,
     owner: &Owner,
     name: &str,
-    looks: Looks,
+    looks: FileLooks,
     said: FileContent,
     error: SyncError,
 ) -> Result<(), SyncError> {
@@ -330,7 +330,7 @@ async fn write_one(
         _ => own,
     };
     let is_plain = context.own.settings.directory_plain;
-    let wanted = post::Wanted { view: &View::whole(), others: &readers.others, is_plain };
+    let wanted = post::WantedFile { view: &View::whole(), others: &readers.others, is_plain };
     let file = match post::pack(context, owner, session.id, &wanted).await? {
         Ok(file) => file,
         Err(error) => {
@@ -349,7 +349,7 @@ async fn write_one(
         directory.save(&name, &file).map(|looks| (file, looks))
     })
     .await?;
-    let standing = FileContent::Session(Box::new(Standing::of(&file, mark.bytes)));
+    let standing = FileContent::Session(Box::new(FileStanding::of(&file, mark.bytes)));
     context.own.folder.knows(&place, (mark, Some(digest)), standing);
     Ok(())
 }

@@ -5,7 +5,7 @@
 //! what a peer says is an icon is drawn anew before anybody sees it.
 
 use crate::context::Sync;
-use crate::context::icons::{IconAnswer, Key};
+use crate::context::icons::{IconAnswer, IconKey};
 use crate::error::SyncError;
 use crate::peers;
 use crate::remote::Remote;
@@ -38,7 +38,7 @@ pub async fn icon(
     if context.store.peer_of_key(&caller.owner, &caller.key).await?.is_some() {
         return Err(none());
     }
-    let known = context.own.icons.get(&Key::of(&peer, session), Instant::now());
+    let known = context.own.icons.get(&IconKey::of(&peer, session), Instant::now());
     let said = match known {
         Some(known) => known,
         None => ask(context, &peer, session).await?,
@@ -59,7 +59,7 @@ async fn ask(context: &Sync, peer: &Peer, session: SessionId) -> Result<IconAnsw
     let answer = timeout(LIMIT, remote.icon(session, ICON_MAX)).await;
     let too_slow = || SyncError::TooSlow { name: peer.name.clone() };
     let answer = answer.unwrap_or_else(|_| Err(too_slow()));
-    let key = Key::of(peer, session);
+    let key = IconKey::of(peer, session);
     let bytes = match answer {
         Ok(bytes) => bytes,
         Err(error) => {

@@ -39,7 +39,7 @@ pub struct TooLarge {
 }
 
 /// What a file is to hold, and who is to read it.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct WantedFile<'a> {
     /// What of the session.
     pub(crate) view: &'a View,
     /// For whom beside this node.
@@ -53,7 +53,7 @@ pub(crate) async fn pack(
     context: &Sync,
     owner: &Owner,
     session: SessionId,
-    wanted: &Wanted<'_>,
+    wanted: &WantedFile<'_>,
 ) -> Result<Result<SyncFile, TooLarge>, SyncError> {
     let view = wanted.view;
     let mut exchange = given::exchange(context, owner, session, view).await?;
@@ -212,7 +212,7 @@ async fn seal_here(
     let (owner, give) = (&caller.owner, &peer.limits.give);
     let may_have = peers::may_have(context, &peer, saved.id).await?;
     exchange_for(context, owner, saved.id, give, may_have).await?;
-    let wanted = Wanted { view: give, others: &[(peer.node, key)], is_plain: false };
+    let wanted = WantedFile { view: give, others: &[(peer.node, key)], is_plain: false };
     let packed = pack(context, owner, saved.id, &wanted).await?;
     let file = packed.map_err(|error| SyncError::BadContent { why: error.to_string() })?;
     peers::may_hold(context, &peer, saved.id).await?;

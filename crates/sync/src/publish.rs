@@ -26,7 +26,7 @@ pub(super) struct Titles {
 
 /// Who wants a revision of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum WantedBy {
     /// Somebody saves the session: what they have counts, also beside a deletion that came meanwhile.
     Saved,
     /// This node keeps what would be lost. What a deletion has seen already is not brought back by that.
@@ -47,12 +47,12 @@ pub(super) async fn publish(
     session: &Session,
     snapshot: &Snapshot,
     titles: &Titles,
-    wanted: Wanted,
+    wanted: WantedBy,
 ) -> Result<Saved, SyncError> {
     for _ in 0..ATTEMPTS {
         let mut shelf = Shelf::take(context, &session.owner, session.id).await?;
         let is_deleted = shelf.shared.replica.current().is_some_and(|current| current.deleted);
-        let revives = is_deleted && wanted == Wanted::Saved;
+        let revives = is_deleted && wanted == WantedBy::Saved;
         let base = shelf.shared.base.clone().map(|base| base.revision);
         let (says, held_as) = partial::of(context, &shelf, snapshot, base.as_ref()).await?;
         let Contents { list, checksum } = says;
@@ -132,7 +132,7 @@ pub(super) async fn publish_whole(
     context: &Sync,
     session: &Session,
     titles: &Titles,
-    wanted: Wanted,
+    wanted: WantedBy,
 ) -> Result<Published, SyncError> {
     let damage = match publish_newest(context, session, titles, wanted).await {
         Err(error) if is_damage(&error) => error,
@@ -161,7 +161,7 @@ async fn publish_newest(
     context: &Sync,
     session: &Session,
     titles: &Titles,
-    wanted: Wanted,
+    wanted: WantedBy,
 ) -> Result<Published, SyncError> {
     let Some(found) = last_good(&context.store, session.id).await? else {
         let name = session.name.clone();

@@ -3,7 +3,7 @@
 use crate::context::Sync;
 use crate::error::SyncError;
 use crate::movement::{CALL_LIMIT, push};
-use crate::publish::{Published, Titles, Wanted, publish_whole};
+use crate::publish::{Published, Titles, WantedBy, publish_whole};
 use baton_api::sync::movement::NotPushed;
 use baton_api::sync::{Movement, SaveSession, SavedView};
 use baton_runtime::audit::{Action, Note};
@@ -66,7 +66,7 @@ async fn save_here(
         session = rename(context, &session, &titles).await?;
     }
     let Published { saved, snapshot, asides } =
-        Box::pin(publish_whole(context, &session, &titles, Wanted::Saved)).await?;
+        Box::pin(publish_whole(context, &session, &titles, WantedBy::Saved)).await?;
     tracing::info!(session = %session.id, rev = %saved.revision.id(), "saved a session");
     Ok(SavedView {
         id: session.id,

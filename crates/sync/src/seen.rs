@@ -7,7 +7,7 @@
 use crate::contents;
 use crate::contents::{is_damage, shared_parts};
 use crate::context::Sync;
-use crate::context::given::{Key, SeenRevision};
+use crate::context::given::{GivenKey, SeenRevision};
 use crate::damage::DamageError;
 use crate::error::SyncError;
 use crate::parcels::fetch_among;
@@ -115,7 +115,8 @@ async fn look(
     conflicts: Vec<RevisionId>,
 ) -> Result<Arc<SeenRevision>, SyncError> {
     let (owner_too, view_too, named) = (owner.clone(), view.clone(), conflicts.clone());
-    let key = Key { owner: owner_too, revision: signed.id(), view: view_too, conflicts: named };
+    let key =
+        GivenKey { owner: owner_too, revision: signed.id(), view: view_too, conflicts: named };
     if let Some(known) = context.own.looks.get(&key) {
         return Ok(known);
     }

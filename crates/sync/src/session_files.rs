@@ -17,7 +17,7 @@ use baton_runtime::audit::{Action, Note};
 use baton_runtime::sessions::check;
 use baton_runtime::{Caller, RuntimeError};
 use baton_session::cookie::Expiry;
-use baton_session::import::{Form, Imported};
+use baton_session::import::{FileForm, Imported};
 use baton_session::revision::merge::seen_by;
 use baton_session::revision::{Content, Origin, PartList};
 use baton_session::wire::{Head, NodeType, Provenance, SessionFile, Version};
@@ -286,7 +286,7 @@ fn read_file(file: &FileText, now: Timestamp) -> Result<File, SyncError> {
     let read = import::read(file.as_str().as_bytes());
     let Imported { form, head, mut state, mut left_out } =
         read.map_err(|error| bad(error.to_string()))?;
-    if form != Form::SessionFile {
+    if form != FileForm::SessionFile {
         let hint = "baton import makes a session of it";
         return Err(bad(format!(
             "this is {form}; expected a session file, which has an id\n{hint}"

@@ -163,13 +163,13 @@ const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 const AGENT: &str = concat!("baton/", env!("CARGO_PKG_VERSION"));
 
 /// Why a message was not taken.
-struct Failed {
+struct NotDelivered {
     why: String,
     /// Whether it may be taken later.
     is_passing: bool,
 }
 
-impl From<String> for Failed {
+impl From<String> for NotDelivered {
     fn from(why: String) -> Self {
         Self { why, is_passing: true }
     }
@@ -199,7 +199,7 @@ async fn deliver(around: &Around, hook: &Hook, delivery: &Delivery) {
         .with_max_times(patience.tries.saturating_sub(1))
         .with_jitter();
     let posted = (|| post(around, hook, delivery)).retry(pauses).when(|failed| failed.is_passing);
-    let Err(Failed { why, .. }) = posted.await else { return };
+    let Err(NotDelivered { why, .. }) = posted.await else { return };
     let (webhook, event) = (hook.place(), delivery.event.as_str());
     tracing::warn!(webhook, event, session = %delivery.session, why, "a webhook was not told");
     metrics::counter!("baton_webhooks_failed_total").increment(1);
@@ -210,7 +210,7 @@ async fn deliver(around: &Around, hook: &Hook, delivery: &Delivery) {
 }
 
 /// Sends a message once, signed for this second.
-async fn post(around: &Around, hook: &Hook, delivery: &Delivery) -> Result<(), Failed> {
+async fn post(around: &Around, hook: &Hook, delivery: &Delivery) -> Result<(), NotDelivered> {
     let (url, id) = (&hook.settings.url, delivery.id.to_string());
     let key = hook.settings.secret.key().await?;
     let client = client::client(&around.outbound, url, Reach::default()).await.map_err(refused)?;
@@ -230,19 +230,19 @@ async fn post(around: &Around, hook: &Hook, delivery: &Delivery) -> Result<(), F
         200..=299 => Ok(()),
         300..=399 => Err("it sends us elsewhere, where we do not go".to_owned().into()),
         // Whoever says that it is gone wants to hear nothing more of it.
-        410 => Err(Failed { why: "it says that it is gone".to_owned(), is_passing: false }),
+        410 => Err(NotDelivered { why: "it says that it is gone".to_owned(), is_passing: false }),
         _ => Err(format!("it answers {status}").into()),
     }
 }
 
 /// Why an address is not asked, without the path in it.
-fn refused(error: WayError) -> Failed {
+fn refused(error: WayError) -> NotDelivered {
     match error {
         WayError::AddressNotAllowed { found } => {
             // The settings are read when the node starts, so another try finds the same.
             let why = format!("expected an address that this node may ask, found {found}");
             let is_passing = found.ends_with("which has no address");
-            Failed { why, is_passing }
+            NotDelivered { why, is_passing }
         }
         _ => "it cannot be asked".to_owned().into(),
     }

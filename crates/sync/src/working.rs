@@ -6,7 +6,7 @@
 use crate::context::{ConflictResolution, Sync};
 use crate::error::SyncError;
 use crate::partial;
-use crate::publish::{Titles, Wanted, publish_whole};
+use crate::publish::{Titles, WantedBy, publish_whole};
 use crate::shelf::{ATTEMPTS, Along, Shelf, is_race, row};
 use baton_runtime::audit::{Action, Note};
 use baton_runtime::latest::{Latest, last_good};
@@ -36,7 +36,7 @@ pub(super) async fn keep_unsaved(context: &Sync, session: &Session) -> Result<()
     if shelf.shared.base.as_ref().is_some_and(is_base) {
         return Ok(());
     }
-    match Box::pin(publish_whole(context, session, &Titles::default(), Wanted::Kept)).await {
+    match Box::pin(publish_whole(context, session, &Titles::default(), WantedBy::Kept)).await {
         Err(SyncError::Runtime(RuntimeError::Live(LiveError::SnapshotsDamaged { .. }))) => Ok(()),
         kept => kept.map(drop),
     }

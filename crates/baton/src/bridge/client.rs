@@ -22,7 +22,7 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(110);
 
 /// Writes messages, whole ones in turn. Cheap to clone.
 #[derive(Clone)]
-pub(super) struct Client(Arc<Inner>);
+pub(super) struct ClientWriter(Arc<Inner>);
 
 struct Inner {
     lines: mpsc::Sender<Line>,
@@ -53,7 +53,7 @@ impl Drop for Question<'_> {
     }
 }
 
-impl Client {
+impl ClientWriter {
     pub(super) fn begin(output: impl Write + Send + 'static) -> Self {
         let (lines, waiting) = mpsc::channel(WAITING);
         let (ending, ended) = oneshot::channel();
@@ -107,7 +107,7 @@ impl Client {
         let (tell, told) = oneshot::channel();
         self.0.asked().insert(id.clone(), tell);
         let question = Question { client: &self.0, id };
-        let asked = Asked { jsonrpc: "2.0", id: &question.id, method, params };
+        let asked = WrittenQuestion { jsonrpc: "2.0", id: &question.id, method, params };
         self.send_line(serde_json::to_string(&asked).ok()?).await;
         timeout(limit, told).await.ok()?.ok()
     }
@@ -149,7 +149,7 @@ impl Inner {
 
 /// A question as it is written.
 #[derive(Serialize)]
-struct Asked<'asked, P> {
+struct WrittenQuestion<'asked, P> {
     jsonrpc: &'static str,
     id: &'asked str,
     method: &'asked str,

@@ -78,7 +78,8 @@ impl Asker {
             Err(error) => ("error", error.get()),
         };
         let fields = raw.strip_prefix('{').filter(|_| {
-            let says = serde_json::from_str(raw).map_or(true, |kind: Kind| kind.said.is_some());
+            let says =
+                serde_json::from_str(raw).map_or(true, |kind: ResultKind| kind.said.is_some());
             outcome.is_ok() && self.is_new && !says
         });
         let id = &self.id;
@@ -94,7 +95,7 @@ impl Asker {
 
 /// Of which kind a result says that it is.
 #[derive(Deserialize)]
-struct Kind {
+struct ResultKind {
     #[serde(rename = "resultType")]
     said: Option<IgnoredAny>,
 }

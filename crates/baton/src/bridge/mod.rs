@@ -19,7 +19,7 @@ pub(crate) use upstream::{PLACE, With};
 use crate::local::Context;
 use baton_api::Wishes;
 use baton_server::mcp::{Offer, Toolset, offer};
-use client::Client;
+use client::ClientWriter;
 use greeting::{Greeting, HANDSHAKES};
 use message::{Incoming, Message, Outcome};
 use node::{LISTEN, Node, Nodes, SUBSCRIBE, Subscriptions, UNSUBSCRIBE};
@@ -63,7 +63,7 @@ pub(crate) async fn run(
         .as_ref()
         .map(|sets| sets.iter().map(|set| set.as_str()).collect::<Vec<_>>().join(","));
     let wishes = Wishes { toolsets: named, unattended: setup.unattended };
-    let client = Client::begin(output);
+    let client = ClientWriter::begin(output);
     let nodes = Arc::new(Nodes::new(context.clone()));
     let name = |tool: &Value| tool["name"].as_str().unwrap_or_default().to_owned();
     let ours: BTreeSet<String> = tools.iter().map(name).collect();
@@ -100,7 +100,7 @@ pub(crate) async fn run(
 struct Bridge {
     greeting: Greeting,
     node: Arc<Node>,
-    client: Client,
+    client: ClientWriter,
     /// What a client of an older protocol wants to hear of.
     subscriptions: Subscriptions,
     /// Ends what would go on for as long as the client is there.

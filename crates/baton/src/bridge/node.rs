@@ -5,7 +5,7 @@
 //! subscribe once and hear of changes from then on, so a subscription is a stream for each: it ends with
 //! its node, then the next node is asked, and the client hears that something may have changed meanwhile.
 
-use super::client::Client;
+use super::client::ClientWriter;
 use super::greeting::Greeting;
 use super::message::{Incoming, Outcome, STATELESS, error};
 use crate::local::{self, Context, is_current};
@@ -56,7 +56,7 @@ impl Node {
         &self,
         request: &Incoming,
         greeting: &Greeting,
-        client: &Client,
+        client: &ClientWriter,
     ) -> Outcome {
         let mut params = request.params.clone();
         self.mean_session(&request.method, &mut params);
@@ -101,7 +101,7 @@ impl Node {
         &self,
         request: &Incoming,
         params: &Map<String, Value>,
-        client: &Client,
+        client: &ClientWriter,
     ) -> Outcome {
         let mut messages = self.begin(&request.id, &request.method, params).await?;
         loop {
@@ -165,7 +165,7 @@ fn introduce(params: &mut Map<String, Value>, greeting: &Greeting) {
 }
 
 /// Asks the client what the node wants to know, in the manner of older protocols.
-async fn ask(result: &Value, client: &Client) -> Value {
+async fn ask(result: &Value, client: &ClientWriter) -> Value {
     let mut answers = Map::new();
     let questions = result["inputRequests"].as_object().cloned().unwrap_or_default();
     for (key, mut question) in questions {
@@ -271,13 +271,13 @@ impl Subscriptions {
         request: &Incoming,
         node: &Arc<Node>,
         greeting: &Greeting,
-        client: &Client,
+        client: &ClientWriter,
     ) -> Outcome {
         let uri = uri(request)?;
         let mut params = Map::new();
         params.insert("notifications".to_owned(), json!({"resourceSubscriptions": [uri]}));
         introduce(&mut params, greeting);
-        let asked = Asked { uri: uri.clone(), params, node: Arc::clone(node) };
+        let asked = NodeCall { uri: uri.clone(), params, node: Arc::clone(node) };
         let stream = asked.open().await?;
         let task = tokio::spawn(asked.follow(stream, client.clone()));
         // One that was there already ends.
@@ -307,13 +307,13 @@ fn uri(request: &Incoming) -> Result<String, Value> {
 }
 
 /// What the node is asked for.
-struct Asked {
+struct NodeCall {
     uri: String,
     params: Map<String, Value>,
     node: Arc<Node>,
 }
 
-impl Asked {
+impl NodeCall {
     /// A stream on which the node tells of changes.
     async fn open(&self) -> Result<Messages, Value> {
         let mut stream = self.node.begin(&json!(1), LISTEN, &self.params).await?;
@@ -328,7 +328,7 @@ impl Asked {
     }
 
     /// Tells the client of changes, whichever node is there.
-    async fn follow(self, mut stream: Messages, client: Client) {
+    async fn follow(self, mut stream: Messages, client: ClientWriter) {
         let told = json!({"uri": self.uri});
         loop {
             while let Ok(message) = next(&mut stream).await {

@@ -40,7 +40,7 @@ pub(super) struct Backup {
 
 /// What was written.
 #[derive(Debug, Serialize)]
-struct Written<'a> {
+struct WrittenBackup<'a> {
     file: PathBuf,
     bytes: u64,
     made_at: Timestamp,
@@ -67,7 +67,7 @@ impl Backup {
         progress.end();
         let made = made?;
         let manifest = &made.manifest;
-        let written = Written {
+        let written = WrittenBackup {
             file,
             bytes: made.size,
             made_at: manifest.made_at,
@@ -92,7 +92,7 @@ impl Backup {
     }
 }
 
-fn text_of_backup(written: &Written<'_>, manifest: &Manifest) -> String {
+fn text_of_backup(written: &WrittenBackup<'_>, manifest: &Manifest) -> String {
     let mut lines = vec![format!(
         "{}: {}, {}, {}, {}",
         written.file.display(),

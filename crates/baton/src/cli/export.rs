@@ -58,7 +58,7 @@ pub(super) struct Export {
 
 /// What was written.
 #[derive(Serialize)]
-struct Written<'a> {
+struct WrittenExport<'a> {
     id: SessionId,
     name: &'a SessionName,
     snapshot: SnapshotId,
@@ -130,7 +130,7 @@ pub(super) struct NotForPeers;
 
 fn tell(context: &Context, exported: &ExportView, destination: &Destination, bytes: usize) {
     let ExportView { id, name, snapshot, taken_at, format, holds, receipt, .. } = exported;
-    let written = Written {
+    let written = WrittenExport {
         id: *id,
         name,
         snapshot: *snapshot,

@@ -28,7 +28,7 @@ use serde::Serialize;
 
 /// With `--json`: `{"error": {…}}` on standard output.
 #[derive(Serialize)]
-struct Document<'a> {
+struct FailureDocument<'a> {
     error: Failure<'a>,
 }
 
@@ -92,7 +92,7 @@ pub(super) fn report_usage(error: &clap::Error, output: Output) -> Exit {
 }
 
 fn write(error: Failure, exit: Exit, output: Output) -> Exit {
-    output.error(error.message, error.hint, &Document { error });
+    output.error(error.message, error.hint, &FailureDocument { error });
     exit
 }
 

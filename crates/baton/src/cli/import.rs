@@ -7,7 +7,7 @@ use crate::clients::Homes;
 use crate::output;
 use anyhow::Context as _;
 use baton_api::{Exit, FileText, ImportSession, ImportView};
-use baton_browser::profile::read::{Choice, ProfileFolder, Read};
+use baton_browser::profile::read::{ProfileChoice, ProfileFolder, Read};
 use baton_runtime::sessions::FILE_LIMIT;
 use baton_session::printable::Printable;
 use baton_session::view::{self, Domain};
@@ -257,7 +257,7 @@ impl ProfileArgs {
             (_, Some(browser)) => self.own(context, browser, consent)?,
             (path, None) => {
                 let path = path.context("expected a folder, found none")?;
-                let choice = Choice::of(&std::path::absolute(path)?)?;
+                let choice = ProfileChoice::of(&std::path::absolute(path)?)?;
                 if let Some(told) = browsers::told(&choice) {
                     context.output.note(&told);
                 }

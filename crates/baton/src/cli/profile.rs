@@ -7,7 +7,7 @@ use crate::output;
 use baton_api::{Contents, Exit, ExportFormat};
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile::{self, CompileError, Times};
-use baton_browser::profile::read::{self, Choice};
+use baton_browser::profile::read::{self, ProfileChoice};
 use baton_session::cookie::Expiry;
 use baton_session::import::{self, Imported};
 use baton_session::wire::{self, Head, SessionFile, Version};
@@ -70,7 +70,7 @@ pub(super) struct Read {
 
 /// What was written.
 #[derive(Serialize)]
-struct Written<'a> {
+struct WrittenProfile<'a> {
     #[serde(flatten)]
     profile: TakenProfile,
     format: ExportFormat,
@@ -84,7 +84,7 @@ struct Written<'a> {
 impl Read {
     fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let destination = self.destination.find(context)?;
-        let choice = Choice::of(&std::path::absolute(&self.profile)?)?;
+        let choice = ProfileChoice::of(&std::path::absolute(&self.profile)?)?;
         let folder = &choice.taken.folder;
         let browser = self.product.unwrap_or_else(|| Browser::of_path(folder.path()));
         let progress = context.output.progress("reading the profile");
@@ -97,7 +97,7 @@ impl Read {
         let is_exact = lost.rejected == 0;
         receipt.extend(lost);
         let bytes = destination.write(&text)?;
-        let document = Written {
+        let document = WrittenProfile {
             profile: TakenProfile::of(&choice),
             format: self.format,
             path: destination.path.as_deref(),
@@ -127,7 +127,12 @@ fn written(format: ExportFormat, state: State) -> (String, Receipt) {
     }
 }
 
-fn tell(context: &Context, choice: &Choice, to: &Destination, document: &Written<'_>) {
+fn tell(
+    context: &Context,
+    choice: &ProfileChoice,
+    to: &Destination,
+    document: &WrittenProfile<'_>,
+) {
     let not_said = output::left_out(document.receipt);
     if let Some(path) = &to.path {
         let text = || output::written(path, document.bytes, &document.holds, not_said);

@@ -8,7 +8,7 @@ use baton_api::FileText;
 use baton_runtime::sessions::FILE_LIMIT;
 use baton_session::import::{self, ImportError};
 use baton_store::data::write_private;
-use baton_sync::bundle::{self, Identity, Recipient};
+use baton_sync::bundle::{self, BundleKey, Recipient};
 use clap::Args;
 use secrecy::{ExposeSecret, SecretString};
 use std::fs::File;
@@ -64,7 +64,7 @@ pub(super) fn read(
             return Err(Unreadable::Sealed(path.to_owned()).into());
         };
         let text = SecretString::from(String::from_utf8(read_bounded(identity, 1 << 20)?)?);
-        let identities = Identity::parse_all(text.expose_secret())?;
+        let identities = BundleKey::parse_all(text.expose_secret())?;
         bytes = bundle::open(&bytes, &identities, FILE_LIMIT)?;
     }
     text_of(&bytes, path)

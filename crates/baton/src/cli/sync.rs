@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::output::{
-    self, Direction, Exchange, Failed, Moved, Names, NodeReport, Output, Progress, Standing,
+    self, Exchange, Failed, MoveDirection, Moved, Names, NodeReport, Output, Progress, Standing,
 };
 use baton_api::sync::{
     Difference, DifferenceList, Movement, MovementOutcome, PeerView, ResolveConflict, SaveSession,
@@ -221,7 +221,7 @@ impl Work {
         &self,
         list: &DifferenceList,
         item: &SessionDifference,
-        way: Direction,
+        way: MoveDirection,
         which: &str,
     ) -> Result<Moved, Failed> {
         let doing = format!("{way} {} ({which})", item.name);
@@ -253,13 +253,13 @@ enum Direction {
 impl Direction {
     /// What has to move of a session that differs so, in this order. What both have changed comes here
     /// first, so that what goes back joins the two.
-    fn ways(self, difference: Difference) -> &'static [Direction] {
+    fn ways(self, difference: Difference) -> &'static [MoveDirection] {
         match (difference, self) {
             (Difference::Behind | Difference::Diverged, Self::Pull)
-            | (Difference::Behind, Self::Both) => &[Direction::Pull],
+            | (Difference::Behind, Self::Both) => &[MoveDirection::Pull],
             (Difference::Ahead | Difference::Diverged, Self::Push)
-            | (Difference::Ahead, Self::Both) => &[Direction::Push],
-            (Difference::Diverged, Self::Both) => &[Direction::Pull, Direction::Push],
+            | (Difference::Ahead, Self::Both) => &[MoveDirection::Push],
+            (Difference::Diverged, Self::Both) => &[MoveDirection::Pull, MoveDirection::Push],
             (Difference::Same, _)
             | (Difference::Ahead, Self::Pull)
             | (Difference::Behind, Self::Push) => &[],
@@ -271,7 +271,7 @@ impl Direction {
 /// ran out for before a single part moved comes back unfinished.
 async fn whole(
     client: &Client,
-    way: Direction,
+    way: MoveDirection,
     peer: &str,
     session: &str,
     mut left: impl FnMut(u64),
@@ -279,8 +279,8 @@ async fn whole(
     let (mut parts, mut bytes) = (0, 0);
     loop {
         let mut moved = match way {
-            Direction::Pull => client.pull_session(peer, session).await?,
-            Direction::Push => client.push_session(peer, session).await?,
+            MoveDirection::Pull => client.pull_session(peer, session).await?,
+            MoveDirection::Push => client.push_session(peer, session).await?,
         };
         let goes_on = moved.outcome == MovementOutcome::Unfinished && moved.parts > 0;
         parts += moved.parts;
@@ -323,7 +323,7 @@ impl Conflicts {
         }
         // Somebody may have chosen meanwhile.
         items.retain(|item| !item.conflict.siblings.is_empty());
-        let list = output::Conflicts { items };
+        let list = output::ConflictedSessions { items };
         let names = Names::of(&client.list_known_peers().await?);
         context.output.answer(&list, || output::conflicts(&list, &names));
         Ok(Exit::Done)
@@ -422,24 +422,24 @@ fn exit(saved: &SavedView) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::Direction::{Both, Pull, Push};
-    use crate::output::Direction;
+    use crate::output::MoveDirection;
     use baton_api::sync::Difference::{Ahead, Behind, Diverged, Same};
 
     #[test]
     fn whoever_lacks_something_gets_it_if_the_direction_allows() {
-        let table: [(_, _, &[Direction]); 12] = [
+        let table: [(_, _, &[MoveDirection]); 12] = [
             (Same, Pull, &[]),
             (Same, Push, &[]),
             (Same, Both, &[]),
             (Ahead, Pull, &[]),
-            (Ahead, Push, &[Direction::Push]),
-            (Ahead, Both, &[Direction::Push]),
-            (Behind, Pull, &[Direction::Pull]),
+            (Ahead, Push, &[MoveDirection::Push]),
+            (Ahead, Both, &[MoveDirection::Push]),
+            (Behind, Pull, &[MoveDirection::Pull]),
             (Behind, Push, &[]),
-            (Behind, Both, &[Direction::Pull]),
-            (Diverged, Pull, &[Direction::Pull]),
-            (Diverged, Push, &[Direction::Push]),
-            (Diverged, Both, &[Direction::Pull, Direction::Push]),
+            (Behind, Both, &[MoveDirection::Pull]),
+            (Diverged, Pull, &[MoveDirection::Pull]),
+            (Diverged, Push, &[MoveDirection::Push]),
+            (Diverged, Both, &[MoveDirection::Pull, MoveDirection::Push]),
         ];
         for (difference, direction, ways) in table {
             assert_eq!(direction.ways(difference), ways, "{difference:?}, {direction:?}");

@@ -1,6 +1,6 @@
 //! What the text of a file becomes, and what of that a person is shown, in the file's own form.
 
-use super::{Entry, Fields, Form, Mistake, NAME, can_keep, json, shown, toml};
+use super::{Fields, Form, Mistake, NAME, ServerEntry, can_keep, json, shown, toml};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 /// What happens to the entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Kind {
+pub(crate) enum EditKind {
     /// Nothing: the file says already what it should.
     None,
     /// It is new.
@@ -23,7 +23,7 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) struct Edited {
     /// What changes.
-    pub(crate) kind: Kind,
+    pub(crate) kind: EditKind,
     /// The whole text.
     pub(crate) text: String,
     /// The change for a person, line by line; `-` is what goes, `+` what comes.
@@ -31,7 +31,7 @@ pub(crate) struct Edited {
 }
 
 /// Puts the entry into `text`.
-pub(crate) fn set(text: &str, form: Form, entry: &Entry) -> Result<Edited, Mistake> {
+pub(crate) fn set(text: &str, form: Form, entry: &ServerEntry) -> Result<Edited, Mistake> {
     let (mark, body) = without_mark(text);
     let mut said = read(form, body)?;
     let current = said.get(form.key()).and_then(|servers| servers.get(NAME)).cloned();
@@ -42,7 +42,7 @@ pub(crate) fn set(text: &str, form: Form, entry: &Entry) -> Result<Edited, Mista
         wanted[key.as_str()] = value.clone();
     }
     if current.as_ref() == Some(&wanted) {
-        return Ok(Edited { kind: Kind::None, text: text.to_owned(), shown: Vec::new() });
+        return Ok(Edited { kind: EditKind::None, text: text.to_owned(), shown: Vec::new() });
     }
     let new = match form {
         Form::Json { key, .. } => json::set(body, key, &fields, keep)?,
@@ -51,7 +51,7 @@ pub(crate) fn set(text: &str, form: Form, entry: &Entry) -> Result<Edited, Mista
     said[form.key()][NAME] = wanted;
     check(form, &new, said)?;
     let before = current.as_ref().map(shown);
-    let kind = if before.is_some() { Kind::Change } else { Kind::Add };
+    let kind = if before.is_some() { EditKind::Change } else { EditKind::Add };
     Ok(Edited { kind, text: format!("{mark}{new}"), shown: differ(form, before, Some(fields)) })
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn remove(text: &str, form: Form) -> Result<Edited, Mistake> {
     let mut said = read(form, body)?;
     let servers = said.get_mut(form.key()).and_then(Value::as_object_mut);
     let Some(current) = servers.and_then(|servers| servers.remove(NAME)) else {
-        return Ok(Edited { kind: Kind::None, text: text.to_owned(), shown: Vec::new() });
+        return Ok(Edited { kind: EditKind::None, text: text.to_owned(), shown: Vec::new() });
     };
     let new = match form {
         Form::Json { key, .. } => json::remove(body, key)?,
@@ -69,7 +69,7 @@ pub(crate) fn remove(text: &str, form: Form) -> Result<Edited, Mistake> {
     };
     check(form, &new, said)?;
     let shown = differ(form, Some(shown(&current)), None);
-    Ok(Edited { kind: Kind::Remove, text: format!("{mark}{new}"), shown })
+    Ok(Edited { kind: EditKind::Remove, text: format!("{mark}{new}"), shown })
 }
 
 impl Form {
@@ -141,7 +141,7 @@ pub(crate) fn differing(before: &[String], after: &[String]) -> Vec<String> {
     .concat()
 }
 
-impl Entry {
+impl ServerEntry {
     /// What to paste into a file that cannot be changed.
     pub(crate) fn to_paste(&self, form: Form) -> String {
         lines(form, &self.fields(form)).join("\n")
@@ -186,26 +186,26 @@ fn literal(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Entry, Form, Kind, Mistake, remove, set};
+    use super::{EditKind, Form, Mistake, ServerEntry, remove, set};
 
     const JSON: Form = Form::Json { key: "mcpServers", typed: true };
 
-    fn entry(args: &[&str]) -> Entry {
+    fn entry(args: &[&str]) -> ServerEntry {
         let args = args.iter().map(|arg| (*arg).to_owned()).collect();
-        Entry { command: "/opt/baton".to_owned(), args }
+        ServerEntry { command: "/opt/baton".to_owned(), args }
     }
 
     /// What was added goes again without a trace.
     fn there_and_back(form: Form, text: &str) {
         let entry = entry(&["mcp", "--with", "npx \"x\" {cdp_url}"]);
         let added = set(text, form, &entry).unwrap();
-        assert_eq!(added.kind, Kind::Add, "{text:?}");
+        assert_eq!(added.kind, EditKind::Add, "{text:?}");
         let again = set(&added.text, form, &entry).unwrap();
-        assert_eq!((again.kind, &again.text), (Kind::None, &added.text), "{text:?}");
+        assert_eq!((again.kind, &again.text), (EditKind::None, &added.text), "{text:?}");
         let removed = remove(&added.text, form).unwrap();
-        assert_eq!(removed.kind, Kind::Remove);
+        assert_eq!(removed.kind, EditKind::Remove);
         assert_eq!(removed.text, text, "found {:?}", removed.text);
-        assert_eq!(remove(text, form).unwrap().kind, Kind::None);
+        assert_eq!(remove(text, form).unwrap().kind, EditKind::None);
     }
 
     #[test]
@@ -297,9 +297,16 @@ mod tests {
         ];
         for shape in shapes {
             let changed = set(shape, Form::Toml, &entry(&["mcp"])).unwrap();
-            assert_eq!(changed.kind, Kind::Change, "{shape:?}");
-            assert_eq!(set(&changed.text, Form::Toml, &entry(&["mcp"])).unwrap().kind, Kind::None);
-            assert_eq!(remove(&changed.text, Form::Toml).unwrap().kind, Kind::Remove, "{shape:?}");
+            assert_eq!(changed.kind, EditKind::Change, "{shape:?}");
+            assert_eq!(
+                set(&changed.text, Form::Toml, &entry(&["mcp"])).unwrap().kind,
+                EditKind::None
+            );
+            assert_eq!(
+                remove(&changed.text, Form::Toml).unwrap().kind,
+                EditKind::Remove,
+                "{shape:?}"
+            );
         }
     }
 

@@ -8,7 +8,7 @@ mod file;
 mod json;
 mod toml;
 
-pub(crate) use edit::{Edited, Kind, differing, remove, set};
+pub(crate) use edit::{EditKind, Edited, differing, remove, set};
 pub(crate) use file::{ClientFile, FileError};
 
 use anyhow::Context as _;
@@ -182,7 +182,7 @@ const NAME: &str = "baton";
 
 /// What a client starts.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Entry {
+pub(crate) struct ServerEntry {
     /// The full path of the program.
     pub(crate) command: String,
     /// Its arguments.
@@ -198,7 +198,7 @@ const OURS: [&str; 3] = ["type", "command", "args"];
 /// The keys of a server that is no program on this machine. They do not go together with ours.
 const ELSEWHERE: [&str; 3] = ["url", "httpUrl", "serverUrl"];
 
-impl Entry {
+impl ServerEntry {
     /// What is written of it.
     fn fields(&self, form: Form) -> Fields {
         let typed = matches!(form, Form::Json { typed: true, .. });

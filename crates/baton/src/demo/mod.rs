@@ -20,7 +20,7 @@ use baton_session::peer::AuthMethod;
 use baton_session::{Lifecycle, Receipt, SessionId};
 use clap::Args;
 use serde::Serialize;
-use site::Shown;
+use site::SignedInPage;
 use std::fmt::Display;
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{SignalKind, signal};
@@ -118,7 +118,7 @@ async fn open(test_node: &TestNode, home: &Url) -> Result<(SessionId, String)> {
     Ok((id, format!("“{SESSION}”, {}", opened.session.state)))
 }
 
-async fn sign_in(page: &Page) -> Result<(Shown, String)> {
+async fn sign_in(page: &Page) -> Result<(SignedInPage, String)> {
     site::sign_in(page, site::NAME, site::PASSWORD).await?;
     let shown = site::look(page).await?;
     let said = format!("the page says “{}”", shown.who);
@@ -161,8 +161,8 @@ async fn look(
     test_node: &TestNode,
     id: SessionId,
     home: &Url,
-    before: &Shown,
-) -> Result<(Shown, String)> {
+    before: &SignedInPage,
+) -> Result<(SignedInPage, String)> {
     let page = Page::attach(&test_node.keeper_socket(id), home.as_str()).await?;
     let after = site::look(&page).await?;
     ensure!(after == *before, "expected a page that shows {before:?}, found {after:?}");
@@ -177,7 +177,7 @@ const FIRST: &str = "first";
 #[derive(Serialize)]
 struct Carried {
     /// What the page shows there.
-    shown: Shown,
+    shown: SignedInPage,
     /// What the resume there did.
     resume: ResumeResult,
 }
@@ -188,7 +188,7 @@ async fn carry(
     first: &TestNode,
     second: &mut TestNode,
     home: &Url,
-    before: &Shown,
+    before: &SignedInPage,
 ) -> Result<Carried> {
     steps.step("save the session", save(first)).await?;
     steps.step("start a second node", start_node(second)).await?;
@@ -314,9 +314,9 @@ struct Story {
     /// All steps together, in milliseconds.
     total_ms: u64,
     /// What the page showed before everything died.
-    before: Shown,
+    before: SignedInPage,
     /// What it shows after the resume.
-    after: Shown,
+    after: SignedInPage,
     /// What the resume did: the session with its receipt, and the time of each step.
     resume: ResumeResult,
     /// What became of the session at the second node.

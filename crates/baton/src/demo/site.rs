@@ -110,7 +110,7 @@ async fn without_cache(mut response: Response) -> Response {
 
 /// What the page shows to whoever is signed in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Shown {
+pub(super) struct SignedInPage {
     /// The heading, `Signed in as …`.
     pub(super) who: String,
     /// The value in localStorage.
@@ -141,7 +141,7 @@ pub(super) async fn sign_in(page: &Page, name: &str, password: &str) -> Result<(
 }
 
 /// Waits until the page shows a signed-in visitor and all values; answers what it shows.
-pub(super) async fn look(page: &Page) -> Result<Shown> {
+pub(super) async fn look(page: &Page) -> Result<SignedInPage> {
     page.wait_for("document.documentElement.dataset.ready === 'yes'").await?;
     page.evaluate(COLLECT).await
 }

@@ -16,13 +16,13 @@ const NAMES: usize = 5;
 
 /// The sessions in which somebody has to choose.
 #[derive(Debug, Serialize)]
-pub(crate) struct Conflicts {
+pub(crate) struct ConflictedSessions {
     /// By name.
     pub(crate) items: Vec<ConflictDetails>,
 }
 
 /// A line for each revision; then for each what it would change, and the command that keeps it.
-pub(crate) fn conflicts(list: &Conflicts, names: &Names) -> String {
+pub(crate) fn conflicts(list: &ConflictedSessions, names: &Names) -> String {
     if list.items.is_empty() {
         return style::good("no conflicts");
     }

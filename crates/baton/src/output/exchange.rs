@@ -24,14 +24,14 @@ pub(super) fn nobody(asking: &[String]) -> String {
 /// Which way a session moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Direction {
+pub(crate) enum MoveDirection {
     /// From a peer to here.
     Pull,
     /// From here to a peer.
     Push,
 }
 
-impl fmt::Display for Direction {
+impl fmt::Display for MoveDirection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Pull => "pull",
@@ -60,7 +60,7 @@ pub(crate) struct Moved {
     /// What people call the peer.
     pub(crate) peer: String,
     /// Which way it moved.
-    pub(crate) way: Direction,
+    pub(crate) way: MoveDirection,
     /// What came of it.
     #[serde(flatten)]
     pub(crate) movement: Movement,
@@ -80,7 +80,7 @@ pub(crate) struct Failed {
     name: Option<SessionName>,
     /// Which way it should have moved.
     #[serde(skip_serializing_if = "Option::is_none")]
-    way: Option<Direction>,
+    way: Option<MoveDirection>,
     /// Why.
     reason: String,
     /// What to do, when the peer does not let this node in.
@@ -133,7 +133,7 @@ impl Failed {
     pub(crate) fn session(
         peer: &str,
         item: &SessionDifference,
-        way: Direction,
+        way: MoveDirection,
         error: &ClientError,
     ) -> Self {
         let because = Self::because(peer, item, way, error.to_string());
@@ -141,11 +141,11 @@ impl Failed {
     }
 
     /// A session for which time ran out before any of it moved.
-    pub(crate) fn unfinished(peer: &str, item: &SessionDifference, way: Direction) -> Self {
+    pub(crate) fn unfinished(peer: &str, item: &SessionDifference, way: MoveDirection) -> Self {
         Self::because(peer, item, way, "expected a part to move in time, found none".to_owned())
     }
 
-    fn because(peer: &str, item: &SessionDifference, way: Direction, reason: String) -> Self {
+    fn because(peer: &str, item: &SessionDifference, way: MoveDirection, reason: String) -> Self {
         Self {
             peer: peer.to_owned(),
             session_id: Some(item.session_id),

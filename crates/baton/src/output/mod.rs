@@ -19,12 +19,12 @@ mod table;
 mod views;
 
 pub(crate) use board::{archived, board, driven, task, tasks};
-pub(crate) use conflicts::{Conflicts, conflicts, resolved, saved};
+pub(crate) use conflicts::{ConflictedSessions, conflicts, resolved, saved};
 pub(crate) use debug::{
     debug_console, debug_entry, debug_gap, debug_line, debug_request, debug_request_line,
     debug_requests, debug_tabs, never_ends,
 };
-pub(crate) use exchange::{Direction, Exchange, Failed, Moved, exchange};
+pub(crate) use exchange::{Exchange, Failed, MoveDirection, Moved, exchange};
 pub(crate) use history::{diff, history};
 pub(crate) use peers::{Names, fingerprint, limits, next_for_peer, peer, peers, pinged};
 pub(crate) use receipt::{compiled, imported, in_use, left_out, receipt, resumed, taken, written};

@@ -26,7 +26,7 @@ use tokio::time::timeout;
 
 /// A frame whose storage is to be read.
 #[derive(Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct FramePlace<'a> {
     pub(super) tab: &'a TargetId,
     pub(super) session: &'a CdpSession,
     pub(super) key: &'a StorageKey,
@@ -36,7 +36,7 @@ pub(super) struct Place<'a> {
 
 /// What is to be read in a frame.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct WantedOfFrame {
     local: bool,
     pub(super) session: bool,
     databases: Option<DirtyDatabases>,
@@ -54,17 +54,17 @@ pub(super) struct FrameContents {
 
 /// What `collect.js` returns.
 #[derive(Debug, Deserialize)]
-struct Collected {
+struct CollectedAreas {
     local: Option<Entries>,
     session: Option<Entries>,
 }
 
-impl Place<'_> {
+impl FramePlace<'_> {
     /// What the work wants of it.
-    pub(super) async fn wanted(&self, work: &Work<'_>) -> Wanted {
+    pub(super) async fn wanted(&self, work: &Work<'_>) -> WantedOfFrame {
         let stored =
             if self.shared { WantedStored::of(self.session, self.key, work).await } else { None };
-        Wanted {
+        WantedOfFrame {
             stored,
             local: self.shared && work.wants_local(self.key),
             session: work.wants_session(self.tab, self.key),
@@ -73,7 +73,7 @@ impl Place<'_> {
     }
 }
 
-impl Wanted {
+impl WantedOfFrame {
     pub(super) fn is_nothing(&self) -> bool {
         !self.local && !self.session && self.databases.is_none() && self.stored.is_none()
     }
@@ -84,15 +84,15 @@ impl FrameContents {
     /// meanwhile is an error, not a wrong result.
     pub(super) async fn read_areas(
         &mut self,
-        place: &Place<'_>,
+        place: &FramePlace<'_>,
         world: &World,
-        wanted: &Wanted,
+        wanted: &WantedOfFrame,
         work: &Work<'_>,
     ) -> Result<Option<Entries>, ScriptError> {
         if !wanted.local && !wanted.session {
             return Ok(None);
         }
-        let Collected { local, session } = collect(place, world, wanted).await?;
+        let CollectedAreas { local, session } = collect(place, world, wanted).await?;
         let mut mirror = work.shared().mirror();
         if let Some(local) = &local {
             mirror.area(place.tab, place.key, true).clone_from(local);
@@ -115,9 +115,9 @@ impl FrameContents {
     /// take their time.
     pub(super) async fn read_stored(
         &mut self,
-        place: &Place<'_>,
+        place: &FramePlace<'_>,
         world: &World,
-        wanted: Wanted,
+        wanted: WantedOfFrame,
         work: &Work<'_>,
     ) -> Result<(), ScriptError> {
         let window = Window { session: place.session, world, key: place.key };
@@ -147,10 +147,10 @@ impl FrameContents {
 }
 
 async fn collect(
-    place: &Place<'_>,
+    place: &FramePlace<'_>,
     world: &World,
-    wanted: &Wanted,
-) -> Result<Collected, ScriptError> {
+    wanted: &WantedOfFrame,
+) -> Result<CollectedAreas, ScriptError> {
     let argument = json!({
         "origin": place.key.origin(),
         "wantLocal": wanted.local,

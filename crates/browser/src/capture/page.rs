@@ -1,8 +1,8 @@
 //! Reads one tab, its address, whether it is in front and the storage of its frames, and puts what it
 //! said into the capture.
 
-use super::frame::{FrameContents, Place};
-use super::visit::{Before, Entry, Visit};
+use super::frame::{FrameContents, FramePlace};
+use super::visit::{Before, CurrentEntry, DocumentVisit};
 use super::work::Work;
 use super::{PAGE_LIMIT, PAGES_AT_ONCE};
 use crate::cdp::{CdpError, CdpSession, CdpSessionId};
@@ -86,7 +86,7 @@ impl Pages<'_> {
         let Some(page) = self.page_session(&read.target).await? else {
             return Ok(());
         };
-        read.entry = Some(Entry::fetch(&connection.session(page)).await?);
+        read.entry = Some(CurrentEntry::fetch(&connection.session(page)).await?);
         let is_watched = timeout(WATCH_LIMIT, self.watched(&read.target)).await.is_ok();
         let sessions = self.live.shared().sessions_of(&read.target);
         for (position, id) in sessions.into_iter().enumerate() {
@@ -149,18 +149,18 @@ impl Pages<'_> {
         let mirror = || self.work.shared().mirror();
         let Some(key) = key else {
             let before = Before::of(&tab, &mut mirror());
-            read.visit = Some(Visit::close(session, frame, &world, entry, before).await?);
+            read.visit = Some(DocumentVisit::close(session, frame, &world, entry, before).await?);
             return Ok(());
         };
         let shared = self.work.claim(&key, &mut read.claims);
-        let place = Place { tab: &tab, session, key: &key, shared };
+        let place = FramePlace { tab: &tab, session, key: &key, shared };
         let mut wanted = place.wanted(self.work).await;
         // What events told so far is of a visit before.
         wanted.session |= mirror().tab(&tab).url != entry.url;
         let areas = read.found.read_areas(&place, &world, &wanted, self.work).await;
         let mut before = Before::of(&tab, &mut mirror());
         let areas = areas.map(|session| before.note(&key, session));
-        read.visit = Some(Visit::close(session, frame, &world, entry, before).await?);
+        read.visit = Some(DocumentVisit::close(session, frame, &world, entry, before).await?);
         let stored = read.found.read_stored(&place, &world, wanted, self.work).await;
         if let Err(error) = areas.and(stored) {
             read.unread.push(Unread::new(frame.address(), error));
@@ -181,7 +181,7 @@ impl Pages<'_> {
         };
         let tab = read.target.clone();
         let shared = self.work.claim(&key, &mut read.claims);
-        let place = Place { tab: &tab, session, key: &key, shared };
+        let place = FramePlace { tab: &tab, session, key: &key, shared };
         if let Err(error) = self.read_place(read, &place, frame).await {
             read.unread.push(Unread::new(frame.address(), error));
         }
@@ -191,7 +191,7 @@ impl Pages<'_> {
     async fn read_place(
         &self,
         read: &mut PageRead,
-        place: &Place<'_>,
+        place: &FramePlace<'_>,
         frame: &Frame,
     ) -> Result<(), ScriptError> {
         let wanted = place.wanted(self.work).await;
@@ -221,9 +221,9 @@ pub(super) struct PageRead {
     /// Its address as the browser told it from outside, which can be late.
     address: String,
     /// Its address and title as the browser told them, also when the page hangs.
-    pub(super) entry: Option<Entry>,
+    pub(super) entry: Option<CurrentEntry>,
     /// What its document told, once one has stayed for as long as that took.
-    pub(super) visit: Option<Visit>,
+    pub(super) visit: Option<DocumentVisit>,
     /// Whether the page was once in the middle of a navigation.
     pub(super) has_failed: bool,
     /// How often a document left while it was read.
@@ -285,7 +285,7 @@ impl PageRead {
 
     /// Whether the tab is the one that a person would see.
     pub(super) fn is_front(&self) -> bool {
-        self.visit.as_ref().is_some_and(Visit::is_front)
+        self.visit.as_ref().is_some_and(DocumentVisit::is_front)
     }
 
     /// Puts into the mirror what was read of the tab itself. Its storage is there already.

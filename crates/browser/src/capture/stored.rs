@@ -114,11 +114,11 @@ pub(super) struct WantedStored {
 
 /// What `collect_stored.js` returns.
 #[derive(Debug, Deserialize)]
-struct Collected {
+struct CollectedStored {
     caches: Option<Caches>,
-    files: Option<Files>,
+    files: Option<CollectedFiles>,
     workers: Option<Vec<SeenRegistration>>,
-    failures: Vec<Failure>,
+    failures: Vec<StoredFailure>,
     /// Whether another document has to be asked for the workers.
     mute: bool,
 }
@@ -130,7 +130,7 @@ struct Caches {
 }
 
 #[derive(Debug, Deserialize)]
-struct Files {
+struct CollectedFiles {
     look: Option<String>,
     /// None when they look as they did.
     files: Option<Vec<FileEntry>>,
@@ -138,7 +138,7 @@ struct Files {
 
 /// A cache or a file that could not be read.
 #[derive(Debug, Deserialize)]
-struct Failure {
+struct StoredFailure {
     name: Text,
     reason: String,
     /// Whether another try would find the same.
@@ -234,7 +234,7 @@ impl Window<'_> {
     async fn read_files(&self, work: &Work<'_>) -> Result<Vec<Unread>, ScriptError> {
         let known = work.shared().mirror().files_look(self.key).filter(|_| !work.is_whole());
         let collected = self.collect(json!({ "wantFiles": { "known": known } })).await?;
-        if let Some(Files { look, files: Some(files) }) = collected.files {
+        if let Some(CollectedFiles { look, files: Some(files) }) = collected.files {
             let unread: Vec<_> =
                 collected.failures.iter().map(|failure| failure.name.to_lossy()).collect();
             work.shared().mirror().set_files(self.key, files, &unread, look);
@@ -255,12 +255,12 @@ impl Window<'_> {
         Ok(self.unread("service workers", collected.failures))
     }
 
-    async fn collect(&self, mut wanted: Value) -> Result<Collected, ScriptError> {
+    async fn collect(&self, mut wanted: Value) -> Result<CollectedStored, ScriptError> {
         wanted["origin"] = json!(self.key.origin());
         script::run(self.session, self.world, Script::CollectStored, &wanted, PAGE_LIMIT).await
     }
 
-    fn unread(&self, kind: &str, failures: Vec<Failure>) -> Vec<Unread> {
+    fn unread(&self, kind: &str, failures: Vec<StoredFailure>) -> Vec<Unread> {
         let unread = failures.into_iter().map(|failure| {
             let place = format!("{} {kind} {}", self.key, failure.name.to_lossy());
             Unread::new(place.trim_end(), failure.reason)

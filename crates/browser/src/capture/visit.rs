@@ -34,8 +34,8 @@ const STATE_LIMIT: Duration = Duration::from_secs(1);
 
 /// What one document of a tab said.
 #[derive(Debug)]
-pub(super) struct Visit {
-    entry: Entry,
+pub(super) struct DocumentVisit {
+    entry: CurrentEntry,
     /// None of a document in which no script of ours runs.
     sight: Option<Sight>,
     pub(super) before: Before,
@@ -52,10 +52,10 @@ pub(super) struct Before {
 
 /// The current entry of a tab's history, and those around it.
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
+pub(super) struct CurrentEntry {
     pub(super) url: String,
     title: String,
-    listed: Listed,
+    listed: NavigationHistory,
 }
 
 /// What `inspect.js` returns, as far as a capture needs it.
@@ -83,20 +83,20 @@ impl Before {
     }
 }
 
-impl Visit {
+impl DocumentVisit {
     /// Closes the reading of a document: fails when another one has come since `world` was made.
     pub(super) async fn close(
         session: &CdpSession,
         frame: &Frame,
         world: &World,
-        mut entry: Entry,
+        mut entry: CurrentEntry,
         before: Before,
     ) -> Result<Self, ScriptError> {
         let mut sight = look(session, frame, world).await?;
         // The entry was asked for before the world was made. Where it is not the document's, or
         // where the two always differ (an error page), it is asked for again.
         if sight.as_ref().is_none_or(|sight| sight.url != entry.url) {
-            entry = Entry::fetch(session).await?;
+            entry = CurrentEntry::fetch(session).await?;
             sight = look(session, frame, world).await?;
         }
         Ok(Self { entry, sight, before })
@@ -144,13 +144,13 @@ impl Visit {
     }
 }
 
-impl Entry {
+impl CurrentEntry {
     /// The current one. A target's own info is older than that.
     pub(super) async fn fetch(session: &CdpSession) -> Result<Self, CdpError> {
         let method = "Page.getNavigationHistory";
         let answer = session.call(method, json!({})).await?;
-        let listed =
-            Listed::deserialize(answer).map_err(|source| CdpError::Decode { method, source })?;
+        let listed = NavigationHistory::deserialize(answer)
+            .map_err(|source| CdpError::Decode { method, source })?;
         let (url, title) = listed.here();
         Ok(Self { url: url.to_owned(), title: title.to_owned(), listed })
     }
@@ -210,7 +210,7 @@ async fn read_state(session: &CdpSession, sight: &mut Sight) -> Result<(), Scrip
 /// What `Page.getNavigationHistory` answers.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Listed {
+pub(super) struct NavigationHistory {
     current_index: usize,
     entries: Vec<ListedEntry>,
 }
@@ -278,7 +278,7 @@ impl ListedEntry {
     }
 }
 
-impl Listed {
+impl NavigationHistory {
     /// Address and title of the current entry.
     pub(super) fn here(&self) -> (&str, &str) {
         let here = self.entries.get(self.current_index);
@@ -366,7 +366,7 @@ mod tests {
     use serde_json::json;
 
     /// A tab at the entry `current` of those listed.
-    fn listed(current: usize, urls: &[&str]) -> Listed {
+    fn listed(current: usize, urls: &[&str]) -> NavigationHistory {
         let entry = |(at, url): (usize, &&str)| json!({ "id": at + 1, "url": url, "title": "" });
         let entries: Vec<_> = urls.iter().enumerate().map(entry).collect();
         serde_json::from_value(json!({ "currentIndex": current, "entries": entries })).unwrap()

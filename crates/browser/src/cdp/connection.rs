@@ -5,7 +5,7 @@
 //! it, and when the connection or its session ends every waiting call fails at once. A call that nobody
 //! waits for is sent, or the connection ends: something in the browser may wait for it.
 
-use super::envelope::{CdpSessionId, Envelope, Failure, write_call};
+use super::envelope::{CallFailure, CdpSessionId, Envelope, write_call};
 use super::events::{Event, Events, Queue};
 use super::transport::{FrameReader, FrameWriter, Transport};
 use serde::{Deserialize, Serialize};
@@ -29,17 +29,17 @@ const LARGEST_CALL: usize = 100 * 1024 * 1024 - 4096;
 /// The code of Chromium's answer to a call on a session that is not there.
 const SESSION_NOT_FOUND: i64 = -32001;
 
-type Reply = Result<Box<RawValue>, Failure>;
+type Reply = Result<Box<RawValue>, CallFailure>;
 
 /// A connection to a browser. Cheap to clone; it closes when the last clone is dropped.
 #[derive(Debug, Clone)]
 pub struct Connection {
     outgoing: mpsc::Sender<Vec<u8>>,
-    shared: Arc<Shared>,
+    shared: Arc<ConnectionState>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct ConnectionState {
     next_id: AtomicU64,
     waiting: Mutex<HashMap<u64, Waiting>>,
     not_understood: AtomicU64,
@@ -59,7 +59,7 @@ impl Connection {
         let (reader, writer) = transport.split();
         let (outgoing, frames) = mpsc::channel(OUTGOING);
         let (queue, events) = Queue::new();
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(ConnectionState::default());
         tokio::spawn(write(writer, frames, Arc::clone(&shared)));
         tokio::spawn(read(reader, queue, Arc::clone(&shared)));
         (Self { outgoing, shared }, events)
@@ -94,7 +94,7 @@ impl Connection {
         }
         let (sender, reply) = oneshot::channel();
         self.shared.waiting().insert(id, Waiting { session: session.cloned(), reply: sender });
-        let _entry = Entry { id, shared: &self.shared };
+        let _entry = WaitingEntry { id, shared: &self.shared };
         let answer = async {
             self.outgoing.send(frame).await.ok()?;
             reply.await.ok()
@@ -106,7 +106,7 @@ impl Connection {
         };
         match reply.ok_or(CdpError::Closed { method })? {
             Ok(result) => Ok(result),
-            Err(Failure { code, message }) => Err(CdpError::Protocol { method, code, message }),
+            Err(CallFailure { code, message }) => Err(CdpError::Protocol { method, code, message }),
         }
     }
 
@@ -139,18 +139,18 @@ impl Connection {
 }
 
 /// Removes a waiting call when its future ends, however it ends.
-struct Entry<'a> {
+struct WaitingEntry<'a> {
     id: u64,
-    shared: &'a Shared,
+    shared: &'a ConnectionState,
 }
 
-impl Drop for Entry<'_> {
+impl Drop for WaitingEntry<'_> {
     fn drop(&mut self) {
         self.shared.waiting().remove(&self.id);
     }
 }
 
-impl Shared {
+impl ConnectionState {
     fn next_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -187,13 +187,13 @@ impl Shared {
 
     fn reply(&self, id: u64, result: Option<&RawValue>, error: Option<&RawValue>) {
         let reply = match error {
-            Some(error) => Err(Failure::parse(error)),
+            Some(error) => Err(CallFailure::parse(error)),
             None => Ok(result.map_or_else(empty, ToOwned::to_owned)),
         };
         match (self.waiting().remove(&id), reply) {
             // The caller may have left meanwhile: then nobody misses the reply.
             (Some(waiting), reply) => drop(waiting.reply.send(reply)),
-            (None, Err(Failure { code, message })) => {
+            (None, Err(CallFailure { code, message })) => {
                 tracing::debug!(id, code, message, "a call without a waiting caller failed");
             }
             (None, Ok(_)) => {}
@@ -211,7 +211,7 @@ impl Shared {
         let ended = |_: &u64, waiting: &mut Waiting| waiting.session.as_ref() == Some(&session_id);
         for (_, waiting) in self.waiting().extract_if(ended) {
             let message = "Session with given id not found.".to_owned();
-            let _ = waiting.reply.send(Err(Failure { code: SESSION_NOT_FOUND, message }));
+            let _ = waiting.reply.send(Err(CallFailure { code: SESSION_NOT_FOUND, message }));
         }
     }
 
@@ -231,7 +231,7 @@ fn empty() -> Box<RawValue> {
     serde_json::value::to_raw_value(&serde_json::Map::new()).unwrap_or_default()
 }
 
-async fn read(mut reader: FrameReader, queue: Arc<Queue>, shared: Arc<Shared>) {
+async fn read(mut reader: FrameReader, queue: Arc<Queue>, shared: Arc<ConnectionState>) {
     loop {
         let frame = tokio::select! {
             frame = reader.next() => frame,
@@ -250,7 +250,11 @@ async fn read(mut reader: FrameReader, queue: Arc<Queue>, shared: Arc<Shared>) {
     queue.close();
 }
 
-async fn write(mut writer: FrameWriter, mut frames: mpsc::Receiver<Vec<u8>>, shared: Arc<Shared>) {
+async fn write(
+    mut writer: FrameWriter,
+    mut frames: mpsc::Receiver<Vec<u8>>,
+    shared: Arc<ConnectionState>,
+) {
     let sending = async {
         while let Some(frame) = frames.recv().await {
             if let Err(error) = writer.send(frame).await {

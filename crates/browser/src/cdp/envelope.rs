@@ -46,7 +46,7 @@ impl<'a> Envelope<'a> {
 
 /// The error object of a reply.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Failure {
+pub struct CallFailure {
     /// The JSON-RPC code, mostly −32000.
     #[serde(default)]
     pub code: i64,
@@ -55,7 +55,7 @@ pub struct Failure {
     pub message: String,
 }
 
-impl Failure {
+impl CallFailure {
     /// Reads an error object; one that is not as expected is quoted as its message.
     pub fn parse(raw: &RawValue) -> Self {
         serde_json::from_str(raw.get())

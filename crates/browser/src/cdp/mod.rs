@@ -10,7 +10,7 @@ mod events;
 mod transport;
 
 pub use connection::{CALL_LIMIT, CdpError, CdpSession, Connection};
-pub use envelope::{CdpSessionId, Envelope, Failure};
+pub use envelope::{CallFailure, CdpSessionId, Envelope};
 pub(crate) use envelope::{WideText, quoted, write_call};
 pub use events::{Event, Events};
 pub use transport::{AddressError, FRAME_LIMIT, FrameReader, FrameWriter, Transport, connect};

@@ -5,7 +5,7 @@
 //! the bound, is disconnected.
 
 use super::mux::ClientId;
-use super::protocol::{Answer, Greeting, Nonce, Role, Secret, Side, VERSION};
+use super::protocol::{Greeting, KeeperAnswer, KeeperSecret, Nonce, Role, Side, VERSION};
 use crate::cdp::{FrameReader, FrameWriter, Transport};
 use crate::launch;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ const BATCH: usize = 64;
 const DRAIN_LIMIT: Duration = Duration::from_secs(1);
 
 /// A client that said hello.
-pub(super) struct Client {
+pub(super) struct GreetedClient {
     outbox: mpsc::Sender<Vec<u8>>,
     waiting: Arc<AtomicUsize>,
     reader: Option<(FrameReader, Option<watch::Receiver<bool>>)>,
@@ -33,7 +33,7 @@ pub(super) struct Client {
     _place: OwnedSemaphorePermit,
 }
 
-impl Client {
+impl GreetedClient {
     /// Starts to write to the client; its own frames wait until [`Client::listen`], and each of them
     /// while the `gate` says false, if there is one.
     pub(super) fn new(
@@ -65,7 +65,7 @@ impl Client {
     }
 }
 
-impl Drop for Client {
+impl Drop for GreetedClient {
     fn drop(&mut self) {
         self.stop.cancel();
     }
@@ -128,15 +128,19 @@ const AT_THE_DOOR: usize = 32;
 const HELLO_LIMIT: Duration = Duration::from_secs(5);
 
 /// The places that there are; whoever has one keeps it until it leaves.
-struct Places {
+struct ClientPlaces {
     door: Arc<Semaphore>,
     clients: Arc<Semaphore>,
-    secret: Secret,
+    secret: KeeperSecret,
 }
 
 /// Accepts clients as long as anyone takes them.
-pub(super) async fn accept(listener: UnixListener, secret: Secret, inputs: mpsc::Sender<Input>) {
-    let places = Arc::new(Places {
+pub(super) async fn accept(
+    listener: UnixListener,
+    secret: KeeperSecret,
+    inputs: mpsc::Sender<Input>,
+) {
+    let places = Arc::new(ClientPlaces {
         door: Arc::new(Semaphore::new(AT_THE_DOOR)),
         clients: Arc::new(Semaphore::new(CLIENTS)),
         secret,
@@ -155,7 +159,7 @@ pub(super) async fn accept(listener: UnixListener, secret: Secret, inputs: mpsc:
     }
 }
 
-async fn greet(stream: UnixStream, places: Arc<Places>, inputs: mpsc::Sender<Input>) {
+async fn greet(stream: UnixStream, places: Arc<ClientPlaces>, inputs: mpsc::Sender<Input>) {
     let stranger = stranger(&stream);
     let (reader, writer) = stream.into_split();
     let (mut reader, mut writer) = Transport::nul(reader, writer).split();
@@ -178,7 +182,7 @@ async fn greet(stream: UnixStream, places: Arc<Places>, inputs: mpsc::Sender<Inp
 async fn admit(
     reader: &mut FrameReader,
     writer: &mut FrameWriter,
-    places: &Places,
+    places: &ClientPlaces,
 ) -> Result<(Role, OwnedSemaphorePermit), String> {
     let door = Arc::clone(&places.door).try_acquire_owned();
     let door = door.map_err(|_| "expected fewer clients that say nothing, found too many")?;
@@ -216,7 +220,7 @@ fn stranger(stream: &UnixStream) -> Option<String> {
 async fn hello(
     reader: &mut FrameReader,
     writer: &mut FrameWriter,
-    secret: &Secret,
+    secret: &KeeperSecret,
 ) -> Result<Role, String> {
     let (role, theirs) = match next(reader, "a hello").await? {
         Greeting::Hello { role, version: VERSION, nonce: Some(nonce) } => (role, nonce),
@@ -230,7 +234,7 @@ async fn hello(
     };
     let ours = Nonce::random();
     let proof = secret.prove(Side::Keeper, role, theirs, ours);
-    let challenge = serde_json::to_vec(&Answer::Challenge { nonce: ours, proof });
+    let challenge = serde_json::to_vec(&KeeperAnswer::Challenge { nonce: ours, proof });
     let challenge = challenge.map_err(|error| error.to_string())?;
     writer.send(challenge).await.map_err(|error| error.to_string())?;
     match next(reader, "a proof").await? {
@@ -249,7 +253,7 @@ async fn next(reader: &mut FrameReader, expected: &str) -> Result<Greeting, Stri
 
 async fn refuse(writer: &mut FrameWriter, reason: String) {
     tracing::warn!(reason, "a client was refused");
-    if let Ok(frame) = serde_json::to_vec(&Answer::Refused(reason)) {
+    if let Ok(frame) = serde_json::to_vec(&KeeperAnswer::Refused(reason)) {
         let refusing = async {
             // A client that is gone needs no answer.
             let _ = writer.send(frame).await;

@@ -6,7 +6,8 @@
 
 use super::error::KeeperError;
 use super::protocol::{
-    Answer, Greeting, Nonce, Proof, Role, Secret, Side, VERSION, WITHOUT_SECRET, Welcome,
+    Greeting, KeeperAnswer, KeeperSecret, Nonce, Proof, Role, Side, VERSION, WITHOUT_SECRET,
+    Welcome,
 };
 use super::socket::{check_length, nobody_listens};
 use super::spec::BootInstant;
@@ -64,7 +65,7 @@ async fn greet(socket: &Path, role: Role) -> Result<(Transport, Welcome), Keeper
     let (reader, writer) = stream.into_split();
     let (mut reader, mut writer) = Transport::nul(reader, writer).split();
     // After somebody was found to listen: until then, an older keeper's may lie there.
-    let welcome = if let Some(secret) = Secret::read(socket)? {
+    let welcome = if let Some(secret) = KeeperSecret::read(socket)? {
         let nonce = Nonce::random();
         let hello = Greeting::Hello { role, version: VERSION, nonce: Some(nonce) };
         say(&mut writer, socket, &hello).await?;
@@ -77,9 +78,11 @@ async fn greet(socket: &Path, role: Role) -> Result<(Transport, Welcome), Keeper
         answer(&mut reader, socket).await?
     };
     match welcome {
-        Answer::Welcome(welcome) => Ok((Transport::join(reader, writer), welcome)),
-        Answer::Challenge { .. } => Err(not_understood("a welcome of the keeper", "a challenge")),
-        Answer::Refused(reason) => Err(KeeperError::Refused { reason }),
+        KeeperAnswer::Welcome(welcome) => Ok((Transport::join(reader, writer), welcome)),
+        KeeperAnswer::Challenge { .. } => {
+            Err(not_understood("a welcome of the keeper", "a challenge"))
+        }
+        KeeperAnswer::Refused(reason) => Err(KeeperError::Refused { reason }),
     }
 }
 
@@ -87,12 +90,12 @@ async fn greet(socket: &Path, role: Role) -> Result<(Transport, Welcome), Keeper
 async fn challenged(
     reader: &mut FrameReader,
     socket: &Path,
-    secret: &Secret,
+    secret: &KeeperSecret,
     role: Role,
     ours: Nonce,
 ) -> Result<Proof, KeeperError> {
     match answer(reader, socket).await? {
-        Answer::Challenge { nonce, proof } => {
+        KeeperAnswer::Challenge { nonce, proof } => {
             if !secret.holds(proof, Side::Keeper, role, ours, nonce) {
                 let found = "one that does not know it";
                 return Err(not_understood(
@@ -102,8 +105,8 @@ async fn challenged(
             }
             Ok(secret.prove(Side::Client, role, ours, nonce))
         }
-        Answer::Refused(reason) => Err(KeeperError::Refused { reason }),
-        Answer::Welcome(_) => Err(not_understood("a challenge of the keeper", "a welcome")),
+        KeeperAnswer::Refused(reason) => Err(KeeperError::Refused { reason }),
+        KeeperAnswer::Welcome(_) => Err(not_understood("a challenge of the keeper", "a welcome")),
     }
 }
 
@@ -116,7 +119,7 @@ async fn say(writer: &mut FrameWriter, socket: &Path, word: &Greeting) -> Result
     writer.send(frame).await.map_err(failed)
 }
 
-async fn answer(reader: &mut FrameReader, socket: &Path) -> Result<Answer, KeeperError> {
+async fn answer(reader: &mut FrameReader, socket: &Path) -> Result<KeeperAnswer, KeeperError> {
     let frame = reader.next().await.map_err(KeeperError::file("read from", socket))?;
     // A keeper that ends closes the door on whoever waits there.
     let frame = frame.ok_or_else(|| KeeperError::NotRunning { socket: socket.to_owned() })?;

@@ -56,7 +56,7 @@ pub(super) enum Greeting {
 /// What a keeper answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Answer {
+pub(super) enum KeeperAnswer {
     /// The keeper proves that it is the one whose secret lies beside its socket, and asks for the same.
     Challenge {
         /// What the client is to prove itself with.
@@ -126,7 +126,7 @@ const LABEL: &[u8] = b"baton keeper 2";
 
 /// The secret of one keeper.
 #[derive(Clone)]
-pub(super) struct Secret([u8; 32]);
+pub(super) struct KeeperSecret([u8; 32]);
 
 /// Which of the two proves.
 #[derive(Clone, Copy)]
@@ -135,7 +135,7 @@ pub(super) enum Side {
     Keeper,
 }
 
-impl Secret {
+impl KeeperSecret {
     /// A new one, laid beside `socket` in the place of an older one's.
     pub(super) fn create(socket: &Path) -> Result<Self, KeeperError> {
         let secret = Self(rand::random());

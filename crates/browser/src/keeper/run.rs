@@ -3,10 +3,10 @@
 use super::browser::Browser;
 use super::client;
 use super::error::KeeperError;
-use super::mux::{Files, Mux, Setup};
+use super::mux::{BrowserFolders, Mux, Setup};
 use super::protocol::Welcome;
 use super::server::Server;
-use super::socket::Socket;
+use super::socket::ListeningSocket;
 use super::spec::{BrowserSpec, KeeperSpec, Ready, Report};
 use std::future;
 use std::io::Write;
@@ -51,7 +51,7 @@ async fn hold(
     ready: &mut impl Write,
     signals: Signals,
 ) -> Result<(), KeeperError> {
-    let (socket, listener) = Socket::bind(&spec.socket)?;
+    let (socket, listener) = ListeningSocket::bind(&spec.socket)?;
     let (mut browser, transport) = Browser::open(spec).await?;
     let mut server = Server::new(Mux::new(setup(spec, &browser)), transport);
     let version = match server.start(&mut browser).await {
@@ -83,7 +83,7 @@ async fn hold(
 fn setup(spec: &KeeperSpec, browser: &Browser) -> Setup {
     let (anchor, headed, files) = match &spec.browser {
         BrowserSpec::Launch(options) => {
-            let files = browser.rules.holds().then(|| Files::of(spec.session, options));
+            let files = browser.rules.holds().then(|| BrowserFolders::of(spec.session, options));
             (true, options.headed, files)
         }
         BrowserSpec::Attach { .. } => (false, false, None),

@@ -6,10 +6,10 @@
 //! a minute is as good as dead.
 
 use super::browser::Browser;
-use super::client::{Client, Connected, Input};
+use super::client::{Connected, GreetedClient, Input};
 use super::error::KeeperError;
 use super::mux::{Action, ClientId, Mux};
-use super::protocol::{Answer, Role, Welcome};
+use super::protocol::{KeeperAnswer, Role, Welcome};
 use super::spec::BootInstant;
 use crate::cdp::{FrameReader, FrameWriter, Transport};
 use std::collections::{HashMap, VecDeque};
@@ -43,7 +43,7 @@ enum End {
 /// The loop's own things.
 pub(super) struct Server {
     mux: Mux,
-    clients: HashMap<ClientId, Client>,
+    clients: HashMap<ClientId, GreetedClient>,
     next_client: ClientId,
     inputs: mpsc::Receiver<Input>,
     sender: mpsc::Sender<Input>,
@@ -202,7 +202,7 @@ impl Server {
                 self.next_client += 1;
                 // The node gives more time and ends the browser, whether or not that reads.
                 let gate = (role == Role::Client).then(|| self.outbox.reads());
-                let client = Client::new(reader, writer, gate, place, &self.tasks);
+                let client = GreetedClient::new(reader, writer, gate, place, &self.tasks);
                 self.clients.insert(self.next_client, client);
                 self.mux.join(self.next_client, role)
             }
@@ -246,7 +246,7 @@ impl Server {
         let (Some(client), Some(welcome)) = (self.clients.get_mut(&id), &self.welcome) else {
             return;
         };
-        if let Ok(frame) = serde_json::to_vec(&Answer::Welcome(welcome.clone())) {
+        if let Ok(frame) = serde_json::to_vec(&KeeperAnswer::Welcome(welcome.clone())) {
             // The queue is empty, so there is room.
             client.send(frame);
             client.listen(id, self.sender.clone());

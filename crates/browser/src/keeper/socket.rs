@@ -1,7 +1,7 @@
 //! The Unix socket of a keeper: 0600, in a folder that only its user may enter.
 
 use super::error::KeeperError;
-use super::protocol::Secret;
+use super::protocol::KeeperSecret;
 use std::fs::{DirBuilder, Permissions};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
@@ -16,16 +16,16 @@ const PATH_LIMIT: usize = 107;
 
 /// A listening socket; its file is removed when this is dropped, unless another one stands there by then: of
 /// a keeper that came when somebody had removed the file.
-pub(super) struct Socket {
+pub(super) struct ListeningSocket {
     path: PathBuf,
     is: Identity,
-    secret: Secret,
+    secret: KeeperSecret,
 }
 
 /// Which file it is: device and number.
 type Identity = (u64, u64);
 
-impl Socket {
+impl ListeningSocket {
     /// Listens at `path`. A file that a dead keeper left behind is replaced, a living one refused.
     pub(super) fn bind(path: &Path) -> Result<(Self, UnixListener), KeeperError> {
         check_length(path)?;
@@ -38,7 +38,7 @@ impl Socket {
         }
         remove_stale(path)?;
         // Before anybody can knock.
-        let secret = Secret::create(path)?;
+        let secret = KeeperSecret::create(path)?;
         let listener = UnixListener::bind(path).map_err(KeeperError::file("bind", path))?;
         fs::set_permissions(path, Permissions::from_mode(0o600))
             .map_err(KeeperError::file("protect", path))?;
@@ -47,12 +47,12 @@ impl Socket {
     }
 
     /// By what its clients know it.
-    pub(super) fn secret(&self) -> Secret {
+    pub(super) fn secret(&self) -> KeeperSecret {
         self.secret.clone()
     }
 }
 
-impl Drop for Socket {
+impl Drop for ListeningSocket {
     fn drop(&mut self) {
         if identity(&self.path).is_ok_and(|found| found != self.is) {
             return;
@@ -107,16 +107,16 @@ fn remove_stale(path: &Path) -> Result<(), KeeperError> {
 
 #[cfg(test)]
 mod tests {
-    use super::Socket;
+    use super::ListeningSocket;
     use std::fs;
 
     #[tokio::test]
     async fn the_socket_of_another_keeper_stays() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("keeper.sock");
-        let (first, _listener) = Socket::bind(&path).unwrap();
+        let (first, _listener) = ListeningSocket::bind(&path).unwrap();
         fs::remove_file(&path).unwrap();
-        let (second, _other) = Socket::bind(&path).unwrap();
+        let (second, _other) = ListeningSocket::bind(&path).unwrap();
         drop(first);
         assert!(path.exists(), "the socket of the second one is gone");
         drop(second);

@@ -89,7 +89,7 @@ pub(super) fn users(profile: &Path) -> Result<Vec<u32>, LaunchError> {
     if let LockState::InUse { pid } = check(profile)? {
         return Ok(vec![pid]);
     }
-    let wanted = Wanted::new(profile);
+    let wanted = WantedProfile::new(profile);
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     Ok(pids.filter(|pid| wanted.is_of(*pid)).collect())
@@ -97,7 +97,7 @@ pub(super) fn users(profile: &Path) -> Result<Vec<u32>, LaunchError> {
 
 /// Whether a process uses `profile`.
 pub(super) fn is_used_by(profile: &Path, pid: u32) -> bool {
-    Wanted::new(profile).is_of(pid) || has_open(pid, profile)
+    WantedProfile::new(profile).is_of(pid) || has_open(pid, profile)
 }
 
 /// Claims a profile, and clears what a dead browser left behind. One in use is refused: by a browser of this
@@ -132,13 +132,13 @@ fn remove(path: &Path) -> Result<(), LaunchError> {
 }
 
 /// A profile that is looked for among processes.
-struct Wanted<'a> {
+struct WantedProfile<'a> {
     profile: &'a Path,
     /// Where it really is, once somebody names a profile otherwise.
     real: OnceCell<Option<PathBuf>>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> WantedProfile<'a> {
     fn new(profile: &'a Path) -> Self {
         Self { profile, real: OnceCell::new() }
     }

@@ -22,7 +22,7 @@ const INPUT: &str = watch::INPUT.binding;
 const REQUESTS: &str = watch::REQUESTS.binding;
 
 /// Runs until the connection ends.
-pub(super) async fn run(pump: Pump, mut events: Events) {
+pub(super) async fn run(pump: EventPump, mut events: Events) {
     while let Some(event) = events.next().await {
         match event {
             Event::Message { session, method, params } => {
@@ -41,7 +41,7 @@ pub(super) async fn run(pump: Pump, mut events: Events) {
 }
 
 /// What the event loop works with.
-pub(super) struct Pump {
+pub(super) struct EventPump {
     pub(super) connection: Connection,
     pub(super) contexts: Contexts,
     pub(super) shared: Arc<Shared>,
@@ -50,7 +50,7 @@ pub(super) struct Pump {
     pub(super) end: CancellationToken,
 }
 
-impl Pump {
+impl EventPump {
     fn take(&self, session: Option<&CdpSessionId>, method: &str, params: &RawValue) {
         match method {
             "Target.attachedToTarget" => self.attached(session, params),
@@ -295,8 +295,8 @@ mod tests {
     use baton_session::{State, StorageKey, Text};
     use tokio::io::AsyncWriteExt;
 
-    fn pump(connection: Connection) -> Pump {
-        Pump {
+    fn pump(connection: Connection) -> EventPump {
+        EventPump {
             connection,
             contexts: Contexts::default(),
             shared: Arc::new(Shared::new(State::default())),

@@ -16,10 +16,10 @@ pub(super) fn parse<'a, T: Deserialize<'a>>(params: &'a RawValue) -> Option<T> {
 pub(super) fn script_source(answer: &RawValue) -> Result<Text, serde_json::Error> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Answer {
+    struct ScriptSource {
         script_source: WideText,
     }
-    serde_json::from_str(answer.get()).map(|Answer { script_source }| script_source.0)
+    serde_json::from_str(answer.get()).map(|ScriptSource { script_source }| script_source.0)
 }
 
 /// `Target.attachedToTarget`.

@@ -53,7 +53,7 @@ pub(crate) enum DirtyDatabases {
 
 /// A database as far as can be told without reading its records.
 #[derive(Debug, Serialize)]
-pub(crate) struct Look<'a> {
+pub(crate) struct DatabaseLook<'a> {
     name: &'a Text,
     version: u64,
     stores: Vec<StoreLook<'a>>,
@@ -66,7 +66,7 @@ struct StoreLook<'a> {
     records: usize,
 }
 
-impl<'a> Look<'a> {
+impl<'a> DatabaseLook<'a> {
     fn of(database: &'a Database) -> Self {
         let store =
             |store: &'a ObjectStore| StoreLook { name: &store.name, records: store.records.len() };
@@ -149,10 +149,10 @@ impl Mirror {
     }
 
     /// How the databases of a key looked when they were read, for the page to compare.
-    pub(crate) fn looks(&self, key: &StorageKey) -> Vec<Look<'_>> {
+    pub(crate) fn looks(&self, key: &StorageKey) -> Vec<DatabaseLook<'_>> {
         let origin = self.state.origins.get(key);
         let databases = origin.map(|origin| origin.databases.as_slice()).unwrap_or_default();
-        databases.iter().map(Look::of).collect()
+        databases.iter().map(DatabaseLook::of).collect()
     }
 
     /// Replaces all cookies.

@@ -19,13 +19,13 @@ mod watch;
 pub use shared::Activity;
 pub(crate) use shared::Shared;
 
-use crate::beginning::Entry;
+use crate::beginning::TabEntry;
 use crate::cdp::{CdpError, CdpSession, Connection};
 use crate::keeper::KeeperLink;
 use crate::targets::{ContextId, Contexts, MadeContext, TargetId};
 use crate::{beginning, cookies, targets};
 use baton_session::{Confinement, Cookie, Environment, State, StorageKey, Tab, cookie};
-use events::Pump;
+use events::EventPump;
 use seen::file_usage;
 use serde_json::json;
 use shared::Counters;
@@ -86,7 +86,7 @@ impl Live {
         let shared = Arc::new(Shared::new(known));
         let (counters, activity, moves) = Counters::new();
         let end = CancellationToken::new();
-        let pump = Pump {
+        let pump = EventPump {
             connection: connection.clone(),
             contexts,
             shared: Arc::clone(&shared),
@@ -235,8 +235,8 @@ impl Live {
         let answer = session.call_within(limit, "Page.navigate", json!({ "url": url })).await;
         let has_moved = answer.as_ref().is_ok_and(|answer| answer["errorText"].is_null());
         if has_moved && !beginning::is_blank(url.as_str()) {
-            let is_there = |entry: &Entry| !entry.is_blank();
-            beginning::forget(&session, BEGINNING_LIMIT, is_there, Entry::is_blank).await;
+            let is_there = |entry: &TabEntry| !entry.is_blank();
+            beginning::forget(&session, BEGINNING_LIMIT, is_there, TabEntry::is_blank).await;
         }
         // The tab is watched on a session of its own: a second one would tell everything twice.
         targets::detach(&session).await?;

@@ -7,7 +7,7 @@
 
 use super::Live;
 use crate::profile::permissions;
-use crate::profile::preferences::Look;
+use crate::profile::preferences::FileMark;
 use baton_session::permission::{self, Setting};
 use baton_session::{Environment, Permission};
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ const ONCE: [&str; 3] = ["camera", "geolocation", "microphone"];
 #[derive(Debug, Default)]
 pub(crate) struct Permissions {
     /// How the settings looked when they were read; none when they never were.
-    look: Option<Look>,
+    look: Option<FileMark>,
     /// What pages said that they were granted: by tab, with the origin.
     granted: BTreeMap<String, (String, Vec<String>)>,
     /// Whether the browser has no window, and so nobody to ask.
@@ -84,8 +84,8 @@ impl Live {
 }
 
 /// How the settings look now and what they say, if they look otherwise.
-fn look(profile: &Path, known: Option<Look>) -> Option<(Look, Option<Vec<Permission>>)> {
-    let look = Look::at(profile).filter(|look| Some(*look) != known)?;
+fn look(profile: &Path, known: Option<FileMark>) -> Option<(FileMark, Option<Vec<Permission>>)> {
+    let look = FileMark::at(profile).filter(|look| Some(*look) != known)?;
     let found = permissions::read(profile).unwrap_or_else(|error| {
         tracing::warn!(%error, "what sites may do is as it was last known");
         None

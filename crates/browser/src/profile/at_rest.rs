@@ -7,7 +7,7 @@
 
 pub use super::instant::Instant;
 
-use super::cookies::Place;
+use super::cookies::StorePlace;
 use super::instant::written;
 use super::local_storage::Areas;
 use super::sqlite::SqliteError;
@@ -26,7 +26,7 @@ pub struct AtRest {
     /// When the newest row of the cookie store was written: all that happened to any cookie before
     /// that is in the store, for Chromium writes what has gathered in one transaction.
     pub(crate) cookies: Option<Instant>,
-    pub(crate) files: Files,
+    pub(crate) files: WrittenFolders,
     /// What could not be read: there the snapshot stands, and whatever is later than it is lost.
     pub(crate) unread: Receipt,
 }
@@ -42,11 +42,11 @@ impl AtRest {
     pub fn read(profile: &Path) -> Self {
         let default = profile.join("Default");
         let mut read = Self::read_local_storage(profile);
-        let last_write = Place::find(&default)
+        let last_write = StorePlace::find(&default)
             .map_err(SqliteError::from)
             .and_then(|place| last_write(&default.join(place.name)));
         read.cookies = read.take("the profile's cookies", last_write);
-        read.files = Files::read(&default);
+        read.files = WrittenFolders::read(&default);
         read
     }
 
@@ -84,7 +84,7 @@ impl AtRest {
 
 /// When the folders below `Default` were written.
 #[derive(Debug, Default)]
-pub(crate) struct Files {
+pub(crate) struct WrittenFolders {
     /// Databases of first parties: a folder for each origin.
     databases: Vec<(String, Instant)>,
     /// All that partitions hold.
@@ -97,7 +97,7 @@ pub(crate) struct Files {
     systems: Option<Instant>,
 }
 
-impl Files {
+impl WrittenFolders {
     /// Reads the folder `Default` of a profile.
     pub(in crate::profile) fn read(default: &Path) -> Self {
         let mut databases = Vec::new();

@@ -61,7 +61,7 @@ pub fn write(
     let mut missing = wanted.clone();
     let (read, _) = newest(&before);
     let read: BTreeSet<_> = read.iter().map(Permission::key).collect();
-    for Listed { chromium, pattern, permission } in listed(&before) {
+    for StoredPermission { chromium, pattern, permission } in listed(&before) {
         match wanted.get(&permission.key()) {
             Some(wanted) if wanted.setting == permission.setting => {
                 missing.remove(&wanted.key());
@@ -86,18 +86,22 @@ fn newest(preferences: &Preferences) -> (Vec<Permission>, usize) {
 }
 
 /// A permission, and where it stands.
-struct Listed<'a> {
+struct StoredPermission<'a> {
     chromium: &'static str,
     pattern: &'a str,
     permission: Permission,
 }
 
-fn listed(preferences: &Preferences) -> impl Iterator<Item = Listed<'_>> {
+fn listed(preferences: &Preferences) -> impl Iterator<Item = StoredPermission<'_>> {
     let exceptions = preferences.object(&EXCEPTIONS);
     NAMES.into_iter().flat_map(move |(name, chromium)| {
         let entries = exceptions.and_then(|all| all.get(chromium)?.as_object());
         entries.into_iter().flatten().filter_map(move |(pattern, entry)| {
-            Some(Listed { chromium, pattern, permission: read_entry(name, pattern, entry)? })
+            Some(StoredPermission {
+                chromium,
+                pattern,
+                permission: read_entry(name, pattern, entry)?,
+            })
         })
     })
 }

@@ -20,12 +20,12 @@ const LARGEST: u64 = 16 << 20;
 
 /// How the file looks: what looks as it did need not be read again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Look {
+pub(crate) struct FileMark {
     modified: SystemTime,
     size: u64,
 }
 
-impl Look {
+impl FileMark {
     /// Of the file in `profile`; none when there is none yet. Chromium writes it some ten seconds
     /// after a change.
     pub(crate) fn at(profile: &Path) -> Option<Self> {

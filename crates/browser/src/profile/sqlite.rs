@@ -36,7 +36,7 @@ pub(super) struct Copy {
 }
 
 /// How a file looks.
-type Look = Vec<Option<(u64, SystemTime)>>;
+type FileMarks = Vec<Option<(u64, SystemTime)>>;
 
 /// Opens a copy of the database at `path`; none when there is none. Blocks on the disk, and for a
 /// fifth of a second at most while a browser writes.
@@ -118,8 +118,8 @@ fn beside(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-fn look(path: &Path) -> Result<Look, SqliteError> {
-    let looks: io::Result<Look> = BESIDE
+fn look(path: &Path) -> Result<FileMarks, SqliteError> {
+    let looks: io::Result<FileMarks> = BESIDE
         .iter()
         .map(|end| match fs::metadata(beside(path, end)) {
             Ok(found) => {
@@ -137,7 +137,7 @@ fn look(path: &Path) -> Result<Look, SqliteError> {
 
 /// Whether nothing was written just before `start`: the clock of files is coarse, and what was written
 /// then and is written now would look alike.
-fn is_at_rest(look: &Look, start: SystemTime) -> bool {
+fn is_at_rest(look: &FileMarks, start: SystemTime) -> bool {
     let written = look.iter().flatten().map(|(_, written)| *written);
     written.filter_map(|at| start.duration_since(at).ok()).all(|age| age >= PAUSE)
 }

@@ -2,7 +2,7 @@
 //!
 //! What `console.log` prints of its arguments is what the WHATWG says of it (Console, "Formatter").
 
-use super::places::Place;
+use super::places::RecordedPlace;
 use super::told::{ConsoleLine, Level, millis};
 use serde::Deserialize;
 use serde_json::Value;
@@ -43,12 +43,12 @@ struct Details {
 /// `Log.entryAdded`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Added {
-    entry: Entry,
+    entry: LogEntry,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry {
+struct LogEntry {
     source: String,
     level: String,
     text: String,
@@ -95,7 +95,7 @@ impl StackTrace {
 
 impl Called {
     /// A line; none for what prints nothing.
-    pub(super) fn told(self, place: &Place, most: usize) -> Option<ConsoleLine> {
+    pub(super) fn told(self, place: &RecordedPlace, most: usize) -> Option<ConsoleLine> {
         let level = match self.kind.as_str() {
             "clear" | "endGroup" | "profile" | "profileEnd" => return None,
             "debug" => Level::Debug,
@@ -117,7 +117,7 @@ impl Called {
 
 impl Thrown {
     /// An exception that nobody caught, or a rejection.
-    pub(super) fn told(self, place: &Place, most: usize) -> ConsoleLine {
+    pub(super) fn told(self, place: &RecordedPlace, most: usize) -> ConsoleLine {
         let Details { text, line_number, column_number, url, stack_trace, exception } =
             self.exception_details;
         let what = exception.as_ref().map(Printed::text).filter(|what| !what.is_empty());
@@ -138,8 +138,8 @@ impl Thrown {
 impl Added {
     /// What the browser itself has to say, such as of a request that failed; none for what a worker
     /// said, which is listened to itself.
-    pub(super) fn told(self, place: &Place, most: usize) -> Option<ConsoleLine> {
-        let Entry { source, level, text, timestamp, url, line_number } = self.entry;
+    pub(super) fn told(self, place: &RecordedPlace, most: usize) -> Option<ConsoleLine> {
+        let LogEntry { source, level, text, timestamp, url, line_number } = self.entry;
         if source == "worker" {
             return None;
         }
@@ -155,7 +155,7 @@ impl Added {
     }
 }
 
-fn line(place: &Place, at: f64, level: Level, message: String, most: usize) -> ConsoleLine {
+fn line(place: &RecordedPlace, at: f64, level: Level, message: String, most: usize) -> ConsoleLine {
     let (message, truncated) = cut(message, most);
     ConsoleLine {
         at: millis(at),

@@ -20,7 +20,7 @@ pub use told::{
 use crate::cdp::{CdpError, CdpSession};
 use crate::keeper::KeeperLink;
 use crate::targets::Contexts;
-use pump::Pump;
+use pump::RecordPump;
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -63,7 +63,7 @@ impl Recorder {
         let (browser, end) = (connection.browser(), CancellationToken::new());
         let contexts = Contexts::fetch(&browser, None).await?;
         let (records, received) = mpsc::channel(WAITING);
-        let pump = Pump::new(connection, contexts, records, limits, end.clone());
+        let pump = RecordPump::new(connection, contexts, records, limits, end.clone());
         tokio::spawn(end.clone().run_until_cancelled_owned(pump.run(events)));
         browser.call("Target.setDiscoverTargets", json!({ "discover": true })).await?;
         auto_attach(&browser, &OF_A_BROWSER).await?;

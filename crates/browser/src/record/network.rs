@@ -5,7 +5,7 @@
 //! is a request of its own, and the messages that go over it.
 
 use super::console::cut;
-use super::places::Place;
+use super::places::RecordedPlace;
 use super::told::{Answered, Clock, Failed, Finished, Redirect, Sent, SocketMessage, What};
 use crate::cdp::CdpSession;
 use base64::Engine as _;
@@ -27,7 +27,7 @@ pub(super) struct WillBeSent {
     pub(super) request_id: String,
     #[serde(default, rename = "documentURL")]
     document_url: String,
-    request: Request,
+    request: RecordedRequest,
     timestamp: f64,
     wall_time: f64,
     #[serde(default, rename = "type")]
@@ -38,7 +38,7 @@ pub(super) struct WillBeSent {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Request {
+struct RecordedRequest {
     url: String,
     method: String,
     #[serde(default)]
@@ -104,9 +104,9 @@ pub(super) struct LoadingFailed {
 
 impl WillBeSent {
     /// A request; the clocks are set by it.
-    pub(super) fn told(self, place: &Place, clock: &Clock, body_bytes: usize) -> Sent {
+    pub(super) fn told(self, place: &RecordedPlace, clock: &Clock, body_bytes: usize) -> Sent {
         clock.set(self.timestamp, self.wall_time);
-        let Request { url, method, headers, post_data, has_post_data } = self.request;
+        let RecordedRequest { url, method, headers, post_data, has_post_data } = self.request;
         let is_withheld = has_post_data && post_data.is_none();
         let body = post_data.map(|body| cut(body, body_bytes));
         let frame = place.frame(self.frame_id.as_deref(), &self.document_url);
@@ -226,7 +226,7 @@ struct ShakenResponse {
 /// `Network.webSocketFrameSent` and `Network.webSocketFrameReceived`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Frame {
+pub(super) struct SocketFrame {
     request_id: String,
     timestamp: f64,
     response: Payload,
@@ -260,7 +260,7 @@ pub(super) struct Closed {
 
 impl Handshake {
     /// The request that opens it.
-    pub(super) fn told(self, url: String, place: &Place, clock: &Clock) -> Sent {
+    pub(super) fn told(self, url: String, place: &RecordedPlace, clock: &Clock) -> Sent {
         clock.set(self.timestamp, self.wall_time);
         Sent {
             id: self.request_id,
@@ -291,7 +291,7 @@ impl Shaken {
     }
 }
 
-impl Frame {
+impl SocketFrame {
     /// A message.
     pub(super) fn told(self, sent: bool, clock: &Clock, most: usize) -> SocketMessage {
         let Payload { opcode, payload_data } = self.response;

@@ -7,7 +7,7 @@ use url::Url;
 
 /// What a session listens to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum RecordedPlace {
     /// A tab itself.
     Tab(TargetId),
     /// A frame of another site in it.
@@ -31,31 +31,31 @@ pub(super) enum Place {
 
 /// All that is listened to.
 #[derive(Debug, Default)]
-pub(super) struct Places {
-    by_session: HashMap<CdpSessionId, Place>,
+pub(super) struct RecordedPlaces {
+    by_session: HashMap<CdpSessionId, RecordedPlace>,
     /// What each tab shows, the one that came last at the end.
     shown: Vec<(TargetId, String)>,
 }
 
-impl Places {
+impl RecordedPlaces {
     /// Notes a target that was attached below `parent`; none when it belongs to no tab.
     pub(super) fn attached(
         &mut self,
         session: &CdpSessionId,
         parent: Option<&CdpSessionId>,
         target: &TargetInfo,
-    ) -> Option<Place> {
+    ) -> Option<RecordedPlace> {
         let script = target.url.clone();
         let place = match target.kind.as_str() {
             "page" => {
                 self.shows(&target.target_id, &target.url);
-                Place::Tab(target.target_id.clone())
+                RecordedPlace::Tab(target.target_id.clone())
             }
-            "service_worker" | "shared_worker" => Place::OfSite { script },
-            "iframe" => Place::Frame { tab: self.tab_of(parent?)? },
+            "service_worker" | "shared_worker" => RecordedPlace::OfSite { script },
+            "iframe" => RecordedPlace::Frame { tab: self.tab_of(parent?)? },
             "worker" => match self.by_session.get(parent?)? {
-                Place::OfSite { .. } => Place::OfSite { script },
-                place => Place::Worker { tab: self.tab_at(place)?, script },
+                RecordedPlace::OfSite { .. } => RecordedPlace::OfSite { script },
+                place => RecordedPlace::Worker { tab: self.tab_at(place)?, script },
             },
             _ => return None,
         };
@@ -74,7 +74,7 @@ impl Places {
     /// Forgets a session; the tab is returned when it was one.
     pub(super) fn detached(&mut self, session: &CdpSessionId) -> Option<TargetId> {
         match self.by_session.remove(session)? {
-            Place::Tab(tab) => {
+            RecordedPlace::Tab(tab) => {
                 self.shown.retain(|(id, _)| *id != tab);
                 Some(tab)
             }
@@ -93,7 +93,7 @@ impl Places {
     }
 
     /// What a session listens to, and the tab to which that belongs now.
-    pub(super) fn find(&self, session: &CdpSessionId) -> Option<(TargetId, &Place)> {
+    pub(super) fn find(&self, session: &CdpSessionId) -> Option<(TargetId, &RecordedPlace)> {
         let place = self.by_session.get(session)?;
         Some((self.tab_at(place)?, place))
     }
@@ -102,10 +102,12 @@ impl Places {
         self.tab_at(self.by_session.get(session)?)
     }
 
-    fn tab_at(&self, place: &Place) -> Option<TargetId> {
+    fn tab_at(&self, place: &RecordedPlace) -> Option<TargetId> {
         match place {
-            Place::Tab(tab) | Place::Frame { tab } | Place::Worker { tab, .. } => Some(tab.clone()),
-            Place::OfSite { script } => {
+            RecordedPlace::Tab(tab)
+            | RecordedPlace::Frame { tab }
+            | RecordedPlace::Worker { tab, .. } => Some(tab.clone()),
+            RecordedPlace::OfSite { script } => {
                 let site = origin(script)?;
                 let mut newest = self.shown.iter().rev();
                 let shows = newest.find(|(_, url)| origin(url).as_ref() == Some(&site));
@@ -115,7 +117,7 @@ impl Places {
     }
 }
 
-impl Place {
+impl RecordedPlace {
     /// The script, when it is a worker.
     pub(super) fn worker(&self) -> Option<String> {
         match self {
@@ -155,7 +157,7 @@ mod tests {
 
     #[test]
     fn whatever_runs_below_a_tab_belongs_to_it_and_a_sites_worker_to_the_tab_that_shows_it() {
-        let mut places = Places::default();
+        let mut places = RecordedPlaces::default();
         let (page, frame) = (session("page"), session("frame"));
         places.attached(&page, None, &target("page", "T", "https://shop.test/cart"));
         places.attached(&frame, Some(&page), &target("iframe", "F", "https://pay.test/"));
@@ -177,10 +179,10 @@ mod tests {
 
     #[test]
     fn a_frame_is_named_by_its_document_and_the_page_is_not() {
-        let tab = Place::Tab(TargetId::new("T"));
+        let tab = RecordedPlace::Tab(TargetId::new("T"));
         assert_eq!(tab.frame(Some("T"), "https://shop.test/"), None);
         assert_eq!(tab.frame(Some("F"), "https://shop.test/f").unwrap(), "https://shop.test/f");
-        let frame = Place::Frame { tab: TargetId::new("T") };
+        let frame = RecordedPlace::Frame { tab: TargetId::new("T") };
         assert_eq!(frame.frame(Some("F"), "https://pay.test/").unwrap(), "https://pay.test/");
     }
 }

@@ -5,10 +5,10 @@
 
 use super::console::{Added, Called, Thrown};
 use super::network::{
-    Closed, Created, Frame, FrameError, Handshake, LoadingFailed, LoadingFinished, Received,
-    Shaken, WillBeSent,
+    Closed, Created, FrameError, Handshake, LoadingFailed, LoadingFinished, Received, Shaken,
+    SocketFrame, WillBeSent,
 };
-use super::places::{Place, Places};
+use super::places::{RecordedPlace, RecordedPlaces};
 use super::told::{Clock, Failed, Finished, Record, What};
 use super::{BELOW, RecordLimits, attaching, network, told};
 use crate::cdp::{CdpSession, CdpSessionId, Connection, Event, Events};
@@ -33,15 +33,15 @@ const KEPT_OF_ONE: usize = 8 << 20;
 type RequestKey = (CdpSessionId, String);
 
 /// What the loop works with.
-pub(super) struct Pump {
+pub(super) struct RecordPump {
     connection: Connection,
     contexts: Contexts,
     records: mpsc::Sender<Record>,
     limits: RecordLimits,
     clock: Arc<Clock>,
-    places: Places,
+    places: RecordedPlaces,
     /// Requests that have not ended.
-    open: HashMap<RequestKey, Open>,
+    open: HashMap<RequestKey, OpenRequest>,
     /// Where each WebSocket leads.
     sockets: HashMap<RequestKey, String>,
     bodies: Arc<Semaphore>,
@@ -51,7 +51,7 @@ pub(super) struct Pump {
 
 /// A request that has not ended, and what is to come of it.
 #[derive(Debug, Clone, Default)]
-struct Open {
+struct OpenRequest {
     /// It asks for no body (`HEAD`).
     asks_for_none: bool,
     /// The answer has begun, and has no body.
@@ -91,7 +91,7 @@ struct Shown {
     title: String,
 }
 
-impl Pump {
+impl RecordPump {
     pub(super) fn new(
         connection: Connection,
         contexts: Contexts,
@@ -105,7 +105,7 @@ impl Pump {
             records,
             limits,
             clock: Arc::default(),
-            places: Places::default(),
+            places: RecordedPlaces::default(),
             open: HashMap::new(),
             sockets: HashMap::new(),
             bodies: Arc::new(Semaphore::new(BODIES)),
@@ -158,7 +158,7 @@ impl Pump {
             listen(&session, place, self.limits);
         }
         session.post("Runtime.runIfWaitingForDebugger", json!({}));
-        if let Some(Place::Tab(tab)) = place {
+        if let Some(RecordedPlace::Tab(tab)) = place {
             let late = !waiting_for_debugger;
             self.tell(Record { tab: tab.clone(), what: What::Begun { late } }).await;
             let (url, title) = (target_info.url, String::new());
@@ -201,7 +201,7 @@ impl Pump {
 
     /// Asks what a tab is called now: the browser tells by itself of addresses only.
     fn look(&self, session: Option<&CdpSessionId>) {
-        let Some((tab, Place::Tab(_))) = session.and_then(|id| self.places.find(id)) else {
+        let Some((tab, RecordedPlace::Tab(_))) = session.and_then(|id| self.places.find(id)) else {
             return;
         };
         let (browser, records) = (self.connection.browser(), self.records.clone());
@@ -233,7 +233,7 @@ impl Pump {
 }
 
 /// Switches on what is told of a target, in the order in which it is said.
-fn listen(session: &CdpSession, place: &Place, limits: RecordLimits) {
+fn listen(session: &CdpSession, place: &RecordedPlace, limits: RecordLimits) {
     let network = json!({
         "maxTotalBufferSize": KEPT, "maxResourceBufferSize": KEPT_OF_ONE,
         "maxPostDataSize": limits.body_bytes,
@@ -241,7 +241,7 @@ fn listen(session: &CdpSession, place: &Place, limits: RecordLimits) {
     session.post("Network.enable", network);
     session.post("Runtime.enable", json!({}));
     session.post("Log.enable", json!({}));
-    if matches!(place, Place::Tab(_)) {
+    if matches!(place, RecordedPlace::Tab(_)) {
         session.post("Page.enable", json!({}));
     }
     session.post("Target.setAutoAttach", attaching(&BELOW));
@@ -252,7 +252,7 @@ fn parse<'a, T: Deserialize<'a>>(params: &'a RawValue) -> Option<T> {
     serde_json::from_str(params.get()).ok()
 }
 
-impl Pump {
+impl RecordPump {
     /// What an event of a target says; none when it says nothing that is told, or not yet.
     fn read(&mut self, id: &CdpSessionId, method: &str, params: &RawValue) -> Option<Record> {
         let (tab, place) = self.places.find(id)?;
@@ -262,7 +262,10 @@ impl Pump {
             "Network.requestWillBeSent" => {
                 let sent = parse::<WillBeSent>(params)?.told(place, clock, body);
                 if let Some(open) = noted(&mut self.open, key(&sent.id)) {
-                    *open = Open { asks_for_none: sent.method == "HEAD", ..Open::default() };
+                    *open = OpenRequest {
+                        asks_for_none: sent.method == "HEAD",
+                        ..OpenRequest::default()
+                    };
                 }
                 What::Sent(Box::new(sent))
             }
@@ -299,10 +302,10 @@ impl Pump {
                 What::Answered(Box::new(shaken.told(url, clock)))
             }
             "Network.webSocketFrameSent" => {
-                What::Message(parse::<Frame>(params)?.told(true, clock, body))
+                What::Message(parse::<SocketFrame>(params)?.told(true, clock, body))
             }
             "Network.webSocketFrameReceived" => {
-                What::Message(parse::<Frame>(params)?.told(false, clock, body))
+                What::Message(parse::<SocketFrame>(params)?.told(false, clock, body))
             }
             "Network.webSocketFrameError" => {
                 let FrameError { request_id, timestamp, error_message } = parse(params)?;
@@ -360,7 +363,10 @@ impl Pump {
 }
 
 /// The note of a request that has not ended; none when there are too many.
-fn noted(notes: &mut HashMap<RequestKey, Open>, key: RequestKey) -> Option<&mut Open> {
+fn noted(
+    notes: &mut HashMap<RequestKey, OpenRequest>,
+    key: RequestKey,
+) -> Option<&mut OpenRequest> {
     let has_room = notes.len() < OPEN || notes.contains_key(&key);
     has_room.then(|| notes.entry(key).or_default())
 }

@@ -112,7 +112,7 @@ async fn look(tab: &OpenTab<'_>, wanted: &Environment) -> Option<PageEnvironment
 
 /// A permission that a profile is to have, and the side that it came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
+pub struct PermissionChoice {
     /// The permission.
     pub permission: Permission,
     /// From where.
@@ -129,12 +129,14 @@ pub fn choose(
     wanted: &[Permission],
     found: Option<&[Permission]>,
     taken_at: Option<Instant>,
-) -> Vec<Choice> {
+) -> Vec<PermissionChoice> {
     let by_key =
         |all| -> BTreeMap<_, _> { <[Permission]>::iter(all).map(|one| (one.key(), one)).collect() };
     let (wanted, found) = (by_key(wanted), found.map(by_key));
-    let of_disk =
-        |permission: &Permission| Choice { permission: permission.clone(), source: Source::Disk };
+    let of_disk = |permission: &Permission| PermissionChoice {
+        permission: permission.clone(),
+        source: Source::Disk,
+    };
     let mut chosen = Vec::new();
     for (key, wanted) in &wanted {
         let there = found.as_ref().and_then(|found| found.get(key));
@@ -146,7 +148,8 @@ pub fn choose(
             }
             // It stood in the settings, and does no more: somebody took it back.
             (None, Some(_)) if told_by_settings => {}
-            _ => chosen.push(Choice { permission: (*wanted).clone(), source: Source::Snapshot }),
+            _ => chosen
+                .push(PermissionChoice { permission: (*wanted).clone(), source: Source::Snapshot }),
         }
     }
     let others = found.iter().flatten().filter(|(key, _)| !wanted.contains_key(*key));
@@ -157,7 +160,7 @@ pub fn choose(
 /// One line for each permission. One of a site that a tab shows was read back there, others stand in
 /// the settings; with a reason, nothing could be written.
 pub(super) fn receipt(
-    choices: &[Choice],
+    choices: &[PermissionChoice],
     refused: Option<&str>,
     seen: &SeenPermissions,
 ) -> Receipt {
@@ -165,7 +168,7 @@ pub(super) fn receipt(
 }
 
 fn permission_item(
-    Choice { permission, source }: &Choice,
+    PermissionChoice { permission, source }: &PermissionChoice,
     refused: Option<&str>,
     seen: &SeenPermissions,
 ) -> ReceiptItem {

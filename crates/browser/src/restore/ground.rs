@@ -5,7 +5,7 @@
 //! whole: the one that was written later. The profile is taken only when nothing in it is older than
 //! what the snapshot holds; else the snapshot is, which was promised.
 
-use super::visit::Visit;
+use super::visit::FillVisit;
 use crate::profile::at_rest::{AtRest, Instant};
 use baton_session::cookie::{Expiry, PartitionKey};
 use baton_session::state::OriginState;
@@ -98,7 +98,7 @@ impl Ground {
 
     /// Whether the profile holds of a key exactly what a visit would bring, as far as the disk can
     /// tell, so that no page has to look.
-    pub(super) fn holds(&self, visit: &Visit<'_>) -> bool {
+    pub(super) fn holds(&self, visit: &FillVisit<'_>) -> bool {
         let local = self.at_rest.local.get(&visit.key).map_or(&EMPTY, |area| &area.entries);
         visit.session.is_none()
             && local == visit.local.unwrap_or(&EMPTY)
@@ -271,22 +271,24 @@ mod tests {
         let (mut ground, mut wanted) = (case.ground(), case.wanted());
         let holds = |ground: &Ground, wanted: &State| {
             let origin = &wanted.origins[&key()];
-            ground.holds(&Visit {
+            ground.holds(&FillVisit {
                 local: Some(&origin.local_storage),
                 databases: &origin.databases,
-                ..Visit::new(key())
+                ..FillVisit::new(key())
             })
         };
         assert!(holds(&ground, &wanted));
         let origin = wanted.origins.get_mut(&key()).unwrap();
         origin.databases.push(Database { name: "d".into(), version: 1, stores: Vec::new() });
         assert!(!holds(&ground, &wanted), "its folder is not there");
-        ground.at_rest.files = crate::profile::at_rest::Files::of([("https_app.test_0", 900)]);
+        ground.at_rest.files =
+            crate::profile::at_rest::WrittenFolders::of([("https_app.test_0", 900)]);
         assert!(holds(&ground, &wanted));
         ground.same_boot = false;
         assert!(!holds(&ground, &wanted), "the machine may have lost what was not synced");
         ground.same_boot = true;
-        ground.at_rest.files = crate::profile::at_rest::Files::of([("https_app.test_0", 1_100)]);
+        ground.at_rest.files =
+            crate::profile::at_rest::WrittenFolders::of([("https_app.test_0", 1_100)]);
         assert!(!holds(&ground, &wanted), "it was written since");
     }
 }

@@ -111,18 +111,18 @@ struct Walked {
 /// What `Page.getNavigationHistory` answers, as far as a walk needs it.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Listed {
+struct WalkedHistory {
     current_index: usize,
-    entries: Vec<ListedEntry>,
+    entries: Vec<WalkedEntry>,
 }
 
 #[derive(Debug, Deserialize)]
-struct ListedEntry {
+struct WalkedEntry {
     id: i64,
     url: String,
 }
 
-impl Listed {
+impl WalkedHistory {
     fn here(&self) -> Option<&str> {
         self.entries.get(self.current_index).map(|entry| entry.url.as_str())
     }
@@ -173,13 +173,13 @@ impl Walker<'_> {
     }
 
     /// What the browser has; asked again while a page that moves answers with errors.
-    async fn listed(&self) -> Result<Listed, CdpError> {
+    async fn listed(&self) -> Result<WalkedHistory, CdpError> {
         let method = "Page.getNavigationHistory";
         let deadline = Instant::now() + MOVE_LIMIT;
         loop {
             match self.session.call(method, json!({})).await {
                 Ok(answer) => {
-                    let listed = Listed::deserialize(answer);
+                    let listed = WalkedHistory::deserialize(answer);
                     return listed.map_err(|source| CdpError::Decode { method, source });
                 }
                 Err(CdpError::Protocol { .. }) if Instant::now() < deadline => sleep(PAUSE).await,

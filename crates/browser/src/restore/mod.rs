@@ -17,7 +17,7 @@ mod storage;
 mod tabs;
 mod visit;
 
-pub use environment::{Choice, choose};
+pub use environment::{PermissionChoice, choose};
 pub use ground::Ground;
 
 use crate::cdp::CdpError;
@@ -38,7 +38,7 @@ use stage::Stage;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 use tabs::OpenTab;
-use visit::Visit;
+use visit::FillVisit;
 
 /// How many pages are filled at once: a renderer process each, bound by the processor.
 const PAGES_AT_ONCE: usize = 4;
@@ -59,7 +59,7 @@ pub struct Restored {
 impl Restored {
     /// Adds a line for each permission that the profile was to have before the browser started; with
     /// why it was not given what came from the snapshot.
-    pub fn tell_permissions(&mut self, choices: &[Choice], refused: Option<&str>) {
+    pub fn tell_permissions(&mut self, choices: &[PermissionChoice], refused: Option<&str>) {
         self.receipt.extend(environment::receipt(choices, refused, &self.permissions));
     }
 }
@@ -163,7 +163,7 @@ async fn fill(stage: &Stage, plan: &Plan<'_>, tabs: &[OpenTab<'_>], receipt: &mu
 }
 
 /// The items of a visit that did not happen.
-fn refused(visit: &Visit<'_>, reason: &str) -> Receipt {
+fn refused(visit: &FillVisit<'_>, reason: &str) -> Receipt {
     let mut receipt = Receipt::default();
     let key = visit.key.to_string();
     let mut reject = |kind, place| receipt.push(ReceiptItem::rejected(kind, place, reason));

@@ -6,7 +6,7 @@
 //! the token from before a logout, must not rise again.
 
 use super::ground::Ground;
-use super::visit::{Visit, own_key};
+use super::visit::{FillVisit, own_key};
 use baton_session::receipt::ReceiptItem;
 use baton_session::state::OriginState;
 use baton_session::{Entries, Receipt, Site, State, StorageKey, Tab};
@@ -18,9 +18,9 @@ static EMPTY: Entries = Entries(BTreeMap::new());
 #[derive(Debug)]
 pub(super) struct Plan<'a> {
     /// For each tab, its visits; the last one is at the tab's own address.
-    pub(super) tabs: Vec<Vec<Visit<'a>>>,
+    pub(super) tabs: Vec<Vec<FillVisit<'a>>>,
     /// Keys that no tab visits.
-    pub(super) hidden: Vec<Visit<'a>>,
+    pub(super) hidden: Vec<FillVisit<'a>>,
     /// Items of keys to which no document of ours can belong.
     pub(super) unreachable: Receipt,
     /// Items of keys that the profile holds already, so that no page has to look.
@@ -33,16 +33,16 @@ impl<'a> Plan<'a> {
     pub(super) fn new(state: &'a State, ground: Option<&Ground>, later: &BTreeSet<Site>) -> Self {
         let mut unreachable = Receipt::default();
         let mut at_rest = Receipt::default();
-        let mut open: BTreeMap<StorageKey, Visit<'a>> = BTreeMap::new();
+        let mut open: BTreeMap<StorageKey, FillVisit<'a>> = BTreeMap::new();
         for key in state.tabs.iter().filter_map(|tab| own_key(&tab.url)) {
-            open.insert(key.clone(), Visit { local: Some(&EMPTY), ..Visit::new(key) });
+            open.insert(key.clone(), FillVisit { local: Some(&EMPTY), ..FillVisit::new(key) });
         }
         for (key, origin) in &state.origins {
-            let mut visit = Visit {
+            let mut visit = FillVisit {
                 local: Some(&origin.local_storage),
                 databases: &origin.databases,
                 stored: has_stored(origin).then_some(origin),
-                ..Visit::new(key.clone())
+                ..FillVisit::new(key.clone())
             };
             if later.contains(&key.site()) {
                 at_rest.extend(visit.leave_stored());
@@ -70,9 +70,9 @@ impl<'a> Plan<'a> {
 
 fn tab_visits<'a>(
     tab: &'a Tab,
-    open: &mut BTreeMap<StorageKey, Visit<'a>>,
+    open: &mut BTreeMap<StorageKey, FillVisit<'a>>,
     unreachable: &mut Receipt,
-) -> Vec<Visit<'a>> {
+) -> Vec<FillVisit<'a>> {
     let own = own_key(&tab.url);
     let mut keys: BTreeSet<StorageKey> = tab.session_storage.keys().cloned().collect();
     keys.extend(own.clone());
@@ -80,10 +80,10 @@ fn tab_visits<'a>(
     for key in keys {
         let session = tab.session_storage.get(&key);
         if is_reachable(&key) {
-            let shared = open.remove(&key).unwrap_or_else(|| Visit::new(key));
-            visits.push(Visit { session, ..shared });
+            let shared = open.remove(&key).unwrap_or_else(|| FillVisit::new(key));
+            visits.push(FillVisit { session, ..shared });
         } else {
-            unreachable.extend(not_portable(&Visit { session, ..Visit::new(key) }));
+            unreachable.extend(not_portable(&FillVisit { session, ..FillVisit::new(key) }));
         }
     }
     // The tab's own document comes last, so that the tab ends where it belongs.
@@ -101,7 +101,7 @@ fn has_stored(origin: &OriginState) -> bool {
     !(caches.is_empty() && files.is_empty() && service_workers.is_empty())
 }
 
-fn not_portable(visit: &Visit<'_>) -> Receipt {
+fn not_portable(visit: &FillVisit<'_>) -> Receipt {
     let mut receipt = super::refused(visit, "no document of ours can have this storage key");
     let items = std::mem::take(&mut receipt.items);
     let mut receipt = Receipt::default();

@@ -4,7 +4,7 @@
 //! [stagehand](super::stagehand) answers the requests.
 
 use super::VisitError;
-use super::stagehand::{Load, Shared, Stagehand, attach_to_workers, auto_attach, let_go};
+use super::stagehand::{Load, StageState, Stagehand, attach_to_workers, auto_attach, let_go};
 use crate::cdp::{CdpError, CdpSession, CdpSessionId, Connection};
 use crate::frames::{self, Frame};
 use crate::keeper::KeeperLink;
@@ -31,7 +31,7 @@ const LATE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Stage {
     connection: Connection,
-    shared: Arc<Shared>,
+    shared: Arc<StageState>,
     moved: watch::Receiver<u64>,
     _task: AbortOnDrop,
 }
@@ -50,7 +50,7 @@ impl Stage {
     /// Closes the curtain: from here on no request leaves the browser.
     pub(super) async fn start(link: KeeperLink) -> Result<Self, CdpError> {
         let KeeperLink { connection, events, .. } = link;
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(StageState::default());
         let (sender, moved) = watch::channel(0);
         let stagehand =
             Stagehand { connection: connection.clone(), shared: Arc::clone(&shared), sender };
@@ -231,7 +231,7 @@ impl Stage {
 }
 
 /// Whether the loading of a page is over.
-fn is_over(shared: &Shared, session: &CdpSessionId) -> bool {
+fn is_over(shared: &StageState, session: &CdpSessionId) -> bool {
     shared.loads().get(session) == Some(&Load::Over)
 }
 
@@ -241,7 +241,7 @@ pub(super) struct NextDocument {
     /// How often events were lost before.
     losses: u64,
     session: Option<CdpSessionId>,
-    shared: Arc<Shared>,
+    shared: Arc<StageState>,
     moved: watch::Receiver<u64>,
 }
 

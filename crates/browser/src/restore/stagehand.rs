@@ -19,7 +19,7 @@ use tokio::sync::watch;
 
 /// What the stage and its stagehand share.
 #[derive(Debug, Default)]
-pub(super) struct Shared {
+pub(super) struct StageState {
     /// Bodies of documents that embed something; all others are blank.
     bodies: Mutex<HashMap<String, String>>,
     /// The scripts of service workers, by address.
@@ -43,7 +43,7 @@ pub(super) enum Load {
     Over,
 }
 
-impl Shared {
+impl StageState {
     pub(super) fn bodies(&self) -> MutexGuard<'_, HashMap<String, String>> {
         self.bodies.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -80,7 +80,7 @@ const BLANK_DOCUMENT: &str = "<!doctype html><html style='overflow-anchor: none'
 /// The task behind the stage.
 pub(super) struct Stagehand {
     pub(super) connection: Connection,
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<StageState>,
     pub(super) sender: watch::Sender<u64>,
 }
 
@@ -247,7 +247,7 @@ fn not_a_document(request: &str, script: Option<String>) -> Value {
 struct RequestPaused {
     request_id: String,
     resource_type: String,
-    request: Request,
+    request: PausedRequest,
 }
 
 /// What is read of a paused request of which nothing else is understood.
@@ -258,7 +258,7 @@ struct Paused {
 }
 
 #[derive(Deserialize)]
-struct Request {
+struct PausedRequest {
     url: String,
 }
 

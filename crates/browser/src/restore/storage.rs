@@ -10,7 +10,7 @@
 
 use super::ground::Ground;
 use super::stage::Stage;
-use super::visit::{Visit, blank_address, cache_place, database_place, worker_place};
+use super::visit::{FillVisit, blank_address, cache_place, database_place, worker_place};
 use super::{PAGES_AT_ONCE, VisitError, refused};
 use crate::cdp::CdpSession;
 use crate::script::{Script, ScriptError, World};
@@ -47,13 +47,13 @@ const ATTEMPTS: usize = 3;
 /// What `fill.js` returns.
 #[derive(Debug, Deserialize)]
 struct Filled {
-    local: Option<Area>,
-    session: Option<Area>,
+    local: Option<FilledArea>,
+    session: Option<FilledArea>,
     databases: Vec<FilledDatabase>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Area {
+struct FilledArea {
     changed: u64,
     error: Option<String>,
 }
@@ -67,7 +67,7 @@ struct FilledDatabase {
 }
 
 /// Fills a key in a hidden page of its own.
-pub(super) async fn fill_hidden(stage: &Stage, visit: &Visit<'_>) -> Receipt {
+pub(super) async fn fill_hidden(stage: &Stage, visit: &FillVisit<'_>) -> Receipt {
     let outcome = async {
         let browser = stage.browser();
         let target = targets::create_hidden(&browser).await?;
@@ -83,7 +83,7 @@ pub(super) async fn fill_hidden(stage: &Stage, visit: &Visit<'_>) -> Receipt {
 pub(super) async fn fill(
     stage: &Stage,
     session: &CdpSession,
-    visit: &Visit<'_>,
+    visit: &FillVisit<'_>,
     url: &str,
 ) -> Result<Receipt, VisitError> {
     let mut attempt = 1;
@@ -110,7 +110,7 @@ pub(super) async fn fill(
 }
 
 impl Page {
-    async fn fill_areas(&self, visit: &Visit<'_>) -> Result<Receipt, ScriptError> {
+    async fn fill_areas(&self, visit: &FillVisit<'_>) -> Result<Receipt, ScriptError> {
         let filled = self.run(visit.local, visit.session, &[]).await?;
         Ok(filled.into_receipt(visit))
     }
@@ -143,20 +143,20 @@ impl Page {
 }
 
 impl Filled {
-    fn into_receipt(self, visit: &Visit<'_>) -> Receipt {
+    fn into_receipt(self, visit: &FillVisit<'_>) -> Receipt {
         let mut receipt = Receipt::default();
         for kind in visit.areas() {
             let is_local = kind == ItemKind::LocalStorage;
             let area = if is_local { &self.local } else { &self.session };
             receipt.push(match area {
                 // Nothing was wanted, and nothing was there.
-                Some(Area { error: None, changed: 0 }) if is_local && !visit.has_local() => {
+                Some(FilledArea { error: None, changed: 0 }) if is_local && !visit.has_local() => {
                     continue;
                 }
-                Some(Area { error: None, changed }) => {
+                Some(FilledArea { error: None, changed }) => {
                     restored(kind, visit.key.to_string(), *changed)
                 }
-                Some(Area { error: Some(error), .. }) => {
+                Some(FilledArea { error: Some(error), .. }) => {
                     ReceiptItem::rejected(kind, visit.key.to_string(), error)
                 }
                 None => ReceiptItem::rejected(kind, visit.key.to_string(), "the page said nothing"),

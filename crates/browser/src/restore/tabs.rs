@@ -3,9 +3,9 @@
 use super::history::{RestoredHistory, Walker};
 use super::stage::Stage;
 use super::stagehand::let_go;
-use super::visit::Visit;
+use super::visit::FillVisit;
 use super::{PAGES_AT_ONCE, refused, storage, visit};
-use crate::beginning::Entry;
+use crate::beginning::TabEntry;
 use crate::cdp::{CdpError, CdpSession};
 use crate::frames::Frame;
 use crate::targets::TargetId;
@@ -59,7 +59,7 @@ impl OpenTab<'_> {
     }
 
     /// Fills the keys that this tab visits, its own last, and ends at the tab's own address.
-    pub(super) async fn fill(&self, stage: &Stage, visits: &[Visit<'_>]) -> Receipt {
+    pub(super) async fn fill(&self, stage: &Stage, visits: &[FillVisit<'_>]) -> Receipt {
         let mut receipt = Receipt::default();
         for visit in visits.iter().filter(|visit| !visit.is_empty()) {
             let blank = visit::blank_address(&visit.key);
@@ -159,9 +159,9 @@ impl OpenTab<'_> {
     }
 
     /// Forgets where the tab stood before it was loaded for real, once it has moved.
-    async fn forget(&self, before: &[Entry]) {
+    async fn forget(&self, before: &[TabEntry]) {
         let is_to_be_blank = self.address() == BLANK;
-        let is_ours = |entry: &Entry| {
+        let is_ours = |entry: &TabEntry| {
             before.iter().any(|one| one.id == entry.id) || (entry.is_blank() && !is_to_be_blank)
         };
         beginning::forget(&self.session, MOVE_LIMIT, |entry| !is_ours(entry), is_ours).await;
@@ -171,7 +171,7 @@ impl OpenTab<'_> {
     async fn forget_all(&self, stage: &Stage) {
         let walked = self.history.here().map(|here| here.url.clone());
         if let Some(at) = walked.or_else(|| stage.shown(&self.session)) {
-            let is_there = |entry: &Entry| is_same(&entry.url, &at);
+            let is_there = |entry: &TabEntry| is_same(&entry.url, &at);
             beginning::forget(&self.session, MOVE_LIMIT, is_there, |_| true).await;
         } else if let Err(error) = beginning::reset(&self.session).await {
             tracing::debug!(%error, "a tab keeps a blank entry until it is loaded");

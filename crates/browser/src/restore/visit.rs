@@ -9,7 +9,7 @@ use url::Url;
 
 /// One storage key, and what it is to be filled with.
 #[derive(Debug, Clone)]
-pub(super) struct Visit<'a> {
+pub(super) struct FillVisit<'a> {
     pub(super) key: StorageKey,
     pub(super) local: Option<&'a Entries>,
     pub(super) databases: &'a [Database],
@@ -18,7 +18,7 @@ pub(super) struct Visit<'a> {
     pub(super) session: Option<&'a Entries>,
 }
 
-impl Visit<'_> {
+impl FillVisit<'_> {
     /// A visit that fills nothing.
     pub(super) fn new(key: StorageKey) -> Self {
         Self { key, local: None, databases: &[], stored: None, session: None }

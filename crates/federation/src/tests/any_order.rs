@@ -3,7 +3,7 @@
 
 use super::{World, add, clock, entry, name, pass};
 use crate::board::Board;
-use crate::error::{FederationError, Step, with_hook};
+use crate::error::{FederationError, WriteStep, with_hook};
 use crate::operation::{Held, Operation};
 use crate::task::TaskStatus;
 use crate::write::Done;
@@ -276,7 +276,7 @@ fn disturbed(
     };
     let (there, theirs) = (Rc::clone(world), Rc::clone(other));
     let mut count = 0;
-    let hook = move |_: Step| {
+    let hook = move |_: WriteStep| {
         count += 1;
         let is_now = count == when + 1;
         match disturbance {

@@ -2,7 +2,7 @@
 //! and what was acknowledged is in the history.
 
 use super::{World, add, entry};
-use crate::error::{FederationError, Step, with_hook};
+use crate::error::{FederationError, WriteStep, with_hook};
 use crate::operation::Operation;
 use serde_json::json;
 use std::rc::Rc;
@@ -28,7 +28,7 @@ fn a_close_that_is_killed_anywhere_is_done_once_or_not_at_all() {
         let world = World::new();
         let id = world.board.write(&add("one")).unwrap().task.unwrap().id;
         let mut count = 0;
-        let hook = move |_: Step| {
+        let hook = move |_: WriteStep| {
             count += 1;
             count != when + 1
         };
@@ -61,7 +61,7 @@ fn what_another_program_writes_while_a_session_closes_is_in_the_history() {
             let mut written = false;
             let said = Rc::new(std::cell::Cell::new(false));
             let say = Rc::clone(&said);
-            let hook = move |_: Step| {
+            let hook = move |_: WriteStep| {
                 count += 1;
                 if count == when + 1 {
                     there.write_raw(&old);
@@ -94,7 +94,7 @@ fn a_session_that_another_program_begins_in_any_moment_of_a_write_stands() {
         let said = Rc::new(std::cell::Cell::new(false));
         let say = Rc::clone(&said);
         let mut count = 0;
-        let hook = move |_: Step| {
+        let hook = move |_: WriteStep| {
             count += 1;
             if count == when + 1 {
                 there.write_raw(&theirs);

@@ -4,9 +4,9 @@ use super::{Attempt, ROUNDS, Writer, touch};
 use crate::archive;
 use crate::board::Board;
 use crate::change::Entry;
-use crate::error::{FederationError, Step, Tried, before};
+use crate::error::{FederationError, Tried, WriteStep, before};
 use crate::folder::{fetch, sync_folder};
-use crate::gather::Known;
+use crate::gather::LogAndCopy;
 use crate::merge::{Sight, merge};
 use crate::read::{self, Content, StoredBoard, read, render};
 use crate::swap::{Put, Slot};
@@ -37,12 +37,12 @@ impl Writer<'_> {
             }
             error
         };
-        before(Step::Log)?;
+        before(WriteStep::Log)?;
         let mark = match entries {
             [] => None,
             entries => Some(self.log.append(entries).map_err(forget)?),
         };
-        before(Step::Swap)?;
+        before(WriteStep::Swap)?;
         let put = slot.put(self.folder, expected.is_none()).map_err(|error| {
             slot.remove();
             if let Some(mark) = &mark {
@@ -84,7 +84,7 @@ impl Writer<'_> {
         let mut base = expected.clone();
         let mut merged = Vec::new();
         for _ in 0..ROUNDS {
-            before(Step::Look)?;
+            before(WriteStep::Look)?;
             let theirs = match read(&slot.0)? {
                 Content::Board(displaced) if displaced.bytes != base.bytes => displaced,
                 Content::Unreadable { bytes, .. } => {
@@ -93,7 +93,7 @@ impl Writer<'_> {
                     break;
                 }
                 _ => {
-                    before(Step::Keep)?;
+                    before(WriteStep::Keep)?;
                     let last = self.folder.last();
                     std::fs::rename(&slot.0, &last).tried("write", &last)?;
                     break;
@@ -102,7 +102,7 @@ impl Writer<'_> {
             if theirs.board.session_id != ours.board.session_id {
                 return self.give_way(&slot, &theirs, ours);
             }
-            let known = Known { folder: self.folder, entries: self.log.entries()? };
+            let known = LogAndCopy { folder: self.folder, entries: self.log.entries()? };
             let mut lifted = theirs.board;
             let sight = if lifted.rev < base.board.rev { Sight::Stale } else { Sight::Fresh };
             known.lift(&mut lifted);
@@ -111,7 +111,7 @@ impl Writer<'_> {
             let bytes = render(&next)?;
             merged.push(slot);
             slot = Slot::fill(self.folder, &bytes, (self.federation.random)())?;
-            before(Step::Swap)?;
+            before(WriteStep::Swap)?;
             if slot.put(self.folder, false).tried("replace", &self.folder.board())? == Put::New {
                 break;
             }
@@ -144,7 +144,7 @@ impl Writer<'_> {
         ended.closed_at = Some(Stamp::from(self.now()));
         ended.closed_because = Some("replaced".to_owned());
         archive::write(self.folder, &ended)?;
-        before(Step::Swap)?;
+        before(WriteStep::Swap)?;
         slot.put(self.folder, false).tried("replace", &self.folder.board())?;
         if fetch(&slot.0).tried("read", &slot.0)?.as_ref() == Some(&ours.bytes) {
             slot.remove();

@@ -14,7 +14,7 @@ use baton_store::clock;
 
 /// Of which session something is wanted, and by whom.
 #[derive(Clone, Copy)]
-pub struct Asked<'a> {
+pub struct WantScope<'a> {
     pub(super) context: &'a Runtime,
     pub(super) by: &'a Caller,
     pub(super) session: &'a Session,
@@ -40,7 +40,7 @@ pub trait Want {
     /// Finds what is needed for it. Changes nothing anywhere.
     fn find(
         &self,
-        asked: Asked<'_>,
+        asked: WantScope<'_>,
     ) -> impl Future<Output = Result<Self::Preflight, RuntimeError>> + Send;
 }
 
@@ -82,7 +82,7 @@ macro_rules! wants {
                 allows(context, session)
             }
 
-            async fn find(&self, _: Asked<'_>) -> Result<(), RuntimeError> {
+            async fn find(&self, _: WantScope<'_>) -> Result<(), RuntimeError> {
                 Ok(())
             }
         }
@@ -164,7 +164,7 @@ impl Want for Resume {
         Ok(())
     }
 
-    async fn find(&self, asked: Asked<'_>) -> Result<(), RuntimeError> {
+    async fn find(&self, asked: WantScope<'_>) -> Result<(), RuntimeError> {
         expect_had(asked).await?;
         expect_snapshot(asked).await?;
         Ok(asked.context.supervisor.expect_startable(asked.session.id).await?)
@@ -206,7 +206,7 @@ impl Want for Rehydrate {
         }
     }
 
-    async fn find(&self, asked: Asked<'_>) -> Result<(), RuntimeError> {
+    async fn find(&self, asked: WantScope<'_>) -> Result<(), RuntimeError> {
         Resume.find(asked).await
     }
 }
@@ -238,7 +238,7 @@ impl Want for RollBack<'_> {
         expect_checked_in(context, session)
     }
 
-    async fn find(&self, asked: Asked<'_>) -> Result<Loaded, RuntimeError> {
+    async fn find(&self, asked: WantScope<'_>) -> Result<Loaded, RuntimeError> {
         let (supervisor, session) = (&asked.context.supervisor, asked.session);
         let to = asked.context.store.find_snapshot(session.id, self.to).await?;
         expect_had(asked).await?;
@@ -303,7 +303,7 @@ impl Want for CheckOut<'_> {
         !self.takes
     }
 
-    async fn find(&self, asked: Asked<'_>) -> Result<Option<Handed>, RuntimeError> {
+    async fn find(&self, asked: WantScope<'_>) -> Result<Option<Handed>, RuntimeError> {
         expect_had(asked).await?;
         let (context, session) = (asked.context, asked.session);
         if context.supervisor.holds(session.id) {
@@ -338,7 +338,7 @@ pub fn stored(handed: &Handed) -> Vec<StorageKey> {
 }
 
 /// Checks that the session can be had here: by its name, and from another node of the database.
-async fn expect_had(asked: Asked<'_>) -> Result<(), RuntimeError> {
+async fn expect_had(asked: WantScope<'_>) -> Result<(), RuntimeError> {
     let (supervisor, session) = (&asked.context.supervisor, asked.session);
     if session.lifecycle == Lifecycle::Closed {
         supervisor.expect_its_name(session).await?;
@@ -350,7 +350,7 @@ async fn expect_had(asked: Asked<'_>) -> Result<(), RuntimeError> {
 }
 
 /// Checks that there is something to come back from: a snapshot that can be read, or else what peers have.
-async fn expect_snapshot(asked: Asked<'_>) -> Result<(), RuntimeError> {
+async fn expect_snapshot(asked: WantScope<'_>) -> Result<(), RuntimeError> {
     match asked.context.supervisor.expect_snapshot(asked.session.id).await {
         Err(LiveError::NoSnapshot(_) | LiveError::SnapshotsDamaged { .. })
             if is_shared(asked).await? =>
@@ -361,6 +361,6 @@ async fn expect_snapshot(asked: Asked<'_>) -> Result<(), RuntimeError> {
     }
 }
 
-async fn is_shared(asked: Asked<'_>) -> Result<bool, RuntimeError> {
+async fn is_shared(asked: WantScope<'_>) -> Result<bool, RuntimeError> {
     asked.context.peers.is_shared(asked.context, asked.session).await
 }

@@ -1,7 +1,7 @@
 //! A wish, what it becomes when it can be fulfilled, and the session that is held for it.
 
 use super::driver::expect_driver;
-use super::want::{Asked, Want};
+use super::want::{Want, WantScope};
 use crate::audit::{Action, Note};
 use crate::error::RuntimeError;
 use crate::here::Runtime;
@@ -115,7 +115,7 @@ impl<'a> Wish<'a> {
             expect_driver(self.context, self.by, &self.session).await?;
         }
         let (context, by, session) = (self.context, self.by, &self.session);
-        let found = want.find(Asked { context, by, session }).await?;
+        let found = want.find(WantScope { context, by, session }).await?;
         Ok(Ready { wish: self, want, found })
     }
 }

@@ -7,7 +7,7 @@
 use super::close::Ending;
 use super::draft::Draft;
 use super::error::LiveError;
-use super::held::Held;
+use super::held::LastHeld;
 use super::load::{Loaded, Read};
 use super::{BrowserSupervisor, expect_checked_in};
 use crate::latest::Latest;
@@ -139,7 +139,8 @@ impl BrowserSupervisor {
         state: State,
     ) -> Result<Snapshot, LiveError> {
         let taken_at = Timestamp::now();
-        let shrunk = Held::then(before, checkout.since).has_shrunk_to(&state, taken_at, uptime());
+        let shrunk =
+            LastHeld::then(before, checkout.since).has_shrunk_to(&state, taken_at, uptime());
         let cut = |known: Vec<PartRef>, state: State| {
             self.blocking(move || Ok::<_, LiveError>(draft(&state, &known)))
         };

@@ -11,14 +11,14 @@ use std::time::Duration;
 
 /// What the last good snapshot held, and since when that is known.
 #[derive(Debug)]
-pub struct Held {
+pub struct LastHeld {
     holdings: Holdings,
     since: Anchor,
     /// Whether the browser has lived and answered since: what goes then, somebody removed.
     is_watched: bool,
 }
 
-impl Held {
+impl LastHeld {
     /// This is what a browser holds that lives.
     pub(super) fn watched(holdings: Holdings) -> Self {
         Self { is_watched: true, ..Self::restored(holdings) }
@@ -56,7 +56,7 @@ impl Held {
 
 #[cfg(test)]
 mod tests {
-    use super::{Anchor, Held};
+    use super::{Anchor, LastHeld};
     use baton_session::cookie::Expiry;
     use baton_session::{Cookie, Holdings, State};
     use jiff::{SignedDuration, Timestamp};
@@ -70,19 +70,19 @@ mod tests {
     }
 
     /// One login that lasts for an hour, and was there at noon.
-    fn held() -> Held {
+    fn held() -> LastHeld {
         let expires = Expiry((noon() + HOUR).as_microsecond());
         let login: Cookie = serde_json::from_value(serde_json::json!({
             "name": "sid", "value": "1", "domain": "shop.test", "path": "/", "expires": expires,
         }))
         .unwrap();
         let state = State { cookies: vec![login], ..State::default() };
-        Held::then(Holdings::of(&state), Anchor::new(noon(), UP))
+        LastHeld::then(Holdings::of(&state), Anchor::new(noon(), UP))
     }
 
     #[test]
     fn who_signs_out_of_a_browser_that_lives_is_signed_out() {
-        let watched = Held { is_watched: true, ..held() };
+        let watched = LastHeld { is_watched: true, ..held() };
         let (minute, gone) = (SignedDuration::from_mins(1), State::default());
         let shortly = UP + Duration::from_mins(1);
         assert!(!watched.has_shrunk_to(&gone, noon() + minute, shortly));

@@ -12,7 +12,7 @@ use baton_browser::live::Live;
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile::{CacheKey, Times};
 use baton_browser::profile::{AtRest, Note, certificates, drop_older, is_blank, permissions, raw};
-use baton_browser::restore::{Choice, Ground, Restored, choose};
+use baton_browser::restore::{Ground, PermissionChoice, Restored, choose};
 use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
 use baton_session::{
     Certificate, Environment, FileEntry, Receipt, Session, SessionId, SnapshotId, State,
@@ -80,7 +80,7 @@ impl Trusted {
 
 /// The permissions that a profile was given.
 pub(super) struct Given {
-    choices: Vec<Choice>,
+    choices: Vec<PermissionChoice>,
     /// Whether every site may know the place of the browser.
     everywhere: bool,
     /// Why the profile was not given them.

@@ -5,7 +5,7 @@
 
 use super::close::Ending;
 use super::error::LiveError;
-use super::held::Held;
+use super::held::LastHeld;
 use super::runner::Known;
 use super::{BrowserSupervisor, HOLD_LIMIT, expect_checked_in};
 use crate::table::Hold;
@@ -148,9 +148,9 @@ impl BrowserSupervisor {
                 let mut loaded = self.load(session, found).await?;
                 loaded.state.origins.values_mut().for_each(|origin| origin.raw.clear());
                 let held = if shrunk {
-                    Held::restored(self.held(session).await?)
+                    LastHeld::restored(self.held(session).await?)
                 } else {
-                    Held::watched(loaded.held)
+                    LastHeld::watched(loaded.held)
                 };
                 (loaded.state, loaded.good, Some(held))
             }

@@ -6,7 +6,7 @@
 
 use super::close::Ending;
 use super::error::LiveError;
-use super::held::Held;
+use super::held::LastHeld;
 use super::load::{Loaded, expect_something};
 use super::runner::{Known, Runner};
 use super::{BrowserSupervisor, expect_checked_in};
@@ -161,7 +161,7 @@ impl BrowserSupervisor {
         let active = self.activate(session).await?;
         let known = Known {
             last: std::mem::take(&mut loaded.good),
-            held: Some(Held::restored(std::mem::take(&mut loaded.held))),
+            held: Some(LastHeld::restored(std::mem::take(&mut loaded.held))),
         };
         let runner = self.watch(active, term, live, known);
         self.record_if_asked(&runner.session, false).await;

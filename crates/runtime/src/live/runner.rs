@@ -7,7 +7,7 @@
 //! is respected.
 
 use super::error::LiveError;
-use super::held::Held;
+use super::held::LastHeld;
 use super::load::Loaded;
 use super::policy::{Began, Due, Policy};
 use super::{BrowserSupervisor, RecoverySettings};
@@ -35,7 +35,7 @@ pub(super) struct Runner {
     /// The parts of the last snapshot. Held for the length of a capture, so that there is one at a time.
     pub(super) last: Mutex<Vec<PartRef>>,
     /// What the last good snapshot held.
-    pub(super) held: std::sync::Mutex<Held>,
+    pub(super) held: std::sync::Mutex<LastHeld>,
     /// How much had happened when the last capture that succeeded began, for the task.
     pub(super) captured: watch::Sender<Option<Began>>,
     /// Ends the task, before the browser is ended on purpose.
@@ -48,7 +48,7 @@ pub(super) struct Known {
     /// The parts of the last snapshot.
     pub(super) last: Vec<PartRef>,
     /// What the last good snapshot held, by which the next one is judged.
-    pub(super) held: Option<Held>,
+    pub(super) held: Option<LastHeld>,
 }
 
 impl BrowserSupervisor {
@@ -65,7 +65,9 @@ impl BrowserSupervisor {
             term,
             live,
             last: Mutex::new(last),
-            held: std::sync::Mutex::new(held.unwrap_or_else(|| Held::watched(Holdings::default()))),
+            held: std::sync::Mutex::new(
+                held.unwrap_or_else(|| LastHeld::watched(Holdings::default())),
+            ),
             captured: watch::Sender::default(),
             leave: CancellationToken::new(),
         });
@@ -232,7 +234,7 @@ impl Runner {
     pub(super) fn remember(&self, snapshot: &Snapshot, state: &State) {
         if !snapshot.shrunk && !snapshot.sibling {
             *self.held.lock().unwrap_or_else(PoisonError::into_inner) =
-                Held::watched(Holdings::of(state));
+                LastHeld::watched(Holdings::of(state));
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! The files of the verbs are private to this folder, so no door can pass the log by.
 
-use super::files::Opened;
+use super::files::OpenedFile;
 use crate::audit::{Action, Note};
 use crate::error::RuntimeError;
 use crate::here::Runtime;
@@ -182,7 +182,7 @@ pub async fn get_file(
     caller: &Caller,
     reference: &str,
     name: &str,
-) -> Result<Opened, RuntimeError> {
+) -> Result<OpenedFile, RuntimeError> {
     let wish = Wish::of(context, caller, Action::GetFile, reference).await?;
     let wish = wish.with("file", cut(name));
     let opened = super::files::get(&wish, name).await;

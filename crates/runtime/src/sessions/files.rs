@@ -29,7 +29,7 @@ const MOST_BYTES: u64 = 2 << 30;
 const LARGEST: u64 = super::transfer::FILE_LIMIT as u64;
 
 /// A file that is read.
-pub struct Opened {
+pub struct OpenedFile {
     /// It.
     pub file: File,
     /// How many bytes it has.
@@ -48,12 +48,12 @@ pub async fn list(
 }
 
 /// Opens a file of a session.
-pub(super) async fn get(wish: &Wish<'_>, name: &str) -> Result<Opened, RuntimeError> {
+pub(super) async fn get(wish: &Wish<'_>, name: &str) -> Result<OpenedFile, RuntimeError> {
     let (folder, name) = (folder(wish.context, &wish.session)?, checked(name)?);
     let wanted = name.clone();
     let opened = on_disk(&folder, move |folder| {
         let file = named::open_plain(folder, &wanted)?;
-        Ok(Opened { bytes: file.metadata()?.len(), file })
+        Ok(OpenedFile { bytes: file.metadata()?.len(), file })
     });
     opened.await.map_err(|error| not_there(error, name).into())
 }

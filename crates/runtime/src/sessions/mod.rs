@@ -16,7 +16,7 @@ pub use audited::{
     abandon, attach, capture, close, connect, debug, delete, export, get_file, import,
     keep_context, open, pass, put_file, remove_file, resume, rollback, show_to, state,
 };
-pub use files::{Opened, list as files};
+pub use files::{OpenedFile, list as files};
 pub use lifecycle::{active, enter};
 pub use show::{list, show};
 pub use snapshots::{diff, history, icon, icon_of, preview};

@@ -155,7 +155,7 @@ pub async fn import(
     let ImportSession { name, description, file } = request;
     let work = move || open(&file, now);
     let opened = blocking(work).await?;
-    let Opened { name: own_name, description: own, holds, parts, left_out } = opened?;
+    let ImportedFile { name: own_name, description: own, holds, parts, left_out } = opened?;
     let name = name_of(name, &own_name)?;
     let description = description.unwrap_or(own);
     let made = Made { name, description, parts, reason: SnapshotReason::Import };
@@ -198,7 +198,7 @@ impl Made {
 }
 
 /// What a file holds.
-struct Opened {
+struct ImportedFile {
     name: String,
     description: String,
     holds: Contents,
@@ -207,7 +207,7 @@ struct Opened {
 }
 
 /// Reads a file of any kind, and takes of it what a browser can be given.
-fn open(file: &FileText, now: Timestamp) -> Result<Opened, RuntimeError> {
+fn open(file: &FileText, now: Timestamp) -> Result<ImportedFile, RuntimeError> {
     let read = import::read(file.as_str().as_bytes());
     let Imported { head, mut state, mut left_out, .. } =
         read.map_err(|error| RuntimeError::BadFile { reason: error.to_string() })?;
@@ -215,7 +215,7 @@ fn open(file: &FileText, now: Timestamp) -> Result<Opened, RuntimeError> {
     admit_environment(&mut state, &mut left_out);
     let holds = Contents::from(&state);
     let (name, description) = (head.name, head.description);
-    Ok(Opened { name, description, holds, parts: parts::split(&state), left_out })
+    Ok(ImportedFile { name, description, holds, parts: parts::split(&state), left_out })
 }
 
 /// An environment that no session could be opened with costs itself only.

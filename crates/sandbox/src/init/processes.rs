@@ -24,13 +24,13 @@ const PAUSE: Duration = Duration::from_millis(5);
 const QUICK_LOOKS: usize = 100;
 
 /// A process, who started it, and the command line that it was started with.
-struct Running {
+struct StartedProcess {
     pid: Pid,
     parent: Pid,
     command: Vec<u8>,
 }
 
-impl Running {
+impl StartedProcess {
     /// Whether it is the first of a Chromium: that names its profile, and its helpers name their kind
     /// (`content/public/common/content_switches.cc`).
     fn leads(&self) -> bool {
@@ -52,7 +52,7 @@ impl Running {
 /// What this process has started, what that has, and what was left to this one by those that have ended.
 /// One that has ended itself, and whose parent has not heard of it, has no command line any more
 /// (`proc(5)`).
-fn running() -> Vec<Running> {
+fn running() -> Vec<StartedProcess> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let pids = names.filter_map(|name| Pid::from_raw(name.parse().ok()?));
@@ -61,7 +61,7 @@ fn running() -> Vec<Running> {
     let ours = parents.iter().filter(|(pid, _)| line(&parents, **pid).any(|above| above == us));
     let all = ours.filter_map(|(pid, parent)| {
         let command = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).ok()?;
-        Some(Running { pid: *pid, parent: *parent, command })
+        Some(StartedProcess { pid: *pid, parent: *parent, command })
     });
     all.filter(|one| !one.command.is_empty()).collect()
 }
@@ -170,7 +170,7 @@ struct Kinds {
 }
 
 impl Kinds {
-    fn of(all: &[Running]) -> Self {
+    fn of(all: &[StartedProcess]) -> Self {
         let parents: HashMap<Pid, Pid> = all.iter().map(|one| (one.pid, one.parent)).collect();
         let browsers: HashSet<Pid> =
             all.iter().filter(|one| one.leads()).map(|one| one.pid).collect();

@@ -124,12 +124,12 @@ pub(super) fn hold(folder: &Path) -> Result<(), InitError> {
 }
 
 /// The commands that run, by process.
-type Running = HashMap<Pid, u64>;
+type RunningCommands = HashMap<Pid, u64>;
 
 /// The commands that run in a sandbox.
 #[derive(Debug)]
 struct Children {
-    running: Mutex<Running>,
+    running: Mutex<RunningCommands>,
     born: Condvar,
     socket: OwnedFd,
 }
@@ -148,7 +148,7 @@ impl Children {
         let _ = channel::send(self.socket(), notice, &[]);
     }
 
-    fn running(&self) -> MutexGuard<'_, Running> {
+    fn running(&self) -> MutexGuard<'_, RunningCommands> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -136,7 +136,7 @@ pub fn router(context: Context, config: &HttpConfig) -> Router {
     let (router, document) = routes().split_for_parts();
     let connections = Connections::new(&context, config.body_bytes);
     let router = router
-        .layer(axum::Extension(system::Document::of(&document)))
+        .layer(axum::Extension(system::WrittenDocument::of(&document)))
         .layer(axum::Extension(connections))
         .layer(axum::Extension(Scheme::of(config)));
     layers::around(router, &context, config).with_state(context)

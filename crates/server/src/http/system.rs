@@ -37,16 +37,16 @@ pub(super) async fn ready(State(context): State<Context>) -> Result<Json<Ready>,
 /// This document.
 #[utoipa::path(get, path = "/openapi.json", tag = "system", responses((status = 200)))]
 pub(super) async fn openapi(
-    Extension(Document(document)): Extension<Document>,
+    Extension(WrittenDocument(document)): Extension<WrittenDocument>,
 ) -> impl IntoResponse {
     ([(CONTENT_TYPE, "application/json")], document)
 }
 
 /// The document as it is answered: written once, for anybody may ask for it as often as they like.
 #[derive(Clone)]
-pub(super) struct Document(Bytes);
+pub(super) struct WrittenDocument(Bytes);
 
-impl Document {
+impl WrittenDocument {
     pub(super) fn of(document: &utoipa::openapi::OpenApi) -> Self {
         Self(json::bytes(document).into())
     }

@@ -14,12 +14,12 @@ use rmcp::model::{
 use serde_json::{Value, json};
 
 /// What was done.
-pub(super) struct Answer {
+pub(super) struct ToolAnswer {
     text: String,
     data: Value,
 }
 
-impl Answer {
+impl ToolAnswer {
     /// An answer that reads as these lines and says the same to programs as `data`, an object.
     pub(super) fn new(lines: &[String], data: Value) -> Self {
         Self { text: lines.join("\n"), data }
@@ -73,8 +73,8 @@ by_way_of! {
     Failure: NodeError { RuntimeError, SyncError, AgentsError, Invalid }
 }
 
-impl From<Answer> for CallToolResponse {
-    fn from(answer: Answer) -> Self {
+impl From<ToolAnswer> for CallToolResponse {
+    fn from(answer: ToolAnswer) -> Self {
         let text = Printable::for_model(&answer.text);
         let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
         result.structured_content = Some(data_for_model(answer.data));

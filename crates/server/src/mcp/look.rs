@@ -5,7 +5,7 @@
 
 #![expect(clippy::doc_markdown, reason = "models read these texts, not rustdoc")]
 
-use super::answer::{Answer, Failure};
+use super::answer::{Failure, ToolAnswer};
 use super::text;
 use super::verb::{Call, Effect, Entry, Verb};
 use crate::looking;
@@ -48,7 +48,7 @@ impl Verb for BrowserDebugListTabs {
     const NAME: &'static str = "browser_debug_list_tabs";
     const EFFECT: Effect = Effect::Reads;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Debug).await?;
         let tabs = looking::list_tabs(&call.context, &call.caller).await?.items;
         let mut told = vec![match tabs.len() {
@@ -61,7 +61,7 @@ impl Verb for BrowserDebugListTabs {
             told.push(format!("Left out: {} older.", tabs.len() - LISTED));
         }
         let shown: Vec<&DebugTab> = tabs.iter().take(LISTED).collect();
-        Ok(Answer::new(&told, json!({"tabs": shown})))
+        Ok(ToolAnswer::new(&told, json!({"tabs": shown})))
     }
 }
 
@@ -107,7 +107,7 @@ impl Verb for BrowserDebugGetNetwork {
     const NAME: &'static str = "browser_debug_get_network";
     const EFFECT: Effect = Effect::Reads;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Debug).await?;
         let token = tab_token(&self.token)?;
         let filters = NetworkFilters {
@@ -135,7 +135,7 @@ impl Verb for BrowserDebugGetNetwork {
         let data = json!({
             "count": found.items.len(), "cursor": found.cursor, "older": found.older,
         });
-        Ok(Answer::new(&[told], data))
+        Ok(ToolAnswer::new(&[told], data))
     }
 }
 
@@ -169,7 +169,7 @@ impl Verb for BrowserDebugGetConsole {
     const NAME: &'static str = "browser_debug_get_console";
     const EFFECT: Effect = Effect::Reads;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Debug).await?;
         let token = tab_token(&self.token)?;
         let filters = ConsoleFilters {
@@ -194,7 +194,7 @@ impl Verb for BrowserDebugGetConsole {
         let data = json!({
             "count": found.items.len(), "cursor": found.cursor, "older": found.older,
         });
-        Ok(Answer::new(&[told], data))
+        Ok(ToolAnswer::new(&[told], data))
     }
 }
 
@@ -229,7 +229,7 @@ impl Verb for SessionDebug {
     const NAME: &'static str = "session_debug";
     const EFFECT: Effect = Effect::Changes;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;
         let session = call.session(self.session_id).await?;
         let switch = SwitchDebug { on: self.on, reveal: false };
@@ -241,23 +241,23 @@ impl Verb for SessionDebug {
         } else {
             format!("{session} is no longer recorded.")
         };
-        Ok(Answer::new(&[told], json!({"session": session, "debug": self.on})))
+        Ok(ToolAnswer::new(&[told], json!({"session": session, "debug": self.on})))
     }
 }
 
 /// An id as clients give it.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Given {
+enum GivenId {
     Number(u64),
     Text(String),
 }
 
 /// An id that some clients give as a number.
 fn optional_id<'de, D: Deserializer<'de>>(d: D) -> Result<Option<String>, D::Error> {
-    Ok(Option::<Given>::deserialize(d)?.map(|given| match given {
-        Given::Number(number) => number.to_string(),
-        Given::Text(text) => text,
+    Ok(Option::<GivenId>::deserialize(d)?.map(|given| match given {
+        GivenId::Number(number) => number.to_string(),
+        GivenId::Text(text) => text,
     }))
 }
 

@@ -5,7 +5,7 @@
 
 #![expect(clippy::doc_markdown, reason = "models read these texts, not rustdoc")]
 
-use super::answer::{Answer, Failure};
+use super::answer::{Failure, ToolAnswer};
 use super::text;
 use super::verb::{Call, Effect, Entry, Verb};
 use crate::error::NodeError;
@@ -56,7 +56,7 @@ impl Verb for SandboxCreate {
     const NAME: &'static str = "sandbox_create";
     const EFFECT: Effect = Effect::Changes;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Sandbox).await?;
         let shared = self.shared;
         let session = self.session_id.map(|session| BrowserSession {
@@ -100,7 +100,7 @@ impl Verb for SandboxCreate {
             "sandboxId": view.id, "expiresAt": view.expires_at, "limits": view.limits,
             "domains": domains,
         });
-        Ok(Answer::new(&told, data))
+        Ok(ToolAnswer::new(&told, data))
     }
 }
 
@@ -122,7 +122,7 @@ impl Verb for SandboxExec {
     const NAME: &'static str = "sandbox_exec";
     const EFFECT: Effect = Effect::Destroys;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Sandbox).await?;
         let doing = format!("running {}", text::cut(&self.command, 100));
         let request = ExecSandbox {
@@ -149,7 +149,7 @@ impl Verb for SandboxExec {
             ExecEnd::Gone => "The sandbox ended.".to_owned(),
         });
         let data = json!({ "exit": end, "left_out": output.left_out() + errors.left_out() });
-        Ok(Answer::new(&told, data))
+        Ok(ToolAnswer::new(&told, data))
     }
 }
 
@@ -221,7 +221,7 @@ impl Verb for SandboxList {
     const NAME: &'static str = "sandbox_list";
     const EFFECT: Effect = Effect::Reads;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Sandbox).await?;
         let list = sandboxes::list(&call.context.agents, &call.caller);
         let mut told = vec![match list.items.len() {
@@ -240,7 +240,7 @@ impl Verb for SandboxList {
             told.push(format!("{} {session} {}", view.id, view.expires_at));
             rows.push(json!([view.id, session, view.expires_at]));
         }
-        Ok(Answer::new(&told, json!({ "sandboxes": rows })))
+        Ok(ToolAnswer::new(&told, json!({ "sandboxes": rows })))
     }
 }
 
@@ -256,7 +256,7 @@ impl Verb for SandboxDelete {
     const NAME: &'static str = "sandbox_delete";
     const EFFECT: Effect = Effect::Destroys;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Sandbox).await?;
         let ending =
             Box::pin(sandboxes::delete(&call.context.agents, &call.caller, &self.sandbox_id));
@@ -281,7 +281,7 @@ impl Verb for SandboxDelete {
         let left_out = written.map(|written| &written.left_out);
         let left_out = left_out.filter(|left_out| !left_out.items.is_empty());
         told.extend(left_out.into_iter().flat_map(|left_out| text::receipt(left_out).0));
-        Ok(Answer::new(&told, data))
+        Ok(ToolAnswer::new(&told, data))
     }
 }
 

@@ -4,7 +4,7 @@
 //! below 4 kB. Whoever the client says it is, by the header `Baton-Agent`, is the agent that acts; a tool may name
 //! another one.
 
-use super::answer::{Answer, Failure};
+use super::answer::{Failure, ToolAnswer};
 use super::text;
 use super::text::{age, cut};
 use super::verb::{Call, Effect, Entry, Verb};
@@ -42,7 +42,7 @@ impl Verb for FederationStatus {
     const NAME: &'static str = "federation_status";
     const EFFECT: Effect = Effect::Reads;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Read).await?;
         let view = board::read(&call.context, &call.caller).await?;
         let sessions = board::driven(&call.context, &call.caller).await?.items;
@@ -52,7 +52,7 @@ impl Verb for FederationStatus {
             None => vec![empty.to_owned()],
         };
         told.extend(sessions.iter().map(driven_line));
-        Ok(Answer::new(&told, json!({"board": view, "sessions": sessions})))
+        Ok(ToolAnswer::new(&told, json!({"board": view, "sessions": sessions})))
     }
 }
 
@@ -76,7 +76,7 @@ impl Verb for FederationUpdate {
     const NAME: &'static str = "federation_update";
     const EFFECT: Effect = Effect::Changes;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;
         let agent = acting_agent(&call, self.agent)?;
         let name = agent.to_string();
@@ -89,7 +89,7 @@ impl Verb for FederationUpdate {
         };
         let done = board::write(&call.context, &call.caller, operation).await?;
         let entry = done.board.as_ref().and_then(|board| board.agents.get(&name));
-        Ok(Answer::new(&[format!("The board says what {name} does.")], json!({"agent": entry})))
+        Ok(ToolAnswer::new(&[format!("The board says what {name} does.")], json!({"agent": entry})))
     }
 }
 
@@ -114,7 +114,7 @@ impl Verb for FederationAddTask {
     const NAME: &'static str = "federation_add_task";
     const EFFECT: Effect = Effect::Changes;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;
         let operation = Operation::AddTask {
             description: self.description,
@@ -125,7 +125,7 @@ impl Verb for FederationAddTask {
         };
         let done = board::write(&call.context, &call.caller, operation).await?;
         let told: Vec<String> = done.task.iter().map(task_line).collect();
-        Ok(Answer::new(&told, json!({"task": done.task})))
+        Ok(ToolAnswer::new(&told, json!({"task": done.task})))
     }
 }
 
@@ -144,13 +144,13 @@ impl Verb for FederationClaimTask {
     const NAME: &'static str = "federation_claim_task";
     const EFFECT: Effect = Effect::Changes;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;
         let agent = acting_agent(&call, self.agent)?;
         let operation = Operation::ClaimTask { agent, task: self.task_id };
         let done = board::write(&call.context, &call.caller, operation).await?;
         let told: Vec<String> = done.task.iter().map(task_line).collect();
-        Ok(Answer::new(&told, json!({"task": done.task})))
+        Ok(ToolAnswer::new(&told, json!({"task": done.task})))
     }
 }
 
@@ -174,7 +174,7 @@ impl Verb for FederationFinishTask {
     const NAME: &'static str = "federation_finish_task";
     const EFFECT: Effect = Effect::Changes;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;
         let agent = acting_agent(&call, self.agent)?;
         let held = Held { agent, task: self.task_id, fence: self.fence };
@@ -182,7 +182,7 @@ impl Verb for FederationFinishTask {
             if self.release { Operation::ReleaseTask(held) } else { Operation::CompleteTask(held) };
         let done = board::write(&call.context, &call.caller, operation).await?;
         let told: Vec<String> = done.task.iter().map(task_line).collect();
-        Ok(Answer::new(&told, json!({"task": done.task})))
+        Ok(ToolAnswer::new(&told, json!({"task": done.task})))
     }
 }
 
@@ -204,13 +204,13 @@ impl Verb for SessionPass {
     const NAME: &'static str = "session_pass";
     const EFFECT: Effect = Effect::Changes;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;
         let session = call.session(self.session_id).await?;
         let request = PassSession { to: self.to, reason: self.reason };
         let view = sessions::pass(&call.context, &call.caller, &session, &request).await?;
         let (told, data) = text::session(&view, clock::now());
-        Ok(Answer::new(&told, data))
+        Ok(ToolAnswer::new(&told, data))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a tool is: its arguments, what a model reads of it, which session it means, and what it does.
 
-use super::answer::{Answer, Failure};
+use super::answer::{Failure, ToolAnswer};
 use super::dialogue::{Confirm, Progress};
 use crate::context::Context;
 use crate::error::NodeError;
@@ -23,7 +23,7 @@ pub(super) trait Verb: DeserializeOwned + JsonSchema + Send + 'static {
     const EFFECT: Effect;
 
     /// Does it.
-    fn call(self, call: Call) -> impl Future<Output = Result<Answer, Failure>> + Send;
+    fn call(self, call: Call) -> impl Future<Output = Result<ToolAnswer, Failure>> + Send;
 }
 
 /// What a tool may do to what there is; clients ask their users accordingly.
@@ -109,7 +109,7 @@ pub(super) async fn require(
 pub(super) struct Entry {
     /// What a model reads of it.
     pub(super) tool: Tool,
-    run: fn(JsonObject, Call) -> BoxFuture<'static, Result<Answer, Failure>>,
+    run: fn(JsonObject, Call) -> BoxFuture<'static, Result<ToolAnswer, Failure>>,
 }
 
 impl Entry {
@@ -125,12 +125,12 @@ impl Entry {
         &self,
         arguments: JsonObject,
         call: Call,
-    ) -> BoxFuture<'static, Result<Answer, Failure>> {
+    ) -> BoxFuture<'static, Result<ToolAnswer, Failure>> {
         (self.run)(arguments, call)
     }
 }
 
-fn run<V: Verb>(given: JsonObject, call: Call) -> BoxFuture<'static, Result<Answer, Failure>> {
+fn run<V: Verb>(given: JsonObject, call: Call) -> BoxFuture<'static, Result<ToolAnswer, Failure>> {
     Box::pin(async move { read_arguments::<V>(given)?.call(call).await })
 }
 

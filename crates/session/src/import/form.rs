@@ -9,7 +9,7 @@ use std::fmt;
 
 /// What a file is: first what is taken, then what is known and is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum FileForm {
     /// Baton's own.
     SessionFile,
     /// What a node answers when it is asked for the state of a session.
@@ -52,7 +52,7 @@ pub enum Form {
     Bytes,
 }
 
-impl Form {
+impl FileForm {
     /// What a document in JSON is. What is in it a step further in is not looked at.
     pub(super) fn of(json: &Json) -> Self {
         match json {
@@ -138,7 +138,7 @@ fn is_header(text: &str) -> bool {
     named || pairs.all(is_pair)
 }
 
-impl fmt::Display for Form {
+impl fmt::Display for FileForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::SessionFile => "a session file",
@@ -177,41 +177,41 @@ struct Document {
 struct Inside {
     cookies: Option<IgnoredAny>,
     environment: Option<IgnoredAny>,
-    origins: Option<Vec<Origin>>,
+    origins: Option<Vec<OriginForm>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Origin {
+struct OriginForm {
     storage_key: Option<IgnoredAny>,
 }
 
 /// What a text surely is; nothing when that takes a closer look.
-pub(super) fn probe(text: &str) -> Option<Form> {
+pub(super) fn probe(text: &str) -> Option<FileForm> {
     if !wire::is_session_file(text.as_bytes()) {
         return None;
     }
     if is_answer(text) {
-        return Some(Form::Answer);
+        return Some(FileForm::Answer);
     }
     // One of many members that stand twice, or one of another kind: the closer look.
     let Document { redacted, state } = serde_json::from_str(text).ok()?;
     let state = state.filter(|_| redacted.is_none())?;
-    let is_own = |origin: &Origin| origin.storage_key.is_some();
+    let is_own = |origin: &OriginForm| origin.storage_key.is_some();
     let is_whole = state.environment.is_some() && state.cookies.is_some();
     let has_own = state.origins.is_some_and(|origins| origins.iter().any(is_own));
-    (is_whole || has_own).then_some(Form::SessionFile)
+    (is_whole || has_own).then_some(FileForm::SessionFile)
 }
 
 fn is_answer(text: &str) -> bool {
     #[derive(Deserialize)]
-    struct Answer {
+    struct AnswerForm {
         #[serde(rename = "redacted")]
         _redacted: bool,
         #[serde(rename = "state")]
         _state: IgnoredAny,
     }
-    serde_json::from_str::<Answer>(text).is_ok()
+    serde_json::from_str::<AnswerForm>(text).is_ok()
 }
 
 /// A file of no kind that is taken, or a damaged one.
@@ -230,7 +230,7 @@ pub enum ImportError {
     )]
     Other {
         /// What it is.
-        form: Form,
+        form: FileForm,
     },
     /// It is JSON that breaks off.
     #[error("this is a damaged JSON file; expected JSON to the end, found a fault: {source}")]
@@ -271,20 +271,22 @@ pub enum ImportError {
 impl ImportError {
     /// What a text is that is neither JSON nor a list of cookies.
     pub(super) fn of_text(text: &str, source: serde_json::Error) -> Self {
-        match Form::of_text(text) {
-            Form::Damaged => Self::Damaged { source },
+        match FileForm::of_text(text) {
+            FileForm::Damaged => Self::Damaged { source },
             form => Self::Other { form },
         }
     }
 }
 
 /// What to do about it, where there is something.
-fn hint(form: Form) -> &'static str {
+fn hint(form: FileForm) -> &'static str {
     match form {
-        Form::SyncFile => "\nbaton import on the node that it was sealed for takes it",
-        Form::Sqlite => "\nthe folder of the profile that it lies in is taken: baton import FOLDER",
-        Form::Age => "\nbaton import FILE --identity KEYS opens it",
-        Form::Archive => "\nunpack it first",
+        FileForm::SyncFile => "\nbaton import on the node that it was sealed for takes it",
+        FileForm::Sqlite => {
+            "\nthe folder of the profile that it lies in is taken: baton import FOLDER"
+        }
+        FileForm::Age => "\nbaton import FILE --identity KEYS opens it",
+        FileForm::Archive => "\nunpack it first",
         _ => "",
     }
 }

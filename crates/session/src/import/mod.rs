@@ -7,7 +7,7 @@
 mod cookies_txt;
 mod form;
 
-pub use form::{Form, ImportError};
+pub use form::{FileForm, ImportError};
 
 use crate::json_tree::{Json, parse};
 use crate::playwright::{self, Ignored};
@@ -26,7 +26,7 @@ const MAX_WRAPPED: usize = 3;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
     /// What kind of file it is; that of the innermost, if others are around it.
-    pub form: Form,
+    pub form: FileForm,
     /// What a session file says of its session; of any other file, nothing.
     pub head: Head,
     /// What its browser held.
@@ -36,7 +36,7 @@ pub struct Imported {
 }
 
 impl Imported {
-    fn of(form: Form, state: State, left_out: impl IntoIterator<Item = Ignored>) -> Self {
+    fn of(form: FileForm, state: State, left_out: impl IntoIterator<Item = Ignored>) -> Self {
         let left_out = left_out.into_iter().map(Into::into).collect();
         Self { form, head: Head::default(), state, left_out }
     }
@@ -50,29 +50,29 @@ pub fn read(file: &[u8]) -> Result<Imported, ImportError> {
 fn read_text(text: &str, depth: usize) -> Result<Imported, ImportError> {
     // A session file may be large, and its own reader wants the text.
     match form::probe(text) {
-        Some(Form::SessionFile) => return session_file(text),
-        Some(Form::Answer) => return read_answer(text),
+        Some(FileForm::SessionFile) => return session_file(text),
+        Some(FileForm::Answer) => return read_answer(text),
         _ => {}
     }
     match parse(text.as_bytes()) {
         Ok(json) => read_json(&json, depth),
         Err(_) if cookies_txt::is_cookies_txt(text) => {
             let (state, ignored) = cookies_txt::read(text);
-            Ok(Imported::of(Form::CookiesTxt, state, ignored))
+            Ok(Imported::of(FileForm::CookiesTxt, state, ignored))
         }
         Err(source) => Err(ImportError::of_text(text, source)),
     }
 }
 
 fn read_json(json: &Json, depth: usize) -> Result<Imported, ImportError> {
-    match Form::of(json) {
-        Form::SessionFile => session_file(&written(json)),
-        Form::Answer => read_answer(&written(json)),
-        form @ Form::StorageState => {
+    match FileForm::of(json) {
+        FileForm::SessionFile => session_file(&written(json)),
+        FileForm::Answer => read_answer(&written(json)),
+        form @ FileForm::StorageState => {
             let (state, ignored) = playwright::read_document(json)?;
             Ok(Imported::of(form, state, ignored))
         }
-        form @ Form::CookieList => {
+        form @ FileForm::CookieList => {
             let mut ignored = Vec::new();
             let items = if let Json::Array(items) = json { items } else { &vec![json.clone()] };
             let cookies = playwright::read_cookies(items, "cookies", &mut ignored);
@@ -97,7 +97,7 @@ fn read_json(json: &Json, depth: usize) -> Result<Imported, ImportError> {
 
 fn session_file(text: &str) -> Result<Imported, ImportError> {
     let (SessionFile { head, state }, left_out) = wire::read(text.as_bytes())?;
-    Ok(Imported { form: Form::SessionFile, head, state, left_out })
+    Ok(Imported { form: FileForm::SessionFile, head, state, left_out })
 }
 
 /// The text of a document inside of another.
@@ -106,7 +106,7 @@ fn written(json: &Json) -> String {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct StateAnswer {
     redacted: bool,
     state: Value,
 }
@@ -114,13 +114,18 @@ struct Answer {
 /// Reads such an answer. One whose secrets are hidden holds nothing that could be used.
 fn read_answer(text: &str) -> Result<Imported, ImportError> {
     let other = |error| ImportError::Answer(wire::ReadError::from(error));
-    let Answer { redacted, state } = serde_json::from_str(text).map_err(other)?;
+    let StateAnswer { redacted, state } = serde_json::from_str(text).map_err(other)?;
     if redacted {
         return Err(ImportError::Redacted);
     }
     let mut state: State = wire::field(&state, "state").map_err(ImportError::Answer)?;
     state.normalize();
-    Ok(Imported { form: Form::Answer, head: Head::default(), state, left_out: Receipt::default() })
+    Ok(Imported {
+        form: FileForm::Answer,
+        head: Head::default(),
+        state,
+        left_out: Receipt::default(),
+    })
 }
 
 /// The most members that are named, and the most characters of a name.
@@ -186,8 +191,11 @@ fn candidate(json: &Json) -> Option<String> {
     }
     let is_taken = |json: &Json| {
         matches!(
-            Form::of(json),
-            Form::SessionFile | Form::Answer | Form::StorageState | Form::CookieList
+            FileForm::of(json),
+            FileForm::SessionFile
+                | FileForm::Answer
+                | FileForm::StorageState
+                | FileForm::CookieList
         )
     };
     let is_around = |json: &Json| json.members().iter().any(|(_, inner)| is_taken(inner));
@@ -208,15 +216,15 @@ fn shown(name: &str) -> String {
 }
 
 /// How some files begin that are no text.
-const MAGIC: [(&[u8], Form); 8] = [
-    (b"SQLite format 3\0", Form::Sqlite),
-    (b"age-encryption.org/", Form::Age),
-    (b"PK\x03\x04", Form::Archive),
-    (b"\x1f\x8b", Form::Archive),
-    (b"\x28\xb5\x2f\xfd", Form::Archive),
-    (b"BZh", Form::Archive),
-    (b"\xfd7zXZ\0", Form::Archive),
-    (b"7z\xbc\xaf", Form::Archive),
+const MAGIC: [(&[u8], FileForm); 8] = [
+    (b"SQLite format 3\0", FileForm::Sqlite),
+    (b"age-encryption.org/", FileForm::Age),
+    (b"PK\x03\x04", FileForm::Archive),
+    (b"\x1f\x8b", FileForm::Archive),
+    (b"\x28\xb5\x2f\xfd", FileForm::Archive),
+    (b"BZh", FileForm::Archive),
+    (b"\xfd7zXZ\0", FileForm::Archive),
+    (b"7z\xbc\xaf", FileForm::Archive),
 ];
 
 /// The text of a file that may be [read]. What it is otherwise is the error.
@@ -248,7 +256,7 @@ fn decode(file: &[u8]) -> Result<Cow<'_, str>, ImportError> {
         Err(error) => error,
     };
     if file.contains(&0) {
-        return Err(ImportError::Other { form: Form::Bytes });
+        return Err(ImportError::Other { form: FileForm::Bytes });
     }
     let lossy = String::from_utf8_lossy(file);
     if cookies_txt::is_cookies_txt(&lossy) {

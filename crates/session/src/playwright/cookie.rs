@@ -160,7 +160,7 @@ fn parse(json: &Json) -> Result<Cookie, &'static str> {
     let text = |name| json.get_str(name).map(str::to_owned);
     let name = text("name").ok_or("a name that is valid Unicode")?;
     let value = text("value").ok_or("a value that is valid Unicode")?;
-    let place = Place::of(json)?;
+    let place = CookiePlace::of(json)?;
     Ok(Cookie {
         name,
         value,
@@ -178,13 +178,13 @@ fn parse(json: &Json) -> Result<Cookie, &'static str> {
 }
 
 /// Where a cookie lives.
-struct Place {
+struct CookiePlace {
     domain: String,
     path: String,
     secure: bool,
 }
 
-impl Place {
+impl CookiePlace {
     /// By domain and path, or by the address of a page that sets it. Without a path it is `/`, as browsers
     /// take it where one is set without a page.
     fn of(json: &Json) -> Result<Self, &'static str> {

@@ -12,10 +12,10 @@ use jiff::Timestamp;
 use std::collections::BTreeMap;
 
 /// What in a value cannot be read.
-type Reason = &'static str;
+type DecodeReason = &'static str;
 
 /// The value that stands in `plain` as itself, or else encoded in `encoded`.
-pub(super) fn decode(plain: Option<&Json>, encoded: Option<&Json>) -> Result<Value, Reason> {
+pub(super) fn decode(plain: Option<&Json>, encoded: Option<&Json>) -> Result<Value, DecodeReason> {
     let mut decoder = Decoder::default();
     let root = match (plain, encoded) {
         (Some(plain), _) => decoder.plain(plain)?,
@@ -52,7 +52,7 @@ impl Decoder {
         position
     }
 
-    fn plain(&mut self, json: &Json) -> Result<Node, Reason> {
+    fn plain(&mut self, json: &Json) -> Result<Node, DecodeReason> {
         let position = self.heap.len();
         let object = match json {
             Json::Null => return Ok(Node::Null),
@@ -62,7 +62,8 @@ impl Decoder {
             Json::TooDeep => return Err("a value nested less deep"),
             Json::Array(items) => {
                 self.hold();
-                let nodes: Result<_, Reason> = items.iter().map(|item| self.plain(item)).collect();
+                let nodes: Result<_, DecodeReason> =
+                    items.iter().map(|item| self.plain(item)).collect();
                 array(nodes?)?
             }
             Json::Object(members) => {
@@ -78,7 +79,7 @@ impl Decoder {
         Ok(Node::Ref(position))
     }
 
-    fn encoded(&mut self, json: &Json) -> Result<Node, Reason> {
+    fn encoded(&mut self, json: &Json) -> Result<Node, DecodeReason> {
         const TAGS: [&str; 15] =
             ["ref", "v", "d", "u", "bi", "e", "r", "a", "o", "m", "s", "h", "fn", "ta", "ab"];
         let tag = TAGS.into_iter().find_map(|tag| Some((tag, json.get(tag)?)));
@@ -109,7 +110,7 @@ impl Decoder {
         }
     }
 
-    fn container(&mut self, json: &Json, tag: &str, items: &[Json]) -> Result<Node, Reason> {
+    fn container(&mut self, json: &Json, tag: &str, items: &[Json]) -> Result<Node, DecodeReason> {
         let position = self.reserve(json);
         self.heap[position] = match tag {
             "a" => array(self.all(items)?)?,
@@ -120,11 +121,11 @@ impl Decoder {
         Ok(Node::Ref(position))
     }
 
-    fn all(&mut self, items: &[Json]) -> Result<Vec<Node>, Reason> {
+    fn all(&mut self, items: &[Json]) -> Result<Vec<Node>, DecodeReason> {
         items.iter().map(|item| self.encoded(item)).collect()
     }
 
-    fn pairs(&mut self, items: &[Json]) -> Result<Vec<(Node, Node)>, Reason> {
+    fn pairs(&mut self, items: &[Json]) -> Result<Vec<(Node, Node)>, DecodeReason> {
         let pair = |item: &Json| {
             let (Some(key), Some(value)) = (item.get("k"), item.get("v")) else {
                 return Err("k and v in each entry of a Map");
@@ -134,7 +135,7 @@ impl Decoder {
         items.iter().map(pair).collect()
     }
 
-    fn members(&mut self, items: &[Json]) -> Result<Vec<(Text, Node)>, Reason> {
+    fn members(&mut self, items: &[Json]) -> Result<Vec<(Text, Node)>, DecodeReason> {
         let mut entries = Vec::with_capacity(items.len());
         for item in items {
             let (Some(name), Some(value)) = (item.get_text("k"), item.get("v")) else {
@@ -148,7 +149,7 @@ impl Decoder {
         Ok(entries)
     }
 
-    fn error(&mut self, json: &Json) -> Result<Node, Reason> {
+    fn error(&mut self, json: &Json) -> Result<Node, DecodeReason> {
         let (Some(name), Some(message)) = (json.get_str("n"), json.get_text("m")) else {
             return Err("n and m of an error as strings");
         };
@@ -158,14 +159,14 @@ impl Decoder {
         Ok(self.push(Object::Error { name, message, stack, cause: Node::Undefined, caused: false }))
     }
 
-    fn regexp(&mut self, json: &Json) -> Result<Node, Reason> {
+    fn regexp(&mut self, json: &Json) -> Result<Node, DecodeReason> {
         let (Some(source), Some(flags)) = (json.get_text("p"), json.get_str("f")) else {
             return Err("p and f of a regular expression as strings");
         };
         Ok(self.push(Object::Regexp { source: source.clone(), flags: flags.to_owned() }))
     }
 
-    fn typed_array(&mut self, json: &Json) -> Result<Node, Reason> {
+    fn typed_array(&mut self, json: &Json) -> Result<Node, DecodeReason> {
         let word = json.get_str("k");
         let known = TYPED_ARRAYS.iter().find(|array| Some(array.word) == word);
         let kind = known.ok_or("a known kind of typed array")?;
@@ -182,8 +183,8 @@ impl Decoder {
     }
 
     /// A buffer, and how many bytes are in it.
-    fn buffer(&mut self, base64: Option<&str>) -> Result<(Node, u64), Reason> {
-        const EXPECTED: Reason = "bytes in base64";
+    fn buffer(&mut self, base64: Option<&str>) -> Result<(Node, u64), DecodeReason> {
+        const EXPECTED: DecodeReason = "bytes in base64";
         let base64 = base64.ok_or(EXPECTED)?;
         let size = STANDARD.decode(base64).map_err(|_| EXPECTED)?.len();
         let buffer = self.push(Object::ArrayBuffer { bytes: base64.to_owned(), max: None });
@@ -192,7 +193,7 @@ impl Decoder {
 }
 
 /// An array without holes.
-fn array(nodes: Vec<Node>) -> Result<Object, Reason> {
+fn array(nodes: Vec<Node>) -> Result<Object, DecodeReason> {
     let length = u32::try_from(nodes.len()).map_err(|_| "an array of fewer items")?;
     let entries = nodes.into_iter().enumerate();
     Ok(Object::Array {
@@ -210,7 +211,7 @@ fn word_of(word: &Text) -> Node {
     }
 }
 
-fn date_of(text: &Text) -> Result<Node, Reason> {
+fn date_of(text: &Text) -> Result<Node, DecodeReason> {
     let instant: Option<Timestamp> = text.as_str().and_then(|text| text.parse().ok());
     let millis = instant.ok_or("a date up to the year 9999")?.as_millisecond();
     #[expect(clippy::cast_precision_loss, reason = "milliseconds until the year 9999 fit in f64")]

@@ -13,9 +13,9 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 
 /// What in a value the format has no word for.
-type Reason = &'static str;
+type EncodeReason = &'static str;
 
-const TOO_DEEP: Reason = "a value nested less than 129 deep";
+const TOO_DEEP: EncodeReason = "a value nested less than 129 deep";
 
 /// A value in the format's words.
 pub(super) struct Encoded {
@@ -24,11 +24,11 @@ pub(super) struct Encoded {
     /// Whether it stands as itself, in `value`, not in `valueEncoded`.
     pub(super) plain: bool,
     /// What was changed.
-    pub(super) notes: Vec<Reason>,
+    pub(super) notes: Vec<EncodeReason>,
 }
 
 /// Encodes a value, or says what in it has no word.
-pub(super) fn encode(value: &Value) -> Result<Encoded, Reason> {
+pub(super) fn encode(value: &Value) -> Result<Encoded, EncodeReason> {
     let uses = uses(value);
     if let Some(json) = plain(value, &uses) {
         return Ok(Encoded { json, plain: true, notes: Vec::new() });
@@ -45,11 +45,11 @@ struct Encoder<'a> {
     uses: Vec<usize>,
     ids: Vec<Option<u32>>,
     last: u32,
-    notes: Vec<Reason>,
+    notes: Vec<EncodeReason>,
 }
 
 impl Encoder<'_> {
-    fn encoded(&mut self, node: &Node, depth: usize) -> Result<Json, Reason> {
+    fn encoded(&mut self, node: &Node, depth: usize) -> Result<Json, EncodeReason> {
         if depth > MAX_VALUE_DEPTH {
             return Err(TOO_DEEP);
         }
@@ -64,8 +64,8 @@ impl Encoder<'_> {
         })
     }
 
-    fn object(&mut self, position: usize, depth: usize) -> Result<Json, Reason> {
-        const DANGLING: Reason = "a reference into its heap";
+    fn object(&mut self, position: usize, depth: usize) -> Result<Json, EncodeReason> {
+        const DANGLING: EncodeReason = "a reference into its heap";
         if let Some(id) = self.ids.get(position).ok_or(DANGLING)? {
             return Ok(Json::object([("ref", Json::Number(f64::from(*id)))]));
         }
@@ -111,7 +111,7 @@ impl Encoder<'_> {
         position: usize,
         object: &Object,
         depth: usize,
-    ) -> Result<Json, Reason> {
+    ) -> Result<Json, EncodeReason> {
         self.last += 1;
         let id = self.last;
         self.ids[position] = Some(id);
@@ -151,7 +151,7 @@ impl Encoder<'_> {
         Ok(Json::object([(tag, Json::Array(items)), ("id", Json::Number(f64::from(id)))]))
     }
 
-    fn view(&mut self, view: &Object, kind: &str) -> Result<Json, Reason> {
+    fn view(&mut self, view: &Object, kind: &str) -> Result<Json, EncodeReason> {
         let known = TYPED_ARRAYS.iter().find(|array| array.kind == kind);
         let word = known.ok_or("a typed array that the format knows, no DataView")?.word;
         let Object::View { buffer: Node::Ref(buffer), .. } = view else {
@@ -181,10 +181,10 @@ fn pair(key: Json, value: Json) -> Json {
 }
 
 /// What the format has for an error.
-const NO_ERROR: Reason = "an Error with a message and a stack, without a cause";
+const NO_ERROR: EncodeReason = "an Error with a message and a stack, without a cause";
 
 /// Message and stack are strings in the format, and it has no cause.
-fn error(name: &str, message: &Node, stack: &Node) -> Result<Json, Reason> {
+fn error(name: &str, message: &Node, stack: &Node) -> Result<Json, EncodeReason> {
     let (Node::String(message), Node::String(stack)) = (message, stack) else {
         return Err(NO_ERROR);
     };
@@ -194,8 +194,8 @@ fn error(name: &str, message: &Node, stack: &Node) -> Result<Json, Reason> {
 }
 
 /// A date as `Date.prototype.toJSON` writes it.
-fn iso(time: &Node) -> Result<String, Reason> {
-    const EXPECTED: Reason = "a valid Date from the year 0 to 9999";
+fn iso(time: &Node) -> Result<String, EncodeReason> {
+    const EXPECTED: EncodeReason = "a valid Date from the year 0 to 9999";
     let Node::Number(number) = time else {
         return Err(EXPECTED);
     };
@@ -209,7 +209,7 @@ fn iso(time: &Node) -> Result<String, Reason> {
 }
 
 /// What was expected instead of an object that the format has no word for.
-fn wordless(object: &Object) -> Reason {
+fn wordless(object: &Object) -> EncodeReason {
     match object {
         Object::Boxed { .. } => "no boxed primitive",
         Object::Blob { .. } => "no Blob",

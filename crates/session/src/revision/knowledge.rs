@@ -29,7 +29,7 @@ pub struct Within {
 pub struct Knowledge(Vec<Within>);
 
 /// A place in a session: a kind of a site, or of what is no site's.
-pub type Place<'a> = (Option<&'a Site>, StateKind);
+pub type SessionPlace<'a> = (Option<&'a Site>, StateKind);
 
 impl Knowledge {
     /// Of the whole session.
@@ -117,7 +117,7 @@ impl Knowledge {
     }
 
     /// How far each actor had come in a place; none where it does not speak of that.
-    pub fn at(&self, (site, kind): Place<'_>) -> Option<Vector> {
+    pub fn at(&self, (site, kind): SessionPlace<'_>) -> Option<Vector> {
         let has = self.0.iter().filter(|within| within.view.has(site, kind));
         has.map(|within| within.vector.clone()).reduce(|all, one| all.join(&one))
     }

@@ -25,7 +25,9 @@ pub mod vector;
 pub use knowledge::{Knowledge, Within};
 pub use merge::{Decisions, LeftOut, Merged, MergedFrom, merge, merge_views};
 pub use offer::{Offer, Refused};
-pub use replica::{Author, Change, Content, HISTORY_MAX, MergePlan, Replica, deleted_checksum};
+pub use replica::{
+    Author, Content, HISTORY_MAX, MergePlan, Replica, ReplicaChange, deleted_checksum,
+};
 pub use trail::Trail;
 pub use vector::{Actor, Epoch, Order, Vector};
 

@@ -12,7 +12,7 @@ mod fold;
 mod merged;
 mod write;
 
-pub use exchange::Change;
+pub use exchange::ReplicaChange;
 pub use merged::MergePlan;
 
 use super::trail::Trail;

@@ -1,6 +1,6 @@
 //! What people's own files are, what is read of them, and what is said of the rest.
 
-use baton_session::import::{Form, ImportError, read, text};
+use baton_session::import::{FileForm, ImportError, read, text};
 use baton_session::receipt::ReceiptItem;
 use baton_session::wire::{self, SessionFile};
 use baton_session::{Cookie, State, playwright};
@@ -219,7 +219,7 @@ fn a_state_in_another_document_is_found_and_the_rest_of_that_is_named() {
     let own = wire::write(&SessionFile { state: State::default(), ..SessionFile::default() });
     let own: Value = serde_json::from_str(&own).unwrap();
     let within = read(json!({"session": own}).to_string().as_bytes()).unwrap();
-    assert_eq!(within.form, Form::SessionFile);
+    assert_eq!(within.form, FileForm::SessionFile);
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn whatever_is_refused_is_told_by_what_it_is() {
     this is a text in an unknown encoding; expected UTF-8 or UTF-16, found byte 2 to be neither
     this is no text; expected a session file, a Playwright storageState, a list of cookies in JSON, or a cookies.txt
     ");
-    assert!(matches!(text(b"PK\x03\x04"), Err(ImportError::Other { form: Form::Archive })));
+    assert!(matches!(text(b"PK\x03\x04"), Err(ImportError::Other { form: FileForm::Archive })));
 }
 
 #[test]

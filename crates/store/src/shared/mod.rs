@@ -100,7 +100,7 @@ const ENTRY_MAX: u64 = 1 << 20;
 
 /// Whose revisions they are. What is sealed opens for no other.
 #[derive(Debug, Clone)]
-struct Belongs {
+struct RevisionsOwner {
     owner: Owner,
     session: SessionId,
 }
@@ -112,7 +112,7 @@ struct Blobs {
     body: Vec<u8>,
 }
 
-impl Belongs {
+impl RevisionsOwner {
     /// Seals both. What could not be opened again is refused.
     fn seal(&self, seal: &Seal, body: &[u8], entry: &[u8]) -> Result<Blobs, StoreError> {
         self.refuse_large(body, BODY_MAX)?;
@@ -170,7 +170,7 @@ impl Store {
         let Some(row) = row else { return Ok(None) };
         let generation = Generation(row.try_get("generation")?);
         let body: Vec<u8> = row.try_get("body")?;
-        let (seal, belongs) = (self.seal(), Belongs { owner: owner.clone(), session });
+        let (seal, belongs) = (self.seal(), RevisionsOwner { owner: owner.clone(), session });
         let shared = blocking(move || belongs.open(&seal, &body)).await??;
         Ok(Some((generation, shared)))
     }
@@ -207,10 +207,10 @@ impl Store {
         let Some(first) = rows.first() else { return Ok((Generation::default(), Vec::new())) };
         let generation = Generation(first.try_get("generation")?);
         let found = rows.iter().filter_map(|row| entry(row, owner).transpose());
-        let sealed: Vec<(Belongs, Vec<u8>)> = found.collect::<Result<_, _>>()?;
+        let sealed: Vec<(RevisionsOwner, Vec<u8>)> = found.collect::<Result<_, _>>()?;
         let seal = self.seal();
         let opened = blocking(move || {
-            let open = |(belongs, sealed): (Belongs, Vec<u8>)| {
+            let open = |(belongs, sealed): (RevisionsOwner, Vec<u8>)| {
                 let entry = belongs.open_entry(&seal, &sealed);
                 Some((belongs.session, entry.inspect_err(warn).ok()?))
             };
@@ -237,9 +237,9 @@ impl Store {
 }
 
 /// The session of a row, with its sealed entry; none when the owner shares nothing any more.
-fn entry(row: &AnyRow, owner: &Owner) -> Result<Option<(Belongs, Vec<u8>)>, StoreError> {
+fn entry(row: &AnyRow, owner: &Owner) -> Result<Option<(RevisionsOwner, Vec<u8>)>, StoreError> {
     let Some(sealed) = row.try_get::<Option<Vec<u8>>, _>("entry")? else { return Ok(None) };
-    Ok(Some((Belongs { owner: owner.clone(), session: word(row, "session")? }, sealed)))
+    Ok(Some((RevisionsOwner { owner: owner.clone(), session: word(row, "session")? }, sealed)))
 }
 
 fn warn(error: &StoreError) {
@@ -281,7 +281,7 @@ impl Store {
     }
 
     async fn seal_shared(&self, commit: &CommitShared<'_>) -> Result<Blobs, StoreError> {
-        let belongs = Belongs { owner: commit.owner.clone(), session: commit.session };
+        let belongs = RevisionsOwner { owner: commit.owner.clone(), session: commit.session };
         let body = serde_json::to_vec(commit.shared).map_err(|error| belongs.corrupt(error))?;
         let (seal, entry) = (self.seal(), commit.entry.clone());
         blocking(move || belongs.seal(&seal, &body, &entry)).await?

@@ -1,6 +1,6 @@
 //! Fetches snapshots: one by its id, the one that a person means, or a page of them, newest first.
 
-use super::manifest::{self, Base, Belongs, List};
+use super::manifest::{self, BaseList, List, ManifestOwner};
 use super::{Snapshot, total};
 use crate::blocking::blocking;
 use crate::error::StoreError;
@@ -125,9 +125,10 @@ impl Sealed {
     pub(super) fn open(
         self,
         seal: &Seal,
-        opened: &mut Option<Base>,
+        opened: &mut Option<BaseList>,
     ) -> Result<Snapshot, StoreError> {
-        let belongs = Belongs { owner: &self.owner, session: self.session, snapshot: self.id };
+        let belongs =
+            ManifestOwner { owner: &self.owner, session: self.session, snapshot: self.id };
         let base = || base(seal, &belongs, self.list, opened);
         let parts = manifest::open(seal, &belongs, &self.manifest, base)
             .map_err(|why| StoreError::SnapshotCorrupt { id: self.id, why })?;
@@ -148,15 +149,15 @@ impl Sealed {
 
 fn base(
     seal: &Seal,
-    to: &Belongs,
+    to: &ManifestOwner,
     list: Option<List>,
-    opened: &mut Option<Base>,
-) -> Result<Base, String> {
+    opened: &mut Option<BaseList>,
+) -> Result<BaseList, String> {
     let list = list.ok_or("expected the list that it differs from, found none")?;
     if let Some(base) = opened.as_ref().filter(|base| base.list.id == list.id) {
         return Ok(base.clone());
     }
-    let base = Base { parts: manifest::open_list(seal, to, &list)?, list };
+    let base = BaseList { parts: manifest::open_list(seal, to, &list)?, list };
     *opened = Some(base.clone());
     Ok(base)
 }

@@ -28,7 +28,7 @@ const SHARED_BY: i64 = 8;
 const LIKENESS: usize = 4;
 
 /// Which snapshot a manifest belongs to. It opens for no other.
-pub(super) struct Belongs<'a> {
+pub(super) struct ManifestOwner<'a> {
     pub(super) owner: &'a Owner,
     pub(super) session: SessionId,
     pub(super) snapshot: SnapshotId,
@@ -43,7 +43,7 @@ pub(super) struct List {
 
 /// A list, and what is in it.
 #[derive(Debug, Clone)]
-pub(super) struct Base {
+pub(super) struct BaseList {
     pub(super) list: List,
     pub(super) parts: Vec<PartRef>,
 }
@@ -74,16 +74,16 @@ pub(super) struct Current {
 }
 
 /// Seals a list of parts by itself.
-fn seal_whole(seal: &Seal, to: &Belongs, parts: &[PartRef]) -> Result<Vec<u8>, SealError> {
+fn seal_whole(seal: &Seal, to: &ManifestOwner, parts: &[PartRef]) -> Result<Vec<u8>, SealError> {
     seal_json(seal, &Manifest::Whole(lines(parts)), &subject("manifest", to))
 }
 
 /// Seals how a list of parts differs from `base`.
 fn seal_changes(
     seal: &Seal,
-    to: &Belongs,
+    to: &ManifestOwner,
     parts: &[PartRef],
-    base: &Base,
+    base: &BaseList,
 ) -> Result<Vec<u8>, SealError> {
     let (gone, now) = changes(&base.parts, parts);
     let gone = gone.into_iter().map(|part| (part.kind, part.name.clone())).collect();
@@ -102,14 +102,14 @@ fn count_changes(from: &[PartRef], to: &[PartRef]) -> usize {
 /// from.
 pub(super) fn open(
     seal: &Seal,
-    to: &Belongs,
+    to: &ManifestOwner,
     sealed: &[u8],
-    base: impl FnOnce() -> Result<Base, String>,
+    base: impl FnOnce() -> Result<BaseList, String>,
 ) -> Result<Vec<PartRef>, String> {
     match open_json(seal, sealed, &subject("manifest", to))? {
         Manifest::Whole(lines) => lines.into_iter().map(reference).collect(),
         Manifest::Changes { list, gone, now } => {
-            let Base { list: found, parts } = base()?;
+            let BaseList { list: found, parts } = base()?;
             if found.id != list {
                 return Err("expected the list that it differs from, found another".to_owned());
             }
@@ -128,12 +128,21 @@ pub(super) fn open(
 }
 
 /// Seals a list for others to differ from.
-fn seal_list(seal: &Seal, to: &Belongs, id: &str, parts: &[PartRef]) -> Result<Vec<u8>, SealError> {
+fn seal_list(
+    seal: &Seal,
+    to: &ManifestOwner,
+    id: &str,
+    parts: &[PartRef],
+) -> Result<Vec<u8>, SealError> {
     seal_json(seal, &lines(parts), &list_subject(to, id))
 }
 
 /// Opens a list that others differ from.
-pub(super) fn open_list(seal: &Seal, to: &Belongs, list: &List) -> Result<Vec<PartRef>, String> {
+pub(super) fn open_list(
+    seal: &Seal,
+    to: &ManifestOwner,
+    list: &List,
+) -> Result<Vec<PartRef>, String> {
     let lines: Vec<Line> = open_json(seal, &list.sealed, &list_subject(to, &list.id))?;
     lines.into_iter().map(reference).collect()
 }
@@ -193,12 +202,12 @@ fn parse_hash(digits: &str) -> Option<PartHash> {
     Some(PartHash(hash))
 }
 
-fn subject(what: &str, to: &Belongs) -> [String; 4] {
+fn subject(what: &str, to: &ManifestOwner) -> [String; 4] {
     [what.to_owned(), to.owner.to_string(), to.session.to_string(), to.snapshot.to_string()]
 }
 
 /// A list serves the snapshots of one session.
-fn list_subject(to: &Belongs, id: &str) -> [String; 4] {
+fn list_subject(to: &ManifestOwner, id: &str) -> [String; 4] {
     ["list".to_owned(), to.owner.to_string(), to.session.to_string(), id.to_owned()]
 }
 
@@ -206,7 +215,7 @@ fn list_subject(to: &Belongs, id: &str) -> [String; 4] {
 pub(super) fn seal_manifest(
     seal: &Seal,
     names: &PartIds,
-    to: &Belongs,
+    to: &ManifestOwner,
     parts: &[PartRef],
     current: Option<Current>,
 ) -> Result<(Vec<u8>, Option<List>), SealError> {
@@ -223,22 +232,22 @@ pub(super) fn seal_manifest(
 fn begin_list(
     seal: &Seal,
     names: &PartIds,
-    to: &Belongs,
+    to: &ManifestOwner,
     parts: &[PartRef],
-) -> Result<Base, SealError> {
+) -> Result<BaseList, SealError> {
     let id = names.list(&to.snapshot.to_string());
     let sealed = seal_list(seal, to, &id, parts)?;
-    Ok(Base { list: List { id, sealed }, parts: parts.to_vec() })
+    Ok(BaseList { list: List { id, sealed }, parts: parts.to_vec() })
 }
 
 impl Current {
     /// The list, if one more snapshot is to differ from it. One that is damaged is of no use.
-    fn for_one_more(self, seal: &Seal, to: &Belongs, parts: &[PartRef]) -> Option<Base> {
+    fn for_one_more(self, seal: &Seal, to: &ManifestOwner, parts: &[PartRef]) -> Option<BaseList> {
         let Self { list, shared_by } = self;
         if shared_by >= SHARED_BY {
             return None;
         }
-        let base = Base { parts: open_list(seal, to, &list).ok()?, list };
+        let base = BaseList { parts: open_list(seal, to, &list).ok()?, list };
         let is_alike = count_changes(&base.parts, parts) * LIKENESS <= parts.len();
         is_alike.then_some(base)
     }

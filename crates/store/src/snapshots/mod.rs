@@ -20,7 +20,7 @@ use crate::store::Store;
 use crate::{leases, sessions};
 use baton_session::{Owner, Part, PartRef, Session, SessionId, SnapshotId, SnapshotReason, Term};
 use jiff::Timestamp;
-use manifest::{Belongs, Current, LIST_PLACE, List, insert_list, seal_manifest};
+use manifest::{Current, LIST_PLACE, List, ManifestOwner, insert_list, seal_manifest};
 use prune::{extend_spans, try_prune};
 use sqlx::AnyConnection;
 use std::collections::{BTreeMap, BTreeSet};
@@ -136,7 +136,7 @@ fn draft(
         places.insert(names.place(part.kind, &part.name), id.clone());
         ids.insert(id, part.clone());
     }
-    let belongs = Belongs { owner: &new.owner, session: new.session, snapshot: new.id };
+    let belongs = ManifestOwner { owner: &new.owner, session: new.session, snapshot: new.id };
     let (manifest, list) = seal_manifest(seal, &names, &belongs, &parts, current)
         .map_err(|error| StoreError::SnapshotCorrupt { id: new.id, why: error.to_string() })?;
     places.extend(list.as_ref().map(|list| (LIST_PLACE.to_owned(), list.id.clone())));

@@ -19,10 +19,10 @@ const REFUSED_MAX: usize = 256;
 
 /// What is known of the directory.
 #[derive(Default, Clone)]
-pub struct FolderState(Arc<Mutex<Known>>);
+pub struct FolderState(Arc<Mutex<KnownDirectory>>);
 
 #[derive(Default)]
-struct Known {
+struct KnownDirectory {
     begun: bool,
     files: BTreeMap<String, KnownFile>,
     refused: BTreeMap<String, RefusedFile>,
@@ -41,13 +41,13 @@ struct KnownFile {
 }
 
 /// How a file looks, and the hash of its bytes where they were read.
-pub type Looks = (Mark, Option<PartHash>);
+pub type FileLooks = (Mark, Option<PartHash>);
 
 /// What a file is found to be.
 #[derive(Clone)]
 pub(crate) enum FileContent {
     /// A session, and who can read it: what was in it is in the database.
-    Session(Box<Standing>),
+    Session(Box<FileStanding>),
     /// A sync file that is for others, or by somebody whom nobody knows here.
     Foreign(Box<IndexLine>),
     /// No sync file, or one that was changed.
@@ -56,7 +56,7 @@ pub(crate) enum FileContent {
 
 /// How far a session has come in a file.
 #[derive(Debug, Clone)]
-pub(crate) struct Standing {
+pub(crate) struct FileStanding {
     pub(crate) session: SessionId,
     pub(crate) deleted: bool,
     pub(crate) line: IndexLine,
@@ -68,7 +68,7 @@ pub(crate) struct Standing {
     is_plain: bool,
 }
 
-impl Standing {
+impl FileStanding {
     /// What a file says, which has this many bytes.
     pub(crate) fn of(file: &SyncFile, bytes: u64) -> Self {
         let sync = &file.head.sync;
@@ -97,7 +97,7 @@ impl Standing {
     }
 }
 
-impl Standing {
+impl FileStanding {
     /// Whether a file that this node wrote tells nobody what it must not, and shows what is set.
     fn is_as_wanted(&self, readers: &Readers) -> bool {
         !self.recipients.iter().any(|one| readers.bars(*one))
@@ -106,7 +106,7 @@ impl Standing {
 }
 
 impl FolderState {
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, KnownDirectory> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -133,7 +133,7 @@ impl FolderState {
     }
 
     /// Files that look as they did, but have to be looked at once more, and what they held.
-    pub(crate) fn doubtful(&self) -> Vec<(String, Looks)> {
+    pub(crate) fn doubtful(&self) -> Vec<(String, FileLooks)> {
         let known = self.lock();
         let doubtful = known.files.iter().filter(|(_, seen)| !seen.settled);
         doubtful.map(|(name, seen)| (name.clone(), (seen.mark, seen.digest))).collect()
@@ -143,13 +143,13 @@ impl FolderState {
         self.lock().files.entry(name.to_owned()).and_modify(|seen| seen.settled = true);
     }
 
-    pub(crate) fn knows(&self, name: &str, (mark, digest): Looks, said: FileContent) {
+    pub(crate) fn knows(&self, name: &str, (mark, digest): FileLooks, said: FileContent) {
         let mut known = self.lock();
         known.refused.remove(name);
         known.files.insert(name.to_owned(), KnownFile { mark, digest, settled: false, said });
     }
 
-    pub(crate) fn refuses(&self, name: &str, looks: Looks, said: FileContent, reason: String) {
+    pub(crate) fn refuses(&self, name: &str, looks: FileLooks, said: FileContent, reason: String) {
         self.knows(name, looks, said);
         let mut known = self.lock();
         if known.refused.len() < REFUSED_MAX {

@@ -36,7 +36,7 @@ impl SeenRevision {
 
 /// Of what something is seen, and by whom.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Key {
+pub(crate) struct GivenKey {
     pub(crate) owner: Owner,
     pub(crate) revision: RevisionId,
     pub(crate) view: View,
@@ -45,22 +45,22 @@ pub(crate) struct Key {
 
 /// What was shown last.
 #[derive(Debug, Default)]
-pub struct Looks(Mutex<Remembered>);
+pub struct ShownLately(Mutex<Remembered>);
 
 #[derive(Debug, Default)]
 struct Remembered {
-    seen: HashMap<Key, Arc<SeenRevision>>,
+    seen: HashMap<GivenKey, Arc<SeenRevision>>,
     /// From the oldest to the newest.
-    order: VecDeque<Key>,
+    order: VecDeque<GivenKey>,
     bytes: u64,
 }
 
-impl Looks {
-    pub(crate) fn get(&self, key: &Key) -> Option<Arc<SeenRevision>> {
+impl ShownLately {
+    pub(crate) fn get(&self, key: &GivenKey) -> Option<Arc<SeenRevision>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).seen.get(key).cloned()
     }
 
-    pub(crate) fn put(&self, key: Key, seen: &Arc<SeenRevision>) {
+    pub(crate) fn put(&self, key: GivenKey, seen: &Arc<SeenRevision>) {
         if seen.bytes() > MADE_MAX {
             return;
         }

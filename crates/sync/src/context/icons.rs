@@ -19,7 +19,7 @@ const FAILED: Duration = Duration::from_secs(30);
 
 /// What was asked: which peer, as it was then, for the icon of which session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Key {
+pub(crate) struct IconKey {
     owner: Owner,
     node: NodeId,
     added_at: Timestamp,
@@ -28,7 +28,7 @@ pub(crate) struct Key {
     session: Option<SessionId>,
 }
 
-impl Key {
+impl IconKey {
     /// The icon of a session at a peer.
     pub(crate) fn of(peer: &Peer, session: SessionId) -> Self {
         Self {
@@ -68,18 +68,18 @@ impl IconAnswer {
 
 /// What peers said lately.
 #[derive(Debug, Default)]
-pub struct KnownIcons(Mutex<HashMap<Key, (Instant, IconAnswer)>>);
+pub struct KnownIcons(Mutex<HashMap<IconKey, (Instant, IconAnswer)>>);
 
 impl KnownIcons {
     /// What a peer said of this, or that it does not answer at all; nothing when that is to be asked.
-    pub(crate) fn get(&self, key: &Key, now: Instant) -> Option<IconAnswer> {
+    pub(crate) fn get(&self, key: &IconKey, now: Instant) -> Option<IconAnswer> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let said = |key: &Key| known.get(key).filter(|one| is_fresh(one, now));
+        let said = |key: &IconKey| known.get(key).filter(|one| is_fresh(one, now));
         said(key).or_else(|| said(&key.any())).map(|(_, said)| said.clone())
     }
 
     /// Remembers what it said, in the place of the oldest when there is no room.
-    pub(crate) fn put(&self, key: Key, said: IconAnswer, now: Instant) {
+    pub(crate) fn put(&self, key: IconKey, said: IconAnswer, now: Instant) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|_, one| is_fresh(one, now));
         if known.len() >= MOST && !known.contains_key(&key) {
@@ -100,10 +100,10 @@ fn is_fresh((since, said): &(Instant, IconAnswer), now: Instant) -> bool {
 mod tests {
     use super::*;
 
-    fn key(session: u16) -> Key {
+    fn key(session: u16) -> IconKey {
         let [high, low] = session.to_be_bytes();
         let random = [high, low, 0, 0, 0, 0, 0, 0, 0, 0];
-        Key {
+        IconKey {
             owner: "local".parse().unwrap(),
             node: NodeId::new(Timestamp::UNIX_EPOCH, [7; 10]),
             added_at: Timestamp::UNIX_EPOCH,
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(icons.get(&key(0), later), Some(icon()));
         assert_eq!(icons.get(&key(1), later), Some(IconAnswer::None));
         assert_eq!(icons.get(&key(0), now + FRESH), None);
-        let of_another = Key { owner: "ada".parse().unwrap(), ..key(0) };
+        let of_another = IconKey { owner: "ada".parse().unwrap(), ..key(0) };
         assert_eq!(icons.get(&of_another, later), None);
     }
 
@@ -135,9 +135,9 @@ mod tests {
         let (icons, now) = (KnownIcons::default(), Instant::now());
         icons.put(key(0), icon(), now);
         icons.put(key(0).any(), IconAnswer::Failed("gone".into()), now);
-        let anew = Key { added_at: Timestamp::MAX, ..key(0) };
+        let anew = IconKey { added_at: Timestamp::MAX, ..key(0) };
         let limits = serde_json::json!({ "give": { "sites": ["shop.test"] } });
-        let limited = Key { limits: serde_json::from_value(limits).unwrap(), ..key(0) };
+        let limited = IconKey { limits: serde_json::from_value(limits).unwrap(), ..key(0) };
         for other in [anew, limited] {
             assert_eq!(icons.get(&other, now), None);
         }

@@ -15,7 +15,7 @@ use crate::webhooks::Webhooks;
 use baton_net::outbound::Outbound;
 use baton_runtime::Runtime;
 use folder::FolderState;
-use given::{Given, IndexCache, Looks};
+use given::{Given, IndexCache, ShownLately};
 use icons::KnownIcons;
 use peers::{Statuses, Watches};
 use std::num::NonZeroU64;
@@ -60,7 +60,7 @@ pub struct Own {
     /// What is shared, by owner.
     pub indexes: Arc<IndexCache>,
     /// What peers were shown who are given a part of sessions.
-    pub looks: Arc<Looks>,
+    pub looks: Arc<ShownLately>,
     /// Which icons peers gave.
     pub icons: Arc<KnownIcons>,
     /// What lies in the sync directory.

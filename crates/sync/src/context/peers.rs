@@ -17,10 +17,10 @@ const MOST: usize = 10_000;
 
 /// What was seen of peers lately. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub struct Statuses(Arc<Mutex<Known>>);
+pub struct Statuses(Arc<Mutex<KnownPeers>>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownPeers {
     seen: HashMap<NodeId, LastSeen>,
     /// Those that have said that this node is pending there, since they last let it in.
     waiting: HashSet<NodeId>,
@@ -73,7 +73,7 @@ impl Statuses {
         seen.filter(|seen| seen.at.elapsed() < FRESH).cloned()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, KnownPeers> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

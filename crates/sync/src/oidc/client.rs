@@ -5,7 +5,7 @@
 //! what that one was told, be it a token or that there is none. So a provider is asked once, however
 //! many sessions move.
 
-use super::provider::{Answered, Document, Issuer, Provider, ProviderError};
+use super::provider::{Answered, Issuer, Provider, ProviderError, ProviderMetadata};
 use backon::{ExponentialBuilder, Retryable};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -196,7 +196,7 @@ fn read(
 
 /// How clients may prove who they are there. The form comes first: what a header does to a secret with
 /// special characters is not the same everywhere.
-fn proofs(document: &Document) -> Vec<Proof> {
+fn proofs(document: &ProviderMetadata) -> Vec<Proof> {
     let Some(listed) = &document.token_endpoint_auth_methods_supported else {
         return vec![Proof::Header];
     };
@@ -224,10 +224,10 @@ struct Inner {
 
 /// What is known of one client.
 #[derive(Debug, Default)]
-struct Place(tokio::sync::Mutex<Known>);
+struct Place(tokio::sync::Mutex<KnownToken>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownToken {
     token: Option<Token>,
     /// When there was none, and why.
     failed: Option<(Instant, ProviderError)>,
@@ -261,12 +261,12 @@ impl Tokens {
         // What a provider is asked takes more room than a future should that most of the time needs none.
         match Box::pin(self.fetch(client)).await {
             Ok(token) => {
-                *known = Known { token: Some(token.clone()), failed: None };
+                *known = KnownToken { token: Some(token.clone()), failed: None };
                 Ok(FoundToken { token, is_kept: false })
             }
             Err(error) => {
                 tracing::warn!(client = client.id, %error, "there is no token");
-                *known = Known { token: None, failed: Some((Instant::now(), error.clone())) };
+                *known = KnownToken { token: None, failed: Some((Instant::now(), error.clone())) };
                 Err(error)
             }
         }

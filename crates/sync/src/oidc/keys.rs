@@ -28,14 +28,14 @@ const MOST: usize = 100;
 pub(super) struct Keys {
     issuer: Issuer,
     outbound: Outbound,
-    known: Mutex<Known>,
+    known: Mutex<KnownKeys>,
     /// Held by whoever asks the provider.
     asking: tokio::sync::Mutex<Asked>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
-    keys: HashMap<String, Key>,
+struct KnownKeys {
+    keys: HashMap<String, SigningKey>,
     at: Option<Instant>,
 }
 
@@ -48,7 +48,7 @@ struct Asked {
 
 /// A key, and the one way in which it signs.
 #[derive(Debug, Clone)]
-pub(super) struct Key {
+pub(super) struct SigningKey {
     pub(super) algorithm: Algorithm,
     pub(super) key: Arc<DecodingKey>,
 }
@@ -64,7 +64,7 @@ impl Keys {
     }
 
     /// The key of this id, for which the provider is asked when that may help.
-    pub(super) async fn find(&self, id: &str) -> Result<Key, TokenRefusal> {
+    pub(super) async fn find(&self, id: &str) -> Result<SigningKey, TokenRefusal> {
         if let Some(key) = self.known(id, FRESH) {
             return Ok(key);
         }
@@ -89,7 +89,7 @@ impl Keys {
         })
     }
 
-    fn known(&self, id: &str, oldest: Duration) -> Option<Key> {
+    fn known(&self, id: &str, oldest: Duration) -> Option<SigningKey> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let is_recent = known.at.is_some_and(|at| at.elapsed() < oldest);
         known.keys.get(id).filter(|_| is_recent).cloned()
@@ -104,13 +104,13 @@ impl Keys {
         let keys: HashMap<_, _> = listed.keys.iter().take(MOST).filter_map(read).collect();
         tracing::info!(issuer = %self.issuer, keys = keys.len(), "fetched the provider's keys");
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        *known = Known { keys, at: Some(Instant::now()) };
+        *known = KnownKeys { keys, at: Some(Instant::now()) };
         Ok(())
     }
 }
 
 /// A key that signs in a way which is taken here; others may stand beside it.
-fn read(listed: &Value) -> Option<(String, Key)> {
+fn read(listed: &Value) -> Option<(String, SigningKey)> {
     let jwk: Jwk = serde_json::from_value(listed.clone()).ok()?;
     let algorithm = match &jwk.algorithm {
         AlgorithmParameters::RSA(_) => Algorithm::RS256,
@@ -123,7 +123,7 @@ fn read(listed: &Value) -> Option<(String, Key)> {
     let signs = matches!(jwk.common.public_key_use, None | Some(PublicKeyUse::Signature))
         && jwk.common.key_algorithm.is_none_or(|one| one.to_string() == name(algorithm));
     let key = DecodingKey::from_jwk(&jwk).ok().filter(|_| signs)?;
-    Some((jwk.common.key_id?, Key { algorithm, key: Arc::new(key) }))
+    Some((jwk.common.key_id?, SigningKey { algorithm, key: Arc::new(key) }))
 }
 
 /// The longest text of a token that is repeated, in characters.

@@ -137,7 +137,7 @@ impl ProviderError {
 
 /// What a provider says of itself (`OpenID` Connect Discovery 1.0, section 3).
 #[derive(Debug, Deserialize)]
-pub(super) struct Document {
+pub(super) struct ProviderMetadata {
     issuer: String,
     pub(super) token_endpoint: Option<Url>,
     pub(super) jwks_uri: Option<Url>,
@@ -158,8 +158,8 @@ pub(super) struct Answered {
 
 impl Provider<'_> {
     /// What it says of itself. Another name than the one it is known by is another provider.
-    pub(super) async fn document(&self) -> Result<Document, ProviderError> {
-        let document: Document = self.fetch(&self.issuer.document()).await?;
+    pub(super) async fn document(&self) -> Result<ProviderMetadata, ProviderError> {
+        let document: ProviderMetadata = self.fetch(&self.issuer.document()).await?;
         if document.issuer == self.issuer.as_str() {
             return Ok(document);
         }

@@ -3,7 +3,7 @@
 //! The one idea: nothing that a token says of itself is believed before its signature is good, but for
 //! who gave it out and which key it names; and these only tell which key it is checked with.
 
-use super::keys::{Claims, Key, Keys, shown};
+use super::keys::{Claims, Keys, SigningKey, shown};
 use super::provider::Issuer;
 use super::refusal::{Strangers, TokenRefusal};
 use baton_net::outbound::Outbound;
@@ -119,7 +119,7 @@ impl TokenVerifier {
     }
 
     /// What a token says that the provider has signed, and that counts now and here.
-    fn verify(&self, token: &str, key: &Key) -> Result<Claims, TokenRefusal> {
+    fn verify(&self, token: &str, key: &SigningKey) -> Result<Claims, TokenRefusal> {
         let settings = &self.0.settings;
         let mut expected = Validation::new(key.algorithm);
         expected.leeway = settings.leeway.as_secs();

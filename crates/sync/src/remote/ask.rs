@@ -92,7 +92,7 @@ impl Remote {
             .with_max_delay(Duration::from_secs(5))
             .with_max_times(RETRIES)
             .with_jitter();
-        let asked = (|| self.ask_once(&ask)).retry(pauses).when(Failed::is_passing);
+        let asked = (|| self.ask_once(&ask)).retry(pauses).when(FailedRequest::is_passing);
         let limit = ask.within.unwrap_or(WHOLE_LIMIT);
         let Ok(asked) = timeout(limit, Box::pin(asked.into_future())).await else {
             return Err(SyncError::TooSlow { name: self.peer.name.clone() });
@@ -101,7 +101,7 @@ impl Remote {
     }
 
     /// Asks once; and once more, with another token, when one that was kept is refused.
-    pub(super) async fn ask_once(&self, ask: &Ask<'_>) -> Result<Vec<u8>, Failed> {
+    pub(super) async fn ask_once(&self, ask: &Ask<'_>) -> Result<Vec<u8>, FailedRequest> {
         let asked = Box::pin(self.ask_with_token(ask)).await;
         match &asked {
             Ok(_) => self.statuses.waits(self.peer.node, false),
@@ -111,7 +111,7 @@ impl Remote {
         asked
     }
 
-    async fn ask_with_token(&self, ask: &Ask<'_>) -> Result<Vec<u8>, Failed> {
+    async fn ask_with_token(&self, ask: &Ask<'_>) -> Result<Vec<u8>, FailedRequest> {
         let shown = self.way.show().await?;
         let asked = Box::pin(self.ask_as(ask, &shown)).await;
         if !asked.as_ref().is_err_and(|failed| failed.is_unknown) {
@@ -129,7 +129,7 @@ impl Remote {
     }
 
     /// Asks, and shows this.
-    async fn ask_as(&self, ask: &Ask<'_>, shown: &Shown) -> Result<Vec<u8>, Failed> {
+    async fn ask_as(&self, ask: &Ask<'_>, shown: &Shown) -> Result<Vec<u8>, FailedRequest> {
         let (mut request, signature) = self.request(ask, shown).await?;
         if let Some(limit) = ask.within {
             *request.timeout_mut() = Some(limit);
@@ -146,7 +146,7 @@ impl Remote {
         // What is sealed is a little longer than what is in it.
         let most = ask.limit.saturating_add(ask.limit / 1000).saturating_add(SMALL_MAX);
         let body = self.coming(ask, 0, bounded(response, most)).await?;
-        let body = body.map_err(|why| Failed::passing(self.broken(why)))?;
+        let body = body.map_err(|why| FailedRequest::passing(self.broken(why)))?;
         self.pace.count(sent + body.len()).await;
         let (parts, ()) = head.into_parts();
         let context = SealContext {
@@ -178,9 +178,9 @@ impl Remote {
     }
 
     /// A request that was cut off may go well the next time; one that took its time may not take it again.
-    fn cut(&self, error: reqwest::Error) -> Failed {
+    fn cut(&self, error: reqwest::Error) -> FailedRequest {
         let is_passing = !error.is_timeout();
-        Failed { is_passing, ..Failed::passing(self.unreachable(error)) }
+        FailedRequest { is_passing, ..FailedRequest::passing(self.unreachable(error)) }
     }
 
     /// A request, sealed and signed.
@@ -229,7 +229,7 @@ impl Remote {
         Ok((request, signature))
     }
 
-    async fn refused(&self, response: reqwest::Response) -> Failed {
+    async fn refused(&self, response: reqwest::Response) -> FailedRequest {
         let status = response.status();
         let body = bounded(response, SMALL_MAX).await.unwrap_or_default();
         let is_passing = matches!(status.as_u16(), 429 | 502..=504);
@@ -257,12 +257,12 @@ impl Remote {
             }
             Err(_) => SyncError::Denied { name, why: format!("HTTP status {status}") },
         };
-        Failed { error, is_passing, is_unknown, is_pending }
+        FailedRequest { error, is_passing, is_unknown, is_pending }
     }
 }
 
 /// A request that failed, and whether it may go well the next time.
-pub(super) struct Failed {
+pub(super) struct FailedRequest {
     pub(super) error: SyncError,
     is_passing: bool,
     /// Whether the peer does not know who asks.
@@ -271,7 +271,7 @@ pub(super) struct Failed {
     is_pending: bool,
 }
 
-impl Failed {
+impl FailedRequest {
     fn passing(error: SyncError) -> Self {
         Self { error, is_passing: true, is_unknown: false, is_pending: false }
     }
@@ -281,7 +281,7 @@ impl Failed {
     }
 }
 
-impl<E: Into<SyncError>> From<E> for Failed {
+impl<E: Into<SyncError>> From<E> for FailedRequest {
     fn from(error: E) -> Self {
         Self { error: error.into(), is_passing: false, is_unknown: false, is_pending: false }
     }

@@ -15,7 +15,7 @@ use crate::context::peers::Statuses;
 use crate::credential::{Credential, PeerAccess, TUNNEL};
 use crate::error::SyncError;
 use crate::identity::{Identity, SealKey};
-use ask::{Ask, Failed, Pace};
+use ask::{Ask, FailedRequest, Pace};
 use baton_api::Health;
 use baton_api::sync::{
     AskIndex, AskSeen, Exchange, FetchParts, IndexMark, NextIndex, NodeCard, Parcel,
@@ -122,7 +122,7 @@ impl Remote {
         // A provider that gives the token for it may be slow as well.
         match timeout(GREETING_LIMIT, Box::pin(self.ask_once(&ask))).await {
             Ok(Ok(_)) => Ok(()),
-            Ok(Err(Failed { error, .. })) => {
+            Ok(Err(FailedRequest { error, .. })) => {
                 tracing::debug!(peer = %self.peer.node, %error, "a greeting was refused");
                 Err(error)
             }

@@ -4,7 +4,7 @@
 //! the client cancelled it or it took too long, the server is told, and a late answer goes nowhere.
 //! Calls and questions are passed on under numbers of ours.
 
-use crate::bridge::client::Client;
+use crate::bridge::client::ClientWriter;
 use crate::bridge::message::{Asker, error, response, understood};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -21,7 +21,7 @@ const CALLS_AT_ONCE: usize = 32;
 
 /// How a call stands.
 #[derive(Debug, Clone)]
-pub(super) enum State {
+pub(super) enum CallState {
     /// It was begun, or the server spoke of it last, at that time.
     Waits(Instant),
     /// The server has answered; the answer went to the client, or is this.
@@ -37,16 +37,16 @@ struct Inner {
     begun: u64,
     /// Why the server ended, if it did.
     ended: Option<String>,
-    entries: HashMap<u64, Entry>,
+    entries: HashMap<u64, PendingCall>,
 }
 
 /// A call under way.
-pub(super) struct Entry {
+pub(super) struct PendingCall {
     /// Who of the client's side waits for it; none for our own.
     pub(super) asker: Option<Asker>,
     /// What progress of it is called.
     token: Option<Value>,
-    state: watch::Sender<State>,
+    state: watch::Sender<CallState>,
 }
 
 /// A call, for whoever waits for it.
@@ -56,7 +56,7 @@ pub(super) struct Call<'calls> {
     /// What the server calls it.
     pub(super) id: u64,
     /// How it stands.
-    pub(super) state: watch::Receiver<State>,
+    pub(super) state: watch::Receiver<CallState>,
 }
 
 /// Why a call cannot begin.
@@ -99,13 +99,13 @@ impl Calls {
         }
         inner.begun += 1;
         let id = inner.begun;
-        let (sender, state) = watch::channel(State::Waits(Instant::now()));
-        inner.entries.insert(id, Entry { asker, token, state: sender });
+        let (sender, state) = watch::channel(CallState::Waits(Instant::now()));
+        inner.entries.insert(id, PendingCall { asker, token, state: sender });
         Ok(Call { calls: self, input: input.clone(), id, state })
     }
 
     /// Takes the call that the server answers with this id; none when nobody waits for it.
-    pub(super) fn take(&self, id: &Value) -> Option<Entry> {
+    pub(super) fn take(&self, id: &Value) -> Option<PendingCall> {
         self.lock().entries.remove(&id.as_u64()?)
     }
 
@@ -114,7 +114,7 @@ impl Calls {
         let inner = self.lock();
         let entry = inner.entries.values().find(|entry| entry.token.as_ref() == Some(token));
         if let Some(entry) = entry {
-            entry.state.send_replace(State::Waits(Instant::now()));
+            entry.state.send_replace(CallState::Waits(Instant::now()));
         }
         entry.is_some()
     }
@@ -124,7 +124,7 @@ impl Calls {
         let mut inner = self.lock();
         inner.ended.get_or_insert_with(|| why.to_owned());
         for (_, entry) in inner.entries.drain() {
-            entry.state.send_replace(State::Ended(why.to_owned()));
+            entry.state.send_replace(CallState::Ended(why.to_owned()));
         }
     }
 
@@ -138,12 +138,12 @@ impl Calls {
     }
 }
 
-impl Entry {
+impl PendingCall {
     /// The server has answered: the client has the answer, or it is this one of ours.
     pub(super) fn answered(self, ours: Option<Result<&RawValue, &RawValue>>) {
         let text = |raw: &RawValue| raw.get().to_owned();
         let ours = ours.map(|outcome| outcome.map(text).map_err(text));
-        self.state.send_replace(State::Answered(ours));
+        self.state.send_replace(CallState::Answered(ours));
     }
 }
 
@@ -167,14 +167,14 @@ const LIMIT: Duration = Duration::from_mins(10);
 
 /// The questions that are open.
 pub(super) struct Questions {
-    client: Client,
+    client: ClientWriter,
     /// Whether the client can be asked at all.
     can_ask: bool,
     open: Mutex<HashMap<String, AbortHandle>>,
 }
 
 impl Questions {
-    pub(super) fn new(client: Client, can_ask: bool) -> Self {
+    pub(super) fn new(client: ClientWriter, can_ask: bool) -> Self {
         Self { client, can_ask, open: Mutex::default() }
     }
 
@@ -233,7 +233,7 @@ impl Drop for Questions {
 
 /// What went wrong, and what to do next.
 #[derive(Debug, Clone)]
-pub(super) struct Failure {
+pub(super) struct CallFailure {
     /// A stable word.
     code: &'static str,
     /// What was expected, and what was found.
@@ -242,7 +242,7 @@ pub(super) struct Failure {
     next: &'static str,
 }
 
-impl Failure {
+impl CallFailure {
     pub(super) fn new(code: &'static str, detail: impl Into<String>, next: &'static str) -> Self {
         Self { code, detail: detail.into(), next }
     }

@@ -5,7 +5,7 @@
 //! path, speaks WebSocket and is no web page, and leads to the node with the key of the data folder.
 //! Then bytes go both ways, until either side or the session ends, or another session is meant.
 
-use super::process::Secret;
+use super::process::AddressSecret;
 use super::session::Session;
 use anyhow::{Context as _, bail};
 use baton_api::AGENT_HEADER;
@@ -41,7 +41,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The address, as long as it is open.
 pub(super) struct Endpoint {
     url: String,
-    secret: Secret,
+    secret: AddressSecret,
     task: AbortHandle,
 }
 
@@ -58,7 +58,7 @@ impl Endpoint {
         let path = format!("/{secret}");
         let url = format!("ws://127.0.0.1:{port}{path}");
         let task = tokio::spawn(listen(listener, port, path.into(), session)).abort_handle();
-        Ok(Self { url, secret: Secret::new(&secret), task })
+        Ok(Self { url, secret: AddressSecret::new(&secret), task })
     }
 
     /// The address, which is a secret.
@@ -67,7 +67,7 @@ impl Endpoint {
     }
 
     /// What of it nobody else may read.
-    pub(super) fn secret(&self) -> Secret {
+    pub(super) fn secret(&self) -> AddressSecret {
         self.secret.clone()
     }
 }

@@ -18,10 +18,10 @@ mod session;
 pub(super) use process::Patience;
 pub(super) use server::Introduction;
 
-use super::client::Client;
+use super::client::ClientWriter;
 use super::message::{Incoming, Outcome, error};
 use super::node::{Nodes, SESSION};
-use calls::Failure;
+use calls::CallFailure;
 use endpoint::Endpoint;
 use process::{Scratch, say};
 use serde_json::{Value, json};
@@ -62,18 +62,18 @@ pub(super) struct Upstream {
     with: With,
     name: String,
     ours: BTreeSet<String>,
-    client: Client,
+    client: ClientWriter,
     session: Arc<Session>,
     captures: Captures,
     endpoint: Endpoint,
     scratch: Scratch,
     starts: tokio::sync::Mutex<Starts>,
-    state: Mutex<State>,
+    state: Mutex<ServerState>,
 }
 
 /// What is known of the server.
 #[derive(Default)]
-struct State {
+struct ServerState {
     introduction: Option<Introduction>,
     running: Option<Arc<Server>>,
     tools: Arc<Tools>,
@@ -89,7 +89,7 @@ impl Upstream {
     pub(super) async fn begin(
         mut with: With,
         ours: BTreeSet<String>,
-        client: Client,
+        client: ClientWriter,
         nodes: Arc<Nodes>,
         session: Option<String>,
     ) -> std::io::Result<Arc<Self>> {
@@ -127,7 +127,7 @@ impl Upstream {
         }
     }
 
-    async fn pass(self: &Arc<Self>, request: &Incoming) -> Result<(), Failure> {
+    async fn pass(self: &Arc<Self>, request: &Incoming) -> Result<(), CallFailure> {
         let session = self.session.active().await?;
         self.scratch.lead_to(session);
         let server = self.server().await?;
@@ -189,7 +189,7 @@ impl Upstream {
         self.state().running.clone()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ServerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -235,14 +235,14 @@ impl Starts {
 impl Upstream {
     /// The running server; started when it does not run. A start goes on when whoever asked for it
     /// has given up.
-    async fn server(self: &Arc<Self>) -> Result<Arc<Server>, Failure> {
+    async fn server(self: &Arc<Self>) -> Result<Arc<Server>, CallFailure> {
         if let Some(server) = self.running().filter(|server| server.lives()) {
             return Ok(server);
         }
         let upstream = Arc::clone(self);
         let started = tokio::spawn(async move { upstream.start().await }).await;
         let started = started.unwrap_or_else(|_| Err("a fault inside the bridge".to_owned()));
-        started.map_err(|why| Failure::new("server_not_started", why, LATER))
+        started.map_err(|why| CallFailure::new("server_not_started", why, LATER))
     }
 
     async fn start(self: Arc<Self>) -> Result<Arc<Server>, String> {

@@ -41,9 +41,9 @@ pub(super) struct Process {
 }
 
 /// What the process says, without the secret.
-pub(super) struct Output {
+pub(super) struct ProcessOutput {
     lines: BufReader<ChildStdout>,
-    secret: Secret,
+    secret: AddressSecret,
 }
 
 /// How much patience an end has.
@@ -61,8 +61,8 @@ impl Process {
         name: &str,
         command: &[String],
         environment: &BTreeMap<String, String>,
-        secret: Secret,
-    ) -> io::Result<(Self, mpsc::Sender<String>, Output)> {
+        secret: AddressSecret,
+    ) -> io::Result<(Self, mpsc::Sender<String>, ProcessOutput)> {
         let (program, arguments) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mut child = Command::new(program)
             .args(arguments)
@@ -82,7 +82,7 @@ impl Process {
         tokio::spawn(pass_on(name.to_owned(), errors, secret.clone()));
         let (lines, waiting) = mpsc::channel(WAITING);
         let writer = tokio::spawn(write(input, waiting));
-        let output = Output { lines: BufReader::with_capacity(BUFFER, output), secret };
+        let output = ProcessOutput { lines: BufReader::with_capacity(BUFFER, output), secret };
         Ok((Self { child, group, writer }, lines, output))
     }
 
@@ -137,7 +137,7 @@ impl Drop for Process {
     }
 }
 
-impl Output {
+impl ProcessOutput {
     /// The next line; none at the end.
     pub(super) async fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut line = Vec::new();
@@ -170,7 +170,7 @@ const PIECE_BYTES: usize = 2048;
 const WAITING_LINES: usize = 256;
 
 /// Passes on what a server writes, until it ends.
-async fn pass_on(name: String, errors: impl AsyncRead + Unpin, secret: Secret) {
+async fn pass_on(name: String, errors: impl AsyncRead + Unpin, secret: AddressSecret) {
     let mut pieces = Pieces { errors: BufReader::new(errors), secret, held: Vec::new() };
     while let Some(piece) = pieces.next().await {
         say(format!("{name}: {}", String::from_utf8_lossy(piece.trim_ascii_end())));
@@ -180,7 +180,7 @@ async fn pass_on(name: String, errors: impl AsyncRead + Unpin, secret: Secret) {
 /// What a server writes, line by line, or in pieces of long lines.
 struct Pieces<R> {
     errors: BufReader<R>,
-    secret: Secret,
+    secret: AddressSecret,
     /// The end of the piece before, in which the secret may begin.
     held: Vec<u8>,
 }
@@ -322,9 +322,9 @@ const HIDDEN: &str = "[redacted]";
 /// The random part of the browser's address, which nobody else may read: in what a server passes on, such
 /// as the error of a connection, something else stands in its place. Cheap to clone.
 #[derive(Clone)]
-pub(super) struct Secret(Arc<str>);
+pub(super) struct AddressSecret(Arc<str>);
 
-impl Secret {
+impl AddressSecret {
     pub(super) fn new(text: &str) -> Self {
         Self(text.into())
     }
@@ -353,7 +353,7 @@ mod tests {
         for before in PIECE_BYTES - 200..PIECE_BYTES + 10 {
             let text = format!("{}{secret}\n{secret}", "x".repeat(before));
             let (errors, held) = (BufReader::new(text.as_bytes()), Vec::new());
-            let mut pieces = Pieces { errors, secret: Secret::new(&secret), held };
+            let mut pieces = Pieces { errors, secret: AddressSecret::new(&secret), held };
             let mut passed = Vec::new();
             while let Some(piece) = pieces.next().await {
                 passed.extend(piece);

@@ -2,9 +2,9 @@
 //!
 //! One task reads what it says, only as fast as the client reads what is passed on to it.
 
-use super::calls::{Call, Calls, Failure, NotBegun, Questions, Request, State};
-use super::process::{Output, Patience, Process, Secret, say};
-use crate::bridge::client::Client;
+use super::calls::{Call, CallFailure, CallState, Calls, NotBegun, Questions, Request};
+use super::process::{AddressSecret, Patience, Process, ProcessOutput, say};
+use crate::bridge::client::ClientWriter;
 use crate::bridge::message::{Asker, Envelope, Incoming, understood};
 use baton_session::json;
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ pub(super) struct Server {
     ready: AtomicBool,
     calls: Calls,
     questions: Questions,
-    client: Client,
+    client: ClientWriter,
     /// Closed when it is to end.
     input: Mutex<Option<mpsc::Sender<String>>>,
     process: Mutex<Option<Process>>,
@@ -59,8 +59,8 @@ impl Server {
         name: &str,
         command: &[String],
         environment: &BTreeMap<String, String>,
-        secret: Secret,
-        client: Client,
+        secret: AddressSecret,
+        client: ClientWriter,
         limit: Duration,
         can_ask: bool,
     ) -> Result<Arc<Self>, String> {
@@ -121,7 +121,7 @@ impl Server {
     }
 
     /// Passes on a call of the client's. The answer goes to the client by itself.
-    pub(super) async fn call(&self, request: &Incoming) -> Result<(), Failure> {
+    pub(super) async fn call(&self, request: &Incoming) -> Result<(), CallFailure> {
         let token = request.params.get("_meta").and_then(|meta| meta.get("progressToken"));
         let mut call = self.begin(Some(request.asker()), token.cloned())?;
         self.write(&call, &request.method, &request.raw).await;
@@ -165,14 +165,14 @@ impl Server {
         }
     }
 
-    fn begin(&self, asker: Option<Asker>, token: Option<Value>) -> Result<Call<'_>, Failure> {
-        let ended = |why: String| Failure::new("server_ended", why, AGAIN);
+    fn begin(&self, asker: Option<Asker>, token: Option<Value>) -> Result<Call<'_>, CallFailure> {
+        let ended = |why: String| CallFailure::new("server_ended", why, AGAIN);
         let input = self.input().ok_or_else(|| ended(format!("{} has ended", self.name)))?;
         self.calls.begin(asker, token, &input).map_err(|refused| match refused {
             NotBegun::Ended(why) => ended(why),
             NotBegun::Full => {
                 let found = format!("{} is busy with as many calls as it may have", self.name);
-                Failure::new("busy", found, "wait for the answers of the others")
+                CallFailure::new("busy", found, "wait for the answers of the others")
             }
         })
     }
@@ -192,13 +192,13 @@ impl Server {
         &self,
         call: &mut Call<'_>,
         limit: Duration,
-    ) -> Result<Option<Result<String, String>>, Failure> {
+    ) -> Result<Option<Result<String, String>>, CallFailure> {
         loop {
             let state = call.state.borrow_and_update().clone();
             let since = match state {
-                State::Answered(ours) => return Ok(ours),
-                State::Ended(why) => return Err(Failure::new("server_ended", why, AGAIN)),
-                State::Waits(since) => since,
+                CallState::Answered(ours) => return Ok(ours),
+                CallState::Ended(why) => return Err(CallFailure::new("server_ended", why, AGAIN)),
+                CallState::Waits(since) => since,
             };
             if timeout_at(since + limit, call.state.changed()).await.is_err() {
                 let found = format!(
@@ -207,13 +207,13 @@ impl Server {
                     limit.as_secs()
                 );
                 let next = "look at the page, it may have done it all the same; or call it again";
-                return Err(Failure::new("timed_out", found, next));
+                return Err(CallFailure::new("timed_out", found, next));
             }
         }
     }
 
     /// Reads what it says until it ends, which ends its calls.
-    async fn listen(self: Arc<Self>, mut output: Output) {
+    async fn listen(self: Arc<Self>, mut output: ProcessOutput) {
         let why = loop {
             match output.next().await {
                 Ok(Some(line)) => self.take(&line).await,

@@ -5,7 +5,7 @@
 //! browser is meant: a doubt costs a question to the node. Which one is meant is a name or an id, or
 //! the only session that is active.
 
-use super::calls::Failure;
+use super::calls::CallFailure;
 use super::process::say;
 use crate::bridge::node::Nodes;
 use baton_api::{Client as NodeClient, ClientError, ErrorCode, ListSessions, SessionSummary};
@@ -31,7 +31,7 @@ pub(super) struct Session {
     /// The one that whoever started the bridge has named.
     named: Option<String>,
     current: watch::Sender<Current>,
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
     /// A connection has closed.
     closed: Notify,
 }
@@ -52,7 +52,7 @@ impl Current {
 }
 
 #[derive(Default)]
-struct State {
+struct SessionState {
     /// The one that was opened or brought back last: a name or an id.
     last: Option<String>,
     /// When the current one was seen to be active, if nothing has happened since.
@@ -95,7 +95,7 @@ impl Drop for Connected {
     }
 }
 
-impl State {
+impl SessionState {
     fn doubt(&mut self) {
         self.seen = None;
         self.doubts += 1;
@@ -119,7 +119,7 @@ impl Session {
     }
 
     /// The session, whose browser runs.
-    pub(super) async fn active(&self) -> Result<SessionId, Failure> {
+    pub(super) async fn active(&self) -> Result<SessionId, CallFailure> {
         if let Some(id) = self.believed() {
             return Ok(id);
         }
@@ -136,7 +136,7 @@ impl Session {
             let detail =
                 format!("expected an active session, found that {} is {}", found.name, found.state);
             let next = "session_resume brings it back; session_open opens another one";
-            return Err(Failure::new("wrong_state", detail, next));
+            return Err(CallFailure::new("wrong_state", detail, next));
         }
         Ok(found.id)
     }
@@ -211,7 +211,7 @@ impl Session {
         if is_fresh || state.connected.contains(&current) { current.id } else { None }
     }
 
-    async fn find(&self) -> Result<SessionSummary, Failure> {
+    async fn find(&self) -> Result<SessionSummary, CallFailure> {
         let reference = self.named.clone().or_else(|| self.state().last.clone());
         if let Some(reference) = &reference
             && let Some(found) = fetch(&self.nodes, reference).await?
@@ -248,7 +248,7 @@ impl Session {
         true
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SessionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -261,7 +261,7 @@ const SEVERAL: &str =
     "session_resume the one that you mean; that it is active already does no harm";
 
 /// The session of this name or id, if there is one.
-async fn fetch(nodes: &Nodes, reference: &str) -> Result<Option<SessionSummary>, Failure> {
+async fn fetch(nodes: &Nodes, reference: &str) -> Result<Option<SessionSummary>, CallFailure> {
     let fetch = |node: NodeClient| async move { node.fetch_session(reference).await };
     match nodes.ask_again(fetch).await {
         Ok(view) => Ok(Some(view.session)),
@@ -273,7 +273,7 @@ async fn fetch(nodes: &Nodes, reference: &str) -> Result<Option<SessionSummary>,
 }
 
 /// The caller's only active session.
-async fn only(nodes: &Nodes) -> Result<SessionSummary, Failure> {
+async fn only(nodes: &Nodes) -> Result<SessionSummary, CallFailure> {
     let state = Some(Lifecycle::Active);
     let query = ListSessions { state, limit: Some(NAMED), ..ListSessions::default() };
     let query = &query;
@@ -282,7 +282,7 @@ async fn only(nodes: &Nodes) -> Result<SessionSummary, Failure> {
     let names: Vec<&str> = found.items.iter().map(|session| session.name.as_str()).collect();
     let which = |found: &str, next| {
         let detail = format!("expected one active session, found {found}");
-        Failure::new("invalid_request", detail, next)
+        CallFailure::new("invalid_request", detail, next)
     };
     match names.as_slice() {
         [] => Err(which("none", NONE)),
@@ -295,14 +295,14 @@ async fn only(nodes: &Nodes) -> Result<SessionSummary, Failure> {
 }
 
 /// There is no session of the name that was given.
-fn no_session(named: &str) -> Failure {
+fn no_session(named: &str) -> CallFailure {
     let detail = format!("expected a session named {named}, found none");
-    Failure::new("session_not_found", detail, NONE)
+    CallFailure::new("session_not_found", detail, NONE)
 }
 
-fn unreachable(error: &anyhow::Error) -> Failure {
+fn unreachable(error: &anyhow::Error) -> CallFailure {
     let next = "list_sessions tells whether the node answers again";
-    Failure::new("node_unreachable", format!("{error:#}"), next)
+    CallFailure::new("node_unreachable", format!("{error:#}"), next)
 }
 
 /// How long captures may take when the client has left.

@@ -3,7 +3,9 @@
 
 use super::Context;
 use crate::cli::prompt::Consent;
-use crate::clients::{Client, ClientFile, Edited, Entry, FileError, Homes, Kind, Mistake};
+use crate::clients::{
+    Client, ClientFile, EditKind, Edited, FileError, Homes, Mistake, ServerEntry,
+};
 use crate::output;
 use baton_api::Exit;
 use clap::Args;
@@ -60,7 +62,7 @@ struct Change {
 
 /// What was done, for a program.
 #[derive(Serialize)]
-struct Document<'a> {
+struct ChangeDocument<'a> {
     clients: Vec<Done<'a>>,
 }
 
@@ -69,13 +71,13 @@ struct Document<'a> {
 struct Done<'a> {
     client: Client,
     path: &'a Path,
-    change: Kind,
+    change: EditKind,
     written: bool,
     /// Why it was not written, though it should be.
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    entry: Option<&'a Entry>,
+    entry: Option<&'a ServerEntry>,
 }
 
 impl Manner {
@@ -85,7 +87,7 @@ impl Manner {
         context: &Context,
         homes: &Homes,
         clients: &[Client],
-        entry: Option<&Entry>,
+        entry: Option<&ServerEntry>,
         edit: impl Fn(&str, Client) -> Result<Edited, Mistake>,
     ) -> anyhow::Result<Exit> {
         let clients: BTreeSet<Client> = clients.iter().copied().collect();
@@ -117,7 +119,7 @@ impl Manner {
             done.push(Done { client: change.client, path, change: kind, written, failure, entry });
         }
         if context.output.is_json() {
-            context.output.answer(&Document { clients: done }, String::new);
+            context.output.answer(&ChangeDocument { clients: done }, String::new);
         } else if !self.print && done.iter().any(|done| done.written) {
             context.output.note("a program that runs reads its file when it starts again");
         }
@@ -126,7 +128,7 @@ impl Manner {
 
     /// Whether one file is to be written.
     fn is_wanted(&self, context: &Context, change: &Change) -> anyhow::Result<bool> {
-        if change.edited.kind == Kind::None || self.print {
+        if change.edited.kind == EditKind::None || self.print {
             return Ok(false);
         }
         let path = change.found.path.display().to_string();
@@ -138,7 +140,7 @@ impl Change {
     fn plan(
         client: Client,
         found: ClientFile,
-        entry: Option<&Entry>,
+        entry: Option<&ServerEntry>,
         edit: impl Fn(&str, Client) -> Result<Edited, Mistake>,
     ) -> Result<Self, NotChanged> {
         let unread = |mistake: String| {
@@ -173,13 +175,13 @@ impl Change {
             Err(error) => return format!("{client}: not written: {}", told(error)),
         };
         match self.edited.kind {
-            Kind::None if is_wanted => format!("{client}: already in {path}"),
-            Kind::None => format!("{client}: not in {path}"),
+            EditKind::None if is_wanted => format!("{client}: already in {path}"),
+            EditKind::None => format!("{client}: not in {path}"),
             _ if only_shown => self.shown(),
             _ if !written => format!("{client}: left as it is"),
-            Kind::Add => format!("{client}: added to {path}"),
-            Kind::Change => format!("{client}: changed in {path}"),
-            Kind::Remove => format!("{client}: removed from {path}"),
+            EditKind::Add => format!("{client}: added to {path}"),
+            EditKind::Change => format!("{client}: changed in {path}"),
+            EditKind::Remove => format!("{client}: removed from {path}"),
         }
     }
 }

@@ -7,7 +7,7 @@ pub(super) use change::NotChanged;
 use super::Context;
 use super::serve::{duration, inherited};
 use crate::bridge::{self, PLACE, Setup, With};
-use crate::clients::{self, Client, Entry, Homes, lasting_name};
+use crate::clients::{self, Client, Homes, ServerEntry, lasting_name};
 use anyhow::Context as _;
 use baton_api::Exit;
 use baton_server::mcp::Toolset;
@@ -169,7 +169,7 @@ fn here(homes: &Homes) -> Result<Vec<Client>, NotChanged> {
 }
 
 /// How this program is started, on the data folder that was named.
-fn entry(context: &Context, arguments: Vec<String>) -> anyhow::Result<Entry> {
+fn entry(context: &Context, arguments: Vec<String>) -> anyhow::Result<ServerEntry> {
     let program = std::env::current_exe().and_then(|program| program.canonicalize());
     let program = program.context("could not find this program's own file")?;
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -183,7 +183,7 @@ fn entry(context: &Context, arguments: Vec<String>) -> anyhow::Result<Entry> {
         args.extend(["--data".to_owned(), text(context.data.path())?]);
     }
     args.extend(arguments);
-    Ok(Entry { command: text(&name)?, args })
+    Ok(ServerEntry { command: text(&name)?, args })
 }
 
 /// Take Baton out of the MCP servers of a program

@@ -156,7 +156,7 @@ impl Shown {
 
 /// What is looked for.
 #[derive(Debug)]
-pub(in crate::cli) struct Secret {
+pub(in crate::cli) struct WantedSecret {
     /// What people call it, with its article.
     pub(super) what: &'static str,
     /// The flag that names a file.
@@ -167,7 +167,7 @@ pub(in crate::cli) struct Secret {
     pub(super) made_by: &'static str,
 }
 
-impl Secret {
+impl WantedSecret {
     /// The secret: what a file says goes before what is set, and that before asking.
     pub(super) fn find(
         &'static self,
@@ -210,7 +210,7 @@ impl Secret {
 }
 
 /// An API key that the other node gave out.
-const KEY: Secret = Secret {
+const KEY: WantedSecret = WantedSecret {
     what: "the API key of the other node",
     flag: "--key-file",
     variable: "BATON_PEER_KEY",
@@ -218,7 +218,7 @@ const KEY: Secret = Secret {
 };
 
 /// The secret of a client.
-const CLIENT_SECRET: Secret = Secret {
+const CLIENT_SECRET: WantedSecret = WantedSecret {
     what: "the secret of the client",
     flag: "--client-secret-file",
     variable: "BATON_PEER_CLIENT_SECRET",
@@ -226,7 +226,7 @@ const CLIENT_SECRET: Secret = Secret {
 };
 
 /// The token of a dev tunnel.
-const TUNNEL_TOKEN: Secret = Secret {
+const TUNNEL_TOKEN: WantedSecret = WantedSecret {
     what: "the token of the tunnel",
     flag: "--tunnel-token-file",
     variable: "BATON_PEER_TUNNEL_TOKEN",
@@ -257,5 +257,5 @@ pub(in crate::cli) enum PeerKeyError {
         "expected {}, found none\ngive {}, set {}, or run this on a terminal; {}",
         .0.what, .0.flag, .0.variable, .0.made_by
     )]
-    Missing(&'static Secret),
+    Missing(&'static WantedSecret),
 }

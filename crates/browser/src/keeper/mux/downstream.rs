@@ -6,7 +6,7 @@
 use super::super::protocol::Role;
 use super::frame::{self, Params};
 use super::{Action, Call, ClientId, HELD, HELD_BYTES, Kind, Mux, Route};
-use crate::cdp::{Envelope, Failure};
+use crate::cdp::{CallFailure, Envelope};
 
 impl Mux {
     /// The browser sent a frame.
@@ -54,7 +54,8 @@ impl Mux {
             Some(Call::Anchor) => self.anchor_made(envelope),
             Some(Call::Version) => self.version_told(envelope),
             Some(Call::Other(method)) => {
-                if let Some(Failure { code, message }) = envelope.error.map(Failure::parse) {
+                if let Some(CallFailure { code, message }) = envelope.error.map(CallFailure::parse)
+                {
                     tracing::debug!(method, code, message, "a call of the keeper failed");
                 }
             }

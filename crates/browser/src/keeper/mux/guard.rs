@@ -58,7 +58,7 @@ pub(super) enum Verdict<'a> {
 pub(super) fn look<'a>(
     method: &str,
     params: Option<&'a RawValue>,
-    files: Option<&Files>,
+    files: Option<&BrowserFolders>,
 ) -> Verdict<'a> {
     let text = Verdict::Passes(frame::given(params));
     let refused = REFUSED.iter().find(|(name, _)| match name.strip_suffix('.') {
@@ -98,14 +98,14 @@ pub(super) fn look<'a>(
 }
 
 /// A folder for downloads that the browser may not write to becomes the session's own.
-fn lead(params: &mut Map<String, Value>, files: Option<&Files>) {
+fn lead(params: &mut Map<String, Value>, files: Option<&BrowserFolders>) {
     let Some((files, folder)) = files.zip(params.get_mut("downloadPath")) else { return };
     let wanted = folder.as_str().and_then(|path| files.writable(Path::new(path)));
     *folder = wanted.unwrap_or_else(|| files.own().to_owned()).to_string_lossy().into();
 }
 
 /// Each file that is named becomes where it really is: the browser may not see the links that lead there.
-fn uploads(named: Option<&mut Value>, files: Option<&Files>) -> Result<(), String> {
+fn uploads(named: Option<&mut Value>, files: Option<&BrowserFolders>) -> Result<(), String> {
     let (Some(files), Some(Value::Array(named))) = (files, named) else { return Ok(()) };
     for named in named {
         if let Some(path) = named.as_str() {
@@ -116,7 +116,7 @@ fn uploads(named: Option<&mut Value>, files: Option<&Files>) -> Result<(), Strin
 }
 
 /// Whether a client may send the browser to this address.
-fn address(text: &str, files: Option<&Files>) -> Result<(), String> {
+fn address(text: &str, files: Option<&BrowserFolders>) -> Result<(), String> {
     // As browsers read addresses (https://url.spec.whatwg.org, section 4.4).
     let text = text.trim_matches(|c: char| c <= ' ');
     let text: String = text.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
@@ -155,14 +155,14 @@ fn is_new_tab(page: &str) -> bool {
 
 /// The folders of one browser.
 #[derive(Debug, Clone)]
-pub(in crate::keeper) struct Files {
+pub(in crate::keeper) struct BrowserFolders {
     session: SessionId,
     /// The session's own files.
     own: PathBuf,
     folders: Vec<Folder>,
 }
 
-impl Files {
+impl BrowserFolders {
     /// Those of the browser that `options` started.
     pub(in crate::keeper) fn of(session: SessionId, options: &LaunchOptions) -> Self {
         Self { session, own: options.files.clone(), folders: options.folders.clone() }
@@ -271,7 +271,8 @@ mod tests {
             folders: vec![Folder { path: shown.clone(), writable: false }],
             ..LaunchOptions::new("/usr/bin/chromium".into(), machine.path().join("profile"))
         };
-        let files = Files::of(SessionId::new(jiff::Timestamp::UNIX_EPOCH, [7; 10]), &options);
+        let files =
+            BrowserFolders::of(SessionId::new(jiff::Timestamp::UNIX_EPOCH, [7; 10]), &options);
         for readable in [own.join("a"), shown.join("a"), own.clone(), own.join("./a")] {
             files.readable(&readable).unwrap();
         }

@@ -13,7 +13,7 @@ mod own;
 mod tests;
 mod upstream;
 
-pub(super) use guard::Files;
+pub(super) use guard::BrowserFolders;
 
 use super::protocol::Role;
 use super::spec::{BootInstant, PreludeCall};
@@ -62,7 +62,7 @@ pub(super) struct Setup {
     /// Whether the browser shows windows.
     pub(super) headed: bool,
     /// Which files clients may name; none when the browser is not confined.
-    pub(super) files: Option<Files>,
+    pub(super) files: Option<BrowserFolders>,
     /// See [`PreludeCall`].
     pub(super) prelude: Vec<PreludeCall>,
 }
@@ -71,7 +71,7 @@ pub(super) struct Setup {
 #[derive(Debug)]
 pub(super) struct Mux {
     setup: Setup,
-    clients: HashMap<ClientId, Client>,
+    clients: HashMap<ClientId, MuxClient>,
     sessions: HashMap<String, Route>,
     calls: HashMap<u64, Call>,
     next_id: u64,
@@ -87,7 +87,7 @@ pub(super) struct Mux {
 }
 
 #[derive(Debug)]
-struct Client {
+struct MuxClient {
     role: Role,
     /// Its root session; none until the browser has given it.
     root: Option<String>,
@@ -160,7 +160,7 @@ impl Mux {
                 self.out.push(Action::Disconnect(older, "a newer node connected".to_owned()));
             }
         }
-        self.clients.insert(client, Client { role, root: None });
+        self.clients.insert(client, MuxClient { role, root: None });
         self.send(None, "Target.attachToBrowserTarget", "{}", Call::Join(client));
         self.take()
     }

@@ -12,7 +12,7 @@
 
 use super::frame::{Params, TargetInfo};
 use super::{Action, Call, ClientId, Mux, Route};
-use crate::cdp::{Envelope, Failure};
+use crate::cdp::{CallFailure, Envelope};
 use crate::keeper::protocol::Role;
 use crate::keeper::spec::PreludeCall;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -83,8 +83,9 @@ impl Mux {
             return;
         }
         self.own.anchor = Anchor::Lost;
-        let found =
-            envelope.error.map_or_else(|| "no id".to_owned(), |raw| Failure::parse(raw).message);
+        let found = envelope
+            .error
+            .map_or_else(|| "no id".to_owned(), |raw| CallFailure::parse(raw).message);
         if self.own.started {
             tracing::warn!(found, "the page that keeps the browser's window open was not made");
         } else {

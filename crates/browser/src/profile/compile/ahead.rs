@@ -1,7 +1,7 @@
 //! Stores that are made before somebody asks for them, and those that nobody will ask for any more.
 
 use super::cache::{CacheKey, ProfileCache, is_worth_it};
-use super::store::{Rows, Store, StoreArchive};
+use super::store::{StateRows, Store, StoreArchive};
 use super::{CompileError, Times};
 use crate::profile::ProfileError;
 use crate::profile::instant::Instant;
@@ -33,7 +33,7 @@ impl ProfileCache {
     ) -> Result<bool, CompileError> {
         let folder = tempfile::tempdir_in(scratch);
         let folder = folder.map_err(ProfileError::new("make a folder in", scratch))?;
-        let (rows, mut is_kept) = (Rows::of(state, times), true);
+        let (rows, mut is_kept) = (StateRows::of(state, times), true);
         for store in Store::ALL.into_iter().filter(|store| kinds.contains(&store.kind())) {
             let profile = folder.path().join(store.kind().as_str());
             rows.write(store, &profile)?;

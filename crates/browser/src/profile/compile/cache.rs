@@ -7,7 +7,7 @@
 //! What nobody asked for yet takes half of the room at most, so that what somebody asked for has the
 //! other half for itself.
 
-use super::store::{Rows, Store, StoreArchive};
+use super::store::{StateRows, Store, StoreArchive};
 use super::{CompileError, Times};
 use crate::profile::ProfileError;
 use crate::profile::instant::Instant;
@@ -38,7 +38,7 @@ impl ProfileCache {
         profile: &Path,
         times: Times,
     ) -> Result<Receipt, CompileError> {
-        let rows = Rows::of(state, times);
+        let rows = StateRows::of(state, times);
         Store::each(|store| {
             if let Some(kept) = self.find(key, store, times.now) {
                 let unpacked = kept.unpack(profile);

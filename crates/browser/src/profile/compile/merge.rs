@@ -9,7 +9,7 @@ use super::{CompileError, Times, area_lines, cookie_lines, in_store, write_other
 use crate::launch;
 use crate::launch::LockState;
 use crate::profile::bounds::expect_file;
-use crate::profile::cookies::Place;
+use crate::profile::cookies::StorePlace;
 use crate::profile::keep::{create_folder, sync_all};
 use crate::profile::{ProfileError, cookies, local_storage, permissions};
 use baton_session::cookie::Expiry;
@@ -42,9 +42,9 @@ pub fn merge(state: &State, profile: &Path, times: Times) -> Result<Receipt, Com
     let real = fs::canonicalize(profile).map_err(ProfileError::new("find", profile))?;
     let profile = real.as_path();
     expect_free(profile)?;
-    let next = Stage::beside(profile)?;
+    let next = StagedFolder::beside(profile)?;
     let default = profile.join("Default");
-    let place = Place::find(&default).map_err(ProfileError::new("look into", default))?;
+    let place = StorePlace::find(&default).map_err(ProfileError::new("look into", default))?;
     let changed = CHANGED.map(str::to_owned).into_iter();
     let changed: Vec<_> =
         changed.chain(place.files().map(|name| format!("Default/{name}"))).collect();
@@ -70,8 +70,8 @@ fn expect_free(profile: &Path) -> Result<(), CompileError> {
 fn change(
     state: &State,
     profile: &Path,
-    next: &Stage,
-    place: Place,
+    next: &StagedFolder,
+    place: StorePlace,
     times: Times,
 ) -> Result<Receipt, CompileError> {
     let (from, to) = (profile.join("Default"), next.path().join("Default"));
@@ -162,12 +162,12 @@ fn copy(from: &Path, to: &Path) -> Result<(), ProfileError> {
 
 /// A folder that goes when nobody puts it in place.
 #[derive(Debug)]
-pub(super) struct Stage {
+pub(super) struct StagedFolder {
     path: PathBuf,
     is_ours: bool,
 }
 
-impl Stage {
+impl StagedFolder {
     /// A new, empty one, which only its owner may read.
     pub(super) fn beside(profile: &Path) -> Result<Self, ProfileError> {
         let name = profile.file_name().unwrap_or_default().to_string_lossy();
@@ -202,7 +202,7 @@ impl Stage {
     }
 }
 
-impl Drop for Stage {
+impl Drop for StagedFolder {
     fn drop(&mut self) {
         if self.is_ours
             && let Err(error) = fs::remove_dir_all(&self.path)

@@ -12,7 +12,7 @@ mod store;
 pub use cache::{CacheKey, ProfileCache};
 pub use merge::merge;
 pub use store::StoreArchive;
-pub(super) use store::{DEFAULT, Rows, Store};
+pub(super) use store::{DEFAULT, StateRows, Store};
 
 use super::cookies::CookieStoreError;
 use super::instant::Instant;
@@ -56,7 +56,7 @@ pub fn compile(state: &State, profile: &Path, times: Times) -> Result<Receipt, C
     let parent =
         profile.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
     create_folder(parent)?;
-    let next = merge::Stage::beside(profile)?;
+    let next = merge::StagedFolder::beside(profile)?;
     let mut receipt = write_rows(state, next.path(), times)?;
     receipt.extend(write_rest(state, next.path(), times)?);
     sync_all(&merge::paths(next.path())?)?;
@@ -87,7 +87,7 @@ pub(super) fn write_rest(
 /// Writes the cookies and the localStorage of a state into a profile that has none, and on which no
 /// browser runs. Nothing is synced. The receipt has a line for each of both. Blocks on the disk.
 pub fn write_rows(state: &State, profile: &Path, times: Times) -> Result<Receipt, CompileError> {
-    let rows = Rows::of(state, times);
+    let rows = StateRows::of(state, times);
     Store::each(|store| rows.write(store, profile))?;
     Ok(rows.receipt())
 }

@@ -75,7 +75,7 @@ impl Store {
 }
 
 /// What of a state becomes rows.
-pub(in crate::profile) struct Rows {
+pub(in crate::profile) struct StateRows {
     cookies: Vec<Cookie>,
     areas: Areas,
     /// What of each store no browser would take.
@@ -83,7 +83,7 @@ pub(in crate::profile) struct Rows {
     times: Times,
 }
 
-impl Rows {
+impl StateRows {
     pub(in crate::profile) fn of(state: &State, times: Times) -> Self {
         let (cookies, unusable) = cookies::usable(&state.cookies, Expiry(times.now.0));
         let (areas, strange) = usable_areas(state, times.written);
@@ -191,7 +191,7 @@ impl StoreArchive {
     /// Of a store in a profile, into which these rows were written. Blocks on the disk.
     pub(in crate::profile) fn of(
         store: Store,
-        rows: &Rows,
+        rows: &StateRows,
         profile: &Path,
     ) -> Result<Self, ProfileError> {
         let packed = pack(store, profile).and_then(|file| Ok((file.metadata()?.len(), file)));

@@ -98,14 +98,14 @@ const BESIDE: [&str; 3] = ["", "-journal", "-wal"];
 
 /// Where the store of a profile is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct StorePlace {
     /// The one that counts, in the folder of the profile; nothing need be there.
     pub(in crate::profile) name: &'static str,
     /// Another one, of which no browser takes notice.
     pub(in crate::profile) other: Option<&'static str>,
 }
 
-impl Place {
+impl StorePlace {
     /// Looks into the folder of a profile.
     pub(in crate::profile) fn find(folder: &Path) -> io::Result<Self> {
         let is_there = |name: &str| match fs::symlink_metadata(folder.join(name)) {
@@ -284,10 +284,14 @@ mod tests {
             for name in there {
                 fs::write(folder.path().join(name), "").unwrap();
             }
-            assert_eq!(Place::find(folder.path()).unwrap(), Place { name, other }, "{there:?}");
+            assert_eq!(
+                StorePlace::find(folder.path()).unwrap(),
+                StorePlace { name, other },
+                "{there:?}"
+            );
         }
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("Network"), "a file").unwrap();
-        assert_eq!(Place::find(folder.path()).unwrap().name, PLAIN);
+        assert_eq!(StorePlace::find(folder.path()).unwrap().name, PLAIN);
     }
 }

@@ -20,7 +20,7 @@ const ROOT: &str = "/org/freedesktop/secrets";
 const NO_PATH: &str = "/";
 
 /// What `GetSecret` gives: session, parameters of its encryption, value, type of the value.
-type Secret = (OwnedObjectPath, Vec<u8>, Vec<u8>, String);
+type EncryptedSecret = (OwnedObjectPath, Vec<u8>, Vec<u8>, String);
 
 /// The password of an application.
 pub(super) async fn password(
@@ -50,11 +50,11 @@ impl Keyring {
         let (open, locked): (Vec<OwnedObjectPath>, Vec<OwnedObjectPath>) =
             found.body().deserialize().map_err(unexpected)?;
         match choose(&default, &open, &locked) {
-            Choice::Item(item) => Ok(item.clone()),
-            Choice::Locked => Err(KeyringError::Locked),
+            SearchResult::Item(item) => Ok(item.clone()),
+            SearchResult::Locked => Err(KeyringError::Locked),
             // Some keyrings do not tell what a locked collection holds.
-            Choice::None if self.is_locked(&default).await? => Err(KeyringError::Locked),
-            Choice::None => Err(KeyringError::NoItem { application: self.application }),
+            SearchResult::None if self.is_locked(&default).await? => Err(KeyringError::Locked),
+            SearchResult::None => Err(KeyringError::NoItem { application: self.application }),
         }
     }
 
@@ -85,7 +85,7 @@ impl Keyring {
         let answer = self.call(item.as_str(), "Item", "GetSecret", session).await?;
         let found = |found: &str| KeyringError::Unexpected { found: found.to_owned() };
         // What the reading says of an odd answer may hold the secret, so it is not passed on.
-        let secret: Result<(Secret,), _> = answer.body().deserialize();
+        let secret: Result<(EncryptedSecret,), _> = answer.body().deserialize();
         let (secret,) = secret.map_err(|_| found("an answer of another form"))?;
         let secret = Zeroizing::new(secret.2);
         match str::from_utf8(&secret) {
@@ -149,7 +149,7 @@ fn unexpected(error: impl ToString) -> KeyringError {
 
 /// What a search tells.
 #[derive(Debug, PartialEq)]
-enum Choice<'a> {
+enum SearchResult<'a> {
     Item(&'a OwnedObjectPath),
     Locked,
     None,
@@ -160,18 +160,18 @@ fn choose<'a>(
     default: &OwnedObjectPath,
     open: &'a [OwnedObjectPath],
     locked: &[OwnedObjectPath],
-) -> Choice<'a> {
+) -> SearchResult<'a> {
     let inside = |item: &&OwnedObjectPath| {
         let rest = item.as_str().strip_prefix(default.as_str());
         rest.is_some_and(|rest| rest.starts_with('/'))
     };
     let locked_inside = locked.iter().any(|item| inside(&item));
     match (open.iter().find(inside), open.first()) {
-        (Some(item), _) => Choice::Item(item),
-        _ if locked_inside => Choice::Locked,
-        (None, Some(item)) => Choice::Item(item),
-        (None, None) if locked.is_empty() => Choice::None,
-        (None, None) => Choice::Locked,
+        (Some(item), _) => SearchResult::Item(item),
+        _ if locked_inside => SearchResult::Locked,
+        (None, Some(item)) => SearchResult::Item(item),
+        (None, None) if locked.is_empty() => SearchResult::None,
+        (None, None) => SearchResult::Locked,
     }
 }
 
@@ -189,7 +189,7 @@ mod tests {
         let chosen = |open: &[&str], locked: &[&str]| {
             let (open, locked) = (paths(open), paths(locked));
             match choose(&default, &open, &locked) {
-                Choice::Item(item) => item.to_string(),
+                SearchResult::Item(item) => item.to_string(),
                 other => format!("{other:?}"),
             }
         };

@@ -2,9 +2,9 @@
 
 /// What is left to read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
+pub(super) struct LevelDbReader<'a>(pub(super) &'a [u8]);
 
-impl<'a> Bytes<'a> {
+impl<'a> LevelDbReader<'a> {
     /// The next `length` bytes.
     pub(super) fn take(&mut self, length: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(length)?;

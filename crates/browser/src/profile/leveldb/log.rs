@@ -1,6 +1,6 @@
 //! The log of a `LevelDB`: records, cut to fit into blocks (`doc/log_format.md` in its source).
 
-use super::bytes::{Bytes, is_sum, masked};
+use super::bytes::{LevelDbReader, is_sum, masked};
 use super::{Damage, Lost};
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ pub(super) fn records(
     let (mut begun, mut lost): (Option<Vec<u8>>, _) = (None, Lost::default());
     for block in log.chunks(BLOCK) {
         let is_whole = block.len() == BLOCK;
-        let mut block = Bytes(block);
+        let mut block = LevelDbReader(block);
         while block.0.len() >= HEADER {
             let left = block.0.len();
             let (kind, piece) = match piece(&mut block, is_whole) {
@@ -78,7 +78,10 @@ pub(super) fn records(
 
 /// The next piece in a block; none when the rest of the block was never written. Only the last block
 /// of a log is not whole, and only there can a piece be cut off.
-fn piece<'a>(block: &mut Bytes<'a>, is_whole: bool) -> Result<Option<(u8, &'a [u8])>, Damage> {
+fn piece<'a>(
+    block: &mut LevelDbReader<'a>,
+    is_whole: bool,
+) -> Result<Option<(u8, &'a [u8])>, Damage> {
     let (Some(checksum), Some(length)) = (block.u32(), block.take(2)) else { return Ok(None) };
     let length = usize::from(u16::from_le_bytes([length[0], length[1]]));
     // Room that was made and not filled.

@@ -1,6 +1,6 @@
 //! The manifest of a `LevelDB`: which files are part of it (`db/version_edit.cc` in its source).
 
-use super::bytes::{Bytes, put_slice, put_varint};
+use super::bytes::{LevelDbReader, put_slice, put_varint};
 use super::{Damage, log};
 use std::collections::BTreeSet;
 
@@ -41,7 +41,7 @@ impl Manifest {
         let (mut manifest, mut is_empty) = (Self::default(), true);
         let lost = log::records(file, |edit| {
             is_empty = false;
-            manifest.apply(Bytes(edit)).ok_or(Damage::Bytes("an entry of the manifest"))
+            manifest.apply(LevelDbReader(edit)).ok_or(Damage::Bytes("an entry of the manifest"))
         })?;
         // Here a browser does not read on either (`VersionSet::Recover`).
         match lost.first() {
@@ -51,7 +51,7 @@ impl Manifest {
         }
     }
 
-    fn apply(&mut self, mut edit: Bytes<'_>) -> Option<()> {
+    fn apply(&mut self, mut edit: LevelDbReader<'_>) -> Option<()> {
         while !edit.is_empty() {
             match edit.varint()? {
                 COMPARATOR => {

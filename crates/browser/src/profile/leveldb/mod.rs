@@ -15,7 +15,7 @@ mod tests;
 
 use super::bounds::{Budget, LARGEST, TooMuch};
 use super::{bounds, is_ours};
-use bytes::Bytes;
+use bytes::LevelDbReader;
 use manifest::{Manifest, NewTable};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -195,7 +195,7 @@ fn holds_files(folder: &Path) -> Result<bool, LevelDbError> {
 /// None when a browser made other files the database meanwhile: a log may be gone whose rows are in a
 /// table that was not named yet. `limit` bounds the bytes of the files, and those of the rows.
 fn read_once(folder: &Path, limit: u64) -> Result<Option<Contents>, LevelDbError> {
-    let mut files = Files { folder, left: limit };
+    let mut files = DatabaseFiles { folder, left: limit };
     let (name, file) = files.manifest()?;
     let manifest = Manifest::parse(&file).map_err(|damage| files.damaged(&name, damage))?;
     let mut newest = Newest { rows: BTreeMap::new(), budget: Budget::new(limit) };
@@ -212,7 +212,7 @@ fn read_once(folder: &Path, limit: u64) -> Result<Option<Contents>, LevelDbError
     for number in files.logs(&manifest)? {
         let name = format!("{number:06}.log");
         let file = files.read(&name)?;
-        let read = log::records(&file, |batch| newest.put_batch(Bytes(batch)));
+        let read = log::records(&file, |batch| newest.put_batch(LevelDbReader(batch)));
         lost.add(&name, &read.map_err(|damage| files.damaged(&name, damage))?);
     }
     let is_same = files.manifest()? == (name, file);
@@ -245,7 +245,7 @@ impl Newest {
     }
 
     /// Notes the rows of a batch, as the log has it (`db/write_batch.cc`).
-    fn put_batch(&mut self, mut batch: Bytes<'_>) -> Result<(), Damage> {
+    fn put_batch(&mut self, mut batch: LevelDbReader<'_>) -> Result<(), Damage> {
         const DAMAGED: Damage = Damage::Bytes("a batch of rows");
         let (mut at, count) = (batch.u64().ok_or(DAMAGED)?, batch.u32().ok_or(DAMAGED)?);
         for _ in 0..count {
@@ -265,12 +265,12 @@ impl Newest {
 }
 
 /// The files of a database, and how many bytes may still be read of them.
-struct Files<'a> {
+struct DatabaseFiles<'a> {
     folder: &'a Path,
     left: u64,
 }
 
-impl Files<'_> {
+impl DatabaseFiles<'_> {
     /// The manifest that counts, with its name.
     fn manifest(&mut self) -> Result<(String, Vec<u8>), LevelDbError> {
         let current = self.read(CURRENT)?;

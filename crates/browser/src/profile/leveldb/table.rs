@@ -1,6 +1,6 @@
 //! A sorted table of a `LevelDB` (`doc/table_format.md` in its source).
 
-use super::bytes::{Bytes, is_sum, masked, put_varint};
+use super::bytes::{LevelDbReader, is_sum, masked, put_varint};
 use super::{Damage, Lost};
 use crate::profile::bounds::Budget;
 
@@ -33,7 +33,8 @@ pub(super) fn rows(
         }
     };
     for_each_row(&index, &mut lost, |lost, _, place| {
-        let place = handle(&mut Bytes(place)).ok_or(Damage::Bytes("an index of a table"))?;
+        let place =
+            handle(&mut LevelDbReader(place)).ok_or(Damage::Bytes("an index of a table"))?;
         match block(table, place, budget) {
             Ok(block) => for_each_row(&block, lost, |_, key, value| each(key, value)),
             Err(damage) => {
@@ -50,17 +51,17 @@ pub(super) fn rows(
 /// Where the index of a table is.
 fn index(table: &[u8]) -> Result<(usize, usize), Damage> {
     let start = table.len().checked_sub(FOOTER).ok_or(Damage::Bytes("a table without an end"))?;
-    let mut footer = Bytes(&table[start..]);
+    let mut footer = LevelDbReader(&table[start..]);
     let index = (|| {
         let (_meta, index) = (handle(&mut footer)?, handle(&mut footer)?);
-        let mut end = Bytes(&table[table.len() - 8..]);
+        let mut end = LevelDbReader(&table[table.len() - 8..]);
         (end.u64()? == MAGIC).then_some(index)
     })();
     index.ok_or(Damage::Bytes("a table without an index"))
 }
 
 /// Where a block is: its offset and its size.
-fn handle(bytes: &mut Bytes<'_>) -> Option<(usize, usize)> {
+fn handle(bytes: &mut LevelDbReader<'_>) -> Option<(usize, usize)> {
     Some((bytes.length()?, bytes.length()?))
 }
 
@@ -75,7 +76,7 @@ fn block(
         .and_then(|end| table.get(offset..end.checked_add(TRAILER)?))
         .ok_or(Damage::Bytes("a block outside of its table"))?;
     let (covered, checksum) = stored.split_at(size + 1);
-    if !Bytes(checksum).u32().is_some_and(|stored| is_sum(stored, covered)) {
+    if !LevelDbReader(checksum).u32().is_some_and(|stored| is_sum(stored, covered)) {
         return Err(Damage::Bytes("a block whose checksum is another"));
     }
     let (content, kind) = covered.split_at(size);
@@ -108,7 +109,7 @@ fn for_each_row(
 ) -> Result<(), Damage> {
     const DAMAGED: Damage = Damage::Bytes("a row of a block");
     let Some(end) = end_of_rows(block) else { return lost.note(DAMAGED, block.len()) };
-    let (mut rows, mut key) = (Bytes(&block[..end]), Vec::new());
+    let (mut rows, mut key) = (LevelDbReader(&block[..end]), Vec::new());
     while !rows.is_empty() {
         let left = rows.0.len();
         let value = (|| {
@@ -131,7 +132,7 @@ fn for_each_row(
 /// Where the rows of a block end, and the places of whole keys begin.
 fn end_of_rows(block: &[u8]) -> Option<usize> {
     let count_at = block.len().checked_sub(4)?;
-    let restarts = usize::try_from(Bytes(&block[count_at..]).u32()?).ok()?;
+    let restarts = usize::try_from(LevelDbReader(&block[count_at..]).u32()?).ok()?;
     count_at.checked_sub(restarts.checked_mul(4)?)
 }
 

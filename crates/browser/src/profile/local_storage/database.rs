@@ -2,7 +2,7 @@
 //! (`components/services/storage/dom_storage/sqlite`): `maps` has the storage keys, `map_entries`
 //! their entries, and large values may be compressed with zstd.
 
-use super::{Area, Areas, Unreadable, decode_text, encode_text};
+use super::{Area, Areas, LocalStorageError, decode_text, encode_text};
 use crate::profile::bounds::Budget;
 use crate::profile::instant::Instant;
 use crate::profile::sqlite;
@@ -32,17 +32,17 @@ const LARGEST: u64 = 32 << 20;
 
 /// The areas of the database at `path`, which must be there, and how many entries could not be
 /// understood.
-pub(super) fn read(path: &Path) -> Result<(Areas, usize), Unreadable> {
+pub(super) fn read(path: &Path) -> Result<(Areas, usize), LocalStorageError> {
     let Some(copy) = sqlite::open_copy(path)? else { return Ok((Areas::new(), 0)) };
     let store = &copy.connection;
     for table in ["meta", "maps", "map_entries"] {
         if !sqlite::has_table(store, table)? {
-            return Err(Unreadable::Table(table));
+            return Err(LocalStorageError::Table(table));
         }
     }
     match sqlite::version(store, "last_compatible_version")? {
         Some(VERSION) => {}
-        found => return Err(Unreadable::Version(found.unwrap_or_default().to_string())),
+        found => return Err(LocalStorageError::Version(found.unwrap_or_default().to_string())),
     }
     let (mut areas, mut keys) = (Areas::new(), HashMap::new());
     read_maps(store, &mut keys, &mut areas).map_err(SqliteError::from)?;

@@ -47,7 +47,7 @@ pub(super) const LEVELDB: &str = "Local Storage/leveldb";
 pub(super) const SQLITE: &str = "LocalStorage";
 
 /// Reads what was written last in the folder `Default` of a profile. Blocks on the disk.
-pub(super) fn read(default: &Path) -> Result<StoredAreas, Unreadable> {
+pub(super) fn read(default: &Path) -> Result<StoredAreas, LocalStorageError> {
     if is_sqlite_later(default) {
         let (areas, strange) = database::read(&default.join(SQLITE))?;
         return Ok(StoredAreas { areas, strange, ..StoredAreas::default() });
@@ -57,7 +57,7 @@ pub(super) fn read(default: &Path) -> Result<StoredAreas, Unreadable> {
     };
     match rows::version(&rows) {
         Some(version) if !rows::is_known(version) => {
-            Err(Unreadable::Version(String::from_utf8_lossy(version).into_owned()))
+            Err(LocalStorageError::Version(String::from_utf8_lossy(version).into_owned()))
         }
         _ => {
             let (areas, strange) = rows::decode(&rows);
@@ -113,7 +113,7 @@ fn written_sqlite(default: &Path) -> Option<Instant> {
 
 /// Why localStorage could not be read.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Unreadable {
+pub(super) enum LocalStorageError {
     #[error(transparent)]
     LevelDb(#[from] LevelDbError),
     #[error(transparent)]
@@ -126,7 +126,7 @@ pub(super) enum Unreadable {
     Version(String),
 }
 
-impl Unreadable {
+impl LocalStorageError {
     /// Whether that is the fault of this machine, and not of what lies there.
     pub(super) fn is_ours(&self) -> bool {
         match self {

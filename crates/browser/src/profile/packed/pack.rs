@@ -1,7 +1,8 @@
 //! A new profile on its way to where it is used.
 
 use crate::profile::compile::{
-    CacheKey, CompileError, DEFAULT, ProfileCache, Rows, Store, StoreArchive, Times, write_rest,
+    CacheKey, CompileError, DEFAULT, ProfileCache, StateRows, Store, StoreArchive, Times,
+    write_rest,
 };
 use crate::profile::preferences::Preferences;
 use crate::profile::{ProfileError, memory};
@@ -41,7 +42,7 @@ impl Pack {
     ) -> Result<Self, CompileError> {
         let folder = tempfile::tempdir_in(scratch);
         let folder = folder.map_err(ProfileError::new("make a folder in", scratch))?;
-        let rows = Rows::of(state, times);
+        let rows = StateRows::of(state, times);
         let stores =
             Store::each(|store| match local_storage.filter(|_| store == Store::LocalStorage) {
                 Some(known) => Ok(known.clone()),
@@ -75,7 +76,7 @@ impl Pack {
 
 fn find_or_make(
     store: Store,
-    rows: &Rows,
+    rows: &StateRows,
     folder: &Path,
     times: Times,
     cached: Option<(&ProfileCache, CacheKey)>,

@@ -91,7 +91,7 @@ pub enum Reason {
 
 /// The profile that was taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
+pub struct ProfileChoice {
     /// The one.
     pub taken: NamedProfile,
     /// Why it.
@@ -100,7 +100,7 @@ pub struct Choice {
     pub others: Vec<NamedProfile>,
 }
 
-impl Choice {
+impl ProfileChoice {
     /// The profile at `path`: the folder itself; or of a user data dir the one that its browser used last,
     /// the folder `Default`, or the only one that it has. Blocks on the disk.
     pub fn of(path: &Path) -> Result<Self, ReadError> {
@@ -191,7 +191,7 @@ mod tests {
     }
 
     fn told(path: &Path) -> String {
-        let Choice { taken, reason, others } = match Choice::of(path) {
+        let ProfileChoice { taken, reason, others } = match ProfileChoice::of(path) {
             Ok(choice) => choice,
             Err(error) => return error.to_string().split_once("found").unwrap().1.to_owned(),
         };

@@ -11,7 +11,7 @@ mod session_storage;
 mod stored;
 mod tabs;
 
-pub use folder::{Choice, NamedProfile, ProfileFolder, Reason, names};
+pub use folder::{NamedProfile, ProfileChoice, ProfileFolder, Reason, names};
 
 use super::crypt::{CryptError, Key, Keys};
 use super::instant::Instant;
@@ -83,7 +83,7 @@ pub fn read<'a>(folder: &ProfileFolder, ask: &'a mut AskPassword<'a>, now: Insta
 impl Read {
     fn cookies(&mut self, path: &Path, keys: &mut Decryptor<'_>, now: Instant) {
         let open = |value: &[u8], host: &str, version| keys.open(value, host, version);
-        let place = match cookies::Place::find(path) {
+        let place = match cookies::StorePlace::find(path) {
             Ok(place) => place,
             Err(error) => {
                 self.blame(Fault::of(is_ours(&error), &error));
@@ -147,9 +147,9 @@ impl Read {
     }
 
     fn tabs(&mut self, path: &Path) {
-        let tabs::Open { tabs, left_out } = tabs::read(path).unwrap_or_else(|error| {
+        let tabs::FoundTabs { tabs, left_out } = tabs::read(path).unwrap_or_else(|error| {
             self.refuse(ItemKind::Tab, "all tabs", error);
-            tabs::Open::default()
+            tabs::FoundTabs::default()
         });
         self.left_out.extend(left_out);
         let session_storage::StoredNamespaces { mut namespaces, strange, lost } =
@@ -163,7 +163,7 @@ impl Read {
         if !lost.is_none() {
             self.lose(ItemKind::SessionStorage, &lost);
         }
-        for tabs::OpenTab { mut tab, namespace } in tabs {
+        for tabs::FoundTab { mut tab, namespace } in tabs {
             tab.session_storage = namespaces.remove(&namespace).unwrap_or_default();
             self.state.tabs.push(tab);
         }

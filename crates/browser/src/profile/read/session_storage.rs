@@ -27,7 +27,7 @@ pub(super) struct StoredNamespaces {
 }
 
 /// Reads it from whichever database the profile has. Blocks on the disk.
-pub(super) fn read(profile: &Path) -> Result<StoredNamespaces, Unreadable> {
+pub(super) fn read(profile: &Path) -> Result<StoredNamespaces, SessionStorageError> {
     let (folder, file) = (profile.join("Session Storage"), profile.join("SessionStorage"));
     if let Some(copy) = sqlite::open_copy(&file)? {
         return Ok(from_sqlite(&copy)?);
@@ -108,7 +108,7 @@ fn text(bytes: &[u8]) -> Option<Text> {
 
 /// Why sessionStorage could not be read.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Unreadable {
+pub(super) enum SessionStorageError {
     #[error(transparent)]
     LevelDb(#[from] LevelDbError),
     #[error(transparent)]

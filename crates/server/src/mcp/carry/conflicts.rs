@@ -4,7 +4,7 @@
 
 use super::peers::Peers;
 use super::text;
-use crate::mcp::answer::{Answer, Failure};
+use crate::mcp::answer::{Failure, ToolAnswer};
 use crate::mcp::text::age;
 use crate::mcp::verb::{Call, Effect, Verb};
 use baton_api::Scope;
@@ -34,7 +34,7 @@ impl Verb for Conflicts {
     const NAME: &'static str = "browser_sync_conflicts";
     const EFFECT: Effect = Effect::Reads;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Sync).await?;
         let found = baton_sync::conflicts(&call.context, &call.caller).await?.items;
         let peers = Peers::known(&call).await?;
@@ -54,7 +54,7 @@ impl Verb for Conflicts {
         if found.len() > TOLD {
             told.push(format!("and {} more sessions", found.len() - TOLD));
         }
-        Ok(Answer::new(&told, json!({"conflicts": items})))
+        Ok(ToolAnswer::new(&told, json!({"conflicts": items})))
     }
 }
 
@@ -166,7 +166,7 @@ impl Verb for Resolve {
     const NAME: &'static str = "browser_sync_resolve";
     const EFFECT: Effect = Effect::Destroys;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Sync).await?;
         let request = ResolveConflict { keep: self.keep };
         let (context, caller) = (&call.context, &call.caller);
@@ -178,6 +178,6 @@ impl Verb for Resolve {
             "Peers hear of it when sessions move the next time.".to_owned(),
         ];
         let data = json!({"sessionId": view.session_id, "name": name, "rev": view.current.rev});
-        Ok(Answer::new(&told, data))
+        Ok(ToolAnswer::new(&told, data))
     }
 }

@@ -6,7 +6,7 @@
 use super::peers::{Peers, at_once, silent};
 use super::text;
 use super::text::Direction;
-use crate::mcp::answer::{Answer, Failure};
+use crate::mcp::answer::{Failure, ToolAnswer};
 use crate::mcp::keep;
 use crate::mcp::verb::{Call, Effect, Verb};
 use baton_api::Scope;
@@ -80,7 +80,7 @@ impl Verb for SaveProfile {
     const NAME: &'static str = "browser_save_profile";
     const EFFECT: Effect = Effect::Changes;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Sync).await?;
         let session = call.session(self.session_id).await?;
         let (name, description) = (Some(session_name(&self.name)?), self.description);
@@ -103,7 +103,7 @@ async fn save(call: &Call, session: &str, request: SaveSession) -> Result<SavedV
     Ok(call.progress.during(&doing, saving).await?)
 }
 
-fn answer(saved: &SavedView, peers: &Peers) -> Answer {
+fn answer(saved: &SavedView, peers: &Peers) -> ToolAnswer {
     let (name, rev) = (&saved.name, text::revision(&saved.rev, &[]));
     let mut told = vec![if saved.unchanged {
         format!("{name} was saved as it is already: revision {rev}.")
@@ -133,7 +133,7 @@ fn answer(saved: &SavedView, peers: &Peers) -> Answer {
         "sessionId": saved.id, "name": name, "rev": saved.rev, "unchanged": saved.unchanged,
         "conflicts": saved.conflicts, "pushed": pushed, "failed": failed,
     });
-    Answer::new(&told, data)
+    ToolAnswer::new(&told, data)
 }
 
 /// Saves a session and gives it to a peer, where it can be resumed.
@@ -155,7 +155,7 @@ impl Verb for ExportSession {
     const NAME: &'static str = "browser_sync_export_session";
     const EFFECT: Effect = Effect::Changes;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Sync).await?;
         let session = call.session(self.session_id).await?;
         let name = session_name(&self.name)?;
@@ -167,7 +167,7 @@ impl Verb for ExportSession {
             Box::pin(Direction::Push.whole(&call, &self.node_id, &id, saved.name.as_str())).await?;
         let peer = Peers::known(&call).await?.name(moved.node_id);
         let told = [text::movement(Direction::Push, &moved, &peer)];
-        Ok(Answer::new(&told, text::movement_data(&moved, &peer)))
+        Ok(ToolAnswer::new(&told, text::movement_data(&moved, &peer)))
     }
 }
 
@@ -190,7 +190,7 @@ impl Verb for ImportSession {
     const NAME: &'static str = "browser_sync_import_session";
     const EFFECT: Effect = Effect::Changes;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Sync).await?;
         if self.resume {
             call.require(Scope::Drive).await?;
@@ -214,7 +214,7 @@ impl Verb for ImportSession {
         } else if is_whole {
             told.push(format!("session_resume with sessionId {} starts its browser.", moved.name));
         }
-        Ok(Answer::new(&told, data))
+        Ok(ToolAnswer::new(&told, data))
     }
 }
 
@@ -234,7 +234,7 @@ impl Verb for ResumeSession {
     const NAME: &'static str = "browser_sync_resume_session";
     const EFFECT: Effect = Effect::Changes;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Sync).await?;
         call.require(Scope::Drive).await?;
         let peers = Peers::known(&call).await?;
@@ -252,7 +252,7 @@ impl Verb for ResumeSession {
         let (lines, mut data) = keep::resume(&call, &id.to_string()).await?;
         told.extend(lines);
         data["moved"] = json!(moved);
-        Ok(Answer::new(&told, data))
+        Ok(ToolAnswer::new(&told, data))
     }
 }
 

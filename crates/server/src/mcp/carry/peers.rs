@@ -1,7 +1,7 @@
 //! The caller's peers: what people call them, which of them are asked, and how one is registered.
 
 use super::text;
-use crate::mcp::answer::{Answer, Failure};
+use crate::mcp::answer::{Failure, ToolAnswer};
 use crate::mcp::text::age;
 use crate::mcp::verb::{Call, Effect, Verb};
 use baton_api::sync::{
@@ -148,7 +148,7 @@ impl Verb for ListPeers {
     const NAME: &'static str = "browser_sync_list_peers";
     const EFFECT: Effect = Effect::Reads;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Sync).await?;
         let peers = Peers::of(&call).await?;
         let now = clock::now();
@@ -171,7 +171,7 @@ impl Verb for ListPeers {
             rows.push(json!([name, peer.state, status, synced, peer.node_id, limits, there]));
         }
         let columns = ["name", "state", "status", "lastSync", "nodeId", "limits", "pendingThere"];
-        Ok(Answer::new(&told, json!({"columns": columns, "rows": rows})))
+        Ok(ToolAnswer::new(&told, json!({"columns": columns, "rows": rows})))
     }
 }
 
@@ -224,7 +224,7 @@ impl Verb for RegisterPeer {
     const NAME: &'static str = "browser_sync_register_peer";
     const EFFECT: Effect = Effect::Changes;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Sync).await?;
         let request = self.request()?;
         let Call { context, caller, confirm, progress } = call;
@@ -291,7 +291,7 @@ fn address(peer: &PeerView) -> String {
     peer.url.as_ref().map(ToString::to_string).unwrap_or_default()
 }
 
-fn answer(peer: &PeerView) -> Answer {
+fn answer(peer: &PeerView) -> ToolAnswer {
     let (name, fingerprint) = (text::plain(&peer.name), peer.fingerprint);
     let mut told = vec![match peer.state {
         PeerState::Confirmed => format!("{name} is confirmed."),
@@ -321,5 +321,5 @@ fn answer(peer: &PeerView) -> Answer {
     if !peer.limits.is_none() {
         data["limits"] = json!(peer.limits);
     }
-    Answer::new(&told, data)
+    ToolAnswer::new(&told, data)
 }

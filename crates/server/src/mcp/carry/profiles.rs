@@ -2,7 +2,7 @@
 
 use super::peers::{Peers, at_once, silent as why_silent};
 use super::text;
-use crate::mcp::answer::{Answer, Failure};
+use crate::mcp::answer::{Failure, ToolAnswer};
 use crate::mcp::text::age;
 use crate::mcp::verb::{Call, Effect, Verb};
 use baton_api::Scope;
@@ -35,7 +35,7 @@ impl Verb for ListProfiles {
     const NAME: &'static str = "browser_list_profiles";
     const EFFECT: Effect = Effect::Reads;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Sync).await?;
         let index = baton_sync::index(&call.context, &call.caller).await?;
         let is_here = |session: &&IndexedSession| !session.deleted;
@@ -86,7 +86,7 @@ fn answer(
     here: &[IndexedSession],
     elsewhere: &BTreeMap<SessionId, Elsewhere>,
     silent: &[(String, String)],
-) -> Answer {
+) -> ToolAnswer {
     let now = clock::now();
     let mut told = vec![match here {
         [] => "No saved sessions. browser_save_profile saves one.".to_owned(),
@@ -111,7 +111,7 @@ fn answer(
     }
     told.extend(silent.iter().map(|(_, told)| told.clone()));
     let silent: Vec<_> = silent.iter().map(|(peer, _)| peer).collect();
-    Answer::new(&told, json!({"profiles": rows, "silent": silent}))
+    ToolAnswer::new(&told, json!({"profiles": rows, "silent": silent}))
 }
 
 /// How many sessions are told of all peers together.
@@ -130,7 +130,7 @@ impl Verb for ListRemoteSessions {
     const NAME: &'static str = "browser_sync_list_remote_sessions";
     const EFFECT: Effect = Effect::Reads;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Sync).await?;
         let peers = Peers::known(&call).await?;
         let asked = peers.asked(self.node_id.as_deref());
@@ -163,7 +163,7 @@ fn answer_of_peers(
     (asked, peers): (&[String], &Peers),
     found: &[(String, IndexedSession)],
     silent: &[(String, String)],
-) -> Answer {
+) -> ToolAnswer {
     let now = clock::now();
     let mut told = vec![match (asked, found) {
         ([], _) => peers.nobody(),
@@ -183,5 +183,5 @@ fn answer_of_peers(
     told.extend(silent.iter().map(|(_, told)| told.clone()));
     let silent: Vec<_> = silent.iter().map(|(peer, _)| peer).collect();
     let columns = ["name", "nodeId", "changed", "size", "sessionId"];
-    Answer::new(&told, json!({"columns": columns, "rows": rows, "silent": silent}))
+    ToolAnswer::new(&told, json!({"columns": columns, "rows": rows, "silent": silent}))
 }

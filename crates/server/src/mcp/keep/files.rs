@@ -4,7 +4,7 @@
 //! reach a file of another. A file is named, never a path, and is not followed elsewhere.
 
 use crate::error::NodeError;
-use crate::mcp::answer::{Answer, Failure};
+use crate::mcp::answer::{Failure, ToolAnswer};
 use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
 use baton_api::{ExportFormat, ExportSession, FileText, ImportSession, Invalid, Scope};
@@ -42,7 +42,7 @@ impl Verb for SessionFiles {
     const NAME: &'static str = "session_files";
     const EFFECT: Effect = Effect::Destroys;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;
         let session = call.session(self.session_id).await?;
         let Call { context, caller, .. } = call;
@@ -66,7 +66,7 @@ impl Verb for SessionFiles {
             format!("{} {} B {}", text::cut(&file.name, 200), file.bytes, file.path)
         };
         told.extend(files.items.iter().map(line));
-        Ok(Answer::new(&told, json!({ "items": files.items })))
+        Ok(ToolAnswer::new(&told, json!({ "items": files.items })))
     }
 }
 
@@ -95,7 +95,7 @@ impl Verb for SessionExport {
     const NAME: &'static str = "session_export";
     const EFFECT: Effect = Effect::Changes;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Reveal).await?;
         let session = call.session(self.session_id).await?;
         let Call { context, caller, confirm, progress } = call;
@@ -128,7 +128,7 @@ impl Verb for SessionExport {
         told.extend(lost);
         told.push(format!("session_import with file {file:?} makes a session of it."));
         let data = json!({"file": file, "path": path, "receipt": receipt, "holds": view.holds});
-        Ok(Answer::new(&told, data))
+        Ok(ToolAnswer::new(&told, data))
     }
 }
 
@@ -147,7 +147,7 @@ impl Verb for SessionImport {
     const NAME: &'static str = "session_import";
     const EFFECT: Effect = Effect::Changes;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;
         let exchange = Exchange::of(call.context.supervisor.data(), &call.caller.owner);
         let name = self.name.map(|name| name.parse()).transpose();
@@ -165,7 +165,7 @@ impl Verb for SessionImport {
         told.push("Not taken from the file:".to_owned());
         told.extend(left_out);
         told.push(text::next(view.session.session.state).to_owned());
-        Ok(Answer::new(&told, data))
+        Ok(ToolAnswer::new(&told, data))
     }
 }
 

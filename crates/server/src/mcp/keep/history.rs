@@ -1,7 +1,7 @@
 //! The snapshots of a session: listed, compared, and taken back to.
 
 use super::sessions::result;
-use crate::mcp::answer::{Answer, Failure};
+use crate::mcp::answer::{Failure, ToolAnswer};
 use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
 use baton_api::{CompareSnapshots, ListHistory, RollBack, Scope};
@@ -31,7 +31,7 @@ impl Verb for SessionHistory {
     const NAME: &'static str = "session_history";
     const EFFECT: Effect = Effect::Reads;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Read).await?;
         let session = call.session(self.session_id).await?;
         let query = ListHistory { after: self.cursor, limit: Some(PAGE), verify: false };
@@ -63,7 +63,7 @@ impl Verb for SessionHistory {
         let data = json!({
             "snapshots": rows, "damaged": found.damaged, "nextCursor": found.next,
         });
-        Ok(Answer::new(&told, data))
+        Ok(ToolAnswer::new(&told, data))
     }
 }
 
@@ -83,14 +83,14 @@ impl Verb for SessionRollback {
     const NAME: &'static str = "session_rollback";
     const EFFECT: Effect = Effect::Changes;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;
         let session = call.session(self.session_id).await?;
         let doing = format!("taking {} back", text::cut(&session, 100));
         let request = RollBack { to: self.to };
         let rolling = Box::pin(sessions::rollback(&call.context, &call.caller, &session, request));
         let (told, data) = result(&call.progress.during(&doing, rolling).await?);
-        Ok(Answer::new(&told, data))
+        Ok(ToolAnswer::new(&told, data))
     }
 }
 
@@ -114,7 +114,7 @@ impl Verb for SessionDiff {
     const NAME: &'static str = "session_diff";
     const EFFECT: Effect = Effect::Reads;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Read).await?;
         let session = call.session(self.session_id).await?;
         let query = CompareSnapshots { a: self.from, b: self.to };
@@ -143,6 +143,6 @@ impl Verb for SessionDiff {
             "added": diff.added, "removed": diff.removed, "changed": diff.changed, "items": items,
             "unreadable": found.unreadable,
         });
-        Ok(Answer::new(&told, data))
+        Ok(ToolAnswer::new(&told, data))
     }
 }

@@ -1,6 +1,6 @@
 //! Sessions as tools: listed, opened, brought back, saved, and ended.
 
-use crate::mcp::answer::{Answer, Failure};
+use crate::mcp::answer::{Failure, ToolAnswer};
 use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
 use baton_api::sync::{HandedView, Handing, HolderView};
@@ -72,7 +72,7 @@ impl Verb for ListSessions {
     const NAME: &'static str = "list_sessions";
     const EFFECT: Effect = Effect::Reads;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Read).await?;
         let looks = self.state.is_none() && self.cursor.is_none();
         let (found, next) = self.find(&call).await?;
@@ -118,7 +118,7 @@ impl Verb for ListSessions {
         if let Some(next) = next {
             data["nextCursor"] = json!(next);
         }
-        Ok(Answer::new(&told, data))
+        Ok(ToolAnswer::new(&told, data))
     }
 }
 
@@ -185,7 +185,7 @@ impl Verb for SessionOpen {
     const NAME: &'static str = "session_open";
     const EFFECT: Effect = Effect::Changes;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;
         let request = self.request()?;
         let doing = format!("opening {}", request.name);
@@ -193,7 +193,7 @@ impl Verb for SessionOpen {
         let view = call.progress.during(&doing, opening).await?;
         let (mut told, data) = text::session(&view, clock::now());
         told.push(text::next(view.session.state).to_owned());
-        Ok(Answer::new(&told, data))
+        Ok(ToolAnswer::new(&told, data))
     }
 }
 
@@ -245,10 +245,10 @@ impl Verb for SessionResume {
     const NAME: &'static str = "session_resume";
     const EFFECT: Effect = Effect::Changes;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;
         let (told, data) = resume(&call, &self.session_id).await?;
-        Ok(Answer::new(&told, data))
+        Ok(ToolAnswer::new(&told, data))
     }
 }
 
@@ -312,7 +312,7 @@ impl Verb for SessionCapture {
     const NAME: &'static str = "session_capture";
     const EFFECT: Effect = Effect::Changes;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;
         let session = call.session(self.session_id).await?;
         let found = call.context.find(&call.caller.owner, &session).await?;
@@ -322,7 +322,7 @@ impl Verb for SessionCapture {
         let mut told = vec![format!("Saved {name}: {}.", text::snapshot(&view, clock::now()))];
         told.extend(text::unread(&view));
         let data = json!({"sessionId": id, "snapshot": view.id, "unread": view.unread});
-        Ok(Answer::new(&told, data))
+        Ok(ToolAnswer::new(&told, data))
     }
 }
 
@@ -339,14 +339,14 @@ impl Verb for SessionClose {
     const NAME: &'static str = "session_close";
     const EFFECT: Effect = Effect::Changes;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;
         let session = call.session(self.session_id).await?;
         let doing = format!("closing {}", text::cut(&session, 100));
         let closing = Box::pin(sessions::close(&call.context, &call.caller, &session));
         let view = call.progress.during(&doing, closing).await?;
         let (told, data) = text::session(&view, clock::now());
-        Ok(Answer::new(&told, data))
+        Ok(ToolAnswer::new(&told, data))
     }
 }
 
@@ -364,7 +364,7 @@ impl Verb for SessionAbandon {
     const NAME: &'static str = "session_abandon";
     const EFFECT: Effect = Effect::Destroys;
 
-    async fn call(self, call: Call) -> Result<Answer, Failure> {
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;
         let Call { context, caller, confirm, .. } = call;
         let session = context.find(&caller.owner, &self.session_id).await?;
@@ -376,7 +376,7 @@ impl Verb for SessionAbandon {
         confirm.ask(id, what, format!("baton sessions abandon {name}")).await?;
         let view = sessions::abandon(&context, &caller, session).await?;
         let (told, data) = text::session(&view, clock::now());
-        Ok(Answer::new(&told, data))
+        Ok(ToolAnswer::new(&told, data))
     }
 }
 

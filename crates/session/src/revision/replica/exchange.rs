@@ -12,14 +12,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What receiving an offer changed. A revision that was made of others here, because they say the
 /// same, has the content of its parents: its `parts` name it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Change {
+pub struct ReplicaChange {
     /// Revisions whose content belongs here now and did not before.
     pub gained: Vec<RevisionId>,
     /// Revisions whose content is not needed here any more.
     pub dropped: Vec<RevisionId>,
 }
 
-impl Change {
+impl ReplicaChange {
     /// Whether nothing changed.
     pub fn is_none(&self) -> bool {
         self.gained.is_empty() && self.dropped.is_empty()
@@ -40,7 +40,7 @@ impl Replica {
 
     /// Takes what another node offers: all or nothing. `author` is this node, which signs what it
     /// joins or adopts. Ask [`is_cloned`](Self::is_cloned) first.
-    pub fn receive(&mut self, offer: &Offer, author: &Author) -> Result<Change, Refused> {
+    pub fn receive(&mut self, offer: &Offer, author: &Author) -> Result<ReplicaChange, Refused> {
         let vouched = self.check(offer, author.now)?;
         let before: BTreeSet<RevisionId> = self.whole().map(Signed::id).collect();
         let mut after = self.clone();
@@ -56,7 +56,7 @@ impl Replica {
         after.settle();
         *self = after;
         let now: BTreeSet<RevisionId> = self.whole().map(Signed::id).collect();
-        Ok(Change {
+        Ok(ReplicaChange {
             gained: now.difference(&before).copied().collect(),
             dropped: before.difference(&now).copied().collect(),
         })

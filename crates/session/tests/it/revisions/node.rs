@@ -2,7 +2,7 @@
 
 use super::oracle::Edits;
 use baton_session::cookie::{Priority, SourceScheme};
-use baton_session::revision::{Author, Change, Content, Offer, Origin, Refused, Replica};
+use baton_session::revision::{Author, Content, Offer, Origin, Refused, Replica, ReplicaChange};
 use baton_session::{
     Actor, Cookie, Epoch, NodeSecret, PartHash, Revision, SessionId, Signed, State, wire,
 };
@@ -56,12 +56,12 @@ impl Node {
     }
 
     /// Takes what another node offers.
-    pub(super) fn pull(&mut self, other: &Self) -> Change {
+    pub(super) fn pull(&mut self, other: &Self) -> ReplicaChange {
         self.take(&other.folder.replica.offer()).unwrap()
     }
 
     /// Takes an offer, or refuses it.
-    pub(super) fn take(&mut self, offer: &Offer) -> Result<Change, Refused> {
+    pub(super) fn take(&mut self, offer: &Offer) -> Result<ReplicaChange, Refused> {
         let author = self.author(start());
         self.folder.replica.receive(offer, &author)
     }

@@ -48,16 +48,16 @@ const MARK: u8 = 255;
 
 /// A tab, and the namespace of its sessionStorage.
 #[derive(Debug, PartialEq)]
-pub(super) struct OpenTab {
+pub(super) struct FoundTab {
     pub(super) tab: Tab,
     pub(super) namespace: String,
 }
 
 /// What was open.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Open {
+pub(super) struct FoundTabs {
     /// The tabs on the web, in the order of their windows.
-    pub(super) tabs: Vec<OpenTab>,
+    pub(super) tabs: Vec<FoundTab>,
     /// The tabs that are not as they were, or not there at all.
     pub(super) left_out: Receipt,
 }
@@ -68,17 +68,17 @@ const FOLDER: &str = "Sessions";
 const ENCRYPTED: &str = "Sessions_Encrypted";
 
 /// Reads the newest file of a profile that counts. Blocks on the disk.
-pub(super) fn read(profile: &Path) -> Result<Open, Unreadable> {
+pub(super) fn read(profile: &Path) -> Result<FoundTabs, TabsError> {
     let files = files(&profile.join(FOLDER))?;
     if files.is_empty() && !self::files(&profile.join(ENCRYPTED))?.is_empty() {
-        return Err(Unreadable::Encrypted);
+        return Err(TabsError::Encrypted);
     }
     for path in files.into_iter().take(FILES) {
         if let Some(open) = parse(&bounds::read(&path, LARGEST)?)? {
             return Ok(open);
         }
     }
-    Ok(Open::default())
+    Ok(FoundTabs::default())
 }
 
 /// The files, the newest first: each has the instant at which it was begun in its name.
@@ -99,11 +99,11 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// The tabs of a file; none when the browser died before it had written what was open.
-fn parse(file: &[u8]) -> Result<Option<Open>, Unreadable> {
-    let mut rest = Bytes(file.strip_prefix(MAGIC).ok_or(Unreadable::Unknown)?);
-    let version = rest.number().ok_or(Unreadable::Unknown)?;
+fn parse(file: &[u8]) -> Result<Option<FoundTabs>, TabsError> {
+    let mut rest = CommandReader(file.strip_prefix(MAGIC).ok_or(TabsError::Unknown)?);
+    let version = rest.number().ok_or(TabsError::Unknown)?;
     if !PLAIN.contains(&version) {
-        return Err(Unreadable::Version(version));
+        return Err(TabsError::Version(version));
     }
     let mut known = Known { is_whole: version < MARKED, ..Known::default() };
     // The last command may be cut off: it was being written.
@@ -111,7 +111,7 @@ fn parse(file: &[u8]) -> Result<Option<Open>, Unreadable> {
         // One of a form that is not known changes nothing.
         let _ = known.apply(id, content);
         if known.tabs.len() > MOST {
-            return Err(Unreadable::TooMany);
+            return Err(TabsError::TooMany);
         }
     }
     Ok(known.is_whole.then(|| known.in_order()))
@@ -141,7 +141,7 @@ impl Known {
         self.tabs.entry(id).or_default()
     }
 
-    fn apply(&mut self, id: u8, mut content: Bytes<'_>) -> Option<()> {
+    fn apply(&mut self, id: u8, mut content: CommandReader<'_>) -> Option<()> {
         if matches!(id, NAVIGATION | SESSION_STORAGE) {
             let _size = content.number()?;
         }
@@ -178,7 +178,7 @@ impl Known {
         Some(())
     }
 
-    fn in_order(self) -> Open {
+    fn in_order(self) -> FoundTabs {
         let Self { tabs, fronts, closed_windows, active_window, .. } = self;
         let is_open = |tab: &KnownTab| !closed_windows.contains(&tab.window);
         let mut tabs: Vec<_> = tabs.into_values().filter(is_open).collect();
@@ -191,7 +191,7 @@ impl Known {
             left_out.extend(item.into_iter().collect());
             if let Some(url) = url {
                 let tab = Tab { url, title, ..Tab::default() };
-                shown.push((window, index, OpenTab { tab, namespace }));
+                shown.push((window, index, FoundTab { tab, namespace }));
             }
         }
         // Where the window in front has no page in front, the first window that has one counts.
@@ -202,13 +202,13 @@ impl Known {
         if let Some((.., open)) = active {
             open.tab.active = true;
         }
-        Open { tabs: shown.into_iter().map(|(.., open)| open).collect(), left_out }
+        FoundTabs { tabs: shown.into_iter().map(|(.., open)| open).collect(), left_out }
     }
 }
 
 /// Why the tabs could not be read.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Unreadable {
+pub(super) enum TabsError {
     #[error(transparent)]
     File(#[from] io::Error),
     #[error("expected a file with the tabs of a browser, found something else")]
@@ -276,9 +276,9 @@ impl History {
 
 /// What is left of a file or of a command.
 #[derive(Clone, Copy)]
-struct Bytes<'a>(&'a [u8]);
+struct CommandReader<'a>(&'a [u8]);
 
-impl<'a> Bytes<'a> {
+impl<'a> CommandReader<'a> {
     fn take(&mut self, length: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
@@ -292,11 +292,11 @@ impl<'a> Bytes<'a> {
     }
 
     /// A command: its length, what it is, and its content.
-    fn command(&mut self) -> Option<(u8, Bytes<'a>)> {
+    fn command(&mut self) -> Option<(u8, CommandReader<'a>)> {
         let length = self.take(2)?;
         let length = usize::from(u16::from_le_bytes([length[0], length[1]]));
         let (id, content) = self.take(length)?.split_first()?;
-        Some((*id, Bytes(content)))
+        Some((*id, CommandReader(content)))
     }
 
     /// Bytes behind their length, filled up to a multiple of four.

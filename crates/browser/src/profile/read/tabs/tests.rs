@@ -50,9 +50,9 @@ pub(super) fn two_windows() -> Vec<(u8, Vec<u8>)> {
 }
 
 fn told(file: &[u8]) -> Vec<String> {
-    let Open { tabs, left_out } = parse(file).unwrap().unwrap();
+    let FoundTabs { tabs, left_out } = parse(file).unwrap().unwrap();
     assert_eq!(left_out.items, []);
-    let line = |OpenTab { tab, .. }: &OpenTab| {
+    let line = |FoundTab { tab, .. }: &FoundTab| {
         format!("{}{}", tab.url, if tab.active { " in front" } else { "" })
     };
     tabs.iter().map(line).collect()
@@ -84,7 +84,7 @@ fn a_file_that_was_only_begun_is_none() {
     for name in [FOLDER, ENCRYPTED] {
         fs::create_dir(folder.path().join(name)).unwrap();
     }
-    assert_eq!(read(folder.path()).unwrap(), Open::default());
+    assert_eq!(read(folder.path()).unwrap(), FoundTabs::default());
     fs::write(folder.path().join(ENCRYPTED).join("Session_1"), "").unwrap();
     insta::assert_snapshot!(read(folder.path()).unwrap_err(), @"expected a file with the tabs of a browser, found encrypted ones only");
     let put =
@@ -123,7 +123,7 @@ fn a_tab_that_is_not_what_it_was_has_its_line() {
         commands.push(navigation(tab, at, url, ""));
         commands.push(of(SELECTED_NAVIGATION, &[tab, at]));
     }
-    let Open { tabs, left_out } = parse(&file(3, &commands)).unwrap().unwrap();
+    let FoundTabs { tabs, left_out } = parse(&file(3, &commands)).unwrap().unwrap();
     let tabs: Vec<_> = tabs.iter().map(|open| &*open.tab.url).collect();
     assert_eq!(tabs, ["https://app.test/?token=s3cret"]);
     let lines = left_out
