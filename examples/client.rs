@@ -28,7 +28,7 @@ async fn main() -> ExitCode {
     match run(Path::new(data), url).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {}", Printable::for_terminal(&told(&error)));
+            eprintln!("error: {}", Printable::for_terminal(&describe(&error)));
             ExitCode::FAILURE
         }
     }
@@ -96,7 +96,7 @@ fn say(line: &str) {
 
 /// What went wrong; where the node refused, in its own words: its code, what it expected and found, and what
 /// to do about it.
-fn told(error: &anyhow::Error) -> String {
+fn describe(error: &anyhow::Error) -> String {
     let Some(ClientError::Problem(problem)) = error.downcast_ref() else {
         return format!("{error:#}");
     };

@@ -85,10 +85,10 @@ struct Passed {
 async fn calls(baton: &Path, test_node: &TestNode, room: &Room) -> Result<Passed> {
     let mut command = room.command("python3")?;
     command.arg("echo.py");
-    let direct = begin(command).await?.0;
+    let direct = connect(command).await?.0;
     let mut command = bridge(baton, test_node, room)?;
     command.args(["--with", "python3 echo.py {cdp_url}"]);
-    let through = begin(command).await?.0;
+    let through = connect(command).await?.0;
     let mut pairs = Vec::new();
     for round in 0..WARM_UP + CALLS {
         let pair = (call(&through).await?, call(&direct).await?);
@@ -142,12 +142,12 @@ async fn starts(
 
 async fn timed(command: Command) -> Result<(McpClient, f64, usize)> {
     let begun = Instant::now();
-    let (client, tools) = begin(command).await?;
+    let (client, tools) = connect(command).await?;
     let took = begun.elapsed().as_secs_f64() * 1e3;
     Ok((client, took, Value::from(tools).to_string().len()))
 }
 
-async fn begin(command: Command) -> Result<(McpClient, Vec<Value>)> {
+async fn connect(command: Command) -> Result<(McpClient, Vec<Value>)> {
     let client = McpClient::spawn(command)?;
     client.initialize(json!({}), VERSION).await?;
     let tools = client.list_tools().await?;

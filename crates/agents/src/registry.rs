@@ -203,7 +203,7 @@ impl Sandboxes {
     }
 
     /// Takes a sandbox, to end it. None when somebody else does.
-    pub(crate) fn take(&self, id: SandboxId) -> Option<(Arc<Kept>, Slot)> {
+    pub(crate) fn claim_for_end(&self, id: SandboxId) -> Option<(Arc<Kept>, Slot)> {
         let mut places = self.places();
         let Some(Place::There(kept)) = places.get(&id) else { return None };
         let kept = Arc::clone(kept);

@@ -67,7 +67,7 @@ pub async fn restore(
     force: bool,
 ) -> Result<Restored, BackupError> {
     let server = server_of(server, data)?;
-    let old = Old::look(data, force)?;
+    let old = Old::inspect(data, force)?;
     if let Some(server) = server {
         refuse_filled(server).await.map_err(BackupError::server)?;
     }

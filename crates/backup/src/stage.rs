@@ -109,7 +109,7 @@ pub(super) enum Old {
 
 impl Old {
     /// Looks at the data folder; what is in it may go only with `force`, and never while it is used.
-    pub(super) fn look(data: &DataFolder, force: bool) -> Result<Self, BackupError> {
+    pub(super) fn inspect(data: &DataFolder, force: bool) -> Result<Self, BackupError> {
         if is_empty(data.path()).map_err(BackupError::file(data.path()))? {
             return Ok(Self::Empty);
         }

@@ -203,7 +203,7 @@ impl TakenProfile {
 }
 
 /// Which one of several was taken, and how another one is; none where there is only one.
-pub(crate) fn told(choice: &ProfileChoice) -> Option<String> {
+pub(crate) fn choice_note(choice: &ProfileChoice) -> Option<String> {
     let why = match choice.reason {
         Reason::Only => return None,
         Reason::LastUsed => "which its browser used last",

@@ -72,7 +72,9 @@ pub(crate) fn is_blank(url: &str) -> bool {
 }
 
 /// The address at which a tab stands, by the browser's own word, and the entries that it has.
-pub(crate) async fn look(session: &CdpSession) -> Result<(String, Vec<TabEntry>), CdpError> {
+pub(crate) async fn read_history(
+    session: &CdpSession,
+) -> Result<(String, Vec<TabEntry>), CdpError> {
     let TabHistory { current_index, entries } = list(session).await?;
     let here = entries.get(current_index).map(|entry| entry.url.clone());
     Ok((here.unwrap_or_default(), entries))

@@ -92,7 +92,7 @@ mod tests {
     }
 
     /// The size of a PNG, and its colour in the middle.
-    fn look(png: &[u8]) -> ((u32, u32), [u8; 4]) {
+    fn measure(png: &[u8]) -> ((u32, u32), [u8; 4]) {
         let seen = image::load_from_memory_with_format(png, ImageFormat::Png).unwrap().to_rgba8();
         (seen.dimensions(), seen.get_pixel(seen.width() / 2, seen.height() / 2).0)
     }
@@ -102,7 +102,7 @@ mod tests {
         for format in [ImageFormat::Png, ImageFormat::Ico] {
             for side in [1, 16, 32, 180] {
                 let icon = draw(&picture(side, side, format)).unwrap();
-                assert_eq!(look(&icon), ((ICON_SIDE, ICON_SIDE), [200, 10, 20, 255]));
+                assert_eq!(measure(&icon), ((ICON_SIDE, ICON_SIDE), [200, 10, 20, 255]));
                 assert!(icon.len() <= ICON_BYTES);
             }
         }

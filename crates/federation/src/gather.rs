@@ -45,7 +45,7 @@ impl Gathered {
 
 /// Looks at everything.
 pub(crate) fn gather(folder: &Folder) -> Result<Gathered, FederationError> {
-    let glance = Glance::take(folder)?;
+    let glance = Glance::gather(folder)?;
     let is_all = glance.is_all();
     let Glance { found, last, leftovers } = glance;
     let board = found.as_ref().map(|found| found.board.clone());
@@ -68,7 +68,7 @@ pub(crate) struct Glance {
 }
 
 impl Glance {
-    pub(crate) fn take(folder: &Folder) -> Result<Self, FederationError> {
+    pub(crate) fn gather(folder: &Folder) -> Result<Self, FederationError> {
         let found = match read(&folder.board())? {
             Content::Nothing => None,
             Content::Board(found) => Some(found),

@@ -47,7 +47,7 @@ impl Slot {
     }
 
     /// Changes places with the board; `is_new` when none was there, and then none may be there now.
-    pub(crate) fn put(&self, folder: &Folder, is_new: bool) -> io::Result<Put> {
+    pub(crate) fn swap(&self, folder: &Folder, is_new: bool) -> io::Result<Put> {
         let place = folder.board();
         if is_new {
             return rename_new(&self.0, &place).map(|()| Put::New);

@@ -16,7 +16,7 @@ impl Federation {
     /// repaired or archived is, if nobody else writes and the folder can be written, and is shown
     /// repaired in any case.
     pub fn read(&self) -> Result<Option<Board>, FederationError> {
-        let glance = Glance::take(&self.folder)?;
+        let glance = Glance::gather(&self.folder)?;
         let board = glance.found.as_ref().map(|found| &found.board);
         if glance.is_all() && !board.is_some_and(|board| self.is_stale(board)) {
             return Ok(glance.found.map(|found| found.board));

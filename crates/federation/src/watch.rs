@@ -36,17 +36,17 @@ pub enum WaitOutcome {
 impl Federation {
     /// Follows the board: says when it changes.
     pub fn watch(&self) -> Result<Watch, FederationError> {
-        Watch::begin(self.clone())
+        Watch::start(self.clone())
     }
 }
 
 impl Watch {
     /// Follows from now on.
-    pub(crate) fn begin(federation: Federation) -> Result<Self, FederationError> {
+    pub(crate) fn start(federation: Federation) -> Result<Self, FederationError> {
         federation.folder.create()?;
         let (sender, changes) = sync_channel(1);
         let sessions = federation.folder.sessions();
-        let source = source::Source::begin(&sessions, sender)?;
+        let source = source::Source::start(&sessions, sender)?;
         let shown = federation.read()?;
         Ok(Self { federation, changes, shown, _source: source })
     }
@@ -105,7 +105,7 @@ mod source {
     }
 
     impl Source {
-        pub(super) fn begin(
+        pub(super) fn start(
             folder: &Path,
             sender: SyncSender<()>,
         ) -> Result<Self, FederationError> {
@@ -163,7 +163,7 @@ mod source {
     pub(super) struct Source;
 
     impl Source {
-        pub(super) fn begin(
+        pub(super) fn start(
             folder: &Path,
             sender: SyncSender<()>,
         ) -> Result<Self, FederationError> {

@@ -279,7 +279,7 @@ impl<'a> Writer<'a> {
         replace(&self.folder.last(), &text).tried("write", &self.folder.last())?;
         let slot = Slot::fill(self.folder, &text, (self.federation.random)())?;
         let mark = self.log.append(&entries).inspect_err(|_| slot.remove())?;
-        slot.put(self.folder, false).tried("replace", &place).inspect_err(|_| {
+        slot.swap(self.folder, false).tried("replace", &place).inspect_err(|_| {
             slot.remove();
             let _ = self.log.undo(&mark);
         })?;

@@ -88,11 +88,15 @@ pub fn said(error: reqwest::Error) -> String {
     while let Some(deeper) = cause.source() {
         cause = deeper;
     }
-    if error.is_timeout() { "it took too long".to_owned() } else { told(&cause.to_string()) }
+    if error.is_timeout() {
+        "it took too long".to_owned()
+    } else {
+        describe_cause(&cause.to_string())
+    }
 }
 
 /// What the cause says, and what to do where that is known.
-fn told(cause: &str) -> String {
+fn describe_cause(cause: &str) -> String {
     if let Some(why) = cause.strip_prefix("invalid peer certificate: ") {
         return format!(
             "this machine does not trust its certificate ({why}): trust whoever signed it here, in the \
@@ -108,7 +112,7 @@ fn told(cause: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::told;
+    use super::describe_cause;
 
     #[test]
     fn what_is_wrong_with_tls_is_told_with_what_to_do() {
@@ -117,7 +121,7 @@ mod tests {
             "received corrupt message of type InvalidContentType",
             "Connection refused (os error 111)",
         ];
-        insta::assert_snapshot!(causes.map(told).join("\n"), @r"
+        insta::assert_snapshot!(causes.map(describe_cause).join("\n"), @r"
         this machine does not trust its certificate (Other(OtherError(CaUsedAsEndEntity))): trust whoever signed it here, in the certificates of the system, or name a file with theirs in SSL_CERT_FILE and start the node again; a certificate that signs itself has to be one of a server, not of an authority
         what answers there speaks no TLS: is its address one with http?
         Connection refused (os error 111)

@@ -71,17 +71,17 @@ impl Rates {
 
     /// Notes a request with the key of this id; fails with the time to wait when there were too many.
     pub fn asked(&self, key: &str) -> Result<(), Duration> {
-        self.0.keys.take(key.to_owned(), Instant::now())
+        self.0.keys.spend(key.to_owned(), Instant::now())
     }
 
     /// Notes a request from `address` without a good key; fails like [`asked`](Self::asked).
     pub fn refused(&self, address: IpAddr) -> Result<(), Duration> {
-        self.0.addresses.take(household(address), Instant::now())
+        self.0.addresses.spend(household(address), Instant::now())
     }
 
     /// Gives back what was noted of a request that was good after all.
-    pub fn give_back(&self, address: IpAddr) {
-        self.0.addresses.give_back(&household(address), Instant::now());
+    pub fn refund(&self, address: IpAddr) {
+        self.0.addresses.refund(&household(address), Instant::now());
     }
 
     /// Looks up a key or a token that somebody at `address` shows, when it is their turn; `is_good` says what
@@ -169,7 +169,7 @@ impl<K: Hash + Eq> Allowances<K> {
     }
 
     /// Gives one back that was taken.
-    fn give_back(&self, who: &K, now: Instant) {
+    fn refund(&self, who: &K, now: Instant) {
         let mut used_until = self.used_until.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(until) = used_until.get_mut(who) {
             *until = until.checked_sub(self.each).unwrap_or(now);
@@ -177,7 +177,7 @@ impl<K: Hash + Eq> Allowances<K> {
     }
 
     /// Uses one up; fails with the time to wait when there is none.
-    fn take(&self, who: K, now: Instant) -> Result<(), Duration> {
+    fn spend(&self, who: K, now: Instant) -> Result<(), Duration> {
         let mut used_until = self.used_until.lock().unwrap_or_else(PoisonError::into_inner);
         if used_until.len() >= MOST && !used_until.contains_key(&who) {
             used_until.retain(|_, until| *until > now);
@@ -210,39 +210,39 @@ mod tests {
     fn a_minutes_worth_may_come_at_once_and_comes_back_evenly() {
         let (allowances, now) = (Allowances::new(4), Instant::now());
         for _ in 0..4 {
-            assert_eq!(allowances.take("ada", now), Ok(()));
+            assert_eq!(allowances.spend("ada", now), Ok(()));
         }
-        assert_eq!(allowances.take("ada", now), Err(Duration::from_secs(15)));
-        assert_eq!(allowances.take("bob", now), Ok(()), "another has its own");
+        assert_eq!(allowances.spend("ada", now), Err(Duration::from_secs(15)));
+        assert_eq!(allowances.spend("bob", now), Ok(()), "another has its own");
         let later = now + Duration::from_secs(10);
-        assert_eq!(allowances.take("ada", later), Err(Duration::from_secs(5)));
+        assert_eq!(allowances.spend("ada", later), Err(Duration::from_secs(5)));
         let later = now + Duration::from_secs(15);
-        assert_eq!(allowances.take("ada", later), Ok(()), "a refusal uses nothing up");
-        assert!(allowances.take("ada", later).is_err());
+        assert_eq!(allowances.spend("ada", later), Ok(()), "a refusal uses nothing up");
+        assert!(allowances.spend("ada", later).is_err());
     }
 
     #[test]
     fn what_is_given_back_may_be_taken_again() {
         let (allowances, now) = (Allowances::new(1), Instant::now());
         assert!(!allowances.is_used_up(&"ada", now));
-        allowances.take("ada", now).unwrap();
+        allowances.spend("ada", now).unwrap();
         assert!(allowances.is_used_up(&"ada", now));
-        allowances.give_back(&"ada", now);
+        allowances.refund(&"ada", now);
         assert!(!allowances.is_used_up(&"ada", now));
-        assert_eq!(allowances.take("ada", now), Ok(()));
+        assert_eq!(allowances.spend("ada", now), Ok(()));
     }
 
     #[test]
     fn what_is_remembered_is_bounded() {
         let (allowances, now) = (Allowances::new(1), Instant::now());
         for who in 0..MOST {
-            allowances.take(who, now).unwrap();
+            allowances.spend(who, now).unwrap();
         }
         let much_later = now + Duration::from_mins(2);
-        allowances.take(MOST, much_later).unwrap();
+        allowances.spend(MOST, much_later).unwrap();
         assert_eq!(allowances.used_until.lock().unwrap().len(), 1, "the idle are forgotten");
         for who in 0..3 * MOST {
-            allowances.take(who, much_later).unwrap_or_default();
+            allowances.spend(who, much_later).unwrap_or_default();
         }
         assert!(allowances.used_until.lock().unwrap().len() <= MOST);
     }

@@ -246,7 +246,7 @@ impl Wire {
         let mut output = BufReader::new(output);
         while let Some(line) = read_line(&mut output, MAX_MESSAGE).await {
             match serde_json::from_str::<Value>(&line) {
-                Ok(message) => self.take(message).await,
+                Ok(message) => self.handle_message(message).await,
                 Err(_) => self.note_error(format!("no message: {line}")),
             }
         }
@@ -263,7 +263,7 @@ impl Wire {
     }
 
     /// An answer goes to whoever waits for it, a question is answered, and the rest is kept.
-    async fn take(&self, message: Value) {
+    async fn handle_message(&self, message: Value) {
         if message.get("method").is_none() {
             let mut state = self.state();
             let waiting = state.waiting.as_mut();

@@ -46,7 +46,7 @@ impl Watcher {
         let thread = thread::spawn(move || {
             let mut tenures = BTreeMap::new();
             while !told.load(Ordering::Relaxed) {
-                look(&profiles, &mut tenures);
+                observe(&profiles, &mut tenures);
                 thread::sleep(STEP);
             }
             tenures.into_values().collect()
@@ -70,7 +70,7 @@ impl Watcher {
     }
 }
 
-fn look(profiles: &[PathBuf], tenures: &mut BTreeMap<u32, Tenure>) {
+fn observe(profiles: &[PathBuf], tenures: &mut BTreeMap<u32, Tenure>) {
     let now = Instant::now();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {

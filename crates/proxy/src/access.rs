@@ -227,7 +227,7 @@ pub(super) fn enter(
     ticket: &str,
 ) -> Result<Response<Body>, Failure> {
     let secret = &proxy.0.config.secret;
-    let pass = take(proxy, service, ticket)
+    let pass = redeem(proxy, service, ticket)
         .and_then(|pass| sign(secret, &pass, now()))
         .map_err(|error| Failure::new(StatusCode::UNAUTHORIZED, error.to_string()))?;
     let (prefix, limit) = (&route.prefix, UpstreamPass::LIFETIME.as_secs());
@@ -249,7 +249,7 @@ pub(super) fn enter(
     Ok(response)
 }
 
-fn take(
+fn redeem(
     proxy: &Proxy,
     service: &UpstreamService,
     ticket: &str,

@@ -221,7 +221,7 @@ pub async fn follow(context: &Runtime, caller: &Caller) -> Result<Followed, Runt
         context: context.clone(),
         caller: caller.clone(),
         told: None,
-        _in_use: context.activity.begin(),
+        _in_use: context.activity.start_request(),
     })
 }
 
@@ -233,11 +233,11 @@ impl Followed {
         let ending = self.context.ending.clone();
         tokio::select! {
             () = ending.cancelled() => None,
-            next = self.look() => next,
+            next = self.poll() => next,
         }
     }
 
-    async fn look(&mut self) -> Option<Result<FederationView, RuntimeError>> {
+    async fn poll(&mut self) -> Option<Result<FederationView, RuntimeError>> {
         loop {
             // What changes from here on is seen at the next look.
             self.board.mark_unchanged();

@@ -159,7 +159,7 @@ pub struct Request(Activity);
 
 impl Activity {
     /// Notes that a request begins; it ends when the answer is dropped.
-    pub fn begin(&self) -> Request {
+    pub fn start_request(&self) -> Request {
         self.0.in_flight.fetch_add(1, Ordering::SeqCst);
         Request(self.clone())
     }

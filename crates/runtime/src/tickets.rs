@@ -94,7 +94,7 @@ impl Tickets {
     }
 
     /// Gives a ticket back that was punched and has opened nothing.
-    pub fn give_back(&self, secret: &SecretString) {
+    pub fn put_back(&self, secret: &SecretString) {
         if let Some(ticket) = self.tickets().get_mut(&hash(secret))
             && ticket.uses == Uses::Used
         {
@@ -189,7 +189,7 @@ mod tests {
         let (secret, _) = tickets.issue(session(), &caller, false).unwrap();
         tickets.punch(&secret).unwrap();
         tickets.punch(&secret).unwrap_err();
-        tickets.give_back(&secret);
+        tickets.put_back(&secret);
         tickets.punch(&secret).unwrap();
         tickets.check(&secret).unwrap_err();
     }

@@ -115,7 +115,7 @@ pub(crate) fn refuse(parts: &Parts, context: &Context, error: NodeError) -> Node
 }
 
 /// Counts that somebody without a good key tries something, before it is looked at; fails when their address
-/// tried too often. [`Rates::give_back`](baton_net::rates::Rates::give_back) forgets one that was good.
+/// tried too often. [`Rates::refund`](baton_net::rates::Rates::refund) forgets one that was good.
 pub(crate) fn attempt(parts: &Parts, context: &Context) -> Result<(), NodeError> {
     let noted = match parts.extensions.get::<Peer>() {
         Some(Peer(address)) => context.rates.refused(*address),

@@ -54,15 +54,15 @@ pub(crate) async fn follow(context: &Context, caller: &Caller) -> Result<Followe
     Ok(Followed {
         sessions: context.store.listen(),
         tabs: context.relay.listen(),
-        seen: look(context, caller).await?,
+        seen: read_lists(context, caller).await?,
         context: context.clone(),
         caller: caller.clone(),
         untold: VecDeque::new(),
-        _in_use: context.activity.begin(),
+        _in_use: context.activity.start_request(),
     })
 }
 
-async fn look(context: &Context, caller: &Caller) -> Result<ListState, NodeError> {
+async fn read_lists(context: &Context, caller: &Caller) -> Result<ListState, NodeError> {
     let sessions = context.store.sessions_mark(&caller.owner, context.node).await?;
     let tabs = match caller.require(Scope::Debug) {
         Ok(()) => context.bus.tabs(&caller.owner).await?,
@@ -98,7 +98,7 @@ impl Followed {
             self.sessions = self.sessions.resubscribe();
             self.tabs.mark_unchanged();
             // A database that does not answer now is asked at the next look.
-            if let Ok(now) = look(&self.context, &self.caller).await {
+            if let Ok(now) = read_lists(&self.context, &self.caller).await {
                 self.compare(now);
             }
         }

@@ -39,7 +39,7 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// Begins to count.
-    pub(crate) fn begin() -> Self {
+    pub(crate) fn start() -> Self {
         Self { until: Instant::now() }
     }
 

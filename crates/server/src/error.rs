@@ -139,7 +139,7 @@ impl Answers for NodeError {
         match self {
             Self::Runtime(error) => error.code(),
             Self::Sync(error) => error.code(),
-            Self::Look(error) => look(error),
+            Self::Look(error) => look_code(error),
             Self::UpstreamService(error) => error.code(),
             Self::Agents(error) => error.code(),
             Self::Exchange(DataError::Io { source, .. }) => file(source),
@@ -168,7 +168,7 @@ impl Answers for NodeError {
     }
 }
 
-fn look(error: &LookError) -> ErrorCode {
+fn look_code(error: &LookError) -> ErrorCode {
     match error {
         LookError::TabGone { .. } => ErrorCode::TabGone,
         LookError::BrowserOffline { .. } => ErrorCode::BrowserOffline,

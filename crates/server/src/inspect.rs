@@ -16,7 +16,7 @@ pub async fn database(config: &Config) -> Result<Option<Look>, StoreError> {
     }
     let key = config.data.master_key(config.master_key.as_ref())?;
     let node = config.data.node_id().ok().flatten();
-    baton_store::look(&config.database, &key, node).await.map(Some)
+    baton_store::inspect(&config.database, &key, node).await.map(Some)
 }
 
 /// The file of the database, when it is one.

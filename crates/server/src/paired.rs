@@ -44,7 +44,7 @@ struct GivenOut {
 
 impl Pairing {
     /// A new code for a browser of this owner, such as `K7QM-2XPD`, and how long it counts.
-    pub(crate) fn begin(&self, owner: &Owner) -> Result<(String, Duration), NodeError> {
+    pub(crate) fn create_code(&self, owner: &Owner) -> Result<(String, Duration), NodeError> {
         let now = Instant::now();
         let codes = &mut self.given().codes;
         codes.retain(|_, (_, until)| *until > now);
@@ -90,7 +90,7 @@ impl Pairing {
     }
 
     /// Who connects with a ticket, and which browser it is, the one time that it counts.
-    pub(crate) fn take(&self, ticket: &SecretString) -> Option<(Caller, String)> {
+    pub(crate) fn redeem_ticket(&self, ticket: &SecretString) -> Option<(Caller, String)> {
         let found = self.given().tickets.remove(&hash(ticket.expose_secret()));
         let (caller, browser_id, until) = found?;
         (until > Instant::now()).then_some((caller, browser_id))
@@ -150,7 +150,7 @@ impl Parked {
     }
 
     /// The tab, if it waits for the browser with this key.
-    pub(crate) fn take(&self, token: &TabToken, key: &str) -> Option<TabSender> {
+    pub(crate) fn take_parked(&self, token: &TabToken, key: &str) -> Option<TabSender> {
         let mut waiting = self.waiting();
         if waiting.tabs.get(token).is_none_or(|(_, of, _)| of != key) {
             return None;
@@ -238,7 +238,7 @@ impl Browsers {
 
     /// Who connects with a ticket, and which browser it is, the one time that it counts.
     pub(crate) fn take_ticket(&self, ticket: &SecretString) -> Option<(Caller, String)> {
-        self.pairing.take(ticket)
+        self.pairing.redeem_ticket(ticket)
     }
 
     /// Waits until an older connection of the same browser has left, and takes its place.

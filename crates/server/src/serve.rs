@@ -228,7 +228,7 @@ async fn run(
         () = &mut answering => {}
         () = shutdown.cancelled() => {}
     }
-    let mut budget = Budget::begin();
+    let mut budget = Budget::start();
     let requests = async {
         if !answering.is_terminated() {
             answering.await;

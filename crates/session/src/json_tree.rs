@@ -67,7 +67,7 @@ impl Json {
     }
 
     /// Notes the members of an object that are not `known`. With one that says nothing, nothing is lost.
-    pub(crate) fn look(&self, unknown: &mut Unknown, known: impl Fn(&str) -> bool) {
+    pub(crate) fn note_unknown(&self, unknown: &mut Unknown, known: impl Fn(&str) -> bool) {
         for (name, value) in self.members() {
             if !name.as_str().is_some_and(&known) && !value.is_empty() {
                 unknown.note(&name.to_lossy());

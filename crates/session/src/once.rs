@@ -41,7 +41,7 @@ impl<T: Clone + Eq + Hash + Ord> Once<T> {
     }
 
     /// Uses what can still count for as long as `left`, from `now` on.
-    pub fn take(&mut self, name: &T, left: Duration, now: Instant) -> Result<(), Twice> {
+    pub fn spend(&mut self, name: &T, left: Duration, now: Instant) -> Result<(), Twice> {
         if self.is_used(name) {
             return Err(Twice::Used);
         }
@@ -65,11 +65,11 @@ mod tests {
     fn what_cannot_be_remembered_is_refused_until_the_oldest_has_expired() {
         let (mut once, begin) = (Once::new(2), Instant::now());
         let after = |seconds| begin + Duration::from_secs(seconds);
-        once.take(&1, Duration::from_mins(1), begin).unwrap();
-        once.take(&2, Duration::from_secs(50), begin).unwrap();
-        assert_eq!(once.take(&3, Duration::from_mins(1), after(49)), Err(Twice::Crowded));
-        once.take(&3, Duration::from_mins(1), after(50)).unwrap();
-        assert_eq!(once.take(&1, Duration::from_mins(1), after(50)), Err(Twice::Used));
+        once.spend(&1, Duration::from_mins(1), begin).unwrap();
+        once.spend(&2, Duration::from_secs(50), begin).unwrap();
+        assert_eq!(once.spend(&3, Duration::from_mins(1), after(49)), Err(Twice::Crowded));
+        once.spend(&3, Duration::from_mins(1), after(50)).unwrap();
+        assert_eq!(once.spend(&1, Duration::from_mins(1), after(50)), Err(Twice::Used));
         assert!(!once.is_used(&2));
         assert_eq!((once.used.len(), once.by_expiry.len()), (2, 2));
     }
@@ -77,8 +77,8 @@ mod tests {
     #[test]
     fn what_expired_is_known_while_there_is_room() {
         let (mut once, begin) = (Once::new(2), Instant::now());
-        once.take(&1, Duration::from_mins(1), begin).unwrap();
+        once.spend(&1, Duration::from_mins(1), begin).unwrap();
         let late = begin + Duration::from_hours(1);
-        assert_eq!(once.take(&1, Duration::from_mins(1), late), Err(Twice::Used));
+        assert_eq!(once.spend(&1, Duration::from_mins(1), late), Err(Twice::Used));
     }
 }

@@ -35,7 +35,7 @@ pub(crate) async fn load(
     engine: Engine,
     master: &MasterKey,
 ) -> Result<Seal, StoreError> {
-    let mut transaction = connection.begin_with(write::begin(engine)).await?;
+    let mut transaction = connection.begin_with(write::begin_statement(engine)).await?;
     write::lock(&mut transaction, engine, LOCK).await?;
     let rows = list(&mut transaction).await?;
     let seal = if rows.is_empty() {

@@ -59,7 +59,7 @@ pub use error::StoreError;
 pub use identities::StoredIdentity;
 pub use leases::{Epoch, Lease, NodeBeat, NodeRecord};
 pub use master_key::{KeyError, MasterKey};
-pub use outside::{Contents, Look, copy_database, has_begun, is_sealed, look};
+pub use outside::{Contents, Look, copy_database, has_begun, inspect, is_sealed};
 pub use packed::PackedPart;
 pub use parts::SealedParts;
 pub use peers::Peer;

@@ -37,7 +37,7 @@ async fn run_sqlite(
     connection: &mut AnyConnection,
     file: &SqliteFile<'_>,
 ) -> Result<(), StoreError> {
-    let mut transaction = connection.begin_with(write::begin(Engine::Sqlite)).await?;
+    let mut transaction = connection.begin_with(write::begin_statement(Engine::Sqlite)).await?;
     let found = version(&mut transaction, Engine::Sqlite).await?;
     if !(1..KNOWN).contains(&found) {
         apply(&mut transaction, Engine::Sqlite, KNOWN).await?;

@@ -90,7 +90,7 @@ pub async fn copy_database(
 }
 
 /// Looks at a database as `node` would find it. `key` must open it.
-pub async fn look(
+pub async fn inspect(
     database: &DatabaseUrl,
     key: &MasterKey,
     node: Option<NodeId>,

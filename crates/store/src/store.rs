@@ -124,7 +124,11 @@ impl Turns {
     }
 
     /// Waits until nobody else adds or collects parts of `owner`, and a connection may be taken for it.
-    pub(crate) async fn take(&self, owner: &Owner, deadline: Instant) -> Result<Turn, StoreError> {
+    pub(crate) async fn wait_for_turn(
+        &self,
+        owner: &Owner,
+        deadline: Instant,
+    ) -> Result<Turn, StoreError> {
         let waits = async {
             let owner = self.lock_of(owner).lock_owned().await;
             // It is never closed.

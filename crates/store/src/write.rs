@@ -88,7 +88,8 @@ impl Store {
                 turn: None,
                 owners_turn: None,
             };
-            let begun = sqlx::query(begin(self.inner.engine)).execute(write.connection()).await;
+            let begun =
+                sqlx::query(begin_statement(self.inner.engine)).execute(write.connection()).await;
             match begun.map_err(StoreError::from) {
                 Ok(_) => {
                     write.turn = turn;
@@ -106,7 +107,7 @@ impl Store {
         let turn = match self.inner.engine {
             Engine::Sqlite => None,
             Engine::Postgres => {
-                Some(self.inner.turns.take(owner, Instant::now() + TURN_LIMIT).await?)
+                Some(self.inner.turns.wait_for_turn(owner, Instant::now() + TURN_LIMIT).await?)
             }
         };
         let mut write = self.write().await?;
@@ -123,7 +124,7 @@ impl Store {
 
 /// How a transaction that writes begins. SQLite takes the write lock at once: a transaction that
 /// reads first and writes later could fail in between.
-pub(crate) fn begin(engine: Engine) -> &'static str {
+pub(crate) fn begin_statement(engine: Engine) -> &'static str {
     match engine {
         Engine::Sqlite => "begin immediate",
         Engine::Postgres => "begin",

@@ -29,7 +29,7 @@ pub(crate) async fn acquire(
     hold: &Hold,
     consent: Consent,
 ) -> Result<Option<HandedView>, SyncError> {
-    let shelf = Shelf::take(context, &caller.owner, hold.id()).await?;
+    let shelf = Shelf::load(context, &caller.owner, hold.id()).await?;
     if shelf.is_new() {
         return Ok(None);
     }
@@ -51,7 +51,7 @@ pub(crate) async fn look_at_holder(
     caller: &Caller,
     session: SessionId,
 ) -> Result<bool, SyncError> {
-    let shelf = Shelf::take(context, &caller.owner, session).await?;
+    let shelf = Shelf::load(context, &caller.owner, session).await?;
     let Some(holder) = holder_elsewhere(context, shelf.shared.peer_lease).await? else {
         return Ok(false);
     };
@@ -165,7 +165,7 @@ impl Acquiring<'_> {
     }
 
     async fn shelf(&self) -> Result<Shelf, SyncError> {
-        Shelf::take(self.context, &self.caller.owner, self.hold.id()).await
+        Shelf::load(self.context, &self.caller.owner, self.hold.id()).await
     }
 
     /// Takes the session over from a holder that is no peer any more, or has no address.

@@ -26,7 +26,7 @@ pub async fn conflicts(context: &Sync, caller: &Caller) -> Result<ConflictList, 
     let names = index::names(context, &caller.owner).await?;
     let mut items = Vec::new();
     for session in index.sessions.iter().filter(|session| !session.conflicts.is_empty()) {
-        let shelf = Shelf::take(context, &caller.owner, session.id).await?;
+        let shelf = Shelf::load(context, &caller.owner, session.id).await?;
         items.extend(view(context, &shelf, names.get(&session.id)));
     }
     items.sort_by(|a, b| a.name.cmp(&b.name));
@@ -64,7 +64,7 @@ async fn resolve_here(
             Ok(()) => {
                 advance(context, owner, &hold).await?;
                 tell_by_itself(context, owner, session.id);
-                let shelf = Shelf::take(context, owner, session.id).await?;
+                let shelf = Shelf::load(context, owner, session.id).await?;
                 let gone = || SyncError::NotShared { session: session.id.to_string() };
                 return view(context, &shelf, Some(&session.name)).ok_or_else(gone);
             }
@@ -74,7 +74,7 @@ async fn resolve_here(
 }
 
 async fn attempt(context: &Sync, session: &Session, keep: &str) -> Result<(), SyncError> {
-    let mut shelf = Shelf::take(context, &session.owner, session.id).await?;
+    let mut shelf = Shelf::load(context, &session.owner, session.id).await?;
     let kept = find(&shelf, keep)?;
     let before = shelf.whole();
     if kept.deleted {

@@ -61,7 +61,7 @@ pub(super) async fn state_of(
 ) -> Result<State, SyncError> {
     let of_state = parts.iter().filter(|part| !part.kind.is_picture());
     let wanted: Vec<(PartRef, Option<Piece>)> =
-        of_state.map(|part| (part.clone(), at_hand.take(part))).collect();
+        of_state.map(|part| (part.clone(), at_hand.remove(part))).collect();
     let lacking = wanted.iter().filter(|(_, piece)| piece.is_none());
     let lacking: Vec<PartRef> = lacking.map(|(part, _)| part.clone()).collect();
     let found = open(context, owner, &lacking).await?;
@@ -158,14 +158,14 @@ impl AtHand {
     }
 
     /// Keeps what the reader made of a part, which is on disk by now.
-    pub(super) fn put(&mut self, part: &PartRef, piece: Piece) {
+    pub(super) fn insert(&mut self, part: &PartRef, piece: Piece) {
         if self.pieces.insert(key(part), piece).is_some() {
             self.give_back(part);
         }
     }
 
     /// Hands out what a part holds: once, for it is a copy of what is on disk.
-    pub(super) fn take(&mut self, part: &PartRef) -> Option<Piece> {
+    pub(super) fn remove(&mut self, part: &PartRef) -> Option<Piece> {
         let piece = self.pieces.remove(&key(part))?;
         self.give_back(part);
         Some(piece)
@@ -194,7 +194,7 @@ mod tests {
     fn bring(at_hand: &mut AtHand, part: &Part) -> bool {
         let read = at_hand.reader()(part);
         read.is_some_and(|piece| {
-            at_hand.put(&part.reference(), piece);
+            at_hand.insert(&part.reference(), piece);
             true
         })
     }
@@ -205,11 +205,11 @@ mod tests {
         let mut at_hand = AtHand::with_room(large.bytes.len() as u64);
         assert!(bring(&mut at_hand, &small));
         assert!(!bring(&mut at_hand, &large), "both are too much");
-        assert!(at_hand.take(&large.reference()).is_none());
-        assert!(at_hand.take(&small.reference()).is_some());
-        assert!(at_hand.take(&small.reference()).is_none(), "it is used once");
+        assert!(at_hand.remove(&large.reference()).is_none());
+        assert!(at_hand.remove(&small.reference()).is_some());
+        assert!(at_hand.remove(&small.reference()).is_none(), "it is used once");
         assert!(bring(&mut at_hand, &large));
-        assert!(at_hand.take(&large.reference()).is_some());
+        assert!(at_hand.remove(&large.reference()).is_some());
         assert!(bring(&mut at_hand, &large), "what was used takes no room");
         assert!(!bring(&mut AtHand::nothing(), &small));
     }
@@ -235,10 +235,10 @@ mod tests {
             PartRef { hash: super::PartHash::of(b"another"), ..said.clone() },
         ];
         for other in others {
-            assert!(at_hand.take(&other).is_none(), "{other:?}");
+            assert!(at_hand.remove(&other).is_none(), "{other:?}");
         }
         let elsewhere = PartRef { name: "https://bank.test/".into(), ..said };
-        assert!(at_hand.take(&elsewhere).is_some(), "the same bytes in another place");
+        assert!(at_hand.remove(&elsewhere).is_some(), "the same bytes in another place");
     }
 
     #[test]

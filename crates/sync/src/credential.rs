@@ -61,7 +61,7 @@ struct Stored {
 
 impl Credential {
     /// What a registration brings; none when it brings nothing.
-    pub(super) fn take(
+    pub(super) fn from_registration(
         request: &mut RegisterPeer,
         reach: Reach,
     ) -> Result<Option<Self>, SyncError> {
@@ -313,7 +313,8 @@ mod tests {
         for method in [key, msal, tunnel] {
             let fits = |brings| {
                 let mut request = request(method, brings);
-                Credential::take(&mut request, Reach::default()).map(|found| found.is_some())
+                Credential::from_registration(&mut request, Reach::default())
+                    .map(|found| found.is_some())
             };
             assert!(!fits("").unwrap(), "an agent brings nothing");
             for (brings, wanted) in [
@@ -340,7 +341,7 @@ mod tests {
         ] {
             let mut request = request(method, brings);
             let reach = Reach::default();
-            let credential = Credential::take(&mut request, reach).unwrap().unwrap();
+            let credential = Credential::from_registration(&mut request, reach).unwrap().unwrap();
             assert!(!format!("{request:?} {credential:?}").contains("hidden"));
             let opened = Credential::open(method, &credential.write()).unwrap();
             assert_eq!(opened.write().expose_secret(), credential.write().expose_secret());
@@ -355,7 +356,7 @@ mod tests {
     fn a_provider_of_this_machine_is_for_its_administrator() {
         let mut asked = request(AuthMethod::Msal, "oidc");
         asked.oidc.as_mut().unwrap().issuer = "http://127.0.0.1:9".to_owned();
-        assert!(Credential::take(&mut asked.clone(), Reach::default()).is_err());
-        assert!(Credential::take(&mut asked, Reach { loopback: true }).is_ok());
+        assert!(Credential::from_registration(&mut asked.clone(), Reach::default()).is_err());
+        assert!(Credential::from_registration(&mut asked, Reach { loopback: true }).is_ok());
     }
 }

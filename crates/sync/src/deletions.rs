@@ -71,7 +71,7 @@ pub(crate) async fn publish_tombstone(
         .into());
     }
     for _ in 0..ATTEMPTS {
-        let mut shelf = Shelf::take(context, owner, session).await?;
+        let mut shelf = Shelf::load(context, owner, session).await?;
         let Some(current) = shelf.shared.replica.current() else { return Ok(()) };
         if current.deleted && shelf.shared.replica.siblings().is_empty() {
             return Ok(());
@@ -140,7 +140,7 @@ pub(super) async fn deleted(
 /// Forgets the deletion of a session, if nobody needs to be told.
 async fn forget(context: &Sync, owner: &Owner, session: SessionId) -> Result<(), SyncError> {
     let _hold = context.hold(session, "forgotten", FORGET_LIMIT).await?;
-    let shelf = Shelf::take(context, owner, session).await?;
+    let shelf = Shelf::load(context, owner, session).await?;
     let replica = &shelf.shared.replica;
     let Some(deletion) = replica.current().filter(|current| current.deleted) else { return Ok(()) };
     if !replica.siblings().is_empty() || row(context, owner, session).await?.is_some() {
@@ -207,7 +207,7 @@ pub(super) async fn hear(
 
 /// Notes that a peer is told of the deletions in an index: of sessions of which it has nothing, as far as
 /// this node knows. One that has something says so by what it does next.
-pub async fn told(context: &Sync, peer: &Peer, index: &SyncIndex) -> Result<(), SyncError> {
+pub async fn note_told(context: &Sync, peer: &Peer, index: &SyncIndex) -> Result<(), SyncError> {
     if !peer.limits.give.is_whole() || !index.sessions.iter().any(|one| one.deleted) {
         return Ok(());
     }

@@ -117,7 +117,7 @@ pub(crate) async fn shown(
     context: &Sync,
     session: &Session,
 ) -> Result<Option<SharedView>, SyncError> {
-    let shelf = match Shelf::take(context, &session.owner, session.id).await {
+    let shelf = match Shelf::load(context, &session.owner, session.id).await {
         Ok(shelf) => shelf,
         // It costs itself only: the rest of the session is shown all the same.
         Err(SyncError::Runtime(RuntimeError::Store(error @ StoreError::SharedCorrupt { .. }))) => {

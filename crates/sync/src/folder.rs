@@ -56,7 +56,7 @@ pub fn start(context: &Sync) {
 }
 
 /// How it stands with the directory, which is for the owner that the node runs as.
-pub fn look(context: &Sync, caller: &Caller) -> DirectoryView {
+pub fn view(context: &Sync, caller: &Caller) -> DirectoryView {
     match &context.own.settings.directory {
         Some(path) if caller.owner == Owner::local() => context.own.folder.view(path),
         _ => DirectoryView::default(),
@@ -211,7 +211,7 @@ async fn read_one(
             context.own.folder.knows(name, looks, foreign);
             return Ok(());
         }
-        Some(writer) => take(context, owner, name, file, writer).await,
+        Some(writer) => receive_file(context, owner, name, file, writer).await,
     };
     match received {
         Ok(()) if is_copy => {
@@ -232,7 +232,7 @@ async fn read_one(
 }
 
 /// Takes what a file offers, and notes it when anything in it was new.
-async fn take(
+async fn receive_file(
     context: &Sync,
     owner: &Owner,
     name: &str,

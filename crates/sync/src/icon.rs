@@ -65,7 +65,7 @@ async fn ask(context: &Sync, peer: &Peer, session: SessionId) -> Result<IconAnsw
         Err(error) => {
             let why = error.to_string().lines().next().unwrap_or_default().into();
             let key = if is_of_all(&error) { key.any() } else { key };
-            context.own.icons.put(key, IconAnswer::Failed(why), Instant::now());
+            context.own.icons.insert(key, IconAnswer::Failed(why), Instant::now());
             return Err(error);
         }
     };
@@ -74,7 +74,7 @@ async fn ask(context: &Sync, peer: &Peer, session: SessionId) -> Result<IconAnsw
         tracing::warn!(peer = peer.name, %session, "a peer gave something else than an icon");
     }
     let said = png.map_or(IconAnswer::None, |png| IconAnswer::Icon(png.into()));
-    context.own.icons.put(key, said.clone(), Instant::now());
+    context.own.icons.insert(key, said.clone(), Instant::now());
     Ok(said)
 }
 
@@ -91,7 +91,7 @@ pub async fn icon_for(
     session: SessionId,
     view: &View,
 ) -> Result<Vec<u8>, SyncError> {
-    let shelf = Shelf::take(context, owner, session).await?;
+    let shelf = Shelf::load(context, owner, session).await?;
     let current = shelf.shared.replica.current().filter(|current| !current.deleted);
     let Some(current) = current else { return Ok(Vec::new()) };
     let held = context.store.fetch_content(owner, session, current.id()).await?;

@@ -51,7 +51,7 @@ pub(super) async fn of(context: &Sync, owner: &Owner) -> Result<Arc<SyncIndex>, 
     let sessions = blocking(move || read(entries)).await?;
     let last_updated = sessions.iter().map(|session| session.last_modified).max();
     let index = Arc::new(SyncIndex { node_id: context.node, last_updated, sessions });
-    context.own.indexes.put(owner, generation, &index);
+    context.own.indexes.insert(owner, generation, &index);
     Ok(index)
 }
 

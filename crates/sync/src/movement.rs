@@ -87,7 +87,7 @@ impl OpenMovement {
 
     /// What is given from here on is a movement of its own.
     pub(super) async fn begins_to_give(&self, context: &Sync) {
-        context.own.given.begin(&self.peer, self.session).await;
+        context.own.given.start_movement(&self.peer, self.session).await;
     }
 
     /// Notes that the peer is given something of it: before that leaves.
@@ -124,7 +124,7 @@ impl OpenMovement {
 
 /// Finds the peer and the session: by its id, or by a name that it has here or there. That it failed is
 /// noted.
-pub(super) async fn begin(
+pub(super) async fn open(
     context: &Sync,
     caller: &Caller,
     action: Action,
@@ -255,7 +255,7 @@ pub async fn push(
     session: &str,
     limit: Duration,
 ) -> Result<Movement, SyncError> {
-    let mut way = begin(context, caller, Action::Push, (peer, session), limit).await?;
+    let mut way = open(context, caller, Action::Push, (peer, session), limit).await?;
     let pushed = run(context, caller, &mut way).await;
     end(context, caller, way, Action::Push, pushed).await
 }

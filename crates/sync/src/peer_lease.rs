@@ -64,7 +64,7 @@ pub async fn give(
         return Err(SyncError::Untrusted { why });
     }
     let owner = &caller.owner;
-    let shelf = Shelf::take(context, owner, session).await?;
+    let shelf = Shelf::load(context, owner, session).await?;
     if shelf.is_new() {
         return Ok(answer(PeerLeaseOutcome::Free, &shelf));
     }
@@ -84,7 +84,7 @@ pub async fn give(
         Ok(outcome) => outcome,
         Err(error) => return Err(note.failed(&context.store, error).await),
     };
-    Ok(answer(outcome, &Shelf::take(context, owner, session).await?))
+    Ok(answer(outcome, &Shelf::load(context, owner, session).await?))
 }
 
 fn answer(outcome: PeerLeaseOutcome, shelf: &Shelf) -> PeerLeaseAnswer {
@@ -112,7 +112,7 @@ async fn end_for(
     };
     let Ok(hold) = hold else { return kept("another operation on it goes on there") };
     // Whoever held it before may have taken it back, or given it to another node.
-    let known = Shelf::take(context, owner, session).await?.shared.peer_lease;
+    let known = Shelf::load(context, owner, session).await?.shared.peer_lease;
     if known.is_some_and(|known| known.supersedes(&asked)) {
         return Ok(PeerLeaseOutcome::Outdated);
     }
@@ -143,7 +143,7 @@ async fn end_here(context: &Sync, hold: &Hold, found: Session) -> Result<bool, S
 /// Ends a session that runs here although another node has its peer lease by now.
 async fn give_up(context: &Sync, owner: &Owner, session: SessionId) -> Result<(), SyncError> {
     let hold = context.hold(session, "handed over", HOLD_LIMIT).await?;
-    let shelf = Shelf::take(context, owner, session).await?;
+    let shelf = Shelf::load(context, owner, session).await?;
     let Some(holder) = holder_elsewhere(context, shelf.shared.peer_lease).await? else {
         return Ok(());
     };
@@ -171,7 +171,7 @@ pub(super) async fn learn(
         return Ok(false);
     };
     record_peer_lease(context, owner, session, told).await?;
-    let shelf = Shelf::take(context, owner, session).await?;
+    let shelf = Shelf::load(context, owner, session).await?;
     let is_theirs = holder_elsewhere(context, shelf.shared.peer_lease).await? == Some(of);
     let is_taken = is_theirs && is_run_here(context, owner, session).await?;
     if is_taken {
@@ -203,7 +203,7 @@ pub(crate) async fn renew_all(context: &Sync) -> Result<(), SyncError> {
 
 /// Tells peers that a session still runs here, and hears whether somebody took it over meanwhile.
 async fn renew(context: &Sync, caller: &Caller, session: SessionId) -> Result<(), SyncError> {
-    let shelf = Shelf::take(context, &caller.owner, session).await?;
+    let shelf = Shelf::load(context, &caller.owner, session).await?;
     let Some(mut peer_lease) = shelf.shared.peer_lease else { return Ok(()) };
     if holder_elsewhere(context, Some(peer_lease)).await?.is_some() {
         return give_up(context, &caller.owner, session).await;
@@ -228,7 +228,7 @@ pub(crate) async fn hear(
     session: SessionId,
 ) -> Result<(), SyncError> {
     renew(context, &Caller::node(owner.clone()), session).await?;
-    let peer_lease = Shelf::take(context, owner, session).await?.shared.peer_lease;
+    let peer_lease = Shelf::load(context, owner, session).await?.shared.peer_lease;
     if holder_elsewhere(context, peer_lease).await?.is_some() {
         give_up(context, owner, session).await?;
     }

@@ -10,7 +10,7 @@ use crate::file::{FILE_LIMIT, STATE, SyncFile, TABS};
 use crate::given::exchange_for;
 use crate::identity::{Identity, SealKey};
 use crate::movement::part_refs;
-use crate::receive::take;
+use crate::receive;
 use crate::save::save;
 use crate::sealing::{SealContext, SealingError};
 use crate::shelf::Shelf;
@@ -290,10 +290,12 @@ pub(crate) async fn receive(
     if exchange.offer.session != session {
         return Err(SyncError::ForgedFile { node: sender });
     }
-    let mut taken = take(context, owner, sender, &exchange, &mut AtHand::of(context), None).await?;
+    let mut taken =
+        receive::receive(context, owner, sender, &exchange, &mut AtHand::of(context), None).await?;
     if !taken.missing.is_empty() {
         parcels::stage(context, owner, session, parcels, |_| ()).await?;
-        taken = take(context, owner, sender, &exchange, &mut AtHand::of(context), None).await?;
+        taken = receive::receive(context, owner, sender, &exchange, &mut AtHand::of(context), None)
+            .await?;
     }
     if let Some(view) = taken.takes {
         return Err(SyncError::TooMuch { session, view });

@@ -50,7 +50,7 @@ pub(super) async fn publish(
     wanted: WantedBy,
 ) -> Result<Saved, SyncError> {
     for _ in 0..ATTEMPTS {
-        let mut shelf = Shelf::take(context, &session.owner, session.id).await?;
+        let mut shelf = Shelf::load(context, &session.owner, session.id).await?;
         let is_deleted = shelf.shared.replica.current().is_some_and(|current| current.deleted);
         let revives = is_deleted && wanted == WantedBy::Saved;
         let base = shelf.shared.base.clone().map(|base| base.revision);
@@ -81,7 +81,7 @@ pub(super) async fn publish(
                 put?;
                 reconcile(context, &session.owner, session.id).await?;
                 let conflicts =
-                    sibling_ids(&Shelf::take(context, &session.owner, session.id).await?);
+                    sibling_ids(&Shelf::load(context, &session.owner, session.id).await?);
                 return Ok(Saved { revision, unchanged: false, conflicts });
             }
         }
@@ -184,7 +184,7 @@ async fn is_behind(
     session: &Session,
     snapshot: SnapshotId,
 ) -> Result<bool, SyncError> {
-    let shelf = Shelf::take(context, &session.owner, session.id).await?;
+    let shelf = Shelf::load(context, &session.owner, session.id).await?;
     let Some(base) = shelf.shared.base.map(|base| base.snapshot) else { return Ok(false) };
     if base == snapshot {
         return Ok(false);

@@ -4,9 +4,9 @@ use crate::contents::AtHand;
 use crate::context::Sync;
 use crate::error::SyncError;
 use crate::given;
-use crate::movement::{OpenMovement, begin, end, part_refs};
+use crate::movement::{OpenMovement, end, open, part_refs};
 use crate::parcels::{batches, stage};
-use crate::receive::take;
+use crate::receive::receive;
 use baton_api::sync::{Exchange, Movement, Parcel, Taken, Wanted};
 use baton_runtime::Caller;
 use baton_runtime::audit::Action;
@@ -32,7 +32,7 @@ pub async fn pull(
     session: &str,
     limit: Duration,
 ) -> Result<Movement, SyncError> {
-    let mut way = begin(context, caller, Action::Pull, (peer, session), limit).await?;
+    let mut way = open(context, caller, Action::Pull, (peer, session), limit).await?;
     let pulled = run(context, &caller.owner, &mut way, None).await;
     end(context, caller, way, Action::Pull, pulled).await
 }
@@ -46,7 +46,7 @@ pub(super) async fn pull_held(
     limit: Duration,
 ) -> Result<Movement, SyncError> {
     let session = hold.id().to_string();
-    let mut way = begin(context, caller, Action::Pull, (peer, &session), limit).await?;
+    let mut way = open(context, caller, Action::Pull, (peer, &session), limit).await?;
     let pulled = run(context, &caller.owner, &mut way, Some(hold)).await;
     end(context, caller, way, Action::Pull, pulled).await
 }
@@ -64,7 +64,7 @@ async fn run(
     way.begins_to_move();
     let mut at_hand = AtHand::of(context);
     loop {
-        let taken = take(context, owner, way.node(), &exchange, &mut at_hand, hold).await?;
+        let taken = receive(context, owner, way.node(), &exchange, &mut at_hand, hold).await?;
         if let Some(view) = taken.takes {
             return Err(SyncError::TooMuch { session: way.session, view });
         }
@@ -166,7 +166,7 @@ async fn stage_all(
     while let Some(pieces) = staged.try_next().await? {
         for (part, piece) in pieces {
             if let Some(piece) = piece {
-                at_hand.put(&part, piece);
+                at_hand.insert(&part, piece);
             }
         }
     }

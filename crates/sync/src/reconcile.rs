@@ -22,7 +22,7 @@ pub(super) async fn reconcile(
 ) -> Result<(), SyncError> {
     let mut races = 0;
     while races < ATTEMPTS {
-        let mut shelf = Shelf::take(context, owner, session).await?;
+        let mut shelf = Shelf::load(context, owner, session).await?;
         let replica = &shelf.shared.replica;
         let plan = match context.own.settings.conflict_resolution {
             ConflictResolution::Merge => replica.merge_plan(),

@@ -58,7 +58,7 @@ impl SeenRevisions {
             None => Some(*id),
             Some(seen) => seen.as_ref().map(|seen| seen.signed.id()),
         });
-        look(context, owner, signed, view, conflicts.collect()).await
+        seen_of(context, owner, signed, view, conflicts.collect()).await
     }
 
     /// The revisions to tell, see [`offer_seen`](baton_session::Replica::offer_seen).
@@ -98,16 +98,16 @@ pub async fn is_seen(
     if view.is_whole() {
         return Ok(true);
     }
-    let shelf = Shelf::take(context, owner, session).await?;
+    let shelf = Shelf::load(context, owner, session).await?;
     let Some(current) = shelf.shared.replica.current() else { return Ok(false) };
     if current.deleted || !current.is_seen(view) {
         return Ok(false);
     }
-    Ok(!look(context, owner, current, view, Vec::new()).await?.is_empty)
+    Ok(!seen_of(context, owner, current, view, Vec::new()).await?.is_empty)
 }
 
 /// What is seen of one revision.
-async fn look(
+async fn seen_of(
     context: &Sync,
     owner: &Owner,
     signed: &Signed,
@@ -138,7 +138,7 @@ async fn look(
             .await?
     };
     let seen = Arc::new(seen);
-    context.own.looks.put(key, &seen);
+    context.own.looks.insert(key, &seen);
     Ok(seen)
 }
 
@@ -189,7 +189,7 @@ pub(super) async fn fetch_seen(
 ) -> Result<Vec<Parcel>, SyncError> {
     let shelf = Shelf::expect(context, owner, session).await?;
     let seen = SeenRevisions::of(context, &shelf, view).await?;
-    let told = told(context, &shelf, &seen).await?;
+    let told = shown_parts(context, &shelf, &seen).await?;
     let is_made = |wanted: &&Wanted| seen.made(&wanted.part).is_some();
     let stored: Vec<Wanted> = wanted.iter().filter(|one| !is_made(one)).copied().collect();
     let mut stored = fetch_among(context, owner, session, &told, &stored).await?.into_iter();
@@ -228,7 +228,7 @@ pub(super) async fn pack(
 }
 
 /// The parts that somebody is told of.
-async fn told(
+async fn shown_parts(
     context: &Sync,
     shelf: &Shelf,
     seen: &SeenRevisions,

@@ -123,7 +123,7 @@ pub async fn upload(
     based_on: Option<RevisionId>,
 ) -> Result<SavedView, SyncError> {
     let note = Note::new(&caller.actor, &caller.owner, Action::Receive, "a session file");
-    let uploaded = take(context, caller, file, based_on).await;
+    let uploaded = receive_file(context, caller, file, based_on).await;
     let note = match &uploaded {
         Ok(view) => note.about(view.id.to_string()).with("rev", view.rev.to_string()),
         Err(_) => note,
@@ -131,7 +131,7 @@ pub async fn upload(
     note.end(&context.store, uploaded).await
 }
 
-async fn take(
+async fn receive_file(
     context: &Sync,
     caller: &Caller,
     file: FileText,
@@ -153,7 +153,7 @@ async fn take(
                 reconcile(context, &caller.owner, file.session).await?;
                 advance(context, &caller.owner, &hold).await?;
                 tell_by_itself(context, &caller.owner, file.session);
-                let shelf = Shelf::take(context, &caller.owner, file.session).await?;
+                let shelf = Shelf::load(context, &caller.owner, file.session).await?;
                 let siblings = shelf.shared.replica.siblings();
                 view.conflicts = siblings.iter().map(|sibling| sibling.id()).collect();
                 view.left_out = file.left_out;
@@ -170,7 +170,7 @@ async fn attempt(
     file: &File,
     based_on: Option<RevisionId>,
 ) -> Result<SavedView, SyncError> {
-    let mut shelf = Shelf::take(context, &caller.owner, file.session).await?;
+    let mut shelf = Shelf::load(context, &caller.owner, file.session).await?;
     let base = base(&shelf, based_on)?;
     expect_within(file, base.as_ref()).await?;
     let here = row(context, &caller.owner, file.session).await?;

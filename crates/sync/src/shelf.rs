@@ -40,7 +40,7 @@ pub(super) struct Along<'a> {
 
 impl Shelf {
     /// Takes down what is shared of a session; an empty one when nothing is.
-    pub(super) async fn take(
+    pub(super) async fn load(
         context: &Sync,
         owner: &Owner,
         session: SessionId,
@@ -59,7 +59,7 @@ impl Shelf {
         owner: &Owner,
         session: SessionId,
     ) -> Result<Self, SyncError> {
-        let shelf = Self::take(context, owner, session).await?;
+        let shelf = Self::load(context, owner, session).await?;
         if shelf.generation.is_none() {
             return Err(SyncError::NotShared { session: session.to_string() });
         }
@@ -197,7 +197,7 @@ async fn write(
     change: impl Fn(Option<PeerLease>) -> Option<PeerLease>,
 ) -> Result<bool, SyncError> {
     for _ in 0..ATTEMPTS {
-        let mut shelf = Shelf::take(context, owner, session).await?;
+        let mut shelf = Shelf::load(context, owner, session).await?;
         let Some(changed) = change(shelf.shared.peer_lease).filter(|_| !shelf.is_new()) else {
             return Ok(false);
         };

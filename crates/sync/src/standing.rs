@@ -68,7 +68,7 @@ pub fn follow(context: &Sync, caller: &Caller, asks: bool) -> Followed {
         news: context.own.watches.news(),
         watched: Vec::new(),
         told: None,
-        _in_use: context.activity.begin(),
+        _in_use: context.activity.start_request(),
     }
 }
 
@@ -77,10 +77,10 @@ impl Followed {
     /// key is revoked. When it cannot be found out, that is told once, and then waited for.
     pub async fn next(&mut self) -> Option<Result<SyncStanding, SyncError>> {
         let ending = self.context.ending.clone();
-        ending.run_until_cancelled(Box::pin(self.look())).await.flatten()
+        ending.run_until_cancelled(Box::pin(self.poll())).await.flatten()
     }
 
-    async fn look(&mut self) -> Option<Result<SyncStanding, SyncError>> {
+    async fn poll(&mut self) -> Option<Result<SyncStanding, SyncError>> {
         loop {
             // The first word comes at once.
             if self.told.is_some() {
@@ -141,8 +141,9 @@ impl Followed {
         let asked = found.iter().filter(is_asked).filter(|_| self.asks);
         let context = &self.context;
         // Those that go on are held before the others are let go.
-        self.watched =
-            asked.map(|peer| context.own.watches.watch(peer, || begin(context, peer))).collect();
+        self.watched = asked
+            .map(|peer| context.own.watches.watch(peer, || watch_peer(context, peer)))
+            .collect();
     }
 
     async fn peer(&self, peer: Peer) -> Result<PeerStanding, SyncError> {
@@ -190,7 +191,7 @@ pub async fn next_index(
             let marked = Arc::clone(&index);
             let mark = blocking(move || mark(&marked)).await?;
             if known.as_ref() != Some(&mark) {
-                deletions::told(context, &peer, &index).await?;
+                deletions::note_told(context, &peer, &index).await?;
                 return Ok(NextIndex { mark, index: Some(SyncIndex::clone(&index)) });
             }
         }
@@ -228,7 +229,7 @@ const FIRST_REST: Duration = Duration::from_millis(20);
 const LONGEST_REST: Duration = Duration::from_secs(2);
 
 /// Begins to watch a peer.
-fn begin(context: &Sync, peer: &Peer) -> Arc<Watched> {
+fn watch_peer(context: &Sync, peer: &Peer) -> Arc<Watched> {
     let (said, until) = (Arc::default(), CancellationToken::new());
     let watch = Watch {
         context: context.clone(),

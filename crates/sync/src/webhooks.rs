@@ -124,7 +124,7 @@ impl Webhooks {
             hook.settings.owner == *owner && hook.settings.events.contains(&news.event)
         };
         for hook in self.0.iter().filter(wants) {
-            if hook.queue.put(Delivery::new(news, clock::now())) {
+            if hook.queue.enqueue(Delivery::new(news, clock::now())) {
                 metrics::counter!("baton_webhooks_dropped_total").increment(1);
                 let (webhook, event) = (hook.place(), news.event.as_str());
                 tracing::warn!(
@@ -371,7 +371,7 @@ struct Queue {
 
 impl Queue {
     /// Puts one at the end; whether the oldest had to go for it.
-    fn put(&self, delivery: Delivery) -> bool {
+    fn enqueue(&self, delivery: Delivery) -> bool {
         let mut waiting = self.waiting();
         let is_full = waiting.len() >= MOST;
         if is_full {
@@ -440,7 +440,7 @@ mod tests {
         let queue = Queue::default();
         let told: Vec<_> = (0..MOST + 2).map(|_| delivery()).collect();
         let ids: Vec<_> = told.iter().map(|one| one.id).collect();
-        let dropped = told.into_iter().map(|one| queue.put(one));
+        let dropped = told.into_iter().map(|one| queue.enqueue(one));
         assert_eq!(dropped.filter(|dropped| *dropped).count(), 2);
         assert_eq!((queue.len(), queue.next().await.id), (MOST, ids[2]));
     }

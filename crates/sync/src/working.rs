@@ -31,7 +31,7 @@ pub(super) async fn keep_unsaved(context: &Sync, session: &Session) -> Result<()
         Some(StoreError::SnapshotCorrupt { id, .. }) => id,
         _ => snapshot.id,
     };
-    let shelf = Shelf::take(context, &session.owner, session.id).await?;
+    let shelf = Shelf::load(context, &session.owner, session.id).await?;
     let is_base = |base: &baton_store::Base| base.snapshot == newest;
     if shelf.shared.base.as_ref().is_some_and(is_base) {
         return Ok(());
@@ -44,7 +44,7 @@ pub(super) async fn keep_unsaved(context: &Sync, session: &Session) -> Result<()
 
 /// Whether anything is shared of a session.
 pub(crate) async fn is_shared(context: &Sync, session: &Session) -> Result<bool, SyncError> {
-    Ok(!Shelf::take(context, &session.owner, session.id).await?.is_new())
+    Ok(!Shelf::load(context, &session.owner, session.id).await?.is_new())
 }
 
 /// Brings the working copy of a session that is shared up to date, before it is resumed.
@@ -82,7 +82,7 @@ pub(super) async fn advance(context: &Sync, owner: &Owner, hold: &Hold) -> Resul
     let session = hold.id();
     for _ in 0..ATTEMPTS {
         let Some(row) = row(context, owner, session).await? else { return Ok(()) };
-        let mut shelf = Shelf::take(context, owner, session).await?;
+        let mut shelf = Shelf::load(context, owner, session).await?;
         let Some(current) = current(context, &shelf).cloned() else { return Ok(()) };
         let stands = shelf.shared.base.as_ref().map(|base| base.revision.id());
         if row.lifecycle == Lifecycle::Active || stands == Some(current.id()) {

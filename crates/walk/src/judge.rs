@@ -32,7 +32,7 @@ impl<S: Stage> Walk<'_, S> {
 
     pub(crate) async fn before(&self) -> Result<Before> {
         let marks = [self.driven(0).await?, self.driven(1).await?];
-        let looks = [self.look(0).await?, self.look(1).await?];
+        let looks = [self.observe(0).await?, self.observe(1).await?];
         let is_settled = self.unsettled.is_none_or(|until| until <= Instant::now());
         Ok(Before { marks, looks, is_calm: self.is_calm(), is_settled })
     }
@@ -49,7 +49,7 @@ impl<S: Stage> Walk<'_, S> {
 
     /// How the session stands at a node; none when the node does not go on. What its database says is
     /// read beside it, which costs less than asking.
-    pub(crate) async fn look(&self, at: usize) -> Result<Option<Look>> {
+    pub(crate) async fn observe(&self, at: usize) -> Result<Option<Look>> {
         if !self.stage.is_up(at) || self.is_frozen {
             return Ok(None);
         }
@@ -101,7 +101,7 @@ impl<S: Stage> Walk<'_, S> {
         if !before.is_calm || !self.is_calm() {
             return Ok(None);
         }
-        let after = [self.look(0).await?, self.look(1).await?];
+        let after = [self.observe(0).await?, self.observe(1).await?];
         let refused = format!("was refused ({}: {why})", code.as_str());
         let found = |kind, text: String| Ok(Some(Finding::new(kind, what(&text))));
         let (Some(was), Some(is)) = (&before.looks[here], &after[here]) else { return Ok(None) };

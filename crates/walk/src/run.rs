@@ -298,8 +298,7 @@ async fn try_walk<S: Stage>(
         |found: Option<Finding>| found.filter(|found| !plan.passed_over.contains(&found.kind));
     let name = format!("walk-{seed}");
     let bystanders = ground.bystanders;
-    let mut walk =
-        Walk::begin(&mut ground.stage, &name, bystanders).await.context("the opening")?;
+    let mut walk = Walk::open(&mut ground.stage, &name, bystanders).await.context("the opening")?;
     for (at, (_, step)) in steps.iter().enumerate() {
         let found = walk
             .step(*step)

@@ -195,7 +195,7 @@ pub fn draw(
             _ => vec![one(dice, &sketch, rarities, is_shared, has_sandboxes)],
         };
         for step in &next {
-            sketch.take(*step);
+            sketch.try_step(*step);
         }
         steps.extend(next);
     }
@@ -361,7 +361,7 @@ fn call(dice: &mut Dice, sketch: &Sketch, is_shared: bool, has_sandboxes: bool) 
 }
 
 impl Sketch {
-    fn take(&mut self, step: Step) {
+    fn try_step(&mut self, step: Step) {
         self.rehydrates = match step {
             Step::Start { at, rehydrates: true } => Some(at),
             _ => None,

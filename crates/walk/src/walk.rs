@@ -41,7 +41,7 @@ pub(crate) struct Walk<'a, S> {
 
 impl<'a, S: Stage> Walk<'a, S> {
     /// Opens the session of a walk at node 0.
-    pub(crate) async fn begin(
+    pub(crate) async fn open(
         stage: &'a mut S,
         name: &str,
         bystanders: [Option<(SessionId, u64)>; 2],
@@ -133,7 +133,7 @@ impl<'a, S: Stage> Walk<'a, S> {
         let aim = self.aim(&mut asking).await?;
         let asked = self.ask(&asking).await;
         self.tell(&asking, &asked);
-        let found = self.take(&before, &asking, &asked, aim).await?;
+        let found = self.note_promise(&before, &asking, &asked, aim).await?;
         if found.is_some() {
             return Ok(found);
         }
@@ -155,7 +155,7 @@ impl<'a, S: Stage> Walk<'a, S> {
     }
 
     /// Takes note of what a verb promised.
-    async fn take(
+    async fn note_promise(
         &mut self,
         before: &Before,
         asking: &Asking,
@@ -218,7 +218,7 @@ impl<'a, S: Stage> Walk<'a, S> {
         let missing: Vec<&String> = self.promised.difference(&after).collect();
         let is_excused = !before.is_calm
             || self.is_apart
-            || self.look(at).await?.is_none_or(|look| look.has_conflicts);
+            || self.observe(at).await?.is_none_or(|look| look.has_conflicts);
         if missing.is_empty() || is_excused {
             return Ok(None);
         }
@@ -257,7 +257,7 @@ impl<'a, S: Stage> Walk<'a, S> {
         for at in order {
             self.tell(&askings[at], &asked[at]);
             let aim = aims[at].take();
-            found = found.or(self.take(&calm, &askings[at], &asked[at], aim).await?);
+            found = found.or(self.note_promise(&calm, &askings[at], &asked[at], aim).await?);
         }
         if found.is_none() {
             found = self.drives_late(&askings, &asked).await;
@@ -289,7 +289,7 @@ impl<'a, S: Stage> Walk<'a, S> {
         self.told.push(format!("node {killed} was killed meanwhile"));
         self.tell(&asking, &asked);
         before.is_calm = false;
-        self.take(&before, &asking, &asked, aim).await
+        self.note_promise(&before, &asking, &asked, aim).await
     }
 
     pub(crate) fn thaw(&mut self) {
@@ -375,7 +375,7 @@ impl<'a, S: Stage> Walk<'a, S> {
     /// Waits until a node has noticed that its browser is gone, so that this is no change of later.
     async fn noticed(&self, at: usize) -> Result<()> {
         let end = Instant::now() + NOTICE_LIMIT;
-        while let Some(look) = self.look(at).await?
+        while let Some(look) = self.observe(at).await?
             && look.state == Some(Lifecycle::Active)
             && look.browser.is_none()
             && Instant::now() < end

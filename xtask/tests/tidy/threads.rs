@@ -36,7 +36,7 @@ const HEAVY: [&str; 20] = [
 const LITTLE: [(&str, &str); 10] = [
     // Nobody waits yet: a node that starts, and one that does not run.
     ("crates/server/src/serve.rs", "NodeLock::acquire"),
-    ("crates/backup/src/restore.rs", "Old::look"),
+    ("crates/backup/src/restore.rs", "Old::inspect"),
     // Texts of a few lines, and one line of the index.
     ("crates/server/src/http/layers.rs", "problem"),
     ("crates/sync/src/shelf.rs", "index::entry"),
@@ -83,7 +83,7 @@ fn found(sources: &[File]) -> Vec<String> {
     loop {
         let before = known.len();
         for file in sources {
-            look(file, &mut known, &mut findings);
+            scan(file, &mut known, &mut findings);
         }
         if known.len() == before {
             return findings.into_iter().collect();
@@ -92,7 +92,7 @@ fn found(sources: &[File]) -> Vec<String> {
 }
 
 /// Looks through a file: what its plain functions do of the kind is `known` from then on.
-fn look(file: &File, known: &mut BTreeSet<String>, findings: &mut BTreeSet<String>) {
+fn scan(file: &File, known: &mut BTreeSet<String>, findings: &mut BTreeSet<String>) {
     let lines: Vec<(usize, &str)> = file.code().collect();
     let mut own: BTreeSet<String> = known.clone();
     loop {

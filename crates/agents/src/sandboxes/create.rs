@@ -131,7 +131,7 @@ async fn furnish(
     packed: Option<&Pack>,
 ) -> Result<Option<Display>, AgentsError> {
     if let Some(packed) = packed {
-        put(sandbox, packed).await?;
+        unpack_profile(sandbox, packed).await?;
     }
     if !plan.has_display {
         return Ok(None);
@@ -240,7 +240,7 @@ async fn pack(context: &Agents, found: &mut HandIn) -> Result<Pack, AgentsError>
 }
 
 /// Puts it there.
-async fn put(sandbox: &dyn Sandbox, pack: &Pack) -> Result<(), AgentsError> {
+async fn unpack_profile(sandbox: &dyn Sandbox, pack: &Pack) -> Result<(), AgentsError> {
     let not_put = |why| SandboxRefusal::NotPut { why };
     let archives = pack.open().map_err(|error| not_put(error.to_string()))?;
     let all = archives.into_iter().map(|archive| sandbox.unpack(archive, PROFILE));

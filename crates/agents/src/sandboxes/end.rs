@@ -118,7 +118,7 @@ fn note(actor: &Actor, kept: &Kept) -> Note {
 
 async fn end(context: &Agents, id: SandboxId) -> Result<(EndedSandbox, LeftSites), AgentsError> {
     let gone = || SandboxRefusal::NotFound { reference: id.to_string() };
-    let (kept, slot) = context.sandboxes.take(id).ok_or_else(gone)?;
+    let (kept, slot) = context.sandboxes.claim_for_end(id).ok_or_else(gone)?;
     let (browser_session, left) = match save(context, &kept).await {
         Ok(Some(Taken { told, left_sites })) => (Some(told), left_sites),
         Ok(None) => (None, LeftSites::new()),

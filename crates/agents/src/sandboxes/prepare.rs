@@ -45,13 +45,13 @@ struct Preparer {
 impl Preparer {
     async fn run(mut self, mut changes: Receiver<SessionId>) {
         let sandboxes = self.context.sandboxes.clone();
-        let mut is_wanted = self.begin().await;
+        let mut is_wanted = self.enqueue_recent().await;
         let mut compared = interval(COMPARED);
         compared.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 change = changes.recv() => match change {
-                    Ok(session) => self.look(session).await,
+                    Ok(session) => self.review(session).await,
                     Err(RecvError::Lagged(_)) => self.compare().await,
                     Err(RecvError::Closed) => return,
                 },
@@ -66,14 +66,14 @@ impl Preparer {
     }
 
     /// Whether sandboxes were wanted of this node before: then those who changed last wait.
-    async fn begin(&mut self) -> bool {
+    async fn enqueue_recent(&mut self) -> bool {
         let sandboxes = self.context.sandboxes.clone();
         if sandboxes.settings().prepare == Prepare::Used && sandboxes.can_prepare() {
             let resting = self.latest().await;
             let ids: Vec<_> = resting.iter().map(|session| session.id).collect();
             let checked_out =
                 self.context.store.has_snapshot_of(&ids, SnapshotReason::Sandbox).await;
-            if checked_out.unwrap_or_else(|error| told(&error)) {
+            if checked_out.unwrap_or_else(|error| log_and_skip(&error)) {
                 sandboxes.note_use();
             }
         }
@@ -91,11 +91,11 @@ impl Preparer {
 
     async fn latest(&self) -> Vec<Session> {
         let found = self.context.store.list_resting_sessions(self.context.node, AT_THE_START).await;
-        found.unwrap_or_else(|error| told(&error))
+        found.unwrap_or_else(|error| log_and_skip(&error))
     }
 
     /// Looks what became of a session.
-    async fn look(&mut self, id: SessionId) {
+    async fn review(&mut self, id: SessionId) {
         let (supervisor, prepares) = (&self.context.supervisor, self.context.sandboxes.prepares());
         // What runs is prepared once it is closed.
         if !supervisor.holds(id) && (prepares || supervisor.compiled().sessions().contains(&id)) {
@@ -115,7 +115,7 @@ impl Preparer {
     async fn resting(&self, id: SessionId) -> Option<Session> {
         let found = match self.context.store.fetch_any_session(id).await {
             Ok(found) => found.filter(|session| session.node == self.context.node),
-            Err(error) => return told(&error),
+            Err(error) => return log_and_skip(&error),
         };
         if found.is_none() {
             self.context.supervisor.compiled().forget(id, None);
@@ -145,7 +145,7 @@ impl Preparer {
         let mut sessions = cache.drop_over(At(clock::now().as_microsecond()));
         sessions.append(&mut cache.sessions());
         for session in sessions {
-            self.look(session).await;
+            self.review(session).await;
         }
     }
 }
@@ -163,7 +163,7 @@ async fn quiet(activity: &Activity, since: Option<Instant>) {
 }
 
 /// What is prepared can be made later: a database that does not answer is no reason to stop.
-fn told<T: Default>(error: &StoreError) -> T {
+fn log_and_skip<T: Default>(error: &StoreError) -> T {
     tracing::debug!(%error, "the database does not answer; nothing is prepared");
     T::default()
 }

@@ -39,7 +39,7 @@ impl Events {
     /// The next event; none when the stream has ended.
     pub(super) async fn next(&mut self) -> Result<Option<Event>, ClientError> {
         loop {
-            if let Some(event) = self.take() {
+            if let Some(event) = self.next_event() {
                 // One without data only keeps the stream open.
                 let Some(event) = parse(&event) else { continue };
                 return Ok(Some(event));
@@ -98,7 +98,7 @@ impl Events {
     }
 
     /// Takes a whole event out of what was read; our lines end in LF.
-    fn take(&mut self) -> Option<Vec<u8>> {
+    fn next_event(&mut self) -> Option<Vec<u8>> {
         let end = self.read.windows(2).position(|pair| pair == b"\n\n")?;
         let rest = self.read.split_off(end + 2);
         Some(std::mem::replace(&mut self.read, rest))

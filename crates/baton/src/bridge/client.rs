@@ -54,7 +54,7 @@ impl Drop for Question<'_> {
 }
 
 impl ClientWriter {
-    pub(super) fn begin(output: impl Write + Send + 'static) -> Self {
+    pub(super) fn start_writer(output: impl Write + Send + 'static) -> Self {
         let (lines, waiting) = mpsc::channel(WAITING);
         let (ending, ended) = oneshot::channel();
         std::thread::spawn(move || {

@@ -37,7 +37,7 @@ impl Greeting {
     }
 
     /// What a client of an older protocol said of itself.
-    pub(super) fn told(&self) -> Option<&LegacyGreeting> {
+    pub(super) fn legacy(&self) -> Option<&LegacyGreeting> {
         self.told.get()
     }
 

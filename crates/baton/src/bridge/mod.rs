@@ -63,7 +63,7 @@ pub(crate) async fn run(
         .as_ref()
         .map(|sets| sets.iter().map(|set| set.as_str()).collect::<Vec<_>>().join(","));
     let wishes = Wishes { toolsets: named, unattended: setup.unattended };
-    let client = ClientWriter::begin(output);
+    let client = ClientWriter::start_writer(output);
     let nodes = Arc::new(Nodes::new(context.clone()));
     let name = |tool: &Value| tool["name"].as_str().unwrap_or_default().to_owned();
     let ours: BTreeSet<String> = tools.iter().map(name).collect();
@@ -71,13 +71,13 @@ pub(crate) async fn run(
         Some(with) => {
             let (ours, client) = (ours.clone(), client.clone());
             Some(
-                Upstream::begin(with, ours, client, Arc::clone(&nodes), setup.session.clone())
+                Upstream::open(with, ours, client, Arc::clone(&nodes), setup.session.clone())
                     .await?,
             )
         }
         None => None,
     };
-    let mut signals = Signals::begin(upstream.is_some())?;
+    let mut signals = Signals::start(upstream.is_some())?;
     let bridge = Arc::new(Bridge {
         greeting: Greeting::new(server, &tools, upstream.is_some()),
         node: Arc::new(Node::new(nodes, wishes, &tools, setup.session)),
@@ -120,7 +120,7 @@ impl Bridge {
         while let Some(line) = lines.recv().await {
             for message in message::read(&line?) {
                 match message {
-                    Ok(message) => self.take(message, running).await,
+                    Ok(message) => self.handle_message(message, running).await,
                     Err(refusal) => self.client.send(refusal).await,
                 }
             }
@@ -173,11 +173,11 @@ impl Bridge {
     }
 
     /// Answers a message of the client, or begins to.
-    async fn take(self: &Arc<Self>, message: Message, running: &mut Running) {
+    async fn handle_message(self: &Arc<Self>, message: Message, running: &mut Running) {
         match message {
             Message::Request(request) => {
                 let (bridge, id) = (Arc::clone(self), request.id.clone());
-                let begun = running.begin(&id, async move { bridge.answer(request).await });
+                let begun = running.start_answer(&id, async move { bridge.answer(request).await });
                 if let Err(busy) = begun {
                     let refusal = Err(message::error(-32000, &busy.to_string()));
                     self.client.send(message::response(&id, refusal)).await;
@@ -229,7 +229,9 @@ impl Bridge {
         }
         let (node, greeting, client) = (&self.node, &self.greeting, &self.client);
         match (request.method.as_str(), request.version()) {
-            (SUBSCRIBE, None) => self.subscriptions.begin(request, node, greeting, client).await,
+            (SUBSCRIBE, None) => {
+                self.subscriptions.subscribe(request, node, greeting, client).await
+            }
             (UNSUBSCRIBE, None) => self.subscriptions.end(request),
             (LISTEN, _) => tokio::select! {
                 outcome = node.answer(request, greeting, client) => outcome,
@@ -242,7 +244,7 @@ impl Bridge {
     /// How the client is introduced to the other server. Those of the newest protocol say who they are
     /// with each request, and are not asked anything by themselves.
     fn introduction(&self, request: &Incoming) -> Introduction {
-        if let Some(told) = self.greeting.told() {
+        if let Some(told) = self.greeting.legacy() {
             return Introduction {
                 info: told.info.clone(),
                 capabilities: told.capabilities.clone(),
@@ -283,7 +285,7 @@ struct Running {
 impl Running {
     /// Begins to answer a request, unless too many are under way: whoever waited here would read
     /// nothing any more, and so never hear that one was cancelled, or the answer to a question.
-    fn begin(
+    fn start_answer(
         &mut self,
         id: &Value,
         answer: impl Future<Output = ()> + Send + 'static,
@@ -319,7 +321,7 @@ impl Running {
 struct Signals(Vec<Signal>);
 
 impl Signals {
-    fn begin(listens: bool) -> std::io::Result<Self> {
+    fn start(listens: bool) -> std::io::Result<Self> {
         let kinds = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
         let kinds = kinds.into_iter().filter(|_| listens);
         kinds.map(signal).collect::<Result<_, _>>().map(Self)
@@ -348,13 +350,13 @@ mod tests {
     async fn one_too_many_is_refused_and_a_cancelled_one_leaves_its_place() {
         let mut running = Running::default();
         for id in 0..AT_ONCE {
-            running.begin(&json!(id), pending()).unwrap();
+            running.start_answer(&json!(id), pending()).unwrap();
         }
-        let refused = running.begin(&json!("one"), pending()).unwrap_err();
+        let refused = running.start_answer(&json!("one"), pending()).unwrap_err();
         insta::assert_snapshot!(refused, @"expected at most 64 requests at once, found one more; wait for the answers of the others");
         running.cancel(&json!({"requestId": 0}));
         let found = async {
-            while running.begin(&json!("one"), pending()).is_err() {
+            while running.start_answer(&json!("one"), pending()).is_err() {
                 tokio::task::yield_now().await;
             }
         };

@@ -103,7 +103,7 @@ impl Node {
         params: &Map<String, Value>,
         client: &ClientWriter,
     ) -> Outcome {
-        let mut messages = self.begin(&request.id, &request.method, params).await?;
+        let mut messages = self.start_request(&request.id, &request.method, params).await?;
         loop {
             let mut message = next(&mut messages).await?;
             if message.get("method").is_some() {
@@ -118,7 +118,7 @@ impl Node {
     }
 
     /// Begins a request. What comes before its answer may name the id.
-    pub(super) async fn begin(
+    pub(super) async fn start_request(
         &self,
         id: &Value,
         method: &str,
@@ -155,7 +155,7 @@ fn introduce(params: &mut Map<String, Value>, greeting: &Greeting) {
     if !meta.is_object() {
         *meta = json!({});
     }
-    let told = greeting.told();
+    let told = greeting.legacy();
     let info =
         told.map_or_else(|| json!({"name": "unknown", "version": "0"}), |told| told.info.clone());
     let capabilities = told.map_or_else(|| json!({}), |told| told.capabilities.clone());
@@ -266,7 +266,7 @@ pub(super) struct Subscriptions(Mutex<HashMap<String, AbortOnDropHandle<()>>>);
 
 impl Subscriptions {
     /// Answers a client that subscribes.
-    pub(super) async fn begin(
+    pub(super) async fn subscribe(
         &self,
         request: &Incoming,
         node: &Arc<Node>,
@@ -316,7 +316,7 @@ struct NodeCall {
 impl NodeCall {
     /// A stream on which the node tells of changes.
     async fn open(&self) -> Result<Messages, Value> {
-        let mut stream = self.node.begin(&json!(1), LISTEN, &self.params).await?;
+        let mut stream = self.node.start_request(&json!(1), LISTEN, &self.params).await?;
         let first = next(&mut stream).await?;
         let accepted = first.pointer("/params/notifications/resourceSubscriptions");
         let mut accepted = accepted.and_then(Value::as_array).into_iter().flatten();

@@ -166,7 +166,7 @@ impl Import {
             return Ok(Exit::Done);
         };
         if state_file::is_for_a_node(&file) {
-            return self.take(context, &file).await;
+            return self.import_from_peer(context, &file).await;
         }
         let request = ImportSession { name: self.name, description: self.description, file };
         let client = context.client().await?;
@@ -184,7 +184,7 @@ impl Import {
     }
 
     /// Takes a file that a peer sealed for this node.
-    async fn take(self, context: &Context, file: &FileText) -> anyhow::Result<Exit> {
+    async fn import_from_peer(self, context: &Context, file: &FileText) -> anyhow::Result<Exit> {
         if self.name.is_some() || self.description.is_some() {
             return Err(NotImported::KeepsItsName.into());
         }
@@ -258,7 +258,7 @@ impl ProfileArgs {
             (path, None) => {
                 let path = path.context("expected a folder, found none")?;
                 let choice = ProfileChoice::of(&std::path::absolute(path)?)?;
-                if let Some(told) = browsers::told(&choice) {
+                if let Some(told) = browsers::choice_note(&choice) {
                     context.output.note(&told);
                 }
                 profile = Some(TakenProfile::of(&choice));

@@ -140,7 +140,7 @@ fn tell(
     } else if let Some(not_said) = not_said {
         context.output.note(&not_said);
     }
-    if let Some(told) = browsers::told(choice) {
+    if let Some(told) = browsers::choice_note(choice) {
         context.output.note(&told);
     }
     if let Some(pid) = browsers::in_use(&choice.taken.folder) {

@@ -77,7 +77,7 @@ async fn tell(test_node: &mut TestNode, other: &mut TestNode, mut steps: Steps) 
     steps.step("kill node, keeper and browser", kill(test_node, page)).await?;
     steps.step("start the node again", start_node_again(test_node)).await?;
     let resume = steps.step("resume the session", resume(test_node)).await?;
-    let after = steps.step("look at the page", look(test_node, id, &home, &before)).await?;
+    let after = steps.step("look at the page", read_page(test_node, id, &home, &before)).await?;
     configure(other, &agent::settings(&home))?;
     let second = carry(&mut steps, test_node, other, &home, &before).await?;
     let handed_in = agent::hand_in(&mut steps, other, &before.who).await?;
@@ -120,7 +120,7 @@ async fn open(test_node: &TestNode, home: &Url) -> Result<(SessionId, String)> {
 
 async fn sign_in(page: &Page) -> Result<(SignedInPage, String)> {
     site::sign_in(page, site::NAME, site::PASSWORD).await?;
-    let shown = site::look(page).await?;
+    let shown = site::read_page(page).await?;
     let said = format!("the page says “{}”", shown.who);
     Ok((shown, said))
 }
@@ -157,14 +157,14 @@ async fn resume(test_node: &TestNode) -> Result<(ResumeResult, String)> {
 }
 
 /// Reads the page of the new browser; fails when it shows anything else than before.
-async fn look(
+async fn read_page(
     test_node: &TestNode,
     id: SessionId,
     home: &Url,
     before: &SignedInPage,
 ) -> Result<(SignedInPage, String)> {
     let page = Page::attach(&test_node.keeper_socket(id), home.as_str()).await?;
-    let after = site::look(&page).await?;
+    let after = site::read_page(&page).await?;
     ensure!(after == *before, "expected a page that shows {before:?}, found {after:?}");
     let said = format!("still “{}”, with all that it had stored", after.who);
     Ok((after, said))
@@ -195,9 +195,9 @@ async fn carry(
     steps.step("register the first node there", register(first, second)).await?;
     steps.step("compare its fingerprint", confirm(first, second)).await?;
     steps.step("pull the session", pull(second)).await?;
-    let resume = steps.step("resume it there", take(second)).await?;
+    let resume = steps.step("resume it there", take_over(second)).await?;
     let id = resume.session.session.id;
-    let shown = steps.step("look at the page there", look(second, id, home, before)).await?;
+    let shown = steps.step("look at the page there", read_page(second, id, home, before)).await?;
     Ok(Carried { shown, resume })
 }
 
@@ -243,7 +243,7 @@ async fn pull(second: &TestNode) -> Result<((), String)> {
 }
 
 /// The first node runs the session: it captures it once more, saves and closes it, and hands it over.
-async fn take(second: &TestNode) -> Result<(ResumeResult, String)> {
+async fn take_over(second: &TestNode) -> Result<(ResumeResult, String)> {
     let (resumed, said) = resume(second).await?;
     let handed = resumed.handed.as_ref().context("expected another node to hold the session")?;
     let found = handed.how;

@@ -141,7 +141,7 @@ pub(super) async fn sign_in(page: &Page, name: &str, password: &str) -> Result<(
 }
 
 /// Waits until the page shows a signed-in visitor and all values; answers what it shows.
-pub(super) async fn look(page: &Page) -> Result<SignedInPage> {
+pub(super) async fn read_page(page: &Page) -> Result<SignedInPage> {
     page.wait_for("document.documentElement.dataset.ready === 'yes'").await?;
     page.evaluate(COLLECT).await
 }

@@ -124,7 +124,7 @@ impl Output {
 
     /// Shows that something takes its time, on a terminal.
     pub(crate) fn progress(self, what: &'static str) -> Progress {
-        Progress::begin(what, self.quiet)
+        Progress::start(what, self.quiet)
     }
 }
 
@@ -137,7 +137,7 @@ fn write_document(document: &impl Serialize) {
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
-    fn begin(what: &'static str, quiet: bool) -> Self {
+    fn start(what: &'static str, quiet: bool) -> Self {
         if quiet {
             return Self(ProgressBar::hidden());
         }

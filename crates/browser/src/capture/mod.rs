@@ -69,7 +69,7 @@ impl Live {
         let living: BTreeSet<&str> = tabs.iter().map(|tab| tab.target_id.as_str()).collect();
         self.shared().mirror().retain_tabs(&living);
         let systems = self.shared().systems().await;
-        let work = Work::take(self.shared(), systems, depth == Depth::Whole);
+        let work = Work::from_mirror(self.shared(), systems, depth == Depth::Whole);
         let reads = Pages { live: self, work: &work }.read(&tabs).await;
         let unread_by_workers = frame::read(self, &work).await;
         let cookies = cookies::fetch(&browser, self.context()).await;

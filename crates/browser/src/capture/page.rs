@@ -66,7 +66,7 @@ impl Pages<'_> {
         let mut read = PageRead::new(tab);
         let reading = async {
             for attempt in 0..ATTEMPTS {
-                read.begin(self.work);
+                read.reset(self.work);
                 let filled = self.fill_page(&mut read).await;
                 if read.is_done(attempt, filled) {
                     break;
@@ -251,7 +251,7 @@ impl PageRead {
 
     /// Begins, or begins again: what documents said that may have left is forgotten, but for the
     /// last visit that was read to its end.
-    pub(super) fn begin(&mut self, work: &Work<'_>) {
+    pub(super) fn reset(&mut self, work: &Work<'_>) {
         self.unread.clear();
         self.found.forget(&self.target, work);
     }

@@ -55,7 +55,7 @@ impl Window<'_> {
         let mut collected: CollectedDatabases =
             script::run(self.session, self.world, script, &argument, PAGE_LIMIT).await?;
         self.read_generators(&mut collected).await;
-        Ok(self.take(collected, work))
+        Ok(self.store_databases(collected, work))
     }
 
     /// Which databases to read: all, or those that are named, are new, or do not look as they did.
@@ -69,7 +69,7 @@ impl Window<'_> {
         }
     }
 
-    fn take(&self, collected: CollectedDatabases, work: &Work<'_>) -> Vec<Unread> {
+    fn store_databases(&self, collected: CollectedDatabases, work: &Work<'_>) -> Vec<Unread> {
         let CollectedDatabases { databases, names, failures } = collected;
         let again = failures.iter().filter(|failure| !failure.lasting);
         work.did_databases(self.key, again.map(|failure| failure.database.clone()));

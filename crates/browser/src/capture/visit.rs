@@ -92,12 +92,12 @@ impl DocumentVisit {
         mut entry: CurrentEntry,
         before: Before,
     ) -> Result<Self, ScriptError> {
-        let mut sight = look(session, frame, world).await?;
+        let mut sight = read_sight(session, frame, world).await?;
         // The entry was asked for before the world was made. Where it is not the document's, or
         // where the two always differ (an error page), it is asked for again.
         if sight.as_ref().is_none_or(|sight| sight.url != entry.url) {
             entry = CurrentEntry::fetch(session).await?;
-            sight = look(session, frame, world).await?;
+            sight = read_sight(session, frame, world).await?;
         }
         Ok(Self { entry, sight, before })
     }
@@ -164,7 +164,7 @@ impl CurrentEntry {
 }
 
 /// What the document of a world sees; an error when it is no longer the one of its frame.
-async fn look(
+async fn read_sight(
     session: &CdpSession,
     frame: &Frame,
     world: &World,
@@ -190,7 +190,7 @@ async fn read_state(session: &CdpSession, sight: &mut Sight) -> Result<(), Scrip
     let told = script::run(session, own.world(), Script::TellState, &json!({}), STATE_LIMIT).await;
     match told {
         Ok(told) if sight.history.is_of(&told) => {
-            sight.history.take(told);
+            sight.history.add_report(told);
             Ok(())
         }
         Ok(_) => Err(ScriptError::Left),
@@ -254,7 +254,7 @@ impl EntryReport {
     }
 
     /// Takes the state that the page's own scripts are told.
-    pub(super) fn take(&mut self, told: PageReport) {
+    pub(super) fn add_report(&mut self, told: PageReport) {
         self.state = told.state;
     }
 
@@ -372,7 +372,7 @@ mod tests {
         serde_json::from_value(json!({ "currentIndex": current, "entries": entries })).unwrap()
     }
 
-    fn told(known: (usize, usize), shared: (usize, usize)) -> EntryReport {
+    fn entry_report(known: (usize, usize), shared: (usize, usize)) -> EntryReport {
         let around = |(before, after)| Around { before, after };
         let (known, shared) = (around(known), around(shared));
         let scroll = Scroll { x: 0, y: 7 };
@@ -391,11 +391,11 @@ mod tests {
         // In the middle, a frame moved at `#1`.
         let all =
             ["http://a/", "http://b/", "http://b/#1", "http://b/#1", "http://b/#2", "http://b/c"];
-        listed(2, &all).merge(Some(&told((1, 2), (1, 1))), &mut tab);
+        listed(2, &all).merge(Some(&entry_report((1, 2), (1, 1))), &mut tab);
         assert_eq!(signs(&tab), "||===|");
         assert_eq!(tab.history.here().map(|here| here.scroll.y), Some(7));
         // What was once told is known when the tab is elsewhere.
-        listed(0, &all).merge(Some(&told((0, 0), (0, 0))), &mut tab);
+        listed(0, &all).merge(Some(&entry_report((0, 0), (0, 0))), &mut tab);
         assert_eq!(signs(&tab), "||===|");
         assert_eq!(tab.history.entries[2].scroll.y, 7);
         assert_eq!(tab.history.current, 0);
@@ -405,9 +405,9 @@ mod tests {
     fn two_documents_at_one_address_are_two() {
         let mut tab = Tab::default();
         let all = ["http://a/", "http://a/", "http://a/"];
-        listed(1, &all).merge(Some(&told((1, 1), (0, 0))), &mut tab);
+        listed(1, &all).merge(Some(&entry_report((1, 1), (0, 0))), &mut tab);
         assert_eq!(signs(&tab), "|||");
-        listed(2, &all).merge(Some(&told((1, 0), (0, 0))), &mut tab);
+        listed(2, &all).merge(Some(&entry_report((1, 0), (0, 0))), &mut tab);
         assert_eq!(signs(&tab), "||=");
     }
 
@@ -425,8 +425,8 @@ mod tests {
     #[test]
     fn a_list_that_makes_no_sense_does_no_harm() {
         let mut tab = Tab::default();
-        listed(9, &["about:blank", "/a"]).merge(Some(&told((9, 9), (9, 9))), &mut tab);
-        listed(0, &[]).merge(Some(&told((0, 0), (0, usize::MAX))), &mut tab);
+        listed(9, &["about:blank", "/a"]).merge(Some(&entry_report((9, 9), (9, 9))), &mut tab);
+        listed(0, &[]).merge(Some(&entry_report((0, 0), (0, usize::MAX))), &mut tab);
         assert!(tab.history.is_empty());
     }
 }

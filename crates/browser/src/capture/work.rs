@@ -41,7 +41,7 @@ struct Progress {
 
 impl<'a> Work<'a> {
     /// Takes the marks from the mirror; with `all`, everything is to be read.
-    pub(super) fn take(shared: &'a Shared, systems: Systems, all: bool) -> Self {
+    pub(super) fn from_mirror(shared: &'a Shared, systems: Systems, all: bool) -> Self {
         let mut dirty = shared.mirror().take_dirty();
         dirty.all |= all;
         Self { shared, all: dirty.all, dirty, systems, progress: Mutex::default() }

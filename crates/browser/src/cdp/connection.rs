@@ -160,7 +160,7 @@ impl ConnectionState {
     }
 
     /// Sorts one frame: a reply to who waits for it, an event into the queue.
-    fn take(&self, frame: &[u8], queue: &Queue) {
+    fn dispatch(&self, frame: &[u8], queue: &Queue) {
         match Envelope::parse(frame) {
             Ok(Envelope { id: Some(id), result, error, .. }) => self.reply(id, result, error),
             Ok(Envelope { method: Some(method), session, params, .. }) => {
@@ -238,7 +238,7 @@ async fn read(mut reader: FrameReader, queue: Arc<Queue>, shared: Arc<Connection
             () = shared.closed.cancelled() => break,
         };
         match frame {
-            Ok(Some(frame)) => shared.take(&frame, &queue),
+            Ok(Some(frame)) => shared.dispatch(&frame, &queue),
             Ok(None) => break,
             Err(error) => {
                 tracing::debug!(%error, "the connection to the browser broke");

@@ -107,7 +107,7 @@ pub(super) fn claim(profile: &Path, break_foreign: bool) -> Result<Claim, Launch
     if let LockState::InUse { pid } = state {
         return Err(LaunchError::InUse { profile: profile.to_owned(), pid });
     }
-    let claim = Claim::take(profile)?;
+    let claim = Claim::acquire(profile)?;
     if let LockState::OtherHost { host, pid } = state {
         if !break_foreign {
             return Err(LaunchError::OtherHost { profile: profile.to_owned(), host, pid });
@@ -205,7 +205,7 @@ pub(super) struct Claim(File);
 
 impl Claim {
     /// Claims a profile, whose folder is there.
-    pub(super) fn take(profile: &Path) -> Result<Self, LaunchError> {
+    pub(super) fn acquire(profile: &Path) -> Result<Self, LaunchError> {
         let path = file(profile);
         let mut options = OpenOptions::new();
         options.create(true).truncate(false).write(true).mode(0o600);
@@ -319,17 +319,17 @@ mod tests {
     fn a_profile_is_claimed_once_until_whoever_holds_it_is_gone() {
         let profile = tempfile::tempdir().unwrap();
         expect_unclaimed(profile.path()).unwrap();
-        let claim = Claim::take(profile.path()).unwrap();
+        let claim = Claim::acquire(profile.path()).unwrap();
         let shared = claim.share().unwrap();
         drop(claim);
         for refused in [
-            Claim::take(profile.path()).unwrap_err(),
+            Claim::acquire(profile.path()).unwrap_err(),
             expect_unclaimed(profile.path()).unwrap_err(),
         ] {
             assert!(matches!(refused, LaunchError::Claimed { .. }), "{refused}");
         }
         drop(shared);
         expect_unclaimed(profile.path()).unwrap();
-        Claim::take(profile.path()).unwrap();
+        Claim::acquire(profile.path()).unwrap();
     }
 }

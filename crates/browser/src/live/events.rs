@@ -26,7 +26,7 @@ pub(super) async fn run(pump: EventPump, mut events: Events) {
     while let Some(event) = events.next().await {
         match event {
             Event::Message { session, method, params } => {
-                pump.take(session.as_ref(), &method, &params);
+                pump.handle_event(session.as_ref(), &method, &params);
             }
             Event::Overflow { dropped } => {
                 tracing::debug!(dropped, "events were missed: the next capture reads everything");
@@ -51,7 +51,7 @@ pub(super) struct EventPump {
 }
 
 impl EventPump {
-    fn take(&self, session: Option<&CdpSessionId>, method: &str, params: &RawValue) {
+    fn handle_event(&self, session: Option<&CdpSessionId>, method: &str, params: &RawValue) {
         match method {
             "Target.attachedToTarget" => self.attached(session, params),
             "Target.detachedFromTarget" => self.detached(params),
@@ -266,7 +266,7 @@ impl EventPump {
             mute::BINDING => {
                 let Some(tab) = self.tab_of(Some(session)) else { return };
                 let session = self.connection.session(session.clone());
-                if mute::take(&session, &self.shared, &tab, &called.payload) {
+                if mute::apply_sample(&session, &self.shared, &tab, &called.payload) {
                     self.wrote();
                 }
             }

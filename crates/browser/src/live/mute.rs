@@ -87,7 +87,12 @@ async fn bind(session: &CdpSession, world: &World) -> Result<(), CdpError> {
 }
 
 /// Takes what a sampler told, and says whether something changed.
-pub(super) fn take(session: &CdpSession, shared: &Shared, tab: &TargetId, payload: &str) -> bool {
+pub(super) fn apply_sample(
+    session: &CdpSession,
+    shared: &Shared,
+    tab: &TargetId,
+    payload: &str,
+) -> bool {
     let Some(id) = session.id() else { return false };
     let Ok(sampled) = serde_json::from_str::<Sampled>(payload) else {
         shared.mirror().distrust();
@@ -103,13 +108,13 @@ pub(super) fn take(session: &CdpSession, shared: &Shared, tab: &TargetId, payloa
         (false, _) => {}
     }
     let mut mirror = shared.mirror();
-    let local = put(&mut mirror, tab, &key, true, sampled.local);
-    let session = put(&mut mirror, tab, &key, false, sampled.session);
+    let local = apply_area(&mut mirror, tab, &key, true, sampled.local);
+    let session = apply_area(&mut mirror, tab, &key, false, sampled.session);
     local || session
 }
 
 /// Puts what a sampler told of an area into the mirror, as events would have done.
-fn put(
+fn apply_area(
     mirror: &mut Mirror,
     tab: &TargetId,
     key: &StorageKey,

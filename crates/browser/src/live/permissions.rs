@@ -75,7 +75,7 @@ impl Live {
     pub(crate) async fn read_permissions(&self) -> bool {
         let Some(profile) = self.shared().profile() else { return false };
         let known = self.shared().mirror().seen.permissions.look;
-        let read = tokio::task::spawn_blocking(move || look(&profile, known)).await;
+        let read = tokio::task::spawn_blocking(move || read_changed(&profile, known)).await;
         let Ok(Some((look, found))) = read else { return false };
         let mut mirror = self.shared().mirror();
         mirror.seen.permissions.look = Some(look);
@@ -84,7 +84,10 @@ impl Live {
 }
 
 /// How the settings look now and what they say, if they look otherwise.
-fn look(profile: &Path, known: Option<FileMark>) -> Option<(FileMark, Option<Vec<Permission>>)> {
+fn read_changed(
+    profile: &Path,
+    known: Option<FileMark>,
+) -> Option<(FileMark, Option<Vec<Permission>>)> {
     let look = FileMark::at(profile).filter(|look| Some(*look) != known)?;
     let found = permissions::read(profile).unwrap_or_else(|error| {
         tracing::warn!(%error, "what sites may do is as it was last known");

@@ -111,7 +111,7 @@ impl Shared {
 
     /// Where the profile has files of sites now.
     pub(crate) async fn systems(&self) -> Systems {
-        Systems::look(self.profile()).await
+        Systems::of_profile(self.profile()).await
     }
 
     /// Whether clicks and typing are told.

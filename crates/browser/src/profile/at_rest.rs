@@ -45,7 +45,7 @@ impl AtRest {
         let last_write = StorePlace::find(&default)
             .map_err(SqliteError::from)
             .and_then(|place| last_write(&default.join(place.name)));
-        read.cookies = read.take("the profile's cookies", last_write);
+        read.cookies = read.read_or_note("the profile's cookies", last_write);
         read.files = WrittenFolders::read(&default);
         read
     }
@@ -58,7 +58,7 @@ impl AtRest {
             if found.lost.is_none() { Ok(found.areas) } else { Err(found.lost.to_string()) }
         });
         let mut read = Self::default();
-        read.local = read.take("the profile's localStorage", areas);
+        read.local = read.read_or_note("the profile's localStorage", areas);
         read
     }
 
@@ -68,7 +68,7 @@ impl AtRest {
     }
 
     /// What was read; or nothing, and a line.
-    fn take<T: Default>(&mut self, what: &str, read: Result<T, impl Display>) -> T {
+    fn read_or_note<T: Default>(&mut self, what: &str, read: Result<T, impl Display>) -> T {
         read.unwrap_or_else(|error| {
             tracing::warn!(what, %error, "the profile could not be read; the snapshot stands for it");
             let reason = format!("{error}; the snapshot stands for it, and what was later is lost");

@@ -58,11 +58,11 @@ impl Budget {
 
     /// Takes a row of so many bytes.
     pub(super) fn take_row(&mut self, bytes: usize) -> Result<(), TooMuch> {
-        self.take(bytes.saturating_add(ROW))
+        self.spend(bytes.saturating_add(ROW))
     }
 
     /// Takes so many bytes.
-    pub(super) fn take(&mut self, bytes: usize) -> Result<(), TooMuch> {
+    pub(super) fn spend(&mut self, bytes: usize) -> Result<(), TooMuch> {
         self.0 = self.0.checked_sub(bytes).ok_or(TooMuch)?;
         Ok(())
     }
@@ -90,7 +90,7 @@ mod tests {
         let mut budget = Budget(100);
         budget.take_row(30).unwrap();
         assert_eq!(budget.take_row(30), Err(TooMuch));
-        budget.take(6).unwrap();
-        assert_eq!(budget.take(1), Err(TooMuch));
+        budget.spend(6).unwrap();
+        assert_eq!(budget.spend(1), Err(TooMuch));
     }
 }

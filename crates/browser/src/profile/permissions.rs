@@ -71,7 +71,7 @@ pub fn write(
         }
     }
     for permission in missing.into_values() {
-        put(&mut preferences, permission, now);
+        set(&mut preferences, permission, now);
     }
     tell_place(&mut preferences, everywhere);
     if preferences == before { Ok(()) } else { preferences.save(profile) }
@@ -130,7 +130,7 @@ fn forget(preferences: &mut Preferences, chromium: &str, pattern: &str) {
     }
 }
 
-fn put(preferences: &mut Preferences, permission: &Permission, now: Instant) {
+fn set(preferences: &mut Preferences, permission: &Permission, now: Instant) {
     let [a, b, c] = EXCEPTIONS;
     let place = chromium_name(&permission.name).zip(pattern(&permission.origin));
     let Some((chromium, pattern)) = place else { return };

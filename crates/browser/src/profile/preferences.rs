@@ -75,7 +75,7 @@ impl Preferences {
     }
 
     /// Writes them to a `profile` that is ours alone and of this moment.
-    pub(super) fn put(&self, profile: &Path) -> Result<(), ProfileError> {
+    pub(super) fn write_fresh(&self, profile: &Path) -> Result<(), ProfileError> {
         self.write(profile, |_| Ok(()))
     }
 

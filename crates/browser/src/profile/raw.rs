@@ -127,7 +127,7 @@ impl Systems {
     pub(crate) const UNKNOWN: Self = Self { first_parties: true, partitions: true };
 
     /// Looks at a profile, if it is known, while a browser runs on it or not.
-    pub(crate) async fn look(profile: Option<PathBuf>) -> Self {
+    pub(crate) async fn of_profile(profile: Option<PathBuf>) -> Self {
         let Some(profile) = profile else { return Self::UNKNOWN };
         let looked = tokio::task::spawn_blocking(move || Self::of(&profile.join("Default"))).await;
         looked.unwrap_or(Self::UNKNOWN)
@@ -205,7 +205,7 @@ mod tests {
     #[tokio::test]
     async fn a_folder_tells_that_there_may_be_files() {
         let folder = tempfile::tempdir().unwrap();
-        let look = || Systems::look(Some(folder.path().to_owned()));
+        let look = || Systems::of_profile(Some(folder.path().to_owned()));
         let none = Systems { first_parties: false, partitions: false };
         assert_eq!(look().await, none, "of a browser that has not started yet");
         let make = |path: &str| fs::create_dir_all(folder.path().join("Default").join(path));
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(look().await, Systems { partitions: true, ..none });
         make("File System").unwrap();
         assert_eq!(look().await, Systems::UNKNOWN);
-        assert_eq!(Systems::look(None).await, Systems::UNKNOWN);
+        assert_eq!(Systems::of_profile(None).await, Systems::UNKNOWN);
     }
 
     #[test]

@@ -49,9 +49,9 @@ pub(super) fn open_copy(path: &Path) -> Result<Option<Copy>, SqliteError> {
     let folder = own_folder()?;
     let target = folder.path().join("copy");
     for attempt in 1.. {
-        let (start, before) = (SystemTime::now(), look(path)?);
+        let (start, before) = (SystemTime::now(), read_marks(path)?);
         copy(path, &target)?;
-        if before == look(path)? && is_at_rest(&before, start) {
+        if before == read_marks(path)? && is_at_rest(&before, start) {
             break;
         }
         if attempt == ATTEMPTS {
@@ -118,7 +118,7 @@ fn beside(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-fn look(path: &Path) -> Result<FileMarks, SqliteError> {
+fn read_marks(path: &Path) -> Result<FileMarks, SqliteError> {
     let looks: io::Result<FileMarks> = BESIDE
         .iter()
         .map(|end| match fs::metadata(beside(path, end)) {

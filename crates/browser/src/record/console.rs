@@ -95,7 +95,7 @@ impl StackTrace {
 
 impl Called {
     /// A line; none for what prints nothing.
-    pub(super) fn told(self, place: &RecordedPlace, most: usize) -> Option<ConsoleLine> {
+    pub(super) fn into_line(self, place: &RecordedPlace, most: usize) -> Option<ConsoleLine> {
         let level = match self.kind.as_str() {
             "clear" | "endGroup" | "profile" | "profileEnd" => return None,
             "debug" => Level::Debug,
@@ -117,7 +117,7 @@ impl Called {
 
 impl Thrown {
     /// An exception that nobody caught, or a rejection.
-    pub(super) fn told(self, place: &RecordedPlace, most: usize) -> ConsoleLine {
+    pub(super) fn into_line(self, place: &RecordedPlace, most: usize) -> ConsoleLine {
         let Details { text, line_number, column_number, url, stack_trace, exception } =
             self.exception_details;
         let what = exception.as_ref().map(Printed::text).filter(|what| !what.is_empty());
@@ -138,7 +138,7 @@ impl Thrown {
 impl Added {
     /// What the browser itself has to say, such as of a request that failed; none for what a worker
     /// said, which is listened to itself.
-    pub(super) fn told(self, place: &RecordedPlace, most: usize) -> Option<ConsoleLine> {
+    pub(super) fn into_line(self, place: &RecordedPlace, most: usize) -> Option<ConsoleLine> {
         let LogEntry { source, level, text, timestamp, url, line_number } = self.entry;
         if source == "worker" {
             return None;

@@ -104,7 +104,7 @@ pub(super) struct LoadingFailed {
 
 impl WillBeSent {
     /// A request; the clocks are set by it.
-    pub(super) fn told(self, place: &RecordedPlace, clock: &Clock, body_bytes: usize) -> Sent {
+    pub(super) fn into_sent(self, place: &RecordedPlace, clock: &Clock, body_bytes: usize) -> Sent {
         clock.set(self.timestamp, self.wall_time);
         let RecordedRequest { url, method, headers, post_data, has_post_data } = self.request;
         let is_withheld = has_post_data && post_data.is_none();
@@ -145,7 +145,7 @@ impl Received {
         (!is_none).then(|| self.response.mime_type.clone())
     }
 
-    pub(super) fn told(self, clock: &Clock) -> Answered {
+    pub(super) fn into_answered(self, clock: &Clock) -> Answered {
         let response = self.response;
         Answered {
             id: self.request_id,
@@ -165,7 +165,7 @@ impl Received {
 impl LoadingFailed {
     /// An end. An answer without a body ends in the browser's words as if the page had given it up,
     /// and is complete.
-    pub(super) fn told(self, clock: &Clock, is_empty: bool) -> What {
+    pub(super) fn into_end(self, clock: &Clock, is_empty: bool) -> What {
         let (id, at) = (self.request_id, clock.at(self.timestamp));
         if is_empty && self.error_text == ABORTED {
             return What::Finished(Finished { id, at, ..Finished::default() });
@@ -260,7 +260,7 @@ pub(super) struct Closed {
 
 impl Handshake {
     /// The request that opens it.
-    pub(super) fn told(self, url: String, place: &RecordedPlace, clock: &Clock) -> Sent {
+    pub(super) fn into_sent(self, url: String, place: &RecordedPlace, clock: &Clock) -> Sent {
         clock.set(self.timestamp, self.wall_time);
         Sent {
             id: self.request_id,
@@ -277,7 +277,7 @@ impl Handshake {
 
 impl Shaken {
     /// Its answer.
-    pub(super) fn told(self, url: String, clock: &Clock) -> Answered {
+    pub(super) fn into_answered(self, url: String, clock: &Clock) -> Answered {
         Answered {
             id: self.request_id,
             at: clock.at(self.timestamp),
@@ -293,7 +293,7 @@ impl Shaken {
 
 impl SocketFrame {
     /// A message.
-    pub(super) fn told(self, sent: bool, clock: &Clock, most: usize) -> SocketMessage {
+    pub(super) fn into_message(self, sent: bool, clock: &Clock, most: usize) -> SocketMessage {
         let Payload { opcode, payload_data } = self.response;
         // Of binary messages the browser tells the bytes in base64.
         let is_text = (opcode - f64::from(TEXT)).abs() < f64::EPSILON;
@@ -313,7 +313,7 @@ impl SocketFrame {
 
 impl Closed {
     /// Its end.
-    pub(super) fn told(self, clock: &Clock) -> Finished {
+    pub(super) fn into_finished(self, clock: &Clock) -> Finished {
         let at = clock.at(self.timestamp);
         Finished { id: self.request_id, at, ..Finished::default() }
     }

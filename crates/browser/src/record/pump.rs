@@ -118,7 +118,7 @@ impl RecordPump {
         while let Some(event) = events.next().await {
             match event {
                 Event::Message { session, method, params } => {
-                    self.take(session.as_ref(), &method, &params).await;
+                    self.handle_event(session.as_ref(), &method, &params).await;
                 }
                 Event::Overflow { dropped } => self.missed(dropped).await,
             }
@@ -128,12 +128,17 @@ impl RecordPump {
         }
     }
 
-    async fn take(&mut self, session: Option<&CdpSessionId>, method: &str, params: &RawValue) {
+    async fn handle_event(
+        &mut self,
+        session: Option<&CdpSessionId>,
+        method: &str,
+        params: &RawValue,
+    ) {
         match method {
             "Target.attachedToTarget" => self.attached(session, params).await,
             "Target.detachedFromTarget" => self.detached(params).await,
             "Target.targetInfoChanged" => self.shown(params).await,
-            "Page.domContentEventFired" | "Page.loadEventFired" => self.look(session),
+            "Page.domContentEventFired" | "Page.loadEventFired" => self.ask_title(session),
             _ => {
                 let Some(session) = session else { return };
                 if let Some(record) = self.read(session, method, params) {
@@ -169,7 +174,7 @@ impl RecordPump {
 
     /// Says when the tab listens: the browser answers in the order in which it is asked.
     fn tell_when_ready(&self, session: CdpSession, tab: TargetId) {
-        self.look(session.id());
+        self.ask_title(session.id());
         let records = self.records.clone();
         let ready = async move {
             // A tab that does not answer is told of as far as the browser tells.
@@ -200,7 +205,7 @@ impl RecordPump {
     }
 
     /// Asks what a tab is called now: the browser tells by itself of addresses only.
-    fn look(&self, session: Option<&CdpSessionId>) {
+    fn ask_title(&self, session: Option<&CdpSessionId>) {
         let Some((tab, RecordedPlace::Tab(_))) = session.and_then(|id| self.places.find(id)) else {
             return;
         };
@@ -260,7 +265,7 @@ impl RecordPump {
         let key = |request: &str| (id.clone(), request.to_owned());
         let what = match method {
             "Network.requestWillBeSent" => {
-                let sent = parse::<WillBeSent>(params)?.told(place, clock, body);
+                let sent = parse::<WillBeSent>(params)?.into_sent(place, clock, body);
                 if let Some(open) = noted(&mut self.open, key(&sent.id)) {
                     *open = OpenRequest {
                         asks_for_none: sent.method == "HEAD",
@@ -276,13 +281,13 @@ impl RecordPump {
                     open.is_empty = open.asks_for_none || received.is_empty();
                     open.text = received.text().filter(|_| !open.is_empty);
                 }
-                What::Answered(Box::new(received.told(clock)))
+                What::Answered(Box::new(received.into_answered(clock)))
             }
             "Network.loadingFinished" => return self.finished(tab, id, parse(params)?),
             "Network.loadingFailed" => {
                 let failed: LoadingFailed = parse(params)?;
                 let open = self.open.remove(&key(&failed.request_id)).unwrap_or_default();
-                failed.told(clock, open.is_empty)
+                failed.into_end(clock, open.is_empty)
             }
             "Network.webSocketCreated" => {
                 let Created { request_id, url } = parse(params)?;
@@ -294,18 +299,18 @@ impl RecordPump {
             "Network.webSocketWillSendHandshakeRequest" => {
                 let sent: Handshake = parse(params)?;
                 let url = self.sockets.get(&key(&sent.request_id))?.clone();
-                What::Sent(Box::new(sent.told(url, place, clock)))
+                What::Sent(Box::new(sent.into_sent(url, place, clock)))
             }
             "Network.webSocketHandshakeResponseReceived" => {
                 let shaken: Shaken = parse(params)?;
                 let url = self.sockets.get(&key(&shaken.request_id))?.clone();
-                What::Answered(Box::new(shaken.told(url, clock)))
+                What::Answered(Box::new(shaken.into_answered(url, clock)))
             }
             "Network.webSocketFrameSent" => {
-                What::Message(parse::<SocketFrame>(params)?.told(true, clock, body))
+                What::Message(parse::<SocketFrame>(params)?.into_message(true, clock, body))
             }
             "Network.webSocketFrameReceived" => {
-                What::Message(parse::<SocketFrame>(params)?.told(false, clock, body))
+                What::Message(parse::<SocketFrame>(params)?.into_message(false, clock, body))
             }
             "Network.webSocketFrameError" => {
                 let FrameError { request_id, timestamp, error_message } = parse(params)?;
@@ -314,17 +319,19 @@ impl RecordPump {
                 What::Failed(Failed { id: request_id, at, error, ..Failed::default() })
             }
             "Network.webSocketClosed" => {
-                let closed = parse::<Closed>(params)?.told(clock);
+                let closed = parse::<Closed>(params)?.into_finished(clock);
                 self.sockets.remove(&key(&closed.id));
                 What::Finished(closed)
             }
             "Runtime.consoleAPICalled" => {
-                What::Line(Box::new(parse::<Called>(params)?.told(place, line)?))
+                What::Line(Box::new(parse::<Called>(params)?.into_line(place, line)?))
             }
             "Runtime.exceptionThrown" => {
-                What::Line(Box::new(parse::<Thrown>(params)?.told(place, line)))
+                What::Line(Box::new(parse::<Thrown>(params)?.into_line(place, line)))
             }
-            "Log.entryAdded" => What::Line(Box::new(parse::<Added>(params)?.told(place, line)?)),
+            "Log.entryAdded" => {
+                What::Line(Box::new(parse::<Added>(params)?.into_line(place, line)?))
+            }
             _ => return None,
         };
         Some(Record { tab, what })

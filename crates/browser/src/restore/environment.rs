@@ -47,7 +47,7 @@ pub(super) async fn verify(
     wanted: &Environment,
     version: &str,
 ) -> (Receipt, SeenPermissions) {
-    let looks = witnesses(tabs, wanted).into_iter().map(|tab| look(tab, wanted));
+    let looks = witnesses(tabs, wanted).into_iter().map(|tab| read_environment(tab, wanted));
     let looks: Vec<_> = looks.collect();
     let seen: Vec<_> = stream::iter(looks).buffered(PAGES_AT_ONCE).collect().await;
     let told = seen.iter().flatten();
@@ -103,7 +103,7 @@ fn item(place: &str, wanted: &str, found: Option<String>) -> ReceiptItem {
     }
 }
 
-async fn look(tab: &OpenTab<'_>, wanted: &Environment) -> Option<PageEnvironment> {
+async fn read_environment(tab: &OpenTab<'_>, wanted: &Environment) -> Option<PageEnvironment> {
     let frame = frames::list(tab.session()).await.ok()?.into_iter().next()?;
     let world = script::world(tab.session(), &frame.id).await.ok()?;
     let by_name = json!({ "timezone": wanted.timezone });

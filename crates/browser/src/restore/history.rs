@@ -149,7 +149,7 @@ impl Walker<'_> {
             let at = self.blank(nth, &key, home).await?;
             // Whatever the tab showed so far is no entry of its way.
             if nth == 0 && is_long {
-                self.begin(&at).await?;
+                self.forget_others(&at).await?;
             }
             self.walk(&at, entries).await?;
         }
@@ -158,7 +158,7 @@ impl Walker<'_> {
 
     /// Forgets every entry but that of the document at `at`. A document can be told of a moment
     /// before the history knows it, and on its way to another process a page answers with errors.
-    async fn begin(&self, at: &str) -> Result<(), VisitError> {
+    async fn forget_others(&self, at: &str) -> Result<(), VisitError> {
         let begun = async {
             loop {
                 let is_there = self.listed().await.is_ok_and(|listed| listed.here() == Some(at));

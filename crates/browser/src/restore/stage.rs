@@ -157,7 +157,7 @@ impl Stage {
         let mut moved = self.moved.clone();
         loop {
             moved.mark_unchanged();
-            if let Some(found) = self.look(session, key).await? {
+            if let Some(found) = self.find_world(session, key).await? {
                 return Ok(found);
             }
             // A commit is told by an event; when events stop, the limit ends the wait.
@@ -169,7 +169,7 @@ impl Stage {
         }
     }
 
-    async fn look(
+    async fn find_world(
         &self,
         session: &CdpSession,
         key: &StorageKey,

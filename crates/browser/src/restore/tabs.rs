@@ -130,7 +130,7 @@ impl OpenTab<'_> {
 
     /// Loads the real page. A reload replaces our blank document: no entry, no referrer.
     async fn load(&self, stage: &Stage) -> ReceiptItem {
-        let (before, ours) = beginning::look(&self.session).await.unwrap_or_default();
+        let (before, ours) = beginning::read_history(&self.session).await.unwrap_or_default();
         let is_home = self.is_home(&before);
         if is_home && self.address() == BLANK {
             return self.item();

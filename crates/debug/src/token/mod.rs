@@ -266,7 +266,7 @@ impl UsedNonces {
             return Err(TokenError::Expired);
         }
         let left = Duration::from_millis(expires.since(now));
-        self.0.take(nonce, left, Instant::now()).map_err(|twice| match twice {
+        self.0.spend(nonce, left, Instant::now()).map_err(|twice| match twice {
             Twice::Used => TokenError::Used,
             Twice::Crowded => TokenError::Crowded,
         })

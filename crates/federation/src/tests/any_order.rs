@@ -89,7 +89,7 @@ struct Other {
 impl Other {
     /// Writes an older version back, with a task and an agent of its own.
     fn write(&mut self, world: &World, age: usize) {
-        self.look(world);
+        self.observe(world);
         if self.versions.is_empty() {
             return;
         }
@@ -106,7 +106,7 @@ impl Other {
         self.written = Some(value);
     }
 
-    fn look(&mut self, world: &World) {
+    fn observe(&mut self, world: &World) {
         if let Some(value) = world.raw()
             && self.versions.last() != Some(&value)
         {
@@ -302,7 +302,7 @@ proptest! {
         let mut known = Known::default();
         world.board.write(&add("first")).map(|done| known.done(&add("first"), &done)).unwrap();
         for event in &events {
-            other.borrow_mut().look(&world);
+            other.borrow_mut().observe(&world);
             match event {
                 Event::Do(deed, disturbance) => {
                     let Some(operation) = known.operation(deed) else { continue };

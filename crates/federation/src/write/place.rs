@@ -43,7 +43,7 @@ impl Writer<'_> {
             entries => Some(self.log.append(entries).map_err(forget)?),
         };
         before(WriteStep::Swap)?;
-        let put = slot.put(self.folder, expected.is_none()).map_err(|error| {
+        let put = slot.swap(self.folder, expected.is_none()).map_err(|error| {
             slot.remove();
             if let Some(mark) = &mark {
                 let _ = self.log.undo(mark);
@@ -112,7 +112,7 @@ impl Writer<'_> {
             merged.push(slot);
             slot = Slot::fill(self.folder, &bytes, (self.federation.random)())?;
             before(WriteStep::Swap)?;
-            if slot.put(self.folder, false).tried("replace", &self.folder.board())? == Put::New {
+            if slot.swap(self.folder, false).tried("replace", &self.folder.board())? == Put::New {
                 break;
             }
             base = StoredBoard { bytes: ours.bytes, board: ours.board };
@@ -145,7 +145,7 @@ impl Writer<'_> {
         ended.closed_because = Some("replaced".to_owned());
         archive::write(self.folder, &ended)?;
         before(WriteStep::Swap)?;
-        slot.put(self.folder, false).tried("replace", &self.folder.board())?;
+        slot.swap(self.folder, false).tried("replace", &self.folder.board())?;
         if fetch(&slot.0).tried("read", &slot.0)?.as_ref() == Some(&ours.bytes) {
             slot.remove();
         }

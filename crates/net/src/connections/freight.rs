@@ -61,7 +61,7 @@ impl Load {
     }
 
     /// Takes so many more bytes; whether there was room.
-    fn take(&self, bytes: usize) -> bool {
+    fn reserve(&self, bytes: usize) -> bool {
         let mut mine = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let mut held = self.freight.lock();
         if mine.0.is_none() {
@@ -124,7 +124,7 @@ pub async fn weigh(State(freight): State<Freight>, mut request: Request, next: N
     }
     let load = Load::new(&freight, visit);
     let size = response.body().size_hint().exact().unwrap_or_default();
-    if load.take(usize::try_from(size).unwrap_or(usize::MAX)) {
+    if load.reserve(usize::try_from(size).unwrap_or(usize::MAX)) {
         response.map(|body| Weighed::kept(body, load))
     } else {
         axum::http::StatusCode::TOO_MANY_REQUESTS.into_response()
@@ -169,7 +169,7 @@ impl HttpBody for Weighed {
         let polled = Pin::new(&mut self.body).poll_frame(context);
         if let Poll::Ready(Some(Ok(frame))) = &polled
             && !self.is_counted
-            && !self.load.take(frame.data_ref().map_or(0, Bytes::len))
+            && !self.load.reserve(frame.data_ref().map_or(0, Bytes::len))
         {
             return Poll::Ready(Some(Err(axum::Error::new(BodyTrouble::NoRoom))));
         }
@@ -204,13 +204,13 @@ mod tests {
         let bounds = Bounds { freight: ALL, freight_of_key: EACH, ..Bounds::default() };
         let freight = Freight::new(&bounds);
         let ada = of(&freight, "ada");
-        assert!(ada.take(EACH - 1));
-        assert!(!of(&freight, "ada").take(2), "her share is used up by all of her requests");
+        assert!(ada.reserve(EACH - 1));
+        assert!(!of(&freight, "ada").reserve(2), "her share is used up by all of her requests");
         let bob = of(&freight, "bob");
-        assert!(bob.take(ALL - EACH));
-        assert!(!of(&freight, "eve").take(2), "there is no room at all");
+        assert!(bob.reserve(ALL - EACH));
+        assert!(!of(&freight, "eve").reserve(2), "there is no room at all");
         drop(ada);
-        assert!(of(&freight, "eve").take(2));
+        assert!(of(&freight, "eve").reserve(2));
         drop(bob);
         let held = freight.lock();
         assert_eq!((held.all, held.keys.len()), (0, 0));

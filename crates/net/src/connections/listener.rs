@@ -191,7 +191,7 @@ impl Talk {
         let closing = CancellationToken::new();
         let closed = closing.clone();
         let service = service_fn(move |request: Request<Incoming>| {
-            let visit = Visit::begin(guest.clone(), closing.clone());
+            let visit = Visit::start(guest.clone(), closing.clone());
             let mut request =
                 request.map(|body| Body::new(Paced::new(body, visit.clone(), bounds)));
             request.extensions_mut().insert(Connection(peer));

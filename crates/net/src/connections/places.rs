@@ -214,7 +214,7 @@ pub(super) struct Guest {
 
 impl Guest {
     /// A request begins: who asks has to be shown anew.
-    pub(super) fn begin(&self) {
+    pub(super) fn start_request(&self) {
         if let Some(entry) = self.places.entries().held.get_mut(&self.id) {
             (entry.holder, entry.is_busy) = (None, true);
             entry.seat.has_more.store(false, Ordering::Relaxed);
@@ -289,7 +289,7 @@ mod tests {
     fn the_stranger_who_has_been_silent_longest_loses_theirs() {
         let places = Places::new(8, true);
         let held: Vec<Place> = (0..8).map(|last| places.enter(from(last))).collect();
-        held[0].guest().begin();
+        held[0].guest().start_request();
         held[0].guest().show(&ada()).unwrap();
         held[1].moved();
         let _ninth = places.enter(from(9));
@@ -312,10 +312,10 @@ mod tests {
         let places = Places::new(16, false);
         let held: Vec<Place> = (0..5).map(|last| places.enter(from(last))).collect();
         for place in &held[..4] {
-            place.guest().begin();
+            place.guest().start_request();
             place.guest().show(&ada()).unwrap();
         }
-        held[4].guest().begin();
+        held[4].guest().start_request();
         assert_eq!(held[4].guest().show(&ada()), Err(4));
         held[2].guest().rest();
         assert_eq!(held[4].guest().show(&ada()), Ok(()));
@@ -327,7 +327,7 @@ mod tests {
         let places = Places::new(16, false);
         let held: Vec<Place> = (0..16).map(|last| places.enter(from(last))).collect();
         let shown = held.iter().enumerate().map(|(at, place)| {
-            place.guest().begin();
+            place.guest().start_request();
             place.guest().show(&Holder { name: format!("key-{at}"), owner: None })
         });
         let refused: Vec<_> = shown.filter_map(Result::err).collect();
@@ -341,10 +341,10 @@ mod tests {
     fn who_asks_again_has_to_show_it_again_and_a_key_can_be_ended() {
         let places = Places::new(4, false);
         let place = places.enter(from(1));
-        place.guest().begin();
+        place.guest().start_request();
         place.guest().show(&ada()).unwrap();
         assert_eq!(places.watched().len(), 1);
-        place.guest().begin();
+        place.guest().start_request();
         assert!(places.watched().is_empty());
         place.guest().show(&ada()).unwrap();
         places.end(&ada());

@@ -43,8 +43,8 @@ struct Inner {
 }
 
 impl Visit {
-    pub(super) fn begin(guest: Guest, closing: CancellationToken) -> Self {
-        guest.begin();
+    pub(super) fn start(guest: Guest, closing: CancellationToken) -> Self {
+        guest.start_request();
         let (name, trouble) = (OnceLock::new(), OnceLock::new());
         Self(Arc::new(Inner { guest, name, trouble, closing }))
     }

@@ -85,7 +85,7 @@ impl Provider {
         let mut told = serde_json::to_value(settings)?;
         told["port"] = self.port.into();
         for _ in 0..STARTS {
-            if let Some((process, issuer)) = self.begin(&told.to_string()).await? {
+            if let Some((process, issuer)) = self.spawn(&told.to_string()).await? {
                 let port = issuer.rsplit(':').next().and_then(|port| port.parse().ok());
                 self.port =
                     port.with_context(|| format!("expected an address, found {issuer:?}"))?;
@@ -97,7 +97,7 @@ impl Provider {
     }
 
     /// Starts a process and waits until it says where it is; none when it does not in time.
-    async fn begin(&self, told: &str) -> Result<Option<(Child, String)>> {
+    async fn spawn(&self, told: &str) -> Result<Option<(Child, String)>> {
         // Its lines of before stay, so that they can be counted.
         let before = self.lines()?.len();
         let log = File::options().create(true).append(true).open(self.log())?;

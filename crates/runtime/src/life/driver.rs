@@ -37,7 +37,7 @@ pub(crate) async fn drive(
             (None, None) => return Ok(()),
             (Some(agent), asking) if asking.as_ref() == Some(&agent) => return Ok(()),
             (Some(agent), _) => return Err(other(session, agent, caller)),
-            (None, agent) => match put(context, session, None, agent.as_ref(), "").await {
+            (None, agent) => match pass_on(context, session, None, agent.as_ref(), "").await {
                 Err(RuntimeError::Store(StoreError::DriverChanged { .. })) => {}
                 put => return put,
             },
@@ -57,7 +57,7 @@ pub async fn is_driver(context: &Runtime, caller: &Caller, session: &Session) ->
 /// Lets go of a session that has ended.
 pub(crate) async fn let_go(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
     match driver(context, session).await? {
-        Some(agent) => put(context, session, Some(&agent), None, "").await,
+        Some(agent) => pass_on(context, session, Some(&agent), None, "").await,
         None => Ok(()),
     }
 }
@@ -72,7 +72,7 @@ pub(crate) async fn driver(
 }
 
 /// Gives a session from one agent to another one, and wakes those who drive its browser.
-pub(crate) async fn put(
+pub(crate) async fn pass_on(
     context: &Runtime,
     session: &Session,
     from: Option<&AgentName>,

@@ -19,7 +19,7 @@ mod wish;
 
 pub use acquire::{CheckedOut, end};
 pub(crate) use acquire::{Started, finish, release_peer_lease};
-pub(crate) use driver::{drive, driver, let_go, other, put};
+pub(crate) use driver::{drive, driver, let_go, other, pass_on};
 pub use driver::{expect_driver, is_driver};
 pub use rehydrate::rehydrate;
 pub(crate) use want::{Abandon, Capture, Change, Close, Debug, Delete, Resume, RollBack};

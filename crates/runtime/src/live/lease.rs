@@ -133,8 +133,10 @@ impl BrowserSupervisor {
         let over = self.0.heartbeat.over.clone();
         if let Some(lease) = record.lease {
             self.observe().await;
-            let (beat, look) =
-                (beat(self.clone(), record, lease / 4, shutdown), look(self.clone(), lease / 4));
+            let (beat, look) = (
+                beat(self.clone(), record, lease / 4, shutdown),
+                watch_leases(self.clone(), lease / 4),
+            );
             self.0.tasks.spawn(over.clone().run_until_cancelled_owned(beat));
             self.0.tasks.spawn(over.clone().run_until_cancelled_owned(look));
         }
@@ -350,7 +352,7 @@ async fn beat(
     }
 }
 
-async fn look(supervisor: BrowserSupervisor, pause: Duration) {
+async fn watch_leases(supervisor: BrowserSupervisor, pause: Duration) {
     let mut times = regularly(pause);
     loop {
         times.tick().await;

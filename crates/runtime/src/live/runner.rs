@@ -131,7 +131,7 @@ async fn run(supervisor: BrowserSupervisor, runner: Arc<Runner>) {
             }
             () = tokio::time::sleep_until(at.into()) => match due {
                 Due::Capture(reason) => capture(&supervisor, &runner, reason, &mut policy).await,
-                Due::Look => look(&supervisor, &runner, &mut policy).await,
+                Due::Look => capture_unannounced(&supervisor, &runner, &mut policy).await,
                 Due::LookAtCookies => look_at_cookies(&supervisor, &runner, &mut policy).await,
             },
         }
@@ -139,7 +139,7 @@ async fn run(supervisor: BrowserSupervisor, runner: Arc<Runner>) {
 }
 
 /// Looks whether something changed of which no event tells, and captures it at once.
-async fn look(supervisor: &BrowserSupervisor, runner: &Runner, policy: &mut Policy) {
+async fn capture_unannounced(supervisor: &BrowserSupervisor, runner: &Runner, policy: &mut Policy) {
     let began = Instant::now();
     if runner.live.changed_unheard().await {
         capture(supervisor, runner, SnapshotReason::Interval, policy).await;

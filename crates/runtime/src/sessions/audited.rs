@@ -199,7 +199,7 @@ pub async fn put_file<E: Display>(
 ) -> Result<SessionFile, RuntimeError> {
     let wish = Wish::of(context, caller, Action::PutFile, reference).await?;
     let wish = wish.with("file", cut(name));
-    let put = super::files::put(&wish, name, bytes).await;
+    let put = super::files::write_file(&wish, name, bytes).await;
     wish.end(put).await
 }
 

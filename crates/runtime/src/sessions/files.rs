@@ -44,7 +44,7 @@ pub async fn list(
 ) -> Result<SessionFiles, RuntimeError> {
     let session = context.find(&caller.owner, reference).await?;
     let folder = folder(context, &session)?;
-    Ok(SessionFiles { items: on_disk(&folder, look).await? })
+    Ok(SessionFiles { items: on_disk(&folder, list_plain_files).await? })
 }
 
 /// Opens a file of a session.
@@ -59,7 +59,7 @@ pub(super) async fn get(wish: &Wish<'_>, name: &str) -> Result<OpenedFile, Runti
 }
 
 /// Puts a file among those of a session, whole or not at all, in the place of one of that name.
-pub(super) async fn put<E: std::fmt::Display>(
+pub(super) async fn write_file<E: std::fmt::Display>(
     wish: &Wish<'_>,
     name: &str,
     bytes: impl Stream<Item = Result<Bytes, E>>,
@@ -68,7 +68,7 @@ pub(super) async fn put<E: std::fmt::Display>(
     let hidden = format!(".put-{:016x}", rand::random::<u64>());
     let there = on_disk(&folder, |folder| {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        look(folder)
+        list_plain_files(folder)
     });
     let room = room(&there.await?)?;
     let beside = hidden.clone();
@@ -141,7 +141,7 @@ async fn write<E: std::fmt::Display>(
 }
 
 /// All plain files with a name that can be asked for.
-fn look(folder: &Path) -> io::Result<Vec<SessionFile>> {
+fn list_plain_files(folder: &Path) -> io::Result<Vec<SessionFile>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,

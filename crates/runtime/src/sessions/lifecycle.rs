@@ -8,7 +8,7 @@ use crate::error::RuntimeError;
 use crate::here::Runtime;
 use crate::life::{
     self, Abandon, Capture, Change, Close, Debug, Delete, HOLD_LIMIT, Resume, RollBack, Wish,
-    drive, driver, other, put,
+    drive, driver, other, pass_on,
 };
 use crate::request::Caller;
 use crate::table::Hold;
@@ -235,7 +235,7 @@ pub async fn pass(wish: &Wish<'_>, request: &PassSession) -> Result<SessionView,
         }
         _ => {}
     }
-    put(context, &session, found.as_ref(), request.to.as_ref(), reason).await?;
+    pass_on(context, &session, found.as_ref(), request.to.as_ref(), reason).await?;
     tracing::info!(session = %session.id, to = ?request.to, "passed a session on");
     show::describe(context, session).await
 }
@@ -334,7 +334,7 @@ pub async fn connect(
     }
     let knocked = context.supervisor.knock(session.id).await;
     if let Some(ticket) = ticket.filter(|_| knocked.is_err()) {
-        context.tickets.give_back(ticket);
+        context.tickets.put_back(ticket);
     }
     Ok(knocked?)
 }

@@ -7,7 +7,7 @@
 use super::cgroup::{Cgroup, Cgroups};
 use super::link::Link;
 use super::sandbox::{Held, LocalSandbox};
-use super::start::{environment, told};
+use super::start::{environment, with_output};
 use super::{drain, timed_out};
 use crate::init::{BARE, Begin, Order, pair};
 use crate::provider::{Answer, InitCommand, Provider, Sandbox, SandboxError, SandboxSpec};
@@ -70,7 +70,7 @@ impl BareProvider {
             link.ready().await
         };
         if let Err(error) = begun.await {
-            return Err(told(&mut process, error).await);
+            return Err(with_output(&mut process, error).await);
         }
         drain(process.stderr.take());
         Ok(LocalSandbox {

@@ -58,7 +58,7 @@ async fn steps(provider: &LocalProvider, spec: &SandboxSpec) -> Result<LocalSand
     let mut process = spawn(provider, spec, theirs)?;
     let pid = process.id().ok_or(SandboxError::Gone)?;
     if let Err(error) = is_in(&mut process).await {
-        return Err(told(&mut process, error).await);
+        return Err(with_output(&mut process, error).await);
     }
     let (cgroup, enforced) = Cgroup::hold(cgroup, pid);
     let slirp = match &spec.network {
@@ -68,8 +68,8 @@ async fn steps(provider: &LocalProvider, spec: &SandboxSpec) -> Result<LocalSand
             Some(Slirp::start(&provider.tools, &spec.name, pid, reaches_host).await?)
         }
     };
-    if let Err(error) = begin(&link, spec).await {
-        return Err(told(&mut process, error).await);
+    if let Err(error) = start_init(&link, spec).await {
+        return Err(with_output(&mut process, error).await);
     }
     drain(process.stdout.take());
     drain(process.stderr.take());
@@ -136,7 +136,7 @@ async fn is_in(process: &mut Child) -> Result<(), SandboxError> {
 }
 
 /// Lets the first program start, and waits until it is ready.
-async fn begin(link: &Arc<Link>, spec: &SandboxSpec) -> Result<(), SandboxError> {
+async fn start_init(link: &Arc<Link>, spec: &SandboxSpec) -> Result<(), SandboxError> {
     link.go().await?;
     link.order(
         &Order::Begin(Begin { files: files(spec), host_ports: spec.network.host_ports() }),
@@ -147,7 +147,7 @@ async fn begin(link: &Arc<Link>, spec: &SandboxSpec) -> Result<(), SandboxError>
 }
 
 /// What went wrong, in the words of the programs that should have made the sandbox.
-pub(super) async fn told(process: &mut Child, error: SandboxError) -> SandboxError {
+pub(super) async fn with_output(process: &mut Child, error: SandboxError) -> SandboxError {
     let mut reason = String::new();
     if let Some(errors) = process.stderr.take() {
         // What they say is told as far as it can be read.

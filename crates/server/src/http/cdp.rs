@@ -117,7 +117,7 @@ async fn pass(
     keeper: Transport,
 ) {
     // A node whose browsers are in use is of use.
-    let _in_use = context.activity.begin();
+    let _in_use = context.activity.start_request();
     let _counted = crate::metrics::cdp_client();
     let _client = context.supervisor.table().enter(session.id, caller.agent.clone());
     match upgrade.await {

@@ -140,7 +140,7 @@ pub(super) async fn exchange(
     let Json(ExchangePairing { code, browser_id }) = Json::from_request(request, &context).await?;
     let key = looking::exchange(&context, &code, &browser_id).await?;
     if let Some(Peer(address)) = parts.extensions.get() {
-        context.rates.give_back(*address);
+        context.rates.refund(*address);
     }
     let key = key.expose_secret().to_owned();
     let paired = PairedBrowser { key, signaling_url: here.signaling() };

@@ -72,13 +72,13 @@ pub(super) async fn sync(
 ) -> impl IntoResponse {
     let followed = standing::follow(&context, &caller, peers);
     let events = stream::unfold(followed, async |mut followed| {
-        let event = told(&followed.next().await?);
+        let event = standing_event(&followed.next().await?);
         Some((Ok::<_, Infallible>(event), followed))
     });
     Sse::new(events).keep_alive(KeepAlive::default())
 }
 
-fn told(found: &Result<SyncStanding, SyncError>) -> Event {
+fn standing_event(found: &Result<SyncStanding, SyncError>) -> Event {
     let event = match found {
         Ok(standing) => Event::default().event("sync").json_data(standing),
         Err(error) => Event::default().event("problem").json_data(error.problem()),

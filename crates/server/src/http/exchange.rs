@@ -62,7 +62,7 @@ pub(super) async fn revisions(
     from: SignedPeer,
 ) -> Result<Response, Refusal> {
     let id = session(&id)?;
-    context.own.given.begin(&from.peer, id).await;
+    context.own.given.start_movement(&from.peer, id).await;
     let (owner, give) = (&from.caller.owner, &from.peer.limits.give);
     let exchange = baton_sync::exchange_for(&context, owner, id, give, from.may_have).await?;
     Ok(from.tell(&context, Topic::revisions(id), exchange).await?)
@@ -85,7 +85,7 @@ pub(super) async fn seen(
     let topic = Topic::seen(id);
     let AskSeen { view } = from.read(&context, topic, VIEW_MAX).await?;
     let view = from.peer.limits.give.meet(&view);
-    context.own.given.begin(&from.peer, id).await;
+    context.own.given.start_movement(&from.peer, id).await;
     let (owner, may_have) = (&from.caller.owner, from.may_have);
     let exchange = baton_sync::exchange_for(&context, owner, id, &view, may_have).await?;
     Ok(from.tell(&context, topic, exchange).await?)

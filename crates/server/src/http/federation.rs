@@ -67,11 +67,11 @@ pub(super) async fn events(
     Read(caller): Read,
 ) -> Result<impl IntoResponse, Refusal> {
     let followed = board::follow(&context, &caller).await?;
-    Ok(Sse::new(told(followed)).keep_alive(KeepAlive::default()))
+    Ok(Sse::new(board_events(followed)).keep_alive(KeepAlive::default()))
 }
 
 /// The events of a board that is followed, until the node ends.
-fn told(followed: Followed) -> impl Stream<Item = Result<Event, Infallible>> {
+fn board_events(followed: Followed) -> impl Stream<Item = Result<Event, Infallible>> {
     stream::unfold(followed, async |mut followed| {
         let event = event(&followed.next().await?);
         Some((Ok(event), followed))

@@ -63,12 +63,14 @@ pub(super) async fn complete(
     let run = gateway::ask(&context.agents, &caller, request).await?;
     if is_stream {
         let shape = Shape::of(&run, tells_usage);
-        return Ok(Sse::new(told(run, shape)).keep_alive(KeepAlive::default()).into_response());
+        return Ok(Sse::new(run_events(run, shape))
+            .keep_alive(KeepAlive::default())
+            .into_response());
     }
     Ok(axum::Json(gateway::whole(run).await?).into_response())
 }
 
-fn told(run: Run, shape: Shape) -> impl Stream<Item = Result<Event, Infallible>> {
+fn run_events(run: Run, shape: Shape) -> impl Stream<Item = Result<Event, Infallible>> {
     let first = stream::once(std::future::ready(vec![piece(&shape.first())]));
     let rest = stream::unfold(run.events, async |mut events| {
         let event = events.recv().await?;

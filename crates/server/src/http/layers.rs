@@ -140,7 +140,7 @@ async fn observe(State(context): State<Context>, request: Request, next: Next) -
     let route = route.unwrap_or_else(|| "none".to_owned());
     // Whoever only asks whether the node lives does not use it.
     let _in_use =
-        (!matches!(route.as_str(), "/health" | "/ready")).then(|| context.activity.begin());
+        (!matches!(route.as_str(), "/health" | "/ready")).then(|| context.activity.start_request());
     let method = request.method().clone();
     let response = next.run(request).await;
     metrics::answered(method.as_str(), &route, response.status().as_u16(), begun.elapsed());

@@ -95,10 +95,10 @@ pub(super) async fn exec(
     Json(request): Json<ExecSandbox>,
 ) -> Result<impl IntoResponse, Refusal> {
     let events = sandboxes::exec(&context.agents, &caller, &id, request).await?;
-    Ok(Sse::new(told(events)).keep_alive(KeepAlive::default()))
+    Ok(Sse::new(exec_events(events)).keep_alive(KeepAlive::default()))
 }
 
-fn told(events: Events) -> impl Stream<Item = Result<Event, Infallible>> {
+fn exec_events(events: Events) -> impl Stream<Item = Result<Event, Infallible>> {
     stream::unfold(events, async |mut events| {
         // An event is made of a text or a number.
         let event = Event::default().json_data(events.recv().await?).unwrap_or_default();

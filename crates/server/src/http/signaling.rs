@@ -90,7 +90,7 @@ async fn serve(
     visit: Option<Visit>,
 ) {
     // A node into whose tabs somebody looks is of use.
-    let _in_use = context.activity.begin();
+    let _in_use = context.activity.start_request();
     let stream = match upgrade.await {
         Ok(stream) => TokioIo::new(stream),
         Err(error) => return tracing::debug!(%error, "a client left before it had its WebSocket"),
@@ -137,9 +137,11 @@ enum Side {
 
 impl Side {
     /// Takes a message; what there is to answer.
-    async fn take(&mut self, text: &str) -> Result<Option<RelayMessage>, BadMessage> {
+    async fn handle_message(&mut self, text: &str) -> Result<Option<RelayMessage>, BadMessage> {
         match self {
-            Self::Browser(link) => Ok(link.take(BrowserMessage::read(text)?, now()).await),
+            Self::Browser(link) => {
+                Ok(link.handle_message(BrowserMessage::read(text)?, now()).await)
+            }
             Self::Client(context, caller) => {
                 Ok(Some(answer(context, caller, ClientMessage::read(text)?).await))
             }
@@ -189,7 +191,7 @@ async fn converse(
         };
         heard = Instant::now();
         let answer = match message {
-            Some(Ok(Message::Text(text))) => side.take(text.as_str()).await,
+            Some(Ok(Message::Text(text))) => side.handle_message(text.as_str()).await,
             Some(Ok(Message::Binary(_))) => Err(BadMessage::Form("binary".to_owned())),
             Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
             Some(Err(Error::Capacity(_))) => return LinkEnd::TooLong,

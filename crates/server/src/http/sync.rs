@@ -57,7 +57,7 @@ pub(super) async fn index(
     }
     let from = SignedPeer::from_request(request, &context).await?;
     let index = baton_sync::index_for(&context, &from.peer).await?;
-    baton_sync::told(&context, &from.peer, &index).await?;
+    baton_sync::note_told(&context, &from.peer, &index).await?;
     Ok(from.tell(&context, Topic::INDEX, SyncIndex::clone(&index)).await?)
 }
 

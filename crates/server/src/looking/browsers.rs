@@ -28,7 +28,7 @@ use std::time::Duration;
 
 /// A code with which a person pairs a browser of theirs, and how long it counts.
 pub(crate) fn pair(context: &Context, caller: &Caller) -> Result<(String, Duration), NodeError> {
-    context.browsers.pairing.begin(&caller.owner)
+    context.browsers.pairing.create_code(&caller.owner)
 }
 
 /// The key of a browser whose extension was given a good code; older ones of the same browser are
@@ -117,7 +117,7 @@ impl BrowserLink {
     }
 
     /// Takes a message, and answers it if it wants an answer.
-    pub(crate) async fn take(
+    pub(crate) async fn handle_message(
         &mut self,
         message: BrowserMessage,
         now: EpochMs,
@@ -182,14 +182,14 @@ impl BrowserLink {
             }
             Err(error) => return Err(error.into()),
         };
-        Ok(self.begin(tab, service, offer, now)?)
+        Ok(self.accept_tab(tab, service, offer, now)?)
     }
 
     /// A tab that was accepted before: as it is, or anew when this relay has forgotten it.
     fn take_up(&mut self, grant: &TabGrant) -> Result<TabSender, LookError> {
         let here = self.tabs.remove(&grant.tab);
         if let Some(tab) =
-            here.or_else(|| self.context.browsers.parked.take(&grant.tab, &self.caller.key))
+            here.or_else(|| self.context.browsers.parked.take_parked(&grant.tab, &self.caller.key))
         {
             return Ok(tab);
         }
@@ -199,7 +199,7 @@ impl BrowserLink {
         Ok(tab)
     }
 
-    fn begin(
+    fn accept_tab(
         &mut self,
         tab: TabSender,
         service: UpstreamId,

@@ -90,7 +90,7 @@ impl From<Failure> for CallToolResponse {
             }
             failure => failure,
         };
-        let (code, detail, next) = failure.told();
+        let (code, detail, next) = failure.into_texts();
         let text = match &next {
             Some(next) => format!("{detail}\nNext: {next}"),
             None => detail.clone(),
@@ -105,7 +105,7 @@ impl From<Failure> for CallToolResponse {
 
 impl Failure {
     /// A stable word, what was expected and what was found, and what to do next.
-    fn told(self) -> (String, String, Option<String>) {
+    fn into_texts(self) -> (String, String, Option<String>) {
         let word = str::to_owned;
         match self {
             Self::Node(error) => {

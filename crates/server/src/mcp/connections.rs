@@ -72,11 +72,11 @@ impl Connections {
         }
         // It may begin a session, which is counted also when the client leaves in the middle.
         let connections = self.clone();
-        finished(tokio::spawn(async move { connections.begin(caller, request).await }).await)?
+        finished(tokio::spawn(async move { connections.open(caller, request).await }).await)?
     }
 
     /// Answers a request that names no session. Only rmcp knows which ones begin one.
-    async fn begin(&self, caller: Caller, request: Request) -> Result<Response<Body>, NodeError> {
+    async fn open(&self, caller: Caller, request: Request) -> Result<Response<Body>, NodeError> {
         let key = caller.key.clone();
         let response = self.pass(caller, request).await;
         let Some(id) = text(response.headers(), SESSION).map(SessionId::from) else {

@@ -150,7 +150,7 @@ pub(super) async fn listen(
         subscription.cancelled().await;
         return Ok(());
     }
-    let mut followed = begin(context, caller).await.map_err(|error| failed(&error))?;
+    let mut followed = follow_node(context, caller).await.map_err(|error| failed(&error))?;
     loop {
         tokio::select! {
             () = subscription.cancelled() => return Ok(()),
@@ -169,7 +169,7 @@ pub(super) struct Subscribed(Arc<Mutex<Option<DropGuard>>>);
 
 impl Subscribed {
     /// Tells the client of changes from now on.
-    pub(super) async fn begin(
+    pub(super) async fn follow(
         &self,
         context: &Context,
         caller: &Caller,
@@ -177,7 +177,7 @@ impl Subscribed {
         peer: Peer<RoleServer>,
     ) -> Result<(), ErrorData> {
         expect_board(uri)?;
-        let mut followed = begin(context, caller).await.map_err(|error| failed(&error))?;
+        let mut followed = follow_node(context, caller).await.map_err(|error| failed(&error))?;
         // It is answered after this look, and hears of what changes from then on. When the node ends
         // now, the next look says so.
         let _ = followed.next().await;
@@ -212,7 +212,7 @@ async fn tell(mut followed: Followed, peer: Peer<RoleServer>, ended: Cancellatio
     }
 }
 
-async fn begin(context: &Context, caller: &Caller) -> Result<Followed, NodeError> {
+async fn follow_node(context: &Context, caller: &Caller) -> Result<Followed, NodeError> {
     require(context, caller, Scope::Read).await?;
     Ok(board::follow(context, caller).await?)
 }

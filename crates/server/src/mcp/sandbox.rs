@@ -140,8 +140,8 @@ impl Verb for SandboxExec {
         };
         let (output, errors, end) = call.progress.during(&doing, run).await?;
         let mut told = Vec::new();
-        told.extend(output.told());
-        told.extend(errors.told().map(|text| format!("stderr: {text}")));
+        told.extend(output.text());
+        told.extend(errors.text().map(|text| format!("stderr: {text}")));
         told.push(match end {
             ExecEnd::Code(code) => format!("It ended with code {code}."),
             ExecEnd::Signal(signal) => format!("It was ended by signal {signal}."),
@@ -201,7 +201,7 @@ impl CutText {
     }
 
     /// The text; none when there is nothing.
-    fn told(&self) -> Option<String> {
+    fn text(&self) -> Option<String> {
         let missing = match self.left_out {
             0 => String::new(),
             count => format!("\n[{count} characters left out]\n"),
@@ -292,12 +292,12 @@ mod tests {
     #[test]
     fn the_middle_of_a_long_text_is_left_out() {
         let mut said = CutText::default();
-        assert_eq!(said.told(), None);
+        assert_eq!(said.text(), None);
         said.hear("é");
         said.hear(&"a".repeat(BEGINNING - 1));
         said.hear(&"b".repeat(100));
         said.hear(&"c".repeat(END));
-        let told = said.told().unwrap();
+        let told = said.text().unwrap();
         assert!(told.starts_with('é') && told.ends_with('c') && !told.contains('b'));
         assert!(told.contains("[100 characters left out]"), "{}", said.left_out());
     }

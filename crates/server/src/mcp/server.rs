@@ -253,7 +253,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let (caller, _) = asked(&context)?;
-        self.subscribed.begin(&self.context, &caller, &params.uri, context.peer).await
+        self.subscribed.follow(&self.context, &caller, &params.uri, context.peer).await
     }
 
     async fn unsubscribe(

@@ -134,7 +134,9 @@ pub(super) fn read(
         ignored.push(Ignored::new(ItemKind::Cookie, cookie.place(), reason.to_string()));
         return None;
     }
-    json.look(unknown, |name| [&READ[..], &ENDS, &ASIDE].iter().any(|known| known.contains(&name)));
+    json.note_unknown(unknown, |name| {
+        [&READ[..], &ENDS, &ASIDE].iter().any(|known| known.contains(&name))
+    });
     Some(cookie)
 }
 

@@ -5,7 +5,7 @@
 
 use super::decode::{decode, view_bytes};
 use super::encode::{Encoded, encode};
-use super::{Ignored, Lost, told};
+use super::{Ignored, Lost, ignored_members};
 use crate::json_tree::{Json, MAX_VALUE_DEPTH, Unknown};
 use crate::receipt::ItemKind;
 use crate::stored::{Database, Index, KeyPath, ObjectStore, Record, next_key};
@@ -40,7 +40,7 @@ pub(super) fn read(
             )),
         }
     }
-    ignored.extend(told(unknown(json), place));
+    ignored.extend(ignored_members(unknown(json), place));
     Ok(Database { name, version, stores })
 }
 
@@ -48,7 +48,7 @@ pub(super) fn read(
 fn unknown(database: &Json) -> Unknown {
     let mut unknown = Unknown::default();
     let mut look = |json: &Json, known: &[&str]| {
-        json.look(&mut unknown, |name| known.contains(&name));
+        json.note_unknown(&mut unknown, |name| known.contains(&name));
     };
     look(database, &["name", "version", "stores"]);
     for store in database.get_list("stores").unwrap_or_default() {

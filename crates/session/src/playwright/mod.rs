@@ -155,17 +155,17 @@ pub(crate) fn read_document(file: &Json) -> Result<(State, Vec<Ignored>), ReadEr
         if let Some((key, entries)) = session {
             shown.add(key, entries);
         }
-        origin.look(&mut unknown, |name| origin::MEMBERS.contains(&name));
+        origin.note_unknown(&mut unknown, |name| origin::MEMBERS.contains(&name));
     }
-    ignored.extend(told(unknown, "origins"));
+    ignored.extend(ignored_members(unknown, "origins"));
     origin::read_by_origin(file, &mut state.origins, &mut shown, &mut ignored);
     state.tabs = shown.tabs();
     if file.get("credentials").is_some_and(|keys| !matches!(keys, Json::Null)) {
         ignored.push(Ignored::new(ItemKind::Part, "credentials", "passkeys are not kept"));
     }
     let mut unknown = Unknown::default();
-    file.look(&mut unknown, |name| MEMBERS.contains(&name));
-    ignored.extend(told(unknown, "the document"));
+    file.note_unknown(&mut unknown, |name| MEMBERS.contains(&name));
+    ignored.extend(ignored_members(unknown, "the document"));
     state.normalize();
     Ok((state, ignored))
 }
@@ -194,7 +194,7 @@ fn list<'a>(file: &'a Json, name: &str, expected: &'static str) -> Result<&'a [J
 }
 
 /// The lines about members that nobody here knows.
-fn told(unknown: Unknown, place: &str) -> impl Iterator<Item = Ignored> {
+fn ignored_members(unknown: Unknown, place: &str) -> impl Iterator<Item = Ignored> {
     unknown.lines().into_iter().map(move |line| Ignored::new(ItemKind::Part, place, line))
 }
 
@@ -208,7 +208,7 @@ pub(crate) fn read_cookies(items: &[Json], place: &str, ignored: &mut Vec<Ignore
         cookies.extend(cookie::read(item, &place, &mut unknown, ignored));
     }
     let cookies = keep_last(cookies, ignored);
-    ignored.extend(told(unknown, place));
+    ignored.extend(ignored_members(unknown, place));
     cookies
 }
 

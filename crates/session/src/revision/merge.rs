@@ -70,8 +70,8 @@ pub fn merge(base: &State, winner: &State, loser: &State) -> Merged {
     let others = others.into_iter().filter_map(|(topic, decision)| Some((topic, decision?)));
     let decisions = Decisions::new(about_sites(&sites, &winner, &loser).into_iter().chain(others));
     let mut state = State { tabs, environment, ..State::default() };
-    take(&mut state, winner, |site| sites.get(site) != Some(&MergedFrom::Loser));
-    take(&mut state, loser, |site| sites.get(site) == Some(&MergedFrom::Loser));
+    adopt_sites(&mut state, winner, |site| sites.get(site) != Some(&MergedFrom::Loser));
+    adopt_sites(&mut state, loser, |site| sites.get(site) == Some(&MergedFrom::Loser));
     state.normalize();
     let lost = !decisions.left_out().is_empty();
     Merged { state, lost, decisions, sites: sites.into_iter().collect() }
@@ -132,7 +132,7 @@ fn environment(base: &State, winner: &State, loser: &State) -> (Environment, Opt
 }
 
 /// Takes from `other` what belongs to some sites, tabs aside.
-fn take(state: &mut State, other: State, is_from: impl Fn(&Site) -> bool) {
+fn adopt_sites(state: &mut State, other: State, is_from: impl Fn(&Site) -> bool) {
     let cookies = other.cookies.into_iter();
     state.cookies.extend(cookies.filter(|cookie| is_from(&cookie.site())));
     state.origins.extend(other.origins.into_iter().filter(|(key, _)| is_from(&key.site())));

@@ -62,7 +62,7 @@ impl Store {
         let copied = async {
             let (mut server, _) = open::connect_to(to).await?;
             tune_new(&mut server, Engine::Postgres).await?;
-            let mut writing = server.begin_with(write::begin(Engine::Postgres)).await?;
+            let mut writing = server.begin_with(write::begin_statement(Engine::Postgres)).await?;
             // A node that opens the database meanwhile waits, and then makes no key of its own.
             write::lock(&mut writing, Engine::Postgres, data_key::LOCK).await?;
             refuse_rows(&mut writing).await?;

@@ -2,7 +2,7 @@
 
 use crate::fixture::{Engine, Fixture, config, cookies, new_snapshot, session};
 use baton_session::Owner;
-use baton_store::{DatabaseUrl, MasterKey, NewSnapshot, Store, StoreError, copy_database, look};
+use baton_store::{DatabaseUrl, MasterKey, NewSnapshot, Store, StoreError, copy_database, inspect};
 use rstest::rstest;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, SqlSafeStr};
@@ -62,7 +62,7 @@ async fn a_look_or_a_copy_leaves_an_old_database_as_old_as_it_is() {
     let path = folder.path().join("baton.db");
     create_version_1(&path, 3).await;
     let key = MasterKey::from_bytes([7; 32]);
-    let found = look(&DatabaseUrl::Sqlite(path.clone()), &key, None).await.unwrap();
+    let found = inspect(&DatabaseUrl::Sqlite(path.clone()), &key, None).await.unwrap();
     assert_eq!((found.contents.version, found.known, found.sessions.len()), (1, 9, 3));
     let copy = folder.path().join("copy.db");
     let contents = copy_database(&DatabaseUrl::Sqlite(path.clone()), &key, &copy).await.unwrap();
@@ -130,7 +130,7 @@ async fn what_snapshots_of_version_2_name_is_kept_and_collected_as_before(
     let before = fixture.store.list_snapshots(made.id, None, 10).await.unwrap();
     fixture.store.close().await;
     make_version_2(&fixture).await;
-    let look = async || look(&fixture.database, &config(&fixture.database).key, None).await;
+    let look = async || inspect(&fixture.database, &config(&fixture.database).key, None).await;
     let found = look().await.unwrap();
     assert_eq!((found.contents.version, found.unnamed_parts, found.missing_parts), (2, 0, 0));
 

@@ -3,7 +3,7 @@
 use crate::fixture::{Engine, Fixture, config, cookies, next_instant, node, session};
 use baton_session::Lifecycle;
 use baton_store::{
-    DatabaseUrl, Epoch, MasterKey, Store, StoreError, copy_database, is_sealed, look,
+    DatabaseUrl, Epoch, MasterKey, Store, StoreError, copy_database, inspect, is_sealed,
 };
 use rstest::rstest;
 
@@ -50,7 +50,7 @@ async fn a_look_counts_and_changes_nothing(
     fixture
         .execute("insert into parts (id, owner, sealed) select 'x', owner, sealed from parts")
         .await;
-    let found = look(&fixture.database, &key(), Some(node())).await.unwrap();
+    let found = inspect(&fixture.database, &key(), Some(node())).await.unwrap();
     assert_eq!(found.sessions, [(made.id, Lifecycle::Active)]);
     assert_eq!((found.contents.sessions, found.contents.snapshots), (1, 1));
     assert_eq!((found.contents.parts, found.unnamed_parts, found.missing_parts), (2, 1, 0));
@@ -60,13 +60,14 @@ async fn a_look_counts_and_changes_nothing(
         node()
     );
     fixture.execute(&insert).await;
-    let found = look(&fixture.database, &key(), Some(node())).await.unwrap();
+    let found = inspect(&fixture.database, &key(), Some(node())).await.unwrap();
     assert_eq!(found.place.as_deref(), Some("/elsewhere"));
 
-    let wrong = look(&fixture.database, &MasterKey::from_bytes([8; 32]), None).await.unwrap_err();
+    let wrong =
+        inspect(&fixture.database, &MasterKey::from_bytes([8; 32]), None).await.unwrap_err();
     assert!(matches!(wrong, StoreError::WrongKey { .. }), "{wrong}");
     fixture.execute("update _sqlx_migrations set version = 10 where version = 2").await;
-    let newer = look(&fixture.database, &key(), None).await.unwrap_err();
+    let newer = inspect(&fixture.database, &key(), None).await.unwrap_err();
     assert!(matches!(newer, StoreError::NewerSchema { found: 10, .. }), "{newer}");
 }
 

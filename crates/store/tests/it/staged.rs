@@ -5,7 +5,7 @@ use crate::shared::commit;
 use crate::written_by::Writer;
 use baton_session::{Owner, Part, PartRef, Session};
 use baton_store::{
-    CommitShared, Limits, MasterKey, NewSnapshot, PackedPart, RevisionContent, StoreError, look,
+    CommitShared, Limits, MasterKey, NewSnapshot, PackedPart, RevisionContent, StoreError, inspect,
 };
 use rstest::rstest;
 
@@ -125,7 +125,7 @@ async fn staged_parts_survive_collectors_until_they_expire(
     stage(&fixture, &made, &late).await;
     assert_eq!(store.collect_parts().await.unwrap(), 0);
     let key = MasterKey::from_bytes([7; 32]);
-    let found = look(&fixture.database, &key, None).await.unwrap();
+    let found = inspect(&fixture.database, &key, None).await.unwrap();
     assert_eq!((found.contents.parts, found.unnamed_parts, found.missing_parts), (3, 0, 0));
 
     // What was staged once more is as young as that.

@@ -60,7 +60,7 @@ impl ShownLately {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).seen.get(key).cloned()
     }
 
-    pub(crate) fn put(&self, key: GivenKey, seen: &Arc<SeenRevision>) {
+    pub(crate) fn insert(&self, key: GivenKey, seen: &Arc<SeenRevision>) {
         if seen.bytes() > MADE_MAX {
             return;
         }
@@ -87,7 +87,7 @@ pub struct Given(Arc<NotingMutex<HashMap<Movement, Instant>>>);
 
 impl Given {
     /// A movement of a session to a peer begins: what it is given from here on is noted anew.
-    pub async fn begin(&self, peer: &Peer, session: SessionId) {
+    pub async fn start_movement(&self, peer: &Peer, session: SessionId) {
         self.0.lock().await.remove(&movement(peer, session));
     }
 
@@ -118,7 +118,7 @@ impl IndexCache {
     }
 
     /// Remembers it.
-    pub(crate) fn put(&self, owner: &Owner, generation: Generation, index: &Arc<SyncIndex>) {
+    pub(crate) fn insert(&self, owner: &Owner, generation: Generation, index: &Arc<SyncIndex>) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= OWNERS_MAX && !known.contains_key(owner) {
             known.clear();

@@ -79,7 +79,7 @@ impl KnownIcons {
     }
 
     /// Remembers what it said, in the place of the oldest when there is no room.
-    pub(crate) fn put(&self, key: IconKey, said: IconAnswer, now: Instant) {
+    pub(crate) fn insert(&self, key: IconKey, said: IconAnswer, now: Instant) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|_, one| is_fresh(one, now));
         if known.len() >= MOST && !known.contains_key(&key) {
@@ -120,8 +120,8 @@ mod tests {
     fn what_a_peer_said_counts_for_a_while_and_so_does_that_it_has_none() {
         let (icons, now) = (KnownIcons::default(), Instant::now());
         assert_eq!(icons.get(&key(0), now), None);
-        icons.put(key(0), icon(), now);
-        icons.put(key(1), IconAnswer::None, now);
+        icons.insert(key(0), icon(), now);
+        icons.insert(key(1), IconAnswer::None, now);
         let later = now + FRESH / 2;
         assert_eq!(icons.get(&key(0), later), Some(icon()));
         assert_eq!(icons.get(&key(1), later), Some(IconAnswer::None));
@@ -133,8 +133,8 @@ mod tests {
     #[test]
     fn what_a_peer_said_is_forgotten_once_it_is_another_one() {
         let (icons, now) = (KnownIcons::default(), Instant::now());
-        icons.put(key(0), icon(), now);
-        icons.put(key(0).any(), IconAnswer::Failed("gone".into()), now);
+        icons.insert(key(0), icon(), now);
+        icons.insert(key(0).any(), IconAnswer::Failed("gone".into()), now);
         let anew = IconKey { added_at: Timestamp::MAX, ..key(0) };
         let limits = serde_json::json!({ "give": { "sites": ["shop.test"] } });
         let limited = IconKey { limits: serde_json::from_value(limits).unwrap(), ..key(0) };
@@ -147,8 +147,8 @@ mod tests {
     fn that_a_peer_does_not_answer_counts_for_all_but_what_it_said_and_not_for_long() {
         let (icons, now) = (KnownIcons::default(), Instant::now());
         let failed = || IconAnswer::Failed("gone".into());
-        icons.put(key(0), icon(), now);
-        icons.put(key(1).any(), failed(), now);
+        icons.insert(key(0), icon(), now);
+        icons.insert(key(1).any(), failed(), now);
         assert_eq!(icons.get(&key(0), now), Some(icon()));
         assert_eq!(icons.get(&key(1), now), Some(failed()));
         assert_eq!(icons.get(&key(2), now + FAILED / 2), Some(failed()));
@@ -160,7 +160,7 @@ mod tests {
         let (icons, start) = (KnownIcons::default(), Instant::now());
         let most = u16::try_from(MOST).unwrap();
         for at in 0..=most {
-            icons.put(key(at), IconAnswer::None, start + Duration::from_millis(at.into()));
+            icons.insert(key(at), IconAnswer::None, start + Duration::from_millis(at.into()));
         }
         let now = start + Duration::from_secs(1);
         assert_eq!(icons.get(&key(0), now), None);

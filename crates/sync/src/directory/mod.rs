@@ -56,7 +56,7 @@ impl SyncDirectory {
     /// Makes what is missing, and removes what a writer that was killed left behind.
     pub fn initialize(&self) -> Result<(), DirectoryError> {
         self.ensure_directories()?;
-        let _lock = Lock::take(&self.root)?;
+        let _lock = Lock::acquire(&self.root)?;
         place::remove_leftovers(&self.root)?;
         place::remove_leftovers(&self.root.join(SESSIONS))
     }
@@ -75,7 +75,7 @@ impl SyncDirectory {
     /// The same under another name among the sessions. How it looks, and the hash of all its bytes.
     pub fn save(&self, name: &str, file: &SyncFile) -> Result<(Mark, PartHash), DirectoryError> {
         self.ensure_directories()?;
-        let _lock = Lock::take(&self.root)?;
+        let _lock = Lock::acquire(&self.root)?;
         let bytes = file.write();
         let mark = write_whole(&self.root.join(SESSIONS).join(name), &bytes)?;
         Ok((mark, PartHash::of(&bytes)))
@@ -112,7 +112,7 @@ impl SyncDirectory {
 
     /// Removes a file among the sessions.
     pub fn remove(&self, name: &str) -> Result<(), DirectoryError> {
-        let _lock = Lock::take(&self.root)?;
+        let _lock = Lock::acquire(&self.root)?;
         place::remove(&self.root.join(SESSIONS).join(name))
     }
 
@@ -120,7 +120,7 @@ impl SyncDirectory {
     pub fn set_aside(&self, name: &str) -> Result<(), DirectoryError> {
         let aside = self.root.join(SET_ASIDE);
         make_folder(&aside)?;
-        let _lock = Lock::take(&self.root)?;
+        let _lock = Lock::acquire(&self.root)?;
         place::set_aside(&self.root.join(SESSIONS).join(name), &aside, SET_ASIDE_MAX)
     }
 
@@ -188,7 +188,7 @@ impl SyncDirectory {
     }
 
     fn write_list(&self, name: &str, list: &impl serde::Serialize) -> Result<(), DirectoryError> {
-        let _lock = Lock::take(&self.root)?;
+        let _lock = Lock::acquire(&self.root)?;
         write_whole(&self.root.join(name), json::lines(list).as_bytes()).map(drop)
     }
 }

@@ -92,7 +92,7 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    pub(super) fn take(root: &Path) -> Result<Self, DirectoryError> {
+    pub(super) fn acquire(root: &Path) -> Result<Self, DirectoryError> {
         let path = root.join(".lock");
         let mut options = OpenOptions::new();
         options.write(true).create(true).mode(0o600);

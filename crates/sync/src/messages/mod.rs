@@ -213,7 +213,7 @@ impl NonceCache {
         let left = Duration::from_secs(u64::try_from(left).unwrap_or_default());
         let name = name(&parameters.key, parameters.nonce);
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.take(&name, left, instant).map_err(|twice| match twice {
+        seen.spend(&name, left, instant).map_err(|twice| match twice {
             Twice::Used => Untrusted::Replayed(parameters.key.node_id()),
             Twice::Crowded => Untrusted::Crowded { limit: self.most },
         })

@@ -102,7 +102,7 @@ async fn register_here(
 /// How the node that is meant is asked: with what the request brings.
 fn way(context: &Sync, request: &mut RegisterPeer, reach: Reach) -> Result<PeerAccess, SyncError> {
     Ok(PeerAccess {
-        credential: Credential::take(request, reach)?,
+        credential: Credential::from_registration(request, reach)?,
         name: request.name.clone(),
         url: request.url.clone(),
         method: request.auth_method,

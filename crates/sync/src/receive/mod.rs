@@ -36,7 +36,7 @@ type Lists<'a> = HashMap<PartHash, &'a PartList>;
 
 /// Takes an exchange that the node `from` offers, or says which parts have to come first. All or nothing.
 /// Parts that came for it just now may be at hand. The session may be held by the caller.
-pub(super) async fn take(
+pub(super) async fn receive(
     context: &Sync,
     owner: &Owner,
     from: NodeId,
@@ -89,13 +89,13 @@ pub(super) async fn take(
             }
             Ok(Attempt::Known) => {
                 finish_deletion(context, owner, hold).await?;
-                return told(context, owner, session, false).await;
+                return answer(context, owner, session, false).await;
             }
             Ok(Attempt::Stored(before)) => {
                 reconcile(context, owner, session).await?;
                 advance(context, owner, hold).await?;
                 tell(context, owner, session, &before, from).await;
-                return told(context, owner, session, true).await;
+                return answer(context, owner, session, true).await;
             }
         }
     }
@@ -104,7 +104,7 @@ pub(super) async fn take(
 
 /// Deletes a session here that is known to be deleted: its files could not be removed before.
 async fn finish_deletion(context: &Sync, owner: &Owner, hold: &Hold) -> Result<(), SyncError> {
-    let shelf = Shelf::take(context, owner, hold.id()).await?;
+    let shelf = Shelf::load(context, owner, hold.id()).await?;
     if !shelf.shared.replica.current().is_some_and(|current| current.deleted) {
         return Ok(());
     }
@@ -136,7 +136,7 @@ async fn attempt(
     at_hand: &mut AtHand,
 ) -> Result<Attempt, SyncError> {
     let offer = &exchange.offer;
-    let mut shelf = Shelf::take(context, owner, offer.session).await?;
+    let mut shelf = Shelf::load(context, owner, offer.session).await?;
     let stood = Standing::of(context, &shelf).await?;
     let before = shelf.whole();
     let had: BTreeSet<_> = shelf.shared.replica.whole().map(said).collect();
@@ -186,13 +186,13 @@ async fn leave_copies(context: &Sync, shelf: &mut Shelf, offer: &Offer) -> Resul
     Ok(())
 }
 
-async fn told(
+async fn answer(
     context: &Sync,
     owner: &Owner,
     session: SessionId,
     changed: bool,
 ) -> Result<Taken, SyncError> {
-    let shelf = Shelf::take(context, owner, session).await?;
+    let shelf = Shelf::load(context, owner, session).await?;
     let replica = &shelf.shared.replica;
     let conflicts = replica.siblings().iter().map(|sibling| sibling.id()).collect();
     let (rev, peer_lease) = (replica.current().map(Signed::id), shelf.shared.peer_lease);
@@ -318,7 +318,7 @@ async fn tell_of(
     before: &Standing,
     from: NodeId,
 ) -> Result<(), SyncError> {
-    let shelf = Shelf::take(context, owner, session).await?;
+    let shelf = Shelf::load(context, owner, session).await?;
     let now = Standing::of(context, &shelf).await?;
     let events = now.since(before);
     let Some(row) = now.row else { return Ok(()) };
@@ -341,7 +341,7 @@ pub async fn take_from(
     let note = note.with("peer", peer.node.to_string());
     let taken = match expect(session, exchange) {
         Ok(()) => {
-            take(context, &caller.owner, peer.node, exchange, &mut AtHand::nothing(), None).await
+            receive(context, &caller.owner, peer.node, exchange, &mut AtHand::nothing(), None).await
         }
         Err(error) => Err(error),
     };

@@ -238,7 +238,7 @@ async fn greet(
 /// What the browser answers.
 fn result(browser: &Browser, method: &str, params: &Value) -> Value {
     match method {
-        "Storage.getCookies" => json!({ "cookies": browser.cookies().told() }),
+        "Storage.getCookies" => json!({ "cookies": browser.cookies().cookies() }),
         "Storage.setCookies" => {
             let cookies = params["cookies"].as_array().map(Vec::as_slice).unwrap_or_default();
             for cookie in cookies {

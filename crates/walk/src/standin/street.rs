@@ -270,7 +270,7 @@ impl Cookies {
     }
 
     /// `Network.Cookie`.
-    pub(super) fn told(&self) -> Vec<Value> {
+    pub(super) fn cookies(&self) -> Vec<Value> {
         let told = |cookie: &Value| {
             let mut told = cookie.clone();
             told["session"] = json!(cookie["expires"].is_null());

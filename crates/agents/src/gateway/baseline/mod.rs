@@ -34,7 +34,7 @@ pub(super) async fn answer(
     conversation: &Conversation,
 ) -> Result<Answered, AgentsError> {
     let upstream = Upstream::reach(desk.context, settings).await?;
-    let (mut messages, mut usage) = (begin(desk, conversation), None);
+    let (mut messages, mut usage) = (first_messages(desk, conversation), None);
     for _ in 0..settings.turns {
         let mut heard = upstream.ask(&messages, &declared()).await?;
         let mut gap = if desk.has_said() { "\n\n" } else { "" };
@@ -58,7 +58,7 @@ pub(super) async fn answer(
 }
 
 /// What the model is told first.
-fn begin(desk: &Desk<'_>, conversation: &Conversation) -> Vec<Value> {
+fn first_messages(desk: &Desk<'_>, conversation: &Conversation) -> Vec<Value> {
     let logins = desk.sandbox.browser_session.as_ref().map(|session| session.logins.as_slice());
     let logged_in = prompt::browser_session(logins.unwrap_or_default());
     let own = logged_in.map_or(SELF.to_owned(), |text| format!("{SELF}\n\n{text}"));
@@ -150,10 +150,10 @@ async fn run(desk: &Desk<'_>, call: &Call) -> Result<String, AgentsError> {
     while let Some(event) = events.recv().await {
         match event {
             ExecEvent::Stdout(text) | ExecEvent::Stderr(text) => written.push(&text),
-            ExecEvent::Exit(end) => return Ok(written.told(end)),
+            ExecEvent::Exit(end) => return Ok(written.result_text(end)),
         }
     }
-    Ok(written.told(ExecEnd::Gone))
+    Ok(written.result_text(ExecEnd::Gone))
 }
 
 /// The begin and the end of what a command writes.
@@ -176,7 +176,7 @@ impl Ends {
         self.left_out += surplus;
     }
 
-    fn told(self, end: ExecEnd) -> String {
+    fn result_text(self, end: ExecEnd) -> String {
         let how = match end {
             ExecEnd::Code(code) => format!("[exit code {code}]"),
             ExecEnd::Signal(signal) => format!("[ended by signal {signal}]"),
@@ -202,14 +202,14 @@ mod tests {
         for text in ["a", "é", "b"] {
             few.push(text);
         }
-        assert_eq!(few.told(ExecEnd::Code(1)), "aéb\n[exit code 1]");
+        assert_eq!(few.result_text(ExecEnd::Code(1)), "aéb\n[exit code 1]");
         let mut much = Ends::default();
         much.push("begin");
         for _ in 0..TOLD {
             much.push("éé");
         }
         much.push("end");
-        let told = much.told(ExecEnd::Code(0));
+        let told = much.result_text(ExecEnd::Code(0));
         assert!(told.starts_with("beginé") && told.ends_with("éend\n[exit code 0]"));
         assert!(told.contains("bytes are left out") && told.len() < 2 * TOLD + 100);
     }

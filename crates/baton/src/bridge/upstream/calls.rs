@@ -84,7 +84,7 @@ impl Default for Calls {
 
 impl Calls {
     /// A new call, of the client's or of our own.
-    pub(super) fn begin(
+    pub(super) fn create(
         &self,
         asker: Option<Asker>,
         token: Option<Value>,
@@ -105,7 +105,7 @@ impl Calls {
     }
 
     /// Takes the call that the server answers with this id; none when nobody waits for it.
-    pub(super) fn take(&self, id: &Value) -> Option<PendingCall> {
+    pub(super) fn remove(&self, id: &Value) -> Option<PendingCall> {
         self.lock().entries.remove(&id.as_u64()?)
     }
 

@@ -225,7 +225,7 @@ async fn relay(stream: &mut TcpStream, head: Head, session: &Arc<Session>) -> Re
     if !browser.is_of(id) {
         return Err("another session is meant by now; connect again".to_owned());
     }
-    let begun = timeout(BEGIN_LIMIT, begin(&head, session, id)).await;
+    let begun = timeout(BEGIN_LIMIT, open_browser(&head, session, id)).await;
     let begun = begun.unwrap_or_else(|_| Err(anyhow::anyhow!("the node does not answer")));
     let (mut node, first) = begun.map_err(|error| format!("{error:#}"))?;
     // It matters to either side how soon a message is there.
@@ -268,7 +268,7 @@ async fn relay(stream: &mut TcpStream, head: Head, session: &Arc<Session>) -> Re
 
 /// Asks the node for the browser, as the data folder's admin; returns how the answer begins. A node
 /// that has gone is found or started again.
-async fn begin(
+async fn open_browser(
     head: &Head,
     session: &Session,
     id: SessionId,

@@ -86,7 +86,7 @@ struct ServerState {
 
 impl Upstream {
     /// Opens the way to the browser; the server is started when it is needed.
-    pub(super) async fn begin(
+    pub(super) async fn open(
         mut with: With,
         ours: BTreeSet<String>,
         client: ClientWriter,
@@ -102,7 +102,7 @@ impl Upstream {
         let program = with.command.first().map(Path::new).and_then(Path::file_name);
         let name = program.unwrap_or_default().to_string_lossy().into_owned();
         let (starts, state) = (tokio::sync::Mutex::default(), Mutex::default());
-        let captures = Captures::begin(nodes);
+        let captures = Captures::watch(nodes);
         let upstream =
             Self { with, name, ours, client, session, captures, endpoint, scratch, starts, state };
         Ok(Arc::new(upstream))

@@ -110,7 +110,7 @@ impl Server {
 
     /// Asks it something for ourselves.
     pub(super) async fn request(&self, method: &str, params: &Value) -> Result<String, String> {
-        let mut call = self.begin(None, None).map_err(|failed| failed.detail().to_owned())?;
+        let mut call = self.start_call(None, None).map_err(|failed| failed.detail().to_owned())?;
         self.write(&call, method, params).await;
         match self.wait(&mut call, OWN_LIMIT).await {
             Ok(Some(Ok(result))) => Ok(result),
@@ -123,7 +123,7 @@ impl Server {
     /// Passes on a call of the client's. The answer goes to the client by itself.
     pub(super) async fn call(&self, request: &Incoming) -> Result<(), CallFailure> {
         let token = request.params.get("_meta").and_then(|meta| meta.get("progressToken"));
-        let mut call = self.begin(Some(request.asker()), token.cloned())?;
+        let mut call = self.start_call(Some(request.asker()), token.cloned())?;
         self.write(&call, &request.method, &request.raw).await;
         self.wait(&mut call, self.limit).await.map(drop)
     }
@@ -165,10 +165,14 @@ impl Server {
         }
     }
 
-    fn begin(&self, asker: Option<Asker>, token: Option<Value>) -> Result<Call<'_>, CallFailure> {
+    fn start_call(
+        &self,
+        asker: Option<Asker>,
+        token: Option<Value>,
+    ) -> Result<Call<'_>, CallFailure> {
         let ended = |why: String| CallFailure::new("server_ended", why, AGAIN);
         let input = self.input().ok_or_else(|| ended(format!("{} has ended", self.name)))?;
-        self.calls.begin(asker, token, &input).map_err(|refused| match refused {
+        self.calls.create(asker, token, &input).map_err(|refused| match refused {
             NotBegun::Ended(why) => ended(why),
             NotBegun::Full => {
                 let found = format!("{} is busy with as many calls as it may have", self.name);
@@ -216,7 +220,7 @@ impl Server {
     async fn listen(self: Arc<Self>, mut output: ProcessOutput) {
         let why = loop {
             match output.next().await {
-                Ok(Some(line)) => self.take(&line).await,
+                Ok(Some(line)) => self.handle_line(&line).await,
                 Ok(None) => break format!("{} ended", self.name),
                 Err(error) => break format!("{} could not be understood: {error}", self.name),
             }
@@ -224,7 +228,7 @@ impl Server {
         self.end(&format!("{why} before it had answered"), Patience::Long).await;
     }
 
-    async fn take(&self, line: &[u8]) {
+    async fn handle_line(&self, line: &[u8]) {
         // A server that prints something else to its output does not know better.
         let Ok(Some(message)) = Envelope::read(line) else { return };
         match (message.method, message.id) {
@@ -235,7 +239,7 @@ impl Server {
                 }
             }
             (Some(Value::String(method)), None) => {
-                self.told(&method, message.params.as_deref()).await;
+                self.notify(&method, message.params.as_deref()).await;
             }
             _ => {}
         }
@@ -247,7 +251,7 @@ impl Server {
         result: Option<Box<RawValue>>,
         error: Option<Box<RawValue>>,
     ) {
-        let Some(mut call) = self.calls.take(id) else { return };
+        let Some(mut call) = self.calls.remove(id) else { return };
         let outcome = match (&result, &error) {
             (Some(result), _) => Ok(&**result),
             (None, Some(error)) => Err(&**error),
@@ -258,7 +262,7 @@ impl Server {
         call.answered(None);
     }
 
-    async fn told(&self, method: &str, params: Option<&RawValue>) {
+    async fn notify(&self, method: &str, params: Option<&RawValue>) {
         let passes = match method {
             "notifications/progress" => {
                 let token = params

@@ -327,7 +327,7 @@ struct Wished {
 }
 
 impl Captures {
-    pub(super) fn begin(nodes: Arc<Nodes>) -> Self {
+    pub(super) fn watch(nodes: Arc<Nodes>) -> Self {
         let wishes = Arc::new(Wishes::default());
         let task = tokio::spawn(capture(Arc::clone(&wishes), nodes));
         Self { wishes, task: Mutex::new(Some(task)) }

@@ -113,7 +113,7 @@ impl Manner {
                 Ok(written) => (written, None),
                 Err(error) => {
                     end = error.exit();
-                    (false, Some(told(&error)))
+                    (false, Some(error_text(&error)))
                 }
             };
             done.push(Done { client: change.client, path, change: kind, written, failure, entry });
@@ -172,7 +172,7 @@ impl Change {
         let (client, path) = (self.client.name(), self.found.path.display());
         let written = match written {
             Ok(written) => *written,
-            Err(error) => return format!("{client}: not written: {}", told(error)),
+            Err(error) => return format!("{client}: not written: {}", error_text(error)),
         };
         match self.edited.kind {
             EditKind::None if is_wanted => format!("{client}: already in {path}"),
@@ -187,7 +187,7 @@ impl Change {
 }
 
 /// Why a file was not written.
-fn told(error: &FileError) -> String {
+fn error_text(error: &FileError) -> String {
     match error {
         FileError::Io { source, .. } => format!("{error}: {source}"),
         error => error.to_string(),

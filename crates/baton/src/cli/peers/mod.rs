@@ -122,7 +122,7 @@ impl Add {
             fingerprint: self.fingerprint,
             limits: self.part.view().map(|view| PeerLimits { give: view.clone(), take: view }),
         };
-        self.shown.put(&mut request)?;
+        self.shown.fill(&mut request)?;
         let client = context.client().await?;
         let progress = context.output.progress("asking the other node who it is");
         let registered = client.register_peer(&request).await;

@@ -78,7 +78,7 @@ pub(in crate::cli) enum NotShown {
 
 impl Shown {
     /// Puts what the method needs into the request.
-    pub(super) fn put(self, request: &mut RegisterPeer) -> anyhow::Result<()> {
+    pub(super) fn fill(self, request: &mut RegisterPeer) -> anyhow::Result<()> {
         let method = request.auth_method;
         self.check(method)?;
         let by_client = method == AuthMethod::Msal || self.client_id.is_some();

@@ -13,7 +13,7 @@ impl Mux {
     pub(in super::super) fn on_browser_message(&mut self, frame: &[u8]) -> Vec<Action> {
         self.sort(frame);
         self.release();
-        self.take()
+        self.take_actions()
     }
 
     fn sort(&mut self, frame: &[u8]) {

@@ -55,7 +55,7 @@ pub(super) enum Verdict<'a> {
 }
 
 /// Looks at a call of a client. `files` are the browser's, if it is confined.
-pub(super) fn look<'a>(
+pub(super) fn judge<'a>(
     method: &str,
     params: Option<&'a RawValue>,
     files: Option<&BrowserFolders>,
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_whole_domain_is_refused_by_its_name_alone() {
-        let refused = |method| matches!(look(method, None, None), Verdict::Refused(_));
+        let refused = |method| matches!(judge(method, None, None), Verdict::Refused(_));
         assert!(refused("PWA.install") && refused("Tethering.bind") && refused("Browser.crash"));
         assert!(!refused("Browser.getVersion") && !refused("PWAs.install") && !refused("PWA"));
     }

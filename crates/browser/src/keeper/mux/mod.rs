@@ -162,13 +162,13 @@ impl Mux {
         }
         self.clients.insert(client, MuxClient { role, root: None });
         self.send(None, "Target.attachToBrowserTarget", "{}", Call::Join(client));
-        self.take()
+        self.take_actions()
     }
 
     /// A client is gone: its root session is detached, which ends all that hangs on it.
     pub(super) fn leave(&mut self, client: ClientId) -> Vec<Action> {
         self.drop_client(client);
-        self.take()
+        self.take_actions()
     }
 
     fn drop_client(&mut self, client: ClientId) {
@@ -216,7 +216,7 @@ impl Mux {
         self.out.push(Action::ToBrowser(frame));
     }
 
-    fn take(&mut self) -> Vec<Action> {
+    fn take_actions(&mut self) -> Vec<Action> {
         std::mem::take(&mut self.out)
     }
 }

@@ -60,13 +60,13 @@ impl Mux {
         if self.setup.anchor {
             self.make_anchor();
         }
-        self.take()
+        self.take_actions()
     }
 
     /// Asks the browser to end gently.
     pub(in super::super) fn close_browser(&mut self) -> Vec<Action> {
         self.send_own(None, "Browser.close", "{}");
-        self.take()
+        self.take_actions()
     }
 
     fn make_anchor(&mut self) {

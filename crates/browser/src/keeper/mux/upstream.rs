@@ -41,7 +41,7 @@ impl Mux {
                 Err(error) => self.garbage(client, &error.to_string()),
             }
         }
-        self.take()
+        self.take_actions()
     }
 
     fn garbage(&mut self, client: ClientId, found: &str) {
@@ -74,7 +74,7 @@ impl Mux {
             return;
         }
         let text = if role == Role::Client {
-            guard::look(method, params, self.setup.files.as_ref())
+            guard::judge(method, params, self.setup.files.as_ref())
         } else {
             Verdict::Passes(frame::given(params))
         };

@@ -72,7 +72,7 @@ impl ProfileCache {
     pub(in crate::profile) fn keep(&self, key: CacheKey, store: Store, made: StoreArchive) {
         let name = key.of_store(store);
         if is_worth_it(name) {
-            self.shelf().put(name, key.session(), made);
+            self.shelf().remember(name, key.session(), made);
         }
     }
 
@@ -198,7 +198,12 @@ impl Shelf {
     }
 
     /// Keeps a store that somebody asked for.
-    pub(super) fn put(&mut self, key: StoreKey, session: Option<SessionId>, store: StoreArchive) {
+    pub(super) fn remember(
+        &mut self,
+        key: StoreKey,
+        session: Option<SessionId>,
+        store: StoreArchive,
+    ) {
         if store.size() <= self.limit {
             self.make_room(store.size(), self.limit, |_| true);
             self.insert(key, session, store, true);

@@ -6,7 +6,7 @@ pub(super) struct LevelDbReader<'a>(pub(super) &'a [u8]);
 
 impl<'a> LevelDbReader<'a> {
     /// The next `length` bytes.
-    pub(super) fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+    pub(super) fn read_bytes(&mut self, length: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
         Some(taken)
@@ -14,7 +14,7 @@ impl<'a> LevelDbReader<'a> {
 
     /// The next byte.
     pub(super) fn byte(&mut self) -> Option<u8> {
-        self.take(1).map(|taken| taken[0])
+        self.read_bytes(1).map(|taken| taken[0])
     }
 
     /// A number of four bytes, the lowest first.
@@ -52,7 +52,7 @@ impl<'a> LevelDbReader<'a> {
     /// A slice behind its length.
     pub(super) fn slice(&mut self) -> Option<&'a [u8]> {
         let length = self.length()?;
-        self.take(length)
+        self.read_bytes(length)
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -82,14 +82,16 @@ fn piece<'a>(
     block: &mut LevelDbReader<'a>,
     is_whole: bool,
 ) -> Result<Option<(u8, &'a [u8])>, Damage> {
-    let (Some(checksum), Some(length)) = (block.u32(), block.take(2)) else { return Ok(None) };
+    let (Some(checksum), Some(length)) = (block.u32(), block.read_bytes(2)) else {
+        return Ok(None);
+    };
     let length = usize::from(u16::from_le_bytes([length[0], length[1]]));
     // Room that was made and not filled.
     if checksum == 0 && length == 0 && block.0.first() == Some(&0) {
         return Ok(None);
     }
     let covered = block.0;
-    let Some(piece) = block.take(1 + length) else {
+    let Some(piece) = block.read_bytes(1 + length) else {
         let cut_off = Damage::Bytes("a record that is longer than its block");
         return if is_whole { Err(cut_off) } else { Ok(None) };
     };

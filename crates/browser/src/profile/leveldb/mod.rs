@@ -205,7 +205,7 @@ fn read_once(folder: &Path, limit: u64) -> Result<Option<Contents>, LevelDbError
         let read = table::rows(&file, &mut budget, |key, value| {
             let (key, tail) = key.split_last_chunk::<8>().ok_or(Damage::Bytes("a key"))?;
             let tail = u64::from_le_bytes(*tail);
-            newest.put(key, tail >> 8, &[tail.to_le_bytes()[0]], value)
+            newest.note_row(key, tail >> 8, &[tail.to_le_bytes()[0]], value)
         });
         lost.add(&name, &read.map_err(|damage| files.damaged(&name, damage))?);
     }
@@ -227,7 +227,7 @@ struct Newest {
 
 impl Newest {
     /// Notes a row, if it is the newest of its key.
-    fn put(&mut self, key: &[u8], at: u64, kind: &[u8], value: &[u8]) -> Result<(), Damage> {
+    fn note_row(&mut self, key: &[u8], at: u64, kind: &[u8], value: &[u8]) -> Result<(), Damage> {
         self.budget.take_row(key.len().saturating_add(value.len()))?;
         let value = match kind {
             [VALUE] => Some(value.to_vec()),
@@ -249,10 +249,10 @@ impl Newest {
         const DAMAGED: Damage = Damage::Bytes("a batch of rows");
         let (mut at, count) = (batch.u64().ok_or(DAMAGED)?, batch.u32().ok_or(DAMAGED)?);
         for _ in 0..count {
-            let kind = batch.take(1).ok_or(DAMAGED)?;
+            let kind = batch.read_bytes(1).ok_or(DAMAGED)?;
             let key = batch.slice().ok_or(DAMAGED)?;
             let value = if kind == [VALUE] { batch.slice().ok_or(DAMAGED)? } else { &[] };
-            self.put(key, at, kind, value)?;
+            self.note_row(key, at, kind, value)?;
             at = at.saturating_add(1);
         }
         Ok(())

@@ -40,7 +40,7 @@ pub(super) fn rows(
             Err(damage) => {
                 // One that is named again and again is work each time.
                 let bytes = place.1.min(table.len());
-                budget.take(bytes)?;
+                budget.spend(bytes)?;
                 lost.note(damage, bytes)
             }
         }
@@ -91,7 +91,7 @@ fn block(
     if length > content.len().saturating_mul(32) {
         return Err(Damage::Bytes("a compressed block"));
     }
-    budget.take(length)?;
+    budget.spend(length)?;
     match kind[0] {
         PLAIN => Ok(content.to_vec()),
         _ => snap::raw::Decoder::new()
@@ -118,8 +118,8 @@ fn for_each_row(
                 return None;
             }
             key.truncate(shared);
-            key.extend_from_slice(rows.take(own)?);
-            rows.take(value)
+            key.extend_from_slice(rows.read_bytes(own)?);
+            rows.read_bytes(value)
         })();
         let Some(value) = value else { return lost.note(DAMAGED, left) };
         if let Err(damage) = each(lost, &key, value) {

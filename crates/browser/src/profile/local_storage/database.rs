@@ -85,7 +85,7 @@ fn read_entries(
             PLAIN => decode_text(value),
             ZSTD => match decompress(value) {
                 Some(value) => {
-                    budget.take(value.len())?;
+                    budget.spend(value.len())?;
                     decode_text(&value)
                 }
                 None => None,

@@ -42,17 +42,17 @@ impl<R> BoundedTar<R> {
     }
 
     /// Looks at bytes that come next.
-    fn look(&mut self, mut bytes: &[u8]) -> Result<()> {
+    fn inspect(&mut self, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
             match &mut self.at {
                 At::Header(known) => {
-                    take(&mut bytes, known, BLOCK);
+                    move_front(&mut bytes, known, BLOCK);
                     if known.len() == BLOCK {
                         self.at = behind(known)?;
                     }
                 }
                 At::Description { text, left, padding } => {
-                    take(&mut bytes, text, *left);
+                    move_front(&mut bytes, text, *left);
                     if text.len() == *left {
                         expect_no_size(text)?;
                         self.at = file(*padding);
@@ -81,13 +81,13 @@ impl<R: Read> Read for BoundedTar<R> {
             return Err(Error::new(ErrorKind::FileTooLarge, why));
         };
         self.left = left;
-        self.look(&into[..read])?;
+        self.inspect(&into[..read])?;
         Ok(read)
     }
 }
 
 /// Moves bytes from the front of `bytes` to `known`, until that has `most`.
-fn take(bytes: &mut &[u8], known: &mut Vec<u8>, most: usize) {
+fn move_front(bytes: &mut &[u8], known: &mut Vec<u8>, most: usize) {
     let taken = bytes.len().min(most - known.len());
     known.extend_from_slice(&bytes[..taken]);
     *bytes = &bytes[taken..];

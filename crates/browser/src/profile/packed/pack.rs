@@ -108,7 +108,7 @@ fn keep_cookies_of_sessions(profile: &Path) -> Result<(), ProfileError> {
     if let Some(session) = preferences.object_mut(&["session"]) {
         session.insert("restore_on_startup".to_owned(), WHERE_IT_ENDED.into());
     }
-    preferences.put(profile)
+    preferences.write_fresh(profile)
 }
 
 #[cfg(test)]

@@ -190,7 +190,7 @@ mod tests {
         folder
     }
 
-    fn told(path: &Path) -> String {
+    fn path_text(path: &Path) -> String {
         let ProfileChoice { taken, reason, others } = match ProfileChoice::of(path) {
             Ok(choice) => choice,
             Err(error) => return error.to_string().split_once("found").unwrap().1.to_owned(),
@@ -208,17 +208,17 @@ mod tests {
     #[test]
     fn of_several_profiles_the_last_used_is_taken_and_the_others_are_named() {
         let three = user_data(&["Default", "Profile 1", "Profile 3"], NOTED);
-        let told_of = |name: &str| told(&three.path().join(name));
-        insta::assert_snapshot!(told(three.path()), @r#"Profile 1 Work (LastUsed), not ["Default Ada", "Profile 3 -"]"#);
+        let told_of = |name: &str| path_text(&three.path().join(name));
+        insta::assert_snapshot!(path_text(three.path()), @r#"Profile 1 Work (LastUsed), not ["Default Ada", "Profile 3 -"]"#);
         insta::assert_snapshot!(told_of("Default"), @"Default - (Only), not []");
         let damaged = user_data(&["Default", "Profile 1"], "{");
-        insta::assert_snapshot!(told(damaged.path()), @r#"Default - (First), not ["Profile 1 -"]"#);
+        insta::assert_snapshot!(path_text(damaged.path()), @r#"Default - (First), not ["Profile 1 -"]"#);
         let gone = user_data(&["Default", "Profile 3"], NOTED);
-        insta::assert_snapshot!(told(gone.path()), @r#"Default Ada (First), not ["Profile 3 -"]"#);
+        insta::assert_snapshot!(path_text(gone.path()), @r#"Default Ada (First), not ["Profile 3 -"]"#);
         let one = user_data(&["Profile 1"], NOTED);
-        insta::assert_snapshot!(told(one.path()), @"Profile 1 Work (Only), not []");
+        insta::assert_snapshot!(path_text(one.path()), @"Profile 1 Work (Only), not []");
         let nameless = user_data(&["Profile 2", "Profile 3"], "{}");
-        insta::assert_snapshot!(told(nameless.path()), @" Profile 2, Profile 3: name the folder of one of them");
+        insta::assert_snapshot!(path_text(nameless.path()), @" Profile 2, Profile 3: name the folder of one of them");
     }
 
     #[test]

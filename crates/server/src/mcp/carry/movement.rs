@@ -325,7 +325,7 @@ fn find_session(
         [only] => known.get_key_value(only).map(|(id, name)| (*id, name.clone())),
         _ => None,
     }
-    .ok_or_else(|| Failure::AtPeers { found: told(&found) })
+    .ok_or_else(|| Failure::AtPeers { found: id_list(&found) })
 }
 
 fn fitting(
@@ -336,7 +336,7 @@ fn fitting(
     known.iter().filter(fits).map(|(id, _)| *id).collect()
 }
 
-fn told(found: &[SessionId]) -> String {
+fn id_list(found: &[SessionId]) -> String {
     match found {
         [] => "none".to_owned(),
         several => several.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),

@@ -4,7 +4,7 @@ use super::pair::store;
 use crate::fixture::Node;
 use baton_api::{AuditView, ListAudit};
 use baton_session::{PartHash, RevisionId, SessionId};
-use baton_store::{DatabaseUrl, MasterKey, look};
+use baton_store::{DatabaseUrl, MasterKey, inspect};
 use jiff::Timestamp;
 
 /// Why `node` refuses something, and what it notes of it. It keeps nothing.
@@ -22,7 +22,7 @@ async fn kept(node: &Node) -> String {
     let data = &node.folder.data;
     let (database, key) =
         (DatabaseUrl::Sqlite(data.database()), MasterKey::load(&data.key()).unwrap());
-    let contents = look(&database, &key, None).await.unwrap().contents;
+    let contents = inspect(&database, &key, None).await.unwrap().contents;
     let index = node.admin().fetch_sync_index().await.unwrap().sessions;
     let store = store(node).await;
     let peers = store.list_peers(&"local".parse().unwrap()).await.unwrap();

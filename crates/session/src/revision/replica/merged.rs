@@ -45,7 +45,7 @@ impl Replica {
         }
         let Revision { conflicts, about, .. } = &mut merged;
         about.retain(|id, left| conflicts.contains(id) && left.len() <= LEFT_OUT_MAX);
-        self.put(merged, author)
+        self.insert(merged, author)
     }
 
     /// Names no loser as somebody sees it who sees a part, when it is named as it is.

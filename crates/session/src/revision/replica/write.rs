@@ -27,7 +27,7 @@ impl Replica {
         draft.conflicts.retain(|id| self.whole().any(|signed| signed.id() == *id));
         draft.about.retain(|id, _| draft.conflicts.contains(id));
         let draft = self.authored(draft, author);
-        self.put(draft, author)
+        self.insert(draft, author)
     }
 
     /// Ends every conflict with one revision, which has seen all that is here.
@@ -51,7 +51,7 @@ impl Replica {
         let draft = self.joined(&heads.iter().collect::<Vec<_>>(), content);
         let (conflicts, about) = Default::default();
         let draft = Revision { deleted, conflicts, about, ..self.authored(draft, author) };
-        self.put(draft, author)
+        self.insert(draft, author)
     }
 
     /// The revision on top of which an edit stands. One that repeats what was deleted stands on no older
@@ -172,7 +172,7 @@ impl Replica {
     }
 
     /// Signs a revision of our own and puts it among the heads.
-    pub(super) fn put(&mut self, revision: Revision, author: &Author) -> Signed {
+    pub(super) fn insert(&mut self, revision: Revision, author: &Author) -> Signed {
         let signed = Signed::new(revision, &author.secret);
         self.trail.note(&signed);
         self.fold(std::slice::from_ref(&signed), author);

@@ -156,7 +156,7 @@ impl Known {
             NAVIGATION => {
                 let at = content.number()?;
                 let entry = (content.text()?, content.wide_text()?);
-                self.tab(subject).history.put(at, entry);
+                self.tab(subject).history.note_entry(at, entry);
             }
             PRUNED_END => self.tab(subject).history.prune_end(content.number()?),
             PRUNED_FRONT => self.tab(subject).history.prune(0, content.number()?),
@@ -234,7 +234,7 @@ struct History {
 }
 
 impl History {
-    fn put(&mut self, at: i32, entry: (String, String)) {
+    fn note_entry(&mut self, at: i32, entry: (String, String)) {
         if self.entries.len() < ENTRIES || self.entries.contains_key(&at) {
             self.entries.insert(at, entry);
         }
@@ -279,7 +279,7 @@ impl History {
 struct CommandReader<'a>(&'a [u8]);
 
 impl<'a> CommandReader<'a> {
-    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+    fn read_bytes(&mut self, length: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
         Some(taken)
@@ -293,17 +293,17 @@ impl<'a> CommandReader<'a> {
 
     /// A command: its length, what it is, and its content.
     fn command(&mut self) -> Option<(u8, CommandReader<'a>)> {
-        let length = self.take(2)?;
+        let length = self.read_bytes(2)?;
         let length = usize::from(u16::from_le_bytes([length[0], length[1]]));
-        let (id, content) = self.take(length)?.split_first()?;
+        let (id, content) = self.read_bytes(length)?.split_first()?;
         Some((*id, CommandReader(content)))
     }
 
     /// Bytes behind their length, filled up to a multiple of four.
     fn padded(&mut self, unit: usize) -> Option<&'a [u8]> {
         let length = usize::try_from(self.number()?).ok()?.checked_mul(unit)?;
-        let taken = self.take(length)?;
-        self.take((4 - length % 4) % 4)?;
+        let taken = self.read_bytes(length)?;
+        self.read_bytes((4 - length % 4) % 4)?;
         Some(taken)
     }
 

@@ -49,7 +49,7 @@ pub(super) fn two_windows() -> Vec<(u8, Vec<u8>)> {
     commands
 }
 
-fn told(file: &[u8]) -> Vec<String> {
+fn urls(file: &[u8]) -> Vec<String> {
     let FoundTabs { tabs, left_out } = parse(file).unwrap().unwrap();
     assert_eq!(left_out.items, []);
     let line = |FoundTab { tab, .. }: &FoundTab| {
@@ -60,7 +60,7 @@ fn told(file: &[u8]) -> Vec<String> {
 
 #[test]
 fn the_tab_in_front_is_that_of_the_window_in_front() {
-    let tabs = told(&file(3, &two_windows()));
+    let tabs = urls(&file(3, &two_windows()));
     let [front, others] = ["https://app.test/20 in front", "https://app.test/"];
     assert_eq!(tabs[2], front);
     assert_eq!((tabs.len(), tabs.iter().filter(|tab| tab.starts_with(others)).count()), (4, 4));
@@ -70,7 +70,7 @@ fn the_tab_in_front_is_that_of_the_window_in_front() {
 fn tabs_and_windows_close() {
     let closed = [of(TAB_CLOSED, &[20]), of(WINDOW_CLOSED, &[1])];
     let commands = [two_windows(), closed.to_vec()].concat();
-    assert_eq!(told(&file(3, &commands)), ["https://app.test/21"]);
+    assert_eq!(urls(&file(3, &commands)), ["https://app.test/21"]);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_file_that_was_only_begun_is_none() {
     let mut commands = two_windows();
     commands.pop();
     assert_eq!(parse(&file(3, &commands)).unwrap(), None);
-    assert_eq!(told(&file(1, &commands)).len(), 4, "older ones have no mark");
+    assert_eq!(urls(&file(1, &commands)).len(), 4, "older ones have no mark");
 
     let folder = tempfile::tempdir().unwrap();
     for name in [FOLDER, ENCRYPTED] {
@@ -104,7 +104,7 @@ fn a_history_that_lost_its_beginning_shows_what_it_showed() {
     }
     commands.extend([of(SELECTED_NAVIGATION, &[10, 3]), of(PRUNED, &[10, 0, 2])]);
     commands.push(of(SELECTED_NAVIGATION, &[10, 0]));
-    assert_eq!(told(&file(3, &commands))[0], "https://app.test/10/2");
+    assert_eq!(urls(&file(3, &commands))[0], "https://app.test/10/2");
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn what_is_no_file_of_tabs_is_told() {
 fn history(shown: i32) -> History {
     let mut history = History::default();
     for at in 0..5 {
-        history.put(at, (at.to_string(), String::new()));
+        history.note_entry(at, (at.to_string(), String::new()));
     }
     history.show(shown);
     history
@@ -188,7 +188,7 @@ fn numbers_without_a_sense_change_nothing() {
         history.prune(first, count);
     }
     for at in 0..10_000 {
-        history.put(at, Default::default());
+        history.note_entry(at, Default::default());
     }
     assert_eq!(history.entries.len(), ENTRIES);
     history.show(i32::MIN);
