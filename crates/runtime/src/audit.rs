@@ -25,13 +25,13 @@ pub enum Action {
     Request,
     /// A session was opened.
     Open,
-    /// A session was made of somebody else's browser.
+    /// A session was made of a browser that Baton did not start.
     Attach,
     /// A session was brought back.
     Resume,
     /// A session was taken back to one of its snapshots.
     Rollback,
-    /// A session was captured, because somebody asked for it.
+    /// A session was captured, because a client asked for it.
     Capture,
     /// A session was closed.
     Close,
@@ -93,17 +93,17 @@ pub enum Action {
     HandOver,
     /// A session was taken from a node that does not answer.
     TakeOver,
-    /// Somebody chose between revisions.
+    /// A person chose between revisions.
     ResolveConflict,
     /// A peer was registered.
     RegisterPeer,
-    /// Somebody compared the fingerprint of a peer.
+    /// A person compared the fingerprint of a peer.
     ConfirmPeer,
-    /// Somebody said how much a peer is given, and how much is taken from it.
+    /// A person set how much a peer is given, and how much is taken from it.
     LimitPeer,
     /// A peer was forgotten.
     RemovePeer,
-    /// A webhook was not to be told what moved.
+    /// A webhook was switched off for what moves.
     TellWebhook,
     /// A node asked with a token that opens nothing.
     RefuseToken,
@@ -275,15 +275,14 @@ tokio::task_local! {
 }
 
 /// An operation notes what it does, with all that it knows. But a request may be refused before any operation
-/// begins, by whatever reads it; so whoever answers requests can ask in the end whether somebody asked in
-/// vain and nobody noted it.
+/// begins, by what reads it; so the server can ask in the end whether a request failed and no entry says so.
 #[derive(Default)]
 pub struct AuditedRequest {
     who: OnceCell<(Actor, Owner)>,
     noted: Cell<bool>,
 }
 
-/// Answers a request. Returns who asked as well, unless nobody knows or it is noted that it failed.
+/// Answers a request. Returns the caller as well, unless that is not known, or an entry says that it failed.
 pub async fn watch<T>(answer: impl Future<Output = T>) -> (T, Option<(Actor, Owner)>) {
     let watched = async {
         let answered = answer.await;
@@ -296,7 +295,7 @@ pub async fn watch<T>(answer: impl Future<Output = T>) -> (T, Option<(Actor, Own
 /// Says who asks.
 pub fn is_asked_by(caller: &Caller) {
     let who = || (caller.actor.clone(), caller.owner.clone());
-    // Requests that nobody watches need not say it.
+    // Requests that are not watched need not say it.
     let _ = ASKED.try_with(|asked| asked.who.get_or_init(who).clone());
 }
 

@@ -1,7 +1,7 @@
-//! The board that agents share, as this node sees it: read, written, and told to whoever follows it.
+//! The board that agents share, as this node sees it: read, written, and sent to the clients that follow it.
 //!
-//! The one idea: the board belongs to whoever the node runs as, like the files that it is made of; so only
-//! the local owner's keys reach it, and for all others there is none.
+//! The one idea: the board belongs to the user that the node runs as, like the files that it is made of; so
+//! only the local owner's keys reach it, and for all others there is none.
 
 use crate::error::RuntimeError;
 use crate::here::Runtime;
@@ -71,12 +71,12 @@ async fn blocking<T: Send + 'static>(
     Ok(baton_store::blocking::blocking(work).await??)
 }
 
-/// What of the board travels as it stands in the file. It came out of JSON, so it goes into it.
+/// What of the board travels as it is in the file. It came out of JSON, so it goes into it.
 fn as_json(value: &impl serde::Serialize) -> serde_json::Value {
     json::value(value)
 }
 
-/// The priority of a task when nobody says one.
+/// The priority of a task that is given none.
 const NORMAL: &str = "normal";
 
 /// Does something with the board; it is on disk when this returns.
@@ -200,7 +200,7 @@ pub struct Followed {
     board: watch::Receiver<()>,
     drivers: watch::Receiver<()>,
     told: Option<BoardState>,
-    /// A node to which somebody listens is of use.
+    /// A node that a client follows is in use.
     _in_use: Request,
 }
 
@@ -226,9 +226,9 @@ pub async fn follow(context: &Runtime, caller: &Caller) -> Result<Followed, Runt
 }
 
 impl Followed {
-    /// The board as it is now the first time, then after each change, also of who drives which session.
-    /// None once the node ends or the caller's key is revoked. A board that cannot be read is told once,
-    /// and then waited for.
+    /// The board as it is now the first time, then after each change, also of who drives which session. None
+    /// once the node ends or the caller's key is revoked. A board that cannot be read is reported once, and
+    /// then waited for.
     pub async fn next(&mut self) -> Option<Result<FederationView, RuntimeError>> {
         let ending = self.context.ending.clone();
         tokio::select! {
@@ -260,7 +260,7 @@ impl Followed {
                     drivers = self.drivers.changed() => drivers,
                 }
             };
-            // Nobody drops the senders while the context is there.
+            // The senders live as long as the context.
             let _ = timeout(LOOK_PAUSE, changed).await;
         }
     }

@@ -1,4 +1,4 @@
-//! How an operation on a session fails, and what other nodes have against it, told to those who know nothing
+//! How an operation on a session fails, and what other nodes have against it, for callers that know nothing
 //! of other nodes.
 
 use crate::live::LiveError;
@@ -19,7 +19,7 @@ pub enum RuntimeError {
     /// The request can be read, but makes no sense.
     #[error(transparent)]
     Invalid(#[from] Invalid),
-    /// What other nodes were asked, or what they answer, stands against it.
+    /// What other nodes were asked, or what they answer, forbids it.
     #[error(transparent)]
     Elsewhere(Elsewhere),
     /// The database refused or failed.
@@ -34,7 +34,7 @@ pub enum RuntimeError {
     /// The browser at an address that the caller named refused or failed.
     #[error(transparent)]
     Attach(LiveError),
-    /// The browser has every file of its user, and the caller is somebody else.
+    /// The browser has every file of its user, and the caller is another user.
     #[error(
         "expected session {name} to have a browser that is kept from the files of this machine, found \
          one that was started without\n\
@@ -79,14 +79,14 @@ pub enum RuntimeError {
         /// Why it is not in the log.
         source: StoreError,
     },
-    /// Where the session stands does not allow it.
+    /// The session's lifecycle does not allow it.
     #[error("expected session {name} to be {expected}, found it {found}")]
     WrongState {
         /// Which session.
         name: SessionName,
         /// Where it would have to stand.
         expected: &'static str,
-        /// Where it stands.
+        /// The lifecycle that it has.
         found: Lifecycle,
     },
     /// The board refused or failed.
@@ -165,7 +165,7 @@ pub enum RuntimeError {
         /// Why.
         source: serde_json::Error,
     },
-    /// Somebody else has it.
+    /// Another holder has it.
     #[error(
         "expected session {name} to be held by nobody, found that {holder}\n\
          end that first, or hand in a copy (--shared, or \"shared\": true)"
@@ -176,7 +176,7 @@ pub enum RuntimeError {
         /// Who has it.
         holder: String,
     },
-    /// Somebody drives its browser.
+    /// Another agent drives its browser.
     #[error(
         "expected nobody to drive session {name}, found a client that is connected to its browser\n\
          end that first, take the session all the same (--take, or \"take\": true), or hand in a copy \
@@ -186,7 +186,7 @@ pub enum RuntimeError {
         /// Which session.
         name: SessionName,
     },
-    /// It logs nobody in.
+    /// It holds no login.
     #[error(transparent)]
     NoLogin(#[from] NoLogin),
 }

@@ -1,7 +1,7 @@
 //! One watch on the board's folder for all who follow it.
 //!
-//! A thread waits for the folder while somebody listens. Whoever is slow misses what was in between and
-//! never the newest, so nothing is kept for anybody.
+//! A thread waits for the folder while there is a listener. A slow listener misses what was in between and
+//! never the newest, so nothing is queued.
 
 use baton_federation::{Federation, FederationError, WaitOutcome, Watch};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How often the thread looks whether somebody still listens, and how long it rests after a failure.
+/// How often the thread looks whether there still is a listener, and how long it rests after a failure.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Wakes those who follow the board. Cheap to clone.
@@ -24,7 +24,7 @@ struct Inner {
 }
 
 impl Feed {
-    /// Whoever waits for it hears of every change of the board from now on.
+    /// The receiver hears of every change of the board from now on.
     pub(crate) fn listen(
         &self,
         board: &Federation,
@@ -40,7 +40,7 @@ impl Feed {
         Ok(receiver)
     }
 
-    /// Passes changes on until nobody listens any more.
+    /// Passes changes on until the last listener has left.
     fn pass_on(&self, board: &Federation, watch: Watch) {
         let mut watch = Some(watch);
         while !self.is_left() {
@@ -67,7 +67,7 @@ impl Feed {
         self.0.changed.send_replace(());
     }
 
-    /// Whether nobody listens; then the next one who does begins another thread.
+    /// Whether there is no listener; then the next one starts another thread.
     fn is_left(&self) -> bool {
         let mut is_watched = self.is_watched();
         *is_watched = self.0.changed.receiver_count() > 0;

@@ -1,6 +1,6 @@
 //! What every operation on a session is given, and what it asks of the nodes elsewhere.
 //!
-//! Both stand together, for each names the other: whoever answers for the nodes elsewhere works on what the
+//! Both stand together, for each names the other: what answers for the nodes elsewhere works on what the
 //! operation was given.
 
 use crate::error::RuntimeError;
@@ -35,7 +35,7 @@ pub struct Runtime {
     pub tasks: TaskTracker,
     /// Ends what would go on for as long as its client likes, once the node ends.
     pub ending: CancellationToken,
-    /// When somebody last asked for something.
+    /// When the last request came.
     pub activity: Activity,
     /// The board that agents share, if there is one.
     pub board: Option<Federation>,
@@ -51,7 +51,7 @@ impl Runtime {
         Ok(self.store.find_session(owner, reference).await?)
     }
 
-    /// Holds a session, which need not be here, once nobody else does.
+    /// Holds a session, which need not be here, once no other operation does.
     pub async fn hold(
         &self,
         id: SessionId,
@@ -73,8 +73,8 @@ pub type Answer<'a, T> = BoxFuture<'a, Result<T, RuntimeError>>;
 
 /// The nodes elsewhere that may have a session as well.
 pub trait Peers: Send + Sync {
-    /// Takes a session that is held here, if it is shared, from whoever has it. What they had is here
-    /// afterwards. Tells how it came, if somebody else had it.
+    /// Takes a session that is held here, if it is shared, from the node that has it. What that one had is
+    /// here afterwards. Returns how it came, if another node had it.
     fn acquire<'a>(
         &'a self,
         runtime: &'a Runtime,
@@ -91,7 +91,7 @@ pub trait Peers: Send + Sync {
         session: &'a Session,
     ) -> Answer<'a, ()>;
 
-    /// Checks that nobody deleted it meanwhile.
+    /// Checks that it was not deleted meanwhile.
     fn expect_there<'a>(&'a self, runtime: &'a Runtime, session: &'a Session) -> Answer<'a, ()>;
 
     /// Tells that a session is free.

@@ -41,7 +41,7 @@ impl KeySecret {
         (random.len() == 32).then(|| Self(text.to_owned().into()))
     }
 
-    /// Whether one stands anywhere in these bytes, whatever surrounds it.
+    /// Whether there is one anywhere in these bytes, whatever surrounds it.
     pub fn stands_in(bytes: &[u8]) -> bool {
         bytes.windows(PREFIX.len()).any(|found| found == PREFIX.as_bytes())
     }

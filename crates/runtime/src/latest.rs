@@ -1,6 +1,6 @@
 //! The snapshots of a session that count: the newest, and the one that a resume takes.
 //!
-//! One whose list of parts is damaged costs itself only: the one before it stands in.
+//! One whose list of parts is damaged costs itself only: the one before it takes its place.
 
 use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
 use baton_session::{Receipt, SessionId};

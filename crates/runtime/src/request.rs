@@ -53,7 +53,7 @@ impl Actor {
         Self(AuditEntry::NODE.to_owned())
     }
 
-    /// A key. Its id stands behind its name, so that no name can pass for another's, or the node's.
+    /// A key. Its id follows its name, so that no name can pass for another's, or the node's.
     pub fn key(key: &ApiKey) -> Self {
         Self(format!("{} ({})", key.name, key.id))
     }
@@ -63,7 +63,7 @@ impl Actor {
         Self(format!("client {client} of {issuer}"))
     }
 
-    /// Somebody with a token that opens nothing.
+    /// A caller with a token that opens nothing.
     pub fn stranger() -> Self {
         Self("a token".to_owned())
     }
@@ -75,7 +75,7 @@ impl fmt::Display for Actor {
     }
 }
 
-/// Whether whoever runs a session elsewhere is asked to give it up.
+/// Whether a node that runs a session elsewhere is asked to give it up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consent {
     /// They are: they capture, save and close it.
@@ -125,8 +125,8 @@ pub(crate) fn limit(asked: Option<u32>) -> Result<u32, RuntimeError> {
     Err(Invalid { field: "limit", expected, found: limit.to_string() }.into())
 }
 
-/// The page, and the id after which the next one begins, when there is one. Whoever fetches one
-/// more than the limit knows.
+/// The page, and the id after which the next one begins, when there is one. A caller that fetches one more
+/// than the limit knows.
 pub(crate) fn cut<T, I>(
     mut found: Vec<T>,
     limit: u32,
@@ -138,7 +138,7 @@ pub(crate) fn cut<T, I>(
     (found, next)
 }
 
-/// When somebody last asked this node for something.
+/// When this node was last asked for something.
 #[derive(Clone)]
 pub struct Activity(Arc<Inner>);
 

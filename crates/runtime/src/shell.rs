@@ -1,4 +1,4 @@
-//! Commands that people are told to type.
+//! Commands that texts ask people to type.
 
 /// A word of a command that a person is asked to type, so that a shell takes it as one word.
 pub fn word(text: &str) -> String {

@@ -1,9 +1,9 @@
 //! What this node does with sessions at this moment: one table for all who ask.
 //!
-//! The one idea: whoever changes a session *holds* it, and nobody else does meanwhile. What is done to a
-//! browser, a profile or a working copy asks for the [`Hold`], so that no verb can forget it. Beside it
-//! stands what others have to know of a session right now: that peers are asked for it, and which sandbox
-//! has it. Who drives one is in the database; who waits for that to change is woken here.
+//! The one idea: an operation that changes a session *holds* it, and no other one does meanwhile. What is
+//! done to a browser, a profile or a working copy asks for the [`Hold`], so that no verb can forget it.
+//! Beside it is what others have to know of a session right now: that peers are asked for it, and which
+//! sandbox has it. Who drives one is in the database; who waits for that to change is woken here.
 
 use baton_session::{AgentName, SandboxId, SessionId};
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OwnedMutexGuard, watch};
 
-/// Somebody else holds the session, and did not let go of it in time.
+/// Another operation holds the session, and did not let go of it in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("session {id} is being {doing} at this moment\ntry again")]
 pub struct Busy {
@@ -21,15 +21,16 @@ pub struct Busy {
     pub doing: &'static str,
 }
 
-/// The sessions that something is done with, or that a sandbox has. Cheap to clone. A session that nobody
-/// holds, waits for or has is forgotten when the next one is held, so that there are never more than that.
+/// The sessions that something is done with, or that a sandbox has. Cheap to clone. A session that is not
+/// held, waited for or checked out is forgotten when the next one is held, so that there are never more than
+/// that.
 #[derive(Clone, Default)]
 pub struct SessionTable(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
     seats: Mutex<HashMap<SessionId, Arc<Seat>>>,
-    /// Told whenever a session passes from one agent to another.
+    /// Changes whenever a session passes from one agent to another.
     passed: watch::Sender<()>,
 }
 
@@ -43,7 +44,7 @@ struct Seat {
 
 #[derive(Default)]
 struct Now {
-    /// What whoever holds it does.
+    /// What its holder does.
     doing: Option<&'static str>,
     /// Which sandbox has it.
     checked_out_to: Option<SandboxId>,
@@ -58,8 +59,8 @@ impl Seat {
 }
 
 impl SessionTable {
-    /// Holds a session, to do one thing with it, once nobody else does. What has not begun within `limit`
-    /// is better not begun: whoever asked for it may have left.
+    /// Holds a session, to do one thing with it, once no other operation does. What has not begun within
+    /// `limit` is better not begun: the caller may have left.
     pub async fn hold(
         &self,
         id: SessionId,
@@ -102,7 +103,7 @@ impl SessionTable {
         now.clients.iter().any(|client| client.is_none() || client.as_ref() != agent)
     }
 
-    /// Whoever waits for it hears, from now on, of every session that passes to another agent.
+    /// The receiver hears, from now on, of every session that passes to another agent.
     pub fn passes(&self) -> watch::Receiver<()> {
         self.0.passed.subscribe()
     }
@@ -152,7 +153,7 @@ impl Hold {
         self.seat.now().checked_out_to
     }
 
-    /// From now on the sandbox `to` has it; or nobody.
+    /// From now on the sandbox `to` has it; or none.
     pub(crate) fn set_checked_out_to(&self, to: Option<SandboxId>) {
         self.seat.now().checked_out_to = to;
     }

@@ -49,7 +49,7 @@ impl<'w, W: Starts> Held<'w, W> {
 }
 
 impl<'w> Held<'w, CheckOut<'w>> {
-    /// Captures what the session's browser holds, if it has one, and ends it once that logs somebody in.
+    /// Captures what the session's browser holds, if it has one, and ends it once that is a login.
     pub async fn stop_to_check_out(mut self) -> Result<Self, RuntimeError> {
         if self.session.lifecycle == Lifecycle::Active {
             let handed = self.wish.context.supervisor.copy_out(&self.session).await?;
@@ -91,7 +91,7 @@ async fn ask_peers<W: Starts>(
     Ok(handed)
 }
 
-/// A session that this node holds, and nobody else runs.
+/// A session that this node holds, and no other node runs.
 pub struct Acquired<'w, W: Want> {
     wish: &'w Wish<'w>,
     want: W,
@@ -126,7 +126,7 @@ pub struct CheckedOut {
 }
 
 impl<W: StartsBrowser> Acquired<'_, W> {
-    /// Starts a browser with what is brought back. Whoever asked for it drives it.
+    /// Starts a browser with what is brought back. The caller drives it.
     pub(crate) async fn start(self) -> Result<Started, RuntimeError> {
         let Self { wish, found, session, hold, term, handed, back, .. } = self;
         let (context, supervisor) = (wish.context, &wish.context.supervisor);
@@ -154,7 +154,7 @@ impl<W: StartsBrowser> Acquired<'_, W> {
 }
 
 impl Acquired<'_, CheckOut<'_>> {
-    /// Checks the session out to a sandbox, if what it holds by now still logs somebody in.
+    /// Checks the session out to a sandbox, if what it holds by now is still a login.
     pub async fn check_out(self, to: SandboxId) -> Result<CheckedOut, RuntimeError> {
         let Self { wish, want, found, session, hold, term, ran, back, .. } = self;
         let supervisor = &wish.context.supervisor;
@@ -220,7 +220,7 @@ impl ReleaseGuard {
 }
 
 impl Drop for ReleaseGuard {
-    /// Whoever asked has gone, or panicked.
+    /// The caller has gone, or panicked.
     fn drop(&mut self) {
         if self.is_needed {
             let (context, owner) = (self.context.clone(), self.owner.clone());
@@ -239,7 +239,7 @@ async fn release_all(context: &Runtime, owner: &Owner, session: SessionId, home:
     if home != context.node
         && let Err(error) = send_home(context, session, home).await
     {
-        // Somebody else may have it by now.
+        // Another node may have it by now.
         tracing::info!(%session, %home, %error, "a session does not go back to its node");
     }
     release_peer_lease(context, owner, session).await;
@@ -252,7 +252,7 @@ async fn send_home(context: &Runtime, session: SessionId, home: NodeId) -> Resul
     }
 }
 
-/// Tells peers that nobody runs a session here any more.
+/// Tells peers that a session does not run here any more.
 pub(crate) async fn release_peer_lease(context: &Runtime, owner: &Owner, session: SessionId) {
     if let Err(error) = context.peers.release(context, owner, session).await {
         tracing::error!(%session, %error, "peers are not told that a session is free");
@@ -271,8 +271,8 @@ pub async fn end(
     Ok(closed)
 }
 
-/// Moves the row to closed from wherever it stands now: a watcher may notice the end of the browser
-/// at the same time and move it as well.
+/// Moves the row to closed from whatever it is now: a watcher may notice the end of the browser at the same
+/// time and move it as well.
 pub(crate) async fn finish(context: &Runtime, session: &Session) -> Result<Session, RuntimeError> {
     loop {
         let now = context.store.fetch_session(&session.owner, session.id).await?;

@@ -1,8 +1,8 @@
 //! One agent at a time drives a session.
 //!
-//! The one idea: agents of one owner are told apart by the name that they say, and a session that one
-//! of them drives is refused to the others, and to whoever says no name, until it is passed on. The
-//! first one that asks gets a session that nobody drives. Looking at a session and capturing it is free.
+//! The one idea: agents of one owner differ by the name that they say, and a session that one of them drives
+//! is refused to the others, and to callers without a name, until it is passed on. A session that no agent
+//! drives goes to the first one that asks. Looking at a session and capturing it is free.
 
 use crate::error::RuntimeError;
 use crate::here::Runtime;
@@ -25,7 +25,7 @@ pub async fn expect_driver(
     }
 }
 
-/// Checks that the caller may drive a session. An agent that does so gets one that nobody drives.
+/// Checks that the caller may drive a session. An agent that does so gets one that has no driver.
 pub(crate) async fn drive(
     context: &Runtime,
     caller: &Caller,
@@ -62,7 +62,7 @@ pub(crate) async fn let_go(context: &Runtime, session: &Session) -> Result<(), R
     }
 }
 
-/// The agent that drives a session; none when nobody does.
+/// The agent that drives a session; none when no agent does.
 pub(crate) async fn driver(
     context: &Runtime,
     session: &Session,

@@ -1,9 +1,9 @@
 //! Resumes the sessions whose browsers were lost with their node: this one, while it was down, or another
 //! one of its database, which fell silent.
 //!
-//! The one idea: nobody asked for it, so nobody is disturbed. It goes the same way as a resume that somebody
-//! asked for, but where a peer has the session by now, or may have it and does not answer, it stays as it
-//! is. One after the other: each takes all of the machine.
+//! The one idea: no client asked for it, so none is disturbed. It goes the same way as a resume that a client
+//! asked for, but where a peer has the session by now, or may have it and does not answer, it stays as it is.
+//! One after the other: each takes all of the machine.
 
 use super::want::Rehydrate;
 use super::wish::Wish;
@@ -24,7 +24,7 @@ const ATTEMPTS: u32 = 10;
 
 /// What became of one attempt.
 enum Tried {
-    /// It runs, or somebody else has it, or it failed.
+    /// It runs, or another node has it, or it failed.
     Over,
     /// A peer that may have it does not answer.
     Unanswered,
@@ -65,7 +65,7 @@ pub async fn rehydrate(
     }
 }
 
-/// Resumes one session, unless somebody was faster. What fails is tried once more, and has failed when
+/// Resumes one session, unless another resume was faster. What fails is tried once more, and has failed when
 /// that fails too.
 async fn resume(context: &Runtime, session: &Session) -> Tried {
     for is_last in [false, true] {
@@ -81,7 +81,7 @@ async fn resume(context: &Runtime, session: &Session) -> Tried {
             return Tried::Over;
         }
         match start(context, now).await {
-            // The session is back, and nobody waits for the answer.
+            // The session is back, and no caller waits for the answer.
             Ok(()) | Err(RuntimeError::NotNoted { .. }) => return Tried::Over,
             Err(RuntimeError::Elsewhere(error)) if error.stand() == Stand::Unanswered => {
                 return Tried::Unanswered;

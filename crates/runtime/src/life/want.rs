@@ -24,7 +24,7 @@ pub struct WantScope<'a> {
 pub trait Want {
     /// What is found ahead.
     type Preflight: Send;
-    /// What goes on while the session is held, for whoever waits.
+    /// What goes on while the session is held, for callers that wait.
     const DOING: &'static str;
     /// Whether only the agent that drives the session may have this.
     const DRIVES: bool;
@@ -34,7 +34,7 @@ pub trait Want {
         Self::DRIVES
     }
 
-    /// Whether the session stands where this can be done. Asked before the wait and after it.
+    /// Whether the session's lifecycle allows this. Asked before the wait and after it.
     fn allows(&self, context: &Runtime, session: &Session) -> Result<(), RuntimeError>;
 
     /// Finds what is needed for it. Changes nothing anywhere.
@@ -59,7 +59,7 @@ pub(super) fn expect_checked_in(context: &Runtime, session: &Session) -> Result<
     checked_out_to.map_or(Ok(()), |sandbox| Err(LiveError::CheckedOut { id, sandbox }.into()))
 }
 
-/// Refuses a session for where it stands.
+/// Refuses a session because of its lifecycle.
 pub(super) fn refuse(session: &Session, expected: &'static str) -> RuntimeError {
     let (name, found) = (session.name.clone(), session.lifecycle);
     RuntimeError::WrongState { name, expected, found }
@@ -96,7 +96,7 @@ wants! {
     Abandon: "abandoned", drives true, open;
     /// To remove all that is kept of it.
     Delete: "deleted", drives true, without_browser;
-    /// To read its browser. Looking at a session is free, whoever drives it.
+    /// To read its browser. Looking at a session is free, also while another agent drives it.
     Capture: "captured", drives false, active;
     /// To switch whether what its tabs do is recorded.
     Debug: "switched", drives true, |_, _| Ok(());
@@ -105,7 +105,7 @@ wants! {
 }
 
 fn open(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
-    // Who has it says more than where it stands: it was closed to be checked out.
+    // Who has it says more than its lifecycle: it was closed to be checked out.
     expect_checked_in(context, session)?;
     if session.lifecycle == Lifecycle::Closed {
         return Err(refuse(session, "active, recoverable, stale or failed"));
@@ -132,7 +132,7 @@ fn active(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
 
 /// A verb that starts something.
 pub trait Starts: Want {
-    /// Whether whoever runs the session elsewhere is asked to give it up.
+    /// Whether a node that runs the session elsewhere is asked to give it up.
     const CONSENT: Consent;
     /// Whether what another node saved since becomes what is here, before it starts.
     const SETTLES: bool;
@@ -182,9 +182,9 @@ impl StartsBrowser for Resume {
     }
 }
 
-/// To bring back, without anybody asking for it, a session whose browser was lost with its node: this
-/// one, while it was down, or another one of its database, which fell silent. Nobody is disturbed for it:
-/// where a peer has the session by now, it stays there. Whoever drove it still does.
+/// To bring back, without a request, a session whose browser was lost with its node: this one, while it was
+/// down, or another one of its database, which fell silent. No client is disturbed for it: where a peer has
+/// the session by now, it stays there. The agent that drove it still does.
 pub(crate) struct Rehydrate {
     /// Whose session it was when its browser was lost.
     pub(super) of: NodeId,
@@ -197,7 +197,7 @@ impl Want for Rehydrate {
 
     fn allows(&self, context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
         if session.node != self.of {
-            // It is this node's once it was brought here, and nobody else's.
+            // It is this node's once it was brought here, and no other's.
             expect_home(context, session)?;
         }
         match session.lifecycle {
@@ -261,16 +261,16 @@ impl StartsBrowser for RollBack<'_> {
 
 /// To hand a session in: a sandbox has it until that ends.
 pub struct CheckOut<'l> {
-    /// Where somebody has to be logged in.
+    /// The domains that need a login.
     pub domains: &'l [Domain],
     /// Which agent asks for it.
     pub agent: Option<&'l AgentName>,
-    /// Whether it is taken also from whoever drives it.
+    /// Whether it is taken also from the agent that drives it.
     pub takes: bool,
 }
 
 impl CheckOut<'_> {
-    /// Checks that what is handed in logs somebody in.
+    /// Checks that what is handed in is a login.
     pub(super) fn accepts(&self, handed: &Handed) -> Result<(), RuntimeError> {
         let login = expect_login(&handed.state, &stored(handed), self.domains, clock::now());
         Ok(login?)
@@ -316,7 +316,8 @@ impl Want for CheckOut<'_> {
             Err(error) => return Err(error.into()),
         };
         let Err(refused) = self.accepts(&handed) else { return Ok(Some(handed)) };
-        // Whoever holds it may have logged in since: what they saved is looked at, and their browser runs on.
+        // The node that holds it may have logged in since: what that one saved is looked at, and its browser
+        // runs on.
         if !context.peers.look_at_holder(context, asked.by, session.id).await? {
             return Err(refused);
         }

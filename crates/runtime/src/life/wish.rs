@@ -16,7 +16,7 @@ use std::time::Duration;
 /// How long a verb waits to hold a session; shorter than its caller waits for an answer.
 pub(crate) const HOLD_LIMIT: Duration = Duration::from_mins(1);
 
-/// What somebody wants of a session, with its entry in the audit log.
+/// What a caller wants of a session, with its entry in the audit log.
 pub struct Wish<'a> {
     pub(crate) context: &'a Runtime,
     pub(crate) by: &'a Caller,
@@ -128,8 +128,8 @@ pub struct Ready<'w, W: Want> {
 }
 
 impl<'w, W: Want> Ready<'w, W> {
-    /// Holds the session, once nobody else does. What may have changed meanwhile is checked again; and a
-    /// session of this node that is active has somebody who watches its browser from here on.
+    /// Holds the session, once no other operation does. What may have changed meanwhile is checked again; and
+    /// a session of this node that is active has a watched browser from here on.
     pub async fn hold(self) -> Result<Held<'w, W>, RuntimeError> {
         let Self { wish, want, found } = self;
         let (context, id) = (wish.context, wish.session.id);
@@ -171,8 +171,8 @@ pub async fn settled(
 }
 
 impl Runtime {
-    /// Finds a session of this node and holds it, once nobody else does. The session is as it is now, not as
-    /// it was before the wait, and if it is active somebody watches its browser.
+    /// Finds a session of this node and holds it, once no other operation does. The session is as it is now,
+    /// not as it was before the wait, and if it is active its browser is watched.
     pub async fn hold_here(
         &self,
         owner: &Owner,

@@ -1,6 +1,6 @@
 //! Captures of this node: what was read becomes a snapshot, and only what changed is stored.
 //!
-//! Contexts that clients made in a running browser are read once, when somebody asks for it.
+//! Contexts that clients made in a running browser are read once, when a client asks for it.
 
 use super::BrowserSupervisor;
 use super::close::Ending;
@@ -225,7 +225,7 @@ struct Occasion {
 }
 
 fn report_unread(runner: &Runner, captured: &Captured) {
-    // What is never kept is no fault that somebody could look after.
+    // What is never kept is no fault to look after.
     for unread in captured.unread.iter().filter(|unread| unread.kind.is_none()) {
         tracing::warn!(
             session = %runner.session.id,

@@ -34,7 +34,7 @@ const CHECK_IN_LIMIT: Duration = Duration::from_secs(30);
 pub struct Handed {
     /// From which snapshot.
     pub snapshot: SnapshotId,
-    /// For which one that stands, if parts of the last good one are damaged; or the same.
+    /// Which one it replaces, if parts of the last good one are damaged; or the same.
     newest: SnapshotId,
     /// When it was taken.
     pub taken_at: Timestamp,
@@ -178,7 +178,7 @@ impl BrowserSupervisor {
         self.store().create_snapshot(new).await
     }
 
-    /// The sandbox has the session no longer: it stands where it stood, or can be resumed.
+    /// The sandbox has the session no longer: its lifecycle is what it was, or it can be resumed.
     pub async fn check_in(&self, checkout: &Checkout) -> Result<(), LiveError> {
         let (id, node) = (checkout.session.id, self.config().node);
         let hold = self.table().hold(id, "given back by a sandbox", CHECK_IN_LIMIT).await?;
@@ -189,7 +189,7 @@ impl BrowserSupervisor {
         let moved =
             self.store().update_lifecycle(id, node, Lifecycle::Active, to, Timestamp::now());
         match moved.await {
-            // Another node took it, or somebody moved it: that stands.
+            // Another node took it, or another operation moved it: that counts.
             Ok(_)
             | Err(StoreError::LifecycleConflict { .. } | StoreError::HeldElsewhere { .. }) => {}
             Err(error) => return Err(error.into()),
@@ -255,7 +255,7 @@ impl BrowserSupervisor {
         let (done, made) = oneshot::channel();
         thread::Builder::new().name("prepare".to_owned()).spawn(move || {
             step_back();
-            // Nobody waits any more when the node ends.
+            // The caller waits no more when the node ends.
             let _ = done.send(work());
         })?;
         made.await.map_err(|_| NotPrepared::Stopped)?
@@ -266,9 +266,9 @@ fn key_of(session: &Session, found: &Latest) -> CacheKey {
     CacheKey::of(&found.snapshot.parts).of_session(session.id)
 }
 
-/// Makes of a session what a sandbox would be handed, before somebody asks for it. Nobody waits for it, so it
-/// is never in the way: it is done on a thread of its own with the lowest priority, and what it leaves gives
-/// way to what somebody asked for.
+/// Makes of a session what a sandbox would be handed, before a client asks for it. No client waits for it, so
+/// it is never in the way: it is done on a thread of its own with the lowest priority, and what it leaves
+/// gives way to what a client asked for.
 fn make(
     cache: &ProfileCache,
     key: CacheKey,
@@ -281,7 +281,7 @@ fn make(
     let (state, invalid) = parts::join(&opened);
     drop(opened);
     if !invalid.is_empty() {
-        // Whoever hands it in is told which part it is, and makes the rest.
+        // The check-out says which part it is, and makes the rest.
         return Ok(false);
     }
     Ok(cache.make_ahead(key, kinds, &state, scratch, times)?)

@@ -1,7 +1,7 @@
 //! Ends browsers: with a last snapshot, without one, or not at all when only the node ends.
 //!
-//! The one idea: whoever is asked and does not answer is killed, but only if it is ours. A browser that a
-//! person started on a session's profile is named, and left alone.
+//! The one idea: a process that is asked and does not answer is killed, but only if it is ours. A browser
+//! that a person started on a session's profile is named, and left alone.
 
 use super::error::LiveError;
 use super::runner::Runner;
@@ -38,8 +38,8 @@ impl BrowserSupervisor {
         Ok(snapshot)
     }
 
-    /// Takes a last snapshot before a browser is ended. One that cannot be read is ended all the
-    /// same: its last snapshot stands.
+    /// Takes a last snapshot before a browser is ended. One that cannot be read is ended all the same: its
+    /// last snapshot remains.
     pub(super) async fn capture_last(
         &self,
         runner: &Runner,
@@ -86,7 +86,7 @@ impl BrowserSupervisor {
             }
         });
         join_all(captures).await;
-        // Until here nobody else might take what was being captured.
+        // Until here no other node might take what was being captured.
         self.stop_beating();
         for runner in &runners {
             self.forget(runner.session.id);
@@ -137,7 +137,7 @@ impl BrowserSupervisor {
                 false
             }
         };
-        // Whoever still listens did not end as asked.
+        // A keeper that still listens did not end as asked.
         match self.config().keepers.force(&self.config().data.socket(id)).await {
             Ok(killed) => answered || killed,
             Err(error) => {
@@ -200,8 +200,8 @@ impl BrowserSupervisor {
         ended.into_iter().filter(|ended| *ended).count()
     }
 
-    /// Ends the keeper of a session that is not active. One whose session is not in this database is
-    /// left alone: whoever started the node with another database must not lose a browser by it.
+    /// Ends the keeper of a session that is not active. One whose session is not in this database is left
+    /// alone: a person who started the node with another database must not lose a browser by it.
     async fn end_orphan(&self, id: SessionId) -> bool {
         match self.store().fetch_any_session(id).await {
             Ok(Some(_)) => {}

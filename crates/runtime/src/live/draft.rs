@@ -169,7 +169,7 @@ mod tests {
         assert_eq!((new, stay), (vec![of("bank.test")], vec![preview()]));
         let [new, stay] = pictures_with(bank, Some(icon("bank.test", None))).await;
         assert_eq!((new, stay), (vec![], vec![preview()]));
-        // Nobody looked, or there is no site of which anybody could.
+        // No icon was looked for, or there is no site that has one.
         for front in [bank, "about:blank", "chrome://version/", "data:text/html,shop.test", ""] {
             let [new, stay] = pictures_with(front, None).await;
             assert_eq!((new, stay), (vec![], vec![preview()]), "{front}");

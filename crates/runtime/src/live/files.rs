@@ -13,9 +13,9 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
-/// The profile of this session and its other files are gone from the disk. Whatever removes the row of
-/// a session asks for it: when the node dies in between, the row is still there to be deleted again,
-/// and no cookies lie where nobody looks.
+/// The profile of this session and its other files are gone from the disk. What removes the row of a session
+/// asks for it: when the node dies in between, the row is still there to be deleted again, and no cookies are
+/// left behind.
 #[derive(Debug)]
 pub struct FilesGone(SessionId);
 
@@ -62,8 +62,8 @@ impl BrowserSupervisor {
         Ok(folders)
     }
 
-    /// Removes the session's folder with its profile. A session that is watched is refused, and so
-    /// is one whose profile somebody else's browser holds.
+    /// Removes the session's folder with its profile. A session that is watched is refused, and so is one
+    /// whose profile a browser of others holds.
     pub async fn delete_files(&self, hold: &Hold) -> Result<FilesGone, LiveError> {
         expect_checked_in(hold)?;
         let id = hold.id();

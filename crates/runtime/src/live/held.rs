@@ -1,7 +1,7 @@
 //! What a session held, and whether that has shrunk.
 //!
-//! Cookies that go because the clock was set forward have not expired: that is judged by a clock that
-//! nobody sets.
+//! Cookies that go because the clock was set forward have not expired: that is judged by a clock that cannot
+//! be set.
 
 use baton_session::cookie::Expiry;
 use baton_session::{Cookie, Holdings, State};
@@ -14,7 +14,7 @@ use std::time::Duration;
 pub struct LastHeld {
     holdings: Holdings,
     since: Anchor,
-    /// Whether the browser has lived and answered since: what goes then, somebody removed.
+    /// Whether the browser has lived and answered since: what goes then, a person or a site removed.
     is_watched: bool,
 }
 
@@ -29,12 +29,12 @@ impl LastHeld {
         Self::then(holdings, Anchor::new(Timestamp::now(), uptime()))
     }
 
-    /// This was held at that instant, and nobody has watched since.
+    /// This was held at that instant, and it was not watched since.
     pub(super) fn then(holdings: Holdings, since: Anchor) -> Self {
         Self { holdings, since, is_watched: false }
     }
 
-    /// Whether what goes from now on was removed by somebody, and is not lost.
+    /// Whether what goes from now on was removed by a person or a site, and is not lost.
     pub(super) fn is_watched(&self) -> bool {
         self.is_watched
     }

@@ -1,14 +1,14 @@
 //! Holding sessions: the beat of this node, and what becomes of its browsers when it stops.
 //!
-//! The one idea: whoever shares a database must keep saying that it lives, and its browsers live only
-//! as long as it does. Each beat that reached the database gives them three quarters of a lease more;
-//! others may take a session when they have seen the beat stand still for a whole one. Both are
-//! counted by clocks that nobody sets. A node that has its database for itself needs none of this:
-//! its browsers outlive it for as long as they like.
+//! The one idea: a node that shares a database must keep saying that it lives, and its browsers live only as
+//! long as it does. Each beat that reached the database gives them three quarters of a lease more; others may
+//! take a session when they have seen the beat stand still for a whole one. Both are counted by clocks that
+//! cannot be set. A node that has its database for itself needs none of this: its browsers outlive it for as
+//! long as they like.
 //!
-//! Nobody waits for anybody here: the beat waits for the database only, the look at other nodes is a
-//! task of its own, and so is each keeper, which is told of a beat as soon as it has answered the one
-//! before. One that hangs costs its own session alone.
+//! Nothing waits for anything else here: the beat waits for the database only, the look at other nodes is a
+//! task of its own, and so is each keeper, which hears of a beat as soon as it has answered the one before.
+//! One that hangs costs its own session alone.
 
 use super::BrowserSupervisor;
 use super::error::LiveError;
@@ -34,7 +34,7 @@ const INHERITED: usize = 4096;
 pub(super) struct Heartbeat {
     /// When the last beat that reached the database began.
     renewed: watch::Sender<BootInstant>,
-    /// The beats of all nodes, and since when each stands.
+    /// The beats of all nodes, and since when each has not changed.
     seen: Mutex<HashMap<NodeId, ObservedBeat>>,
     /// Who resumes what a silent node held, if anybody does.
     heir: OnceLock<mpsc::Sender<Session>>,
@@ -234,7 +234,7 @@ impl BrowserSupervisor {
         Ok(Some((holder, beat)))
     }
 
-    /// Brings the session of another node here: one that nobody holds, or whose holder fell silent.
+    /// Brings the session of another node here: one that no node holds, or whose holder fell silent.
     pub(crate) async fn adopt(&self, session: &Session) -> Result<(), LiveError> {
         let (id, node) = (session.id, self.config().node);
         if let Some((holder, beat)) = self.silent_holder(id).await? {
@@ -258,7 +258,7 @@ impl BrowserSupervisor {
     }
 
     /// What silent nodes held, as far as it can be resumed and this node resumes by itself. What finds no
-    /// room is left to whoever asks for it.
+    /// room is left to the next request for it.
     pub fn inherit(&self) -> mpsc::Receiver<Session> {
         let (sender, heir) = mpsc::channel(INHERITED);
         if self.0.heartbeat.heir.set(sender).is_err() {
@@ -267,7 +267,7 @@ impl BrowserSupervisor {
         heir
     }
 
-    /// Ends the leases of nodes that fell silent: nobody is told any longer that what they held runs.
+    /// Ends the leases of nodes that fell silent: callers no longer hear that what they held runs.
     async fn end_leases_of_silent(&self) {
         for (node, beat) in self.0.heartbeat.left() {
             match self.end_leases_of(node, beat).await {

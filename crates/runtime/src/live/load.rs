@@ -1,4 +1,4 @@
-//! Loads the state of a snapshot, or of what stands in for one of which parts are damaged.
+//! Loads the state of a snapshot, or of an older one where parts of it are damaged.
 //!
 //! The one idea: damage costs itself only, is named, and must not cost more than it has to. An older snapshot
 //! that is whole is taken, unless it lacks more than half of what can still be read of the newer one, as one
@@ -48,7 +48,7 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// What was read of a snapshot, behind what there is to say of those that it stands in for.
+    /// What was read of a snapshot, behind what there is to say of those that it replaces.
     pub(super) fn of(began: Instant, found: Latest, read: Read, aside_of: Receipt) -> Self {
         let mut receipt = found.asides();
         let Latest { snapshot, damaged, passed_over } = found;
@@ -89,8 +89,8 @@ impl BrowserSupervisor {
         Ok(Loaded::of(began, found, read, Receipt::default()))
     }
 
-    /// What a snapshot of a session holds, but for its pictures and the parts of a kind that somebody has at
-    /// hand.
+    /// What a snapshot of a session holds, but for its pictures and the parts of a kind that the caller has
+    /// at hand.
     pub(super) async fn read_snapshot(
         &self,
         session: &Session,
@@ -196,7 +196,7 @@ impl BrowserSupervisor {
         Ok(self.read(owner, parts).await?.damaged)
     }
 
-    /// Loads a snapshot, or what stands in for it; without the parts of a kind that somebody has at hand, if it
+    /// Loads a snapshot, or what replaces it; without the parts of a kind that the caller has at hand, if it
     /// is this one. Fails with `SnapshotsDamaged` when nothing of any can be read.
     pub(super) async fn load_whole(
         &self,

@@ -46,7 +46,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
 
-/// How long what nobody waits for waits to hold a session.
+/// How long work that no caller waits for waits to hold a session.
 const HOLD_LIMIT: Duration = Duration::from_secs(5);
 
 /// How much memory compiled profiles may take, in bytes.
@@ -94,9 +94,9 @@ pub struct SupervisorConfig {
     pub keepers: Arc<dyn Keepers>,
     /// The variables that browsers may inherit.
     pub inherited: BTreeMap<String, String>,
-    /// Where what tabs do is told.
+    /// Where what tabs do is sent.
     pub relay: Relay,
-    /// How much of a body is told there, in bytes.
+    /// How much of a body is sent there, in bytes.
     pub recorded_body_bytes: usize,
     /// When to capture, and what to do at start-up; may change while the node runs.
     pub recovery: watch::Receiver<RecoverySettings>,
@@ -148,7 +148,7 @@ impl BrowserSupervisor {
         self.runner(id).ok().map(|runner| runner.live.confinement())
     }
 
-    /// Whether what this node holds for a session is a browser of somebody's own, which goes on without it.
+    /// Whether what this node holds for a session is a browser that others started, which goes on without it.
     pub fn is_attached(&self, id: SessionId) -> bool {
         self.runner(id).is_ok_and(|runner| runner.live.is_attached())
     }

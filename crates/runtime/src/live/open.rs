@@ -1,5 +1,5 @@
-//! Opens a session: a keeper with a browser, one of its own or one that somebody else started, its tabs, and
-//! a first snapshot.
+//! Opens a session: a keeper with a browser, one of its own or one that others started, its tabs, and a first
+//! snapshot.
 
 use super::BrowserSupervisor;
 use super::close::Ending;
@@ -136,7 +136,7 @@ impl BrowserSupervisor {
         self.program().ok()
     }
 
-    /// The same for whoever needs one.
+    /// The same for callers that need one.
     pub(super) fn program(&self) -> Result<PathBuf, LiveError> {
         let config = self.config();
         let path = config.inherited.get("PATH").map(std::ffi::OsStr::new);
@@ -169,7 +169,7 @@ impl BrowserSupervisor {
             .await
     }
 
-    /// Starts a keeper on a browser that somebody else started.
+    /// Starts a keeper on a browser that Baton did not start.
     async fn start_attached(&self, id: SessionId, url: &Url) -> Result<(), LiveError> {
         self.start_keeper(id, BrowserSpec::Attach { url: url.to_string() }, Vec::new()).await
     }
@@ -228,8 +228,8 @@ impl BrowserSupervisor {
 /// What must hold in every page from its first script on and cannot be given at launch.
 fn prelude(environment: &Environment) -> Vec<PreludeCall> {
     let Some(place) = environment.geolocation else { return Vec::new() };
-    // That sites may know it stands in the profile: granted over CDP, it would end with any other
-    // client that granted something and left.
+    // That sites may know it is written in the profile: granted over CDP, it would end with any other client
+    // that granted something and left.
     vec![PreludeCall {
         method: "Emulation.setGeolocationOverride".to_owned(),
         params: json!({

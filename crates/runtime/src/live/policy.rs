@@ -143,8 +143,8 @@ impl Policy {
         self.seen.requests = self.seen.requests.max(began.requests);
     }
 
-    /// The cookies were read, which began at `at`. A page that told of an answer shortly before says
-    /// nothing of those that came with it.
+    /// The cookies were read, which began at `at`. A page that reported an answer shortly before says nothing
+    /// of those that came with it.
     fn read_cookies(&mut self, at: Instant, now: Instant) {
         self.cookies_at = now;
         self.requests = self
@@ -361,7 +361,7 @@ mod tests {
         let mut policy = captured(INTERVAL, start);
         let told = start + 10 * SECOND;
         policy.note(answered(1), told);
-        // Somebody captures while the page says nothing of further answers.
+        // A client captures while the page says nothing of further answers.
         let at = told + REQUESTS_QUIET / 2;
         policy.captured(began(answered(1), at), at);
         assert_eq!(policy.next(), (at + DISTANCE, Due::LookAtCookies));

@@ -40,8 +40,8 @@ impl BrowserSupervisor {
         self.blocking(move || certificates::write(&profile, &wanted)).await
     }
 
-    /// Gives a profile, on which no browser runs, whom it trusts by the snapshot, and nobody else. What
-    /// cannot be written is told by the receipt: then its sites are refused, and nothing else is.
+    /// Gives a profile, on which no browser runs, whom it trusts by the snapshot, and no others. The receipt
+    /// says what cannot be written: then its sites are refused, and nothing else is.
     pub(super) async fn give_certificates(
         &self,
         id: SessionId,
@@ -101,8 +101,8 @@ impl BrowserSupervisor {
         self.blocking(move || permissions::write(&profile, &wanted, everywhere, now())).await
     }
 
-    /// Gives a profile, on which no browser runs, what sites may do by its own settings and by the
-    /// snapshot, and makes the environment that of both. What cannot be written is told by the receipt.
+    /// Gives a profile, on which no browser runs, what sites may do by its own settings and by the snapshot,
+    /// and makes the environment that of both. The receipt says what cannot be written.
     pub(super) async fn give_permissions(
         &self,
         id: SessionId,
@@ -172,8 +172,8 @@ impl BrowserSupervisor {
         self.blocking(move || keys.into_iter().map(read).collect::<Result<Vec<_>, _>>()).await
     }
 
-    /// Takes the folders out of the state and writes those that the profile does not have. No browser
-    /// runs on it. What cannot be written is told; its databases come from their records then.
+    /// Takes the folders out of the state and writes those that the profile does not have. No browser runs on
+    /// it. What cannot be written is reported; its databases come from their records then.
     pub(super) async fn write_raw(
         &self,
         id: SessionId,
@@ -252,7 +252,7 @@ impl BrowserSupervisor {
     pub(super) async fn note_profile(&self, id: SessionId, term: Term, from: Option<SnapshotId>) {
         let profile = self.config().data.profile(id);
         if !profile.exists() {
-            // The browser of somebody else.
+            // A browser that others started.
             return;
         }
         let noted = self.blocking(move || Note::new(term, from).write(&profile));

@@ -36,14 +36,14 @@ pub struct Recovered {
     pub closed: usize,
     /// Sessions whose snapshot is old.
     pub stale: usize,
-    /// Keepers that held a browser for nobody, ended.
+    /// Keepers whose session is not active, ended.
     pub orphans: usize,
 }
 
 impl BrowserSupervisor {
-    /// Looks at every session of this node that was active when it ended, and ends the keepers of
-    /// those that were not. One that cannot be looked at is logged, and looked at again when
-    /// somebody asks for it. Also returns those whose browser is gone.
+    /// Looks at every session of this node that was active when it ended, and ends the keepers of those that
+    /// were not. One that cannot be looked at is logged, and looked at again when a client asks for it. Also
+    /// returns those whose browser is gone.
     pub async fn recover(&self) -> Result<(Recovered, Vec<Session>), LiveError> {
         let sessions = self.store().list_active_sessions(self.config().node).await?;
         let active: HashSet<SessionId> = sessions.iter().map(|session| session.id).collect();
@@ -89,7 +89,7 @@ impl BrowserSupervisor {
     /// Finds the browser of a session that was active, or moves the session to where its snapshots allow.
     pub(super) async fn look_at(&self, session: &Session) -> Result<Lifecycle, LiveError> {
         let hold = self.table().hold(session.id, "looked for", HOLD_LIMIT).await?;
-        // Whoever held it before may have moved it.
+        // The operation that held it before may have moved it.
         match self.store().fetch_session(&session.owner, session.id).await? {
             now if now.lifecycle == Lifecycle::Active && now.node == self.config().node => {
                 self.look_at_held(&hold, &now).await
@@ -106,7 +106,7 @@ impl BrowserSupervisor {
         }
         let latest = self.latest(id).await;
         if let Ok(None) = latest {
-            // It was being opened, and nobody was told that it had been.
+            // It was being opened, and no client heard that it was.
             self.end_keeper(id, Ending::Kill).await;
             return self.mark_dead(id).await;
         }
@@ -126,8 +126,8 @@ impl BrowserSupervisor {
         self.mark_dead(id).await
     }
 
-    /// The keeper of a session. One that stays silent is left to whoever resumes or closes the
-    /// session: it may yet wake up, and nothing is lost by waiting.
+    /// The keeper of a session. One that stays silent is left to the next resume or close of the session: it
+    /// may yet wake up, and nothing is lost by waiting.
     async fn find_keeper(&self, id: SessionId) -> Option<KeeperLink> {
         for _ in 0..ATTEMPTS {
             match self.connect(id).await {
@@ -179,7 +179,7 @@ impl BrowserSupervisor {
         let moved =
             self.store().update_lifecycle(id, self.config().node, Lifecycle::Active, next, now);
         match moved.await {
-            // Somebody closed it in the meantime: that stands.
+            // A client closed it in the meantime: that counts.
             Err(StoreError::LifecycleConflict { found, .. }) => Ok(found),
             moved => Ok(moved?.lifecycle),
         }

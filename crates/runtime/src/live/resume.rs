@@ -172,7 +172,7 @@ impl BrowserSupervisor {
         clock.step("capture");
         receipt.extend(items);
         let now = Timestamp::now();
-        // The session is back: a receipt that cannot be stored is told to the caller all the same.
+        // The session is back: the caller gets a receipt that cannot be stored all the same.
         if let Err(error) = self.store().create_receipt(session.id, snapshot, now, &receipt).await {
             tracing::error!(session = %session.id, %error, "a receipt was not stored");
         }
@@ -181,8 +181,8 @@ impl BrowserSupervisor {
         Ok(Resumed { snapshot, receipt, timing: clock.end() })
     }
 
-    /// Captures what the sites made of the state as their tabs loaded: a token that works once is spent
-    /// by now, and whoever is killed next must not come back with it. A capture that fails or takes too
+    /// Captures what the sites made of the state as their tabs loaded: a token that works once is spent by
+    /// now, and a session that is killed next must not come back with it. A capture that fails or takes too
     /// long is left to those that follow, as long as the browser is ours.
     async fn capture_at_once(&self, runner: &Runner) -> Result<(), LiveError> {
         let captured = self.capture_first(runner);
@@ -316,11 +316,11 @@ impl BrowserSupervisor {
         Ok(Loaded { goes_back: true, is_newest: false, ..loaded })
     }
 
-    /// Captures what the browser of an active session holds, and ends it. Says where the session stands
-    /// then.
+    /// Captures what the browser of an active session holds, and ends it. Returns the lifecycle that the
+    /// session has then.
     pub(crate) async fn stop(&self, hold: &Hold) -> Result<Lifecycle, LiveError> {
         if let Ok(runner) = self.runner(hold.id()) {
-            // Nobody accepted what it holds: it may be the reason for going back.
+            // No client accepted what it holds: it may be the reason for going back.
             self.capture_last(&runner, SnapshotReason::Shutdown).await?;
             self.end(&runner, Ending::Close).await;
         }

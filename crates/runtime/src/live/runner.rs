@@ -3,8 +3,8 @@
 //! Never clobber: a state that lost most of what it held does not take the place of a good one. A runner
 //! remembers what the last good snapshot held, so that each automatic capture can be judged without a look at
 //! the database. What is missing when a browser that was started is read for the first time is lost; what
-//! goes from then on was removed by somebody, and what somebody asked for is accepted as it is: so a sign-out
-//! is respected.
+//! goes from then on a person or a site removed, and what a client asked for is accepted as it is: so a
+//! sign-out is respected.
 
 use super::error::LiveError;
 use super::held::LastHeld;
@@ -119,7 +119,7 @@ async fn run(supervisor: BrowserSupervisor, runner: Arc<Runner>) {
                 }
             }
             Ok(()) = moves.changed() => policy.note(*activity.borrow(), Instant::now()),
-            // A page that never rests wakes nobody who knows of it.
+            // A page that never rests wakes no policy that knows of it.
             Ok(()) = activity.changed(), if !policy.knows_of_writes() => {
                 let now = *activity.borrow_and_update();
                 policy.note(now, Instant::now());
@@ -200,7 +200,7 @@ async fn connection_ended(supervisor: &BrowserSupervisor, runner: &Runner) {
             Err(LiveError::Store(
                 StoreError::SessionNotFound { .. } | StoreError::HeldElsewhere { .. },
             )) => return,
-            // Whoever is at the session may move its row, or may only look at it.
+            // The operation that holds the session may move its row, or may only look at it.
             Err(LiveError::Busy(_)) => {}
             Err(error) => {
                 tracing::error!(session = %id, %error, "the end of a connection could not be noted");
@@ -214,7 +214,7 @@ async fn connection_ended(supervisor: &BrowserSupervisor, runner: &Runner) {
 }
 
 impl Runner {
-    /// Whether a capture of `state` has shrunk, and nobody asked for it.
+    /// Whether a capture of `state` has shrunk, and no client asked for it.
     pub(super) fn has_shrunk(&self, reason: SnapshotReason, state: &State, at: Timestamp) -> bool {
         if reason.is_asked_for() {
             return false;
@@ -268,7 +268,7 @@ impl BrowserSupervisor {
     ) -> Result<SnapshotId, LiveError> {
         let all = loaded.good.clone();
         match self.copy(session, term, all).await {
-            // Nobody has looked at the pictures yet, and they are not worth failing for.
+            // No client has looked at the pictures yet, and they are not worth failing for.
             Err(StoreError::PartMissing { kind, .. }) if kind.is_picture() => {
                 let rest = loaded.good.iter().filter(|part| !part.kind.is_picture());
                 Ok(self.copy(session, term, rest.cloned().collect()).await?)

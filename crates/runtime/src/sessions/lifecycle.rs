@@ -211,7 +211,7 @@ pub async fn delete(wish: &Wish<'_>) -> Result<(), RuntimeError> {
         Err(StoreError::SessionNotFound { .. }) | Ok(()) => {}
         Err(error) => return Err(error.into()),
     }
-    // Sealed as they are, nobody needs the parts any more; the next pruning would find them as well.
+    // The parts are of no use any more; the next pruning would find them as well.
     if let Err(error) = context.store.collect_parts_of(owner).await {
         tracing::warn!(%error, "parts of a deleted session were not removed");
     }
@@ -222,7 +222,7 @@ pub async fn delete(wish: &Wish<'_>) -> Result<(), RuntimeError> {
 /// How long a reason may be, in characters.
 const REASON_MAX: usize = 1000;
 
-/// Passes a session to another agent, or to nobody. Whoever does not drive it says why.
+/// Passes a session to another agent, or to none. A caller that does not drive it says why.
 pub async fn pass(wish: &Wish<'_>, request: &PassSession) -> Result<SessionView, RuntimeError> {
     let (context, caller) = (wish.context, wish.by);
     let reason = reason(request)?;
@@ -251,9 +251,9 @@ fn reason(request: &PassSession) -> Result<&str, RuntimeError> {
     Ok(reason)
 }
 
-/// Records what the tabs of a session do from now on, and in every browser it gets later; or no longer,
-/// which forgets what was recorded. Secrets are kept, with the scope `reveal`, as long as this browser
-/// runs and nobody switches again.
+/// Records what the tabs of a session do from now on, and in every browser it gets later; or no longer, which
+/// forgets what was recorded. Secrets are kept, with the scope `reveal`, as long as this browser runs and it
+/// is not switched again.
 pub async fn debug(
     wish: &Wish<'_>,
     SwitchDebug { on, reveal }: SwitchDebug,
@@ -278,7 +278,7 @@ pub async fn debug(
     if !on || switched.is_err() && !session.debug {
         context.supervisor.stop_recording(session.id);
     } else if switched.is_err() {
-        // Whoever asked for them is told that it failed.
+        // The caller that asked for them hears that it failed.
         context.supervisor.forget_secrets(session.id);
     }
     show::describe(context, switched?).await
@@ -306,8 +306,8 @@ fn expect_active(context: &Runtime, session: &Session) -> Result<(), RuntimeErro
     Ok(())
 }
 
-/// Checks that the caller may drive the browser of an active session. One that is not kept from the
-/// files of the machine is for the owner for whom the node runs alone: whoever drives it has them.
+/// Checks that the caller may drive the browser of an active session. One that is not kept from the files of
+/// the machine is for the owner for whom the node runs alone: its driver has them.
 pub async fn enter(
     context: &Runtime,
     caller: &Caller,

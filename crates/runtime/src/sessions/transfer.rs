@@ -29,8 +29,8 @@ use jiff::Timestamp;
 /// The largest file that leaves a node or enters it, in bytes.
 pub const FILE_LIMIT: usize = 128 << 20;
 
-/// The last good snapshot of a session as a file, or what stands in for it where parts of it are damaged.
-/// An active session is captured first.
+/// The last good snapshot of a session as a file, or what replaces it where parts of it are damaged. An
+/// active session is captured first.
 pub async fn export(
     context: &Runtime,
     mut session: Session,
@@ -111,9 +111,8 @@ async fn head(
     })
 }
 
-/// Adds to the state the folders of the origins concerned, from the session's profile, on which no
-/// browser may run: a folder that is written to would travel half changed. Each origin that has none
-/// is told.
+/// Adds to the state the folders of the origins concerned, from the session's profile, on which no browser
+/// may run: a folder that is written to would travel half changed. Each origin that has none is reported.
 ///
 /// These are the browser's own folders of databases, which hold what no script can read.
 async fn add(
@@ -270,8 +269,8 @@ pub async fn contexts(
 
 /// A session of its own, recoverable, with all that a context holds now.
 ///
-/// A context is somebody else's for as long as its client is there, and gone then. So it is not followed:
-/// what it holds at the moment of the request becomes a session of its own.
+/// A context belongs to its client for as long as that is there, and gone then. So it is not followed: what
+/// it holds at the moment of the request becomes a session of its own.
 pub(super) async fn keep(
     wish: &Wish<'_>,
     request: KeepContext,
