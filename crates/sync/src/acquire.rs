@@ -21,8 +21,8 @@ const ROUNDS: usize = 4;
 /// How long what keeps a session at a peer is given to end, when another one has handed it over.
 const KEPT_PAUSE: Duration = Duration::from_secs(1);
 
-/// Takes the peer lease of a session that is held here, if it is shared, from whoever has it. What they had
-/// is here when this returns. Tells how it came, if somebody else had it.
+/// Takes the peer lease of a session that is held here, if it is shared, from the node that has it. What that
+/// one had is here when this returns. Returns how it came, if another node had it.
 pub(crate) async fn acquire(
     context: &Sync,
     caller: &Caller,
@@ -110,8 +110,8 @@ impl Acquiring<'_> {
         Err(SyncError::Contended { session: self.hold.id() })
     }
 
-    /// Asks peers for the session. Whoever is known to hold it is asked last, and only if nobody else keeps
-    /// it: they would close a browser for nothing.
+    /// Asks peers for the session. The known holder is asked last, and only if no other peer keeps it: it
+    /// would close a browser for nothing.
     async fn ask(&self, peers: &[Peer], peer_lease: PeerLease) -> Vec<PeerAnswer> {
         let (session, is_holder) = (self.hold.id(), |peer: &&Peer| self.holder == Some(peer.node));
         let others: Vec<Peer> = peers.iter().filter(|peer| !is_holder(peer)).cloned().collect();
@@ -123,7 +123,7 @@ impl Acquiring<'_> {
         said
     }
 
-    /// Sees to it that the session is still this node's, as it was when the node ended, and disturbs nobody.
+    /// Sees to it that the session is still this node's, as it was when the node ended, and disturbs no peer.
     /// A peer that took it meanwhile keeps it, and one that does not answer may have taken it.
     async fn keep(self) -> Result<(), SyncError> {
         let peers = peers::confirmed(self.context, &self.caller.owner).await?;

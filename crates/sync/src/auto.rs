@@ -20,7 +20,7 @@ const STAGED_LIMIT: SignedDuration = SignedDuration::from_hours(24);
 /// How often those are looked for, and deletions that everybody has heard of.
 const TIDY_PAUSE: Duration = Duration::from_hours(1);
 
-/// How often peers are told which sessions run here.
+/// How often peers hear which sessions run here.
 const RENEW_PAUSE: Duration = Duration::from_mins(15);
 
 /// Begins to move sessions, if that is set, and to tidy up, until the node ends; and tells peers which
@@ -55,7 +55,7 @@ pub fn start(context: &Sync) {
     });
 }
 
-/// Lets go of what nobody waits for, and of what nobody needs to be told any more.
+/// Drops what no peer waits for, and what no peer needs to hear any more.
 async fn tidy(context: &Sync) {
     let before = clock::now() - STAGED_LIMIT;
     if let Err(error) = context.store.expire_staged(before).await {

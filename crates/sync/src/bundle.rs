@@ -22,7 +22,7 @@ pub struct BundleKey(x25519::Identity);
 /// A bundle that was not made or not opened.
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
-    /// A text that names nobody.
+    /// A text that names no recipient.
     #[error(
         "expected a recipient such as age1…, 62 letters and digits, found {0:?}\nage-keygen makes an \
          identity and says its recipient"
@@ -82,8 +82,7 @@ pub fn seal(file: &[u8], recipients: &[Recipient]) -> Result<Vec<u8>, BundleErro
     encrypt(file, recipients.iter().map(|recipient| &recipient.0 as &dyn age::Recipient))
 }
 
-/// Seals `file` with a passphrase. Finding a key from it takes about a second, here and for whoever
-/// tries one.
+/// Seals `file` with a passphrase. Finding a key from it takes about a second, here and for a guesser.
 pub fn seal_by_passphrase(file: &[u8], passphrase: SecretString) -> Result<Vec<u8>, BundleError> {
     let recipient = scrypt::Recipient::new(passphrase);
     encrypt(file, std::iter::once(&recipient as &dyn age::Recipient))

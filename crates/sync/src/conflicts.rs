@@ -1,4 +1,4 @@
-//! Conflicts: shown, compared with the revision that counts, and resolved by whoever may choose.
+//! Conflicts: shown, compared with the revision that counts, and resolved by a caller that may choose.
 
 use crate::contents::{is_unreadable, shared_parts};
 use crate::context::Sync;
@@ -106,7 +106,7 @@ fn beside(shelf: &Shelf, kept: &Signed) -> Option<Signed> {
     (kept.is_partial() && says_more && !foremost.deleted).then(|| foremost.clone())
 }
 
-/// What a part says that is kept, and around it what nobody has decided against.
+/// What a part says that is kept, and around it what no caller has decided against.
 async fn completed(
     context: &Sync,
     shelf: &Shelf,

@@ -142,8 +142,8 @@ impl AtHand {
         Self { pieces: HashMap::new(), room: Arc::new(AtomicU64::new(bytes)) }
     }
 
-    /// What reads a part, as long as there is room. One that cannot be read is not kept either: who
-    /// reads it from the disk is told why.
+    /// What reads a part, as long as there is room. One that cannot be read is not kept either: the reader
+    /// from the disk hears why.
     pub(super) fn reader(&self) -> impl Fn(&Part) -> Option<Piece> + Clone + Send + use<> {
         let room = Arc::clone(&self.room);
         move |part| {

@@ -1,10 +1,10 @@
 //! What this node shows a peer to be let in, and what is done when that is refused.
 //!
-//! The one idea: a tunnel's token gets a request through the tunnel and proves nothing behind it, so it
-//! stands beside an API key or a client of a provider, and never in their place.
+//! The one idea: a tunnel's token gets a request through the tunnel and proves nothing behind it, so it is
+//! shown beside an API key or a client of a provider, and never in their place.
 //!
 //! A token may end at any moment, so one that was kept and is refused is thrown away, and another one is got,
-//! once. What is refused then stays refused, and whoever asked is told by whom.
+//! once. What is refused then stays refused, and the caller hears by whom.
 
 use crate::error::SyncError;
 use crate::letting_in::{command, preparation};
@@ -116,7 +116,7 @@ impl Credential {
         json::text(&stored).into()
     }
 
-    /// What was sealed; none when nobody can read it any more.
+    /// What was sealed; none when it cannot be read any more.
     pub(super) fn open(method: AuthMethod, sealed: &SecretString) -> Option<Self> {
         if method == AuthMethod::ApiKey {
             return Some(Self { tunnel: None, pass: Pass::Key(sealed.clone()) });
@@ -171,7 +171,7 @@ pub(crate) struct PeerAccess {
     pub(crate) name: String,
     pub(crate) url: Url,
     pub(crate) method: AuthMethod,
-    /// What it is shown; none when nobody gave it to this node.
+    /// What it is shown; none when this node was given none.
     pub(crate) credential: Option<Credential>,
     pub(crate) tokens: Tokens,
 }

@@ -1,14 +1,14 @@
 //! What is damaged between nodes: where a revision lies, or as it came from there.
 //!
-//! The one idea: who has something whole is not told that it were theirs, and who sees a part of a session is
-//! told nothing of the rest, not even what of it is damaged.
+//! The one idea: a peer that has something whole does not hear that it were its own, and a peer that sees a
+//! part of a session hears nothing of the rest, not even what of it is damaged.
 
 use baton_session::RevisionId;
 
 /// Something between nodes is damaged, and whose it is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DamageError {
-    /// A revision is damaged, and whoever asks sees less than all of it: they are not told more.
+    /// A revision is damaged, and the peer that asks sees less than all of it: it hears no more.
     #[error(
         "revision {rev} cannot be given: parts of it are damaged where it lies\n\
          there, resume the session and save it: what can be read comes back"

@@ -1,7 +1,7 @@
 //! Deletions: a session is deleted at every node, and that is remembered until every peer has heard of it.
 //!
-//! The one idea: what is deleted is remembered, so that no other node brings it back. Somebody who
-//! went on with it meanwhile, without having heard, keeps what they have: that is a conflict.
+//! The one idea: what is deleted is remembered, so that no other node brings it back. A node that went on
+//! with it meanwhile, without having heard, keeps what it has: that is a conflict.
 //!
 //! Every confirmed peer may have the session, also one that got it from a third node; so each of them has to
 //! have heard: it holds the deletion in the place of the session, its index shows nothing of the session, or,
@@ -10,10 +10,10 @@
 //! have met. A peer that is given a part is not told of what is outside of it, so it is waited for only where
 //! it is known to have something of the session, which its own index says as well.
 //!
-//! A peer that was removed counts as having heard, because nobody can tell it any more. When it is
-//! registered again and still has the session, it hears of the deletion if that is remembered still.
-//! If it is not, the session comes like any other that nobody here has seen: nothing is lost by that,
-//! and who deletes it once more tells that peer too.
+//! A peer that was removed counts as having heard, because it cannot be told any more. When it is registered
+//! again and still has the session, it hears of the deletion if that is remembered still. If it is not, the
+//! session comes like any other that this node has not seen: nothing is lost by that, and who deletes it once
+//! more tells that peer too.
 //!
 //! What a session left on the disk is removed only when this database remembers that it was deleted. A
 //! session of which it knows nothing may be another database's that was used with this folder. So may a
@@ -97,10 +97,10 @@ pub(crate) async fn publish_tombstone(
     Err(SyncError::Contended { session })
 }
 
-/// How long it waits for whoever changes the session.
+/// How long it waits for the holder of the session.
 const FORGET_LIMIT: Duration = Duration::from_secs(10);
 
-/// Forgets what nobody needs to be told any more, of every owner.
+/// Forgets what no peer needs to hear any more, of every owner.
 pub(super) async fn forget_deletions(context: &Sync) -> Result<(), SyncError> {
     let age =
         SignedDuration::try_from(context.own.settings.deletion_age).unwrap_or(SignedDuration::MAX);
@@ -137,7 +137,7 @@ pub(super) async fn deleted(
     Ok(found)
 }
 
-/// Forgets the deletion of a session, if nobody needs to be told.
+/// Forgets the deletion of a session, if no peer needs to hear of it.
 async fn forget(context: &Sync, owner: &Owner, session: SessionId) -> Result<(), SyncError> {
     let _hold = context.hold(session, "forgotten", FORGET_LIMIT).await?;
     let shelf = Shelf::load(context, owner, session).await?;
@@ -217,7 +217,7 @@ pub async fn note_told(context: &Sync, peer: &Peer, index: &SyncIndex) -> Result
     Ok(context.store.note_heard(&peer.owner, peer.node, &heard, clock::now()).await?)
 }
 
-/// How long it waits for whoever changes the session.
+/// How long it waits for the holder of the session.
 const TIDY_LIMIT: Duration = Duration::from_secs(10);
 
 /// Removes the profiles and files of sessions that were deleted, of every owner.

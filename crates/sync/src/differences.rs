@@ -146,7 +146,7 @@ fn difference(ours: &IndexedSession, theirs: &IndexedSession, limits: &PeerLimit
     }
 }
 
-/// The same where somebody sees a part only: what goes to and fro is compared, and one name means nothing.
+/// The same where the peer sees a part only: what goes to and fro is compared, and one name means nothing.
 fn difference_within(
     ours: &IndexedSession,
     theirs: &IndexedSession,

@@ -18,7 +18,7 @@ use url::Url;
 /// Why a session did not move, or a peer was not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum SyncError {
-    /// Something of the session itself stands against it.
+    /// The session itself does not allow it.
     #[error(transparent)]
     Runtime(RuntimeError),
     /// Something of ours cannot be written down.
@@ -35,7 +35,7 @@ pub enum SyncError {
         /// What was asked for.
         reference: String,
     },
-    /// Nothing of a session is in what somebody is given.
+    /// Nothing of a session is in what the peer is given.
     #[error(
         "expected session {session} to have something that goes there, found none: only {view} does\n\
          baton peers limit changes that"
@@ -63,7 +63,7 @@ pub enum SyncError {
         /// Which one.
         rev: RevisionId,
     },
-    /// Nobody has confirmed who the peer is.
+    /// No person has confirmed who the peer is.
     #[error(
         "expected peer {name} to be confirmed, found it pending\n\
          compare its fingerprint with what it shows itself, then run: baton peers confirm {}",
@@ -73,7 +73,7 @@ pub enum SyncError {
         /// What people call it.
         name: String,
     },
-    /// A node asks that nobody here has confirmed.
+    /// A node asks that no person here has confirmed.
     #[error(
         "expected the node that asks to be confirmed, found it pending: {fingerprint}\n\
          when that is what it shows at the top of baton peers list, run at the node that says this: {next}"
@@ -84,7 +84,7 @@ pub enum SyncError {
         /// The command that confirms it.
         next: String,
     },
-    /// A peer says that nobody there has confirmed this node.
+    /// A peer says that no person there has confirmed this node.
     #[error("{}\nthere, run: {next}", pending_there(.name))]
     PendingThere {
         /// What people here call the peer.
@@ -160,7 +160,7 @@ pub enum SyncError {
         /// What to do.
         next: String,
     },
-    /// Nobody is asked there, or not with this key.
+    /// No node is asked there, or not with this key.
     #[error(transparent)]
     Way(#[from] WayError),
     /// The peer does not answer.
@@ -186,7 +186,7 @@ pub enum SyncError {
         /// What people call it.
         name: String,
     },
-    /// The peer that holds a session says nothing, so nobody knows whether it still runs there.
+    /// The peer that holds a session says nothing, so it is not known whether it still runs there.
     #[error(
         "peer {name} holds the session, takes the connection and says nothing: it may still run there\n\
          try again once it answers; or take over what it saved last: baton peers remove {}, and resume again",
@@ -229,7 +229,7 @@ pub enum SyncError {
         /// What it said.
         why: String,
     },
-    /// Somebody else answers, or asks, in the place of a node that is known.
+    /// Another node answers, or asks, in the place of one that is known.
     #[error(
         "expected node {expected}, which was registered, found {found}\n\
          if the node is a new one on purpose, remove the peer and register it again"
@@ -405,7 +405,7 @@ pub enum SyncError {
     /// The sync directory, or a file in it, is not as it must be.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
-    /// A file by a node that nobody has confirmed here.
+    /// A file by a node that no person here has confirmed.
     #[error(
         "expected a file of a confirmed peer, found one of node {node}\n\
          baton peers add registers a node, and baton peers confirm says that it is the right one"

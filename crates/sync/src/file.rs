@@ -1,11 +1,10 @@
 //! The sync file: one session with all that is shared of it, signed by the node that wrote it and
 //! sealed for those that may read it.
 //!
-//! The one idea: a file that lies in a folder is a message to whoever comes by. So it says who wrote
-//! it, and a pinned key proves that; what it says in the clear is what the index of a node says, and
-//! the rest opens only for those whom it names. It is the spec's session state file, whose `state`
-//! stands sealed in `sealed.contents`, and only
-//! where that is set in the clear as well.
+//! The one idea: a file that lies in a folder is a message to its readers. So it says who wrote it, and a
+//! pinned key proves that; what it says in the clear is what the index of a node says, and the rest opens
+//! only for the nodes that it names. It is the spec's session state file, whose `state` is sealed in
+//! `sealed.contents`, and only where that is set in the clear as well.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -35,8 +34,7 @@ pub struct SyncFile {
     pub sender: NodeId,
     /// Who can read it.
     pub recipients: Vec<NodeId>,
-    /// What it holds, in the clear, if it says so: the spec's `state` and `tabs`. Nobody believes it more
-    /// than what is sealed.
+    /// What it holds, in the clear, if it says so: the spec's `state` and `tabs`. What is sealed counts more.
     shown: Map<String, Value>,
     pub(super) contents: Vec<u8>,
     covered: Vec<u8>,
@@ -91,7 +89,7 @@ impl SyncFile {
         Self { head, session, sender, recipients, shown, contents, covered, signature }
     }
 
-    /// Whether what it holds stands in it in the clear too.
+    /// Whether it has what it holds in the clear too.
     pub fn is_plain(&self) -> bool {
         self.shown.contains_key(STATE)
     }
@@ -141,7 +139,7 @@ impl SyncFile {
     }
 }
 
-/// What stands in a file beside what is sealed.
+/// What a file has beside what is sealed.
 fn in_the_clear(head: &Head, shown: &Map<String, Value>) -> Value {
     let mut document = json::value(head);
     if let Some(members) = document.as_object_mut() {
@@ -150,10 +148,10 @@ fn in_the_clear(head: &Head, shown: &Map<String, Value>) -> Value {
     document
 }
 
-/// What is signed: the canonical JSON (RFC 8785) of the file without its signature, in which the hash
-/// of the sealed contents stands in their place. So a field that a reader does not know is signed too.
+/// What is signed: the canonical JSON (RFC 8785) of the file without its signature, in which the hash of the
+/// sealed contents takes their place. So a field that a reader does not know is signed too.
 fn covered(mut document: Value, contents: &[u8]) -> Vec<u8> {
-    // Whoever writes a list there is understood, and vouched for by nobody.
+    // A list there is understood, and no signature vouches for it.
     if let Some(sealed) = document.get_mut("sealed").and_then(Value::as_object_mut) {
         sealed.insert("contents".to_owned(), json!(PartHash::of(contents)));
     }

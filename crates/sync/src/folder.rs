@@ -1,19 +1,19 @@
 //! Keeps the sync directory and the database in step: the directory is a projection of what is shared,
 //! and an inbox for what others put there.
 //!
-//! The one idea: first everything is read that is new in the directory, then everything is written that
-//! does not say there what the database says. What says the same already stays as it is, whoever wrote
-//! it, so nodes that share one directory come to rest. The database is the truth: a file that is missing
-//! deletes nothing.
+//! The one idea: first everything is read that is new in the directory, then everything is written that does
+//! not say there what the database says. What says the same already stays as it is, of whichever node, so
+//! nodes that share one directory come to rest. The database is the truth: a file that is missing deletes
+//! nothing.
 //!
 //! A file counts only when a key vouches for it that a person has pinned, this node's own among them; then it
-//! is an offer like any other, and no clock and no name decides what it is worth. What is refused is noted once
-//! and left where it lies. What is written has its own place for each session, and a file there that is
-//! somebody else's and cannot be read here is theirs. Then ours goes beside it, under the name of this node, or
-//! two nodes of which one does not know the other would take the place from each other without end.
+//! is an offer like any other, and no clock and no name decides what it is worth. What is refused is noted
+//! once and left where it lies. What is written has its own place for each session, and a file there of
+//! another node that cannot be read here stays that node's. Then ours goes beside it, under the name of this
+//! node, or two nodes of which one does not know the other would take the place from each other without end.
 //!
-//! What is wrong with one session or file is told, and stops nothing; what is wrong with the directory or the
-//! database would be wrong with each that follows, and ends the pass.
+//! What is wrong with one session or file is reported, and stops nothing; what is wrong with the directory or
+//! the database would be wrong with each that follows, and ends the pass.
 
 use crate::context::folder::{FileContent, FileLooks, FileStanding, Readers};
 use crate::context::{ConflictResolution, Sync};
@@ -289,7 +289,7 @@ async fn write(context: &Sync, owner: &Owner, directory: &SyncDirectory) -> Resu
     }
     let shared: BTreeSet<_> = index.sessions.iter().map(|session| session.id).collect();
     for (name, session) in context.own.folder.deleted() {
-        // Every peer has heard of it, and nobody needs to be told any more.
+        // Every peer has heard of it.
         if !shared.contains(&session) {
             failed.note(&session, remove(context, directory, name).await)?;
         }

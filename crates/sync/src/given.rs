@@ -54,9 +54,9 @@ pub async fn given(
     Ok(context.store.touch_peer(&peer.owner, peer.node, now, Some(now)).await?)
 }
 
-/// The revisions of a session as a peer is given them, of which `view` is what goes to it, and of which
-/// parts they are made. Of a session of which there is nothing for it, it is told only if it may have
-/// something of it already: that it is gone.
+/// The revisions of a session as a peer is given them, of which `view` is what goes to it, and of which parts
+/// they are made. Of a session of which there is nothing for it, it hears only if it may have something of it
+/// already: that it is gone.
 pub async fn exchange_for(
     context: &Sync,
     owner: &Owner,
@@ -73,7 +73,7 @@ pub async fn exchange_for(
     exchange(context, owner, session, view).await
 }
 
-/// The revisions of a session as somebody sees them, and of which parts they are made.
+/// The revisions of a session as a peer sees them, and of which parts they are made.
 pub(super) async fn exchange(
     context: &Sync,
     owner: &Owner,
@@ -103,7 +103,7 @@ pub(super) async fn exchange(
     })
 }
 
-/// The parts that are asked for, if they belong to what somebody sees of the session.
+/// The parts that are asked for, if they belong to what the peer sees of the session.
 pub async fn fetch(
     context: &Sync,
     owner: &Owner,
@@ -121,7 +121,7 @@ pub async fn fetch(
     fetch_among(context, owner, session, &known, wanted).await
 }
 
-/// What a peer is told of the sessions: all, or of each the part that it is given.
+/// What a peer hears of the sessions: all, or of each the part that it is given.
 pub async fn index_for(context: &Sync, peer: &Peer) -> Result<Arc<SyncIndex>, SyncError> {
     let index = of(context, &peer.owner).await?;
     let view = &peer.limits.give;
@@ -163,7 +163,7 @@ pub(super) async fn held_by(
     Ok(held.into_iter().map(|(session, _)| session).collect())
 }
 
-/// A line as somebody sees it who sees a part.
+/// A line as a peer sees it that sees a part.
 fn through(line: &IndexedSession, view: &View) -> IndexedSession {
     let known = line.knowledge().through(view);
     IndexedSession { vector: known.joined(), within: known.into_within(), ..line.clone() }

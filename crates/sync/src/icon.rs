@@ -1,8 +1,8 @@
 //! Icons of sessions that are elsewhere, for lists of them: given to a peer that asks, and asked for.
 //!
-//! The one idea: an icon moves by itself, when somebody looks, and never with a revision. It says which site
-//! a session shows, so whoever is given a part of sessions is given the icons of that part only; and
-//! what a peer says is an icon is drawn anew before anybody sees it.
+//! The one idea: an icon moves by itself, when a person looks, and never with a revision. It says which site
+//! a session shows, so a peer with a part of sessions is given the icons of that part only; and what a peer
+//! says is an icon is drawn anew before it is shown.
 
 use crate::context::Sync;
 use crate::context::icons::{IconAnswer, IconKey};
@@ -26,7 +26,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 
 /// The icon of a session at a peer, a PNG.
 ///
-/// A key that a peer shows is told nothing of what other peers have.
+/// A key that a peer shows gets nothing of what other peers have.
 pub async fn icon(
     context: &Sync,
     caller: &Caller,

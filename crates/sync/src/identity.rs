@@ -1,9 +1,9 @@
 //! Who this node is: its key, the id that is a hash of it, and the key for which others seal.
 //!
-//! The one idea: *the key is the node*. Whoever has seen it once can tell for good what this node
-//! wrote. The secret halves lie sealed in the database, so a backup carries them, and what is
-//! restored is the same node. What a backup must not carry is how far the node had come: wherever its
-//! data folder turns up anew, it begins another epoch, and counts there from the start.
+//! The one idea: *the key is the node*. Who has seen it once can tell for good what this node wrote. The
+//! secret halves are sealed in the database, so a backup carries them, and what is restored is the same node.
+//! What a backup must not carry is how far the node had come: wherever its data folder turns up anew, it
+//! begins another epoch, and counts there from the start.
 //!
 //! The file `node.id` says which identity of the database is this folder's. After a crash the two may
 //! disagree in two ways, and the next start mends both: an id that the database does not know gets an
@@ -129,10 +129,10 @@ pub enum UntrustedCard {
     /// The seal key is no key.
     #[error("expected a card with a seal key, age1…, found something else in its place")]
     SealKey(#[from] InvalidSealKey),
-    /// Somebody else put the seal key on the card.
+    /// Another node put the seal key on the card.
     #[error("expected a card whose node signed its seal key, found that it did not: {0}")]
     SealSignature(#[from] BadSignature),
-    /// A name that would fool whoever reads it in a terminal.
+    /// A name that would fool its reader in a terminal.
     #[error(
         "expected a card with a name of 1 to 64 characters that can be shown, found another name"
     )]
@@ -263,8 +263,8 @@ async fn create(
         seal_secret: x25519::Identity::generate().to_string(),
     };
     if formerly.is_none() {
-        // Whoever dies behind this line leaves an id that the next start takes for a former one, and
-        // no identity that nobody names.
+        // A node that dies behind this line leaves an id that the next start takes for a former one, and no
+        // identity without a name.
         data.write_node_id(made.node)?;
     }
     store.create_identity(&made, formerly).await?;
@@ -340,7 +340,7 @@ pub fn is_node_name(text: &str) -> bool {
     (1..=NAME_MAX).contains(&text.chars().count()) && text.trim() == text && text.chars().all(shown)
 }
 
-/// Marks that change in which order a line is shown, or that nobody sees.
+/// Marks that change in which order a line is shown, or that are invisible.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }

@@ -1,7 +1,7 @@
 //! The index: every session that is shared, and how far each has come.
 //!
-//! The one idea: a line is made when something is stored, not when somebody asks. All lines together
-//! are remembered until the database says that there are newer ones.
+//! The one idea: a line is made when something is stored, not when a caller asks. All lines together are
+//! remembered until the database says that there are newer ones.
 
 use crate::context::Sync;
 use crate::error::SyncError;
@@ -13,7 +13,7 @@ use baton_store::blocking::blocking;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The caller's sessions that are shared, by the names that they have here. Another node is told what their
+/// The caller's sessions that are shared, by the names that they have here. Another node hears what their
 /// revisions call them.
 pub async fn index(context: &Sync, caller: &Caller) -> Result<Arc<SyncIndex>, SyncError> {
     let index = of(context, &caller.owner).await?;

@@ -1,4 +1,4 @@
-//! What people are told to do so that a peer lets this node in.
+//! What people do so that a peer lets this node in.
 
 use crate::identity::Identity;
 use baton_runtime::shell::word;
@@ -7,7 +7,7 @@ use baton_session::peer::AuthMethod;
 /// How much of a node's id a command names.
 const PREFIX: usize = 8;
 
-/// The command that gives this node what opens a peer. What is not known stands in capitals.
+/// The command that gives this node what opens a peer. What is not known is in capitals.
 pub fn command(url: &str, name: &str, method: AuthMethod) -> String {
     let plain = format!("baton peers add {} --name {}", word(url), word(name));
     match method {

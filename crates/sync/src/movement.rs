@@ -1,5 +1,5 @@
-//! A movement of a session between here and a peer: how a pull and a push begin, what is told of them in the end,
-//! and the push.
+//! A movement of a session between here and a peer: how a pull and a push begin, what is reported of them in
+//! the end, and the push.
 
 use crate::context::Sync;
 use crate::damage::DamageError;

@@ -1,8 +1,8 @@
-//! What stands here of a session of which this node was given a part.
+//! What is here of a session of which this node was given a part.
 //!
-//! The one idea: the part is shared, and whatever else the browser here holds is this node's own. It is
-//! told to nobody, because nobody asked for it; and what arrives takes the place of the part only. Where it is
-//! damaged, what a resume would take stands in.
+//! The one idea: the part is shared, and all else that the browser here holds is this node's own. No peer
+//! hears of it, because none asked for it; and what arrives takes the place of the part only. Where it is
+//! damaged, what a resume would take is taken.
 
 use crate::contents::{self, Contents, shared_parts};
 use crate::context::Sync;

@@ -1,11 +1,11 @@
 //! Peer leases: a session that several nodes have runs at one of them.
 //!
-//! The one idea: who wants to run a session asks every peer for it, with a peer lease of a higher term than
-//! any that it knows. Who runs it captures, saves and closes it, and answers with how far it came. Who
-//! cannot be reached cannot be asked: the session is taken over, and when that node is heard again, it
-//! finds that its peer lease counts no more, saves what it has and closes it. Whatever was done meanwhile on
-//! both sides is kept, as revisions that are compared. Who takes the connection and says nothing is there:
-//! what they hold stays theirs, until a person removes them.
+//! The one idea: a node that wants to run a session asks every peer for it, with a peer lease of a higher
+//! term than any that it knows. The node that runs it captures, saves and closes it, and answers with how far
+//! it came. A node that cannot be reached cannot be asked: the session is taken over, and when that node is
+//! heard again, it finds that its peer lease counts no more, saves what it has and closes it. Whatever was
+//! done meanwhile on both sides is kept, as revisions that are compared. A node that takes the connection and
+//! says nothing is there: what it holds stays its own, until a person removes that peer.
 //!
 //! Here one is handed over and renewed, and what peers have is heard. It is written down on the `shelf`, and
 //! `acquire` takes it.
@@ -111,7 +111,7 @@ async fn end_for(
         hold = table.hold(session, "handed over", HOLD_LIMIT) => hold,
     };
     let Ok(hold) = hold else { return kept("another operation on it goes on there") };
-    // Whoever held it before may have taken it back, or given it to another node.
+    // The holder before may have taken it back, or given it to another node.
     let known = Shelf::load(context, owner, session).await?.shared.peer_lease;
     if known.is_some_and(|known| known.supersedes(&asked)) {
         return Ok(PeerLeaseOutcome::Outdated);
@@ -201,7 +201,7 @@ pub(crate) async fn renew_all(context: &Sync) -> Result<(), SyncError> {
     Ok(())
 }
 
-/// Tells peers that a session still runs here, and hears whether somebody took it over meanwhile.
+/// Tells peers that a session still runs here, and hears whether one of them took it over meanwhile.
 async fn renew(context: &Sync, caller: &Caller, session: SessionId) -> Result<(), SyncError> {
     let shelf = Shelf::load(context, &caller.owner, session).await?;
     let Some(mut peer_lease) = shelf.shared.peer_lease else { return Ok(()) };

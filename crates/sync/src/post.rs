@@ -44,7 +44,7 @@ pub(crate) struct WantedFile<'a> {
     pub(crate) view: &'a View,
     /// For whom beside this node.
     pub(crate) others: &'a [(NodeId, SealKey)],
-    /// Whether what counts stands in it in the clear too.
+    /// Whether it has what counts in the clear too.
     pub(crate) is_plain: bool,
 }
 
@@ -229,7 +229,7 @@ fn text_of(file: &SyncFile) -> String {
     String::from_utf8(file.write()).unwrap_or_default()
 }
 
-/// Takes a sync file that somebody brought.
+/// Takes a sync file that a person brought.
 pub async fn open(context: &Sync, caller: &Caller, file: FileText) -> Result<TakenFile, SyncError> {
     let note = Note::new(&caller.actor, &caller.owner, Action::Receive, "a sync file");
     let taken = open_here(context, &caller.owner, file).await;
@@ -259,7 +259,7 @@ async fn open_here(context: &Sync, owner: &Owner, file: FileText) -> Result<Take
 /// Who wrote a file: the key that proves it, and the peer, unless it was this node.
 pub(crate) type Writer = (NodeKey, Option<Peer>);
 
-/// The key of the node that says that it wrote the file; none when nobody has pinned it.
+/// The key of the node that says that it wrote the file; none when it is not pinned.
 pub(crate) async fn writer(
     context: &Sync,
     owner: &Owner,

@@ -1,7 +1,7 @@
 //! Makes a revision of a snapshot, on top of the one that its session comes from.
 //!
 //! The one idea: what is published is whole. Where parts of the last good snapshot are damaged, the one that
-//! a resume would take stands in, if that is whole; but never one from before the last revision, which would
+//! a resume would take is taken, if that is whole; but never one from before the last revision, which would
 //! take every node back behind what it has.
 
 use crate::contents::{Contents, is_damage};
@@ -27,7 +27,7 @@ pub(super) struct Titles {
 /// Who wants a revision of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WantedBy {
-    /// Somebody saves the session: what they have counts, also beside a deletion that came meanwhile.
+    /// A caller saves the session: what is here counts, also beside a deletion that came meanwhile.
     Saved,
     /// This node keeps what would be lost. What a deletion has seen already is not brought back by that.
     Kept,
@@ -125,9 +125,9 @@ pub(super) struct Published {
     pub(super) asides: Receipt,
 }
 
-/// Makes a revision of the last good snapshot of a session, or of what stands in for it. A browser that runs
-/// has what is damaged, and is captured anew. Fails with `NothingWhole` when no snapshot since the last
-/// revision is whole. The caller holds the session.
+/// Makes a revision of the last good snapshot of a session, or of what replaces it. A browser that runs has
+/// what is damaged, and is captured anew. Fails with `NothingWhole` when no snapshot since the last revision
+/// is whole. The caller holds the session.
 pub(super) async fn publish_whole(
     context: &Sync,
     session: &Session,

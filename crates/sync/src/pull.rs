@@ -139,7 +139,7 @@ async fn fetch_all(
         let parcels = expected(parcels, &announced, session)?;
         parts += parcels.len() as u64;
         if hand_on.send(parcels).await.is_err() {
-            // They could not be written: whoever writes says why.
+            // They could not be written: the writer says why.
             break;
         }
     }

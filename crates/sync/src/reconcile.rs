@@ -123,7 +123,7 @@ impl Sides {
     }
 }
 
-/// A snapshot that stands beside the line of the session, without parts yet.
+/// A snapshot beside the line of the session, without parts yet.
 pub(super) fn aside(shelf: &Shelf) -> NewSnapshot {
     let now = clock::now();
     NewSnapshot {

@@ -91,7 +91,7 @@ async fn rename(context: &Sync, session: &Session, titles: &Titles) -> Result<Se
 }
 
 /// Tells peers by itself what became of a session that was deleted or resolved, where the settings say that
-/// what is saved goes to them. Nobody waits for that; a peer that does not hear it now does by the next
+/// what is saved goes to them. No caller waits for that; a peer that does not hear it now does by the next
 /// exchange.
 pub(super) fn tell_by_itself(context: &Sync, owner: &Owner, session: SessionId) {
     if !context.own.settings.auto_sync {

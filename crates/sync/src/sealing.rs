@@ -1,9 +1,9 @@
 //! Sealing: what one node sends to another so that only that one can read it, and only as what it is.
 //!
-//! The form is age (<https://age-encryption.org/v1>) with the seal key (X25519) of the receiver. age
-//! knows no associated data, so what the payload is stands inside, before the payload: purpose,
-//! session, revision, receiver and sender, each preceded by its length. Whoever opens it says what
-//! they expect, and gets nothing else. A seal proves no author: the message around it is signed.
+//! The form is age (<https://age-encryption.org/v1>) with the seal key (X25519) of the receiver. age knows no
+//! associated data, so what the payload is comes inside, before the payload: purpose, session, revision,
+//! receiver and sender, each preceded by its length. The opener says what it expects, and gets nothing else.
+//! A seal proves no author: the message around it is signed.
 
 use crate::identity::{Identity, SealKey};
 use baton_session::{NodeId, RevisionId, SessionId};
@@ -11,7 +11,7 @@ use std::io::{self, Read, Write};
 
 /// What the inside of a sealed payload begins with, so that it is none of another layout.
 const LAYOUT: &str = "baton sealed payload v1";
-/// How the payload stands inside.
+/// How the payload is inside.
 const RAW: u8 = 0;
 const ZSTD: u8 = 1;
 const ZSTD_LEVEL: i32 = 3;

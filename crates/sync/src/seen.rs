@@ -1,8 +1,8 @@
-//! What somebody sees of a session who is given a part of it.
+//! What a peer sees of a session of which it is given a part.
 //!
-//! The one idea: what is shown is made when somebody asks, from what is here, and every node that shows
-//! the same makes the same of it. Most of its parts are those of the whole. The others are made for it,
-//! and remembered for a while, because whoever is shown a list asks for its parts.
+//! The one idea: what is shown is made when a peer asks, from what is here, and every node that shows the
+//! same makes the same of it. Most of its parts are those of the whole. The others are made for it, and
+//! remembered for a while, because a peer that is shown a list asks for its parts.
 
 use crate::contents;
 use crate::contents::{is_damage, shared_parts};
@@ -23,8 +23,8 @@ use baton_store::blocking::blocking;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-/// What somebody sees of a session: of each revision, by the one that it is seen of. Of one that they are
-/// told as it is nothing stands here; of one that they see nothing of, nothing is told.
+/// What a peer sees of a session: of each revision, by the one that it is seen of. One that the peer gets as
+/// it is has none here; of one that it sees nothing of, it hears nothing.
 pub(super) struct SeenRevisions(BTreeMap<RevisionId, Option<Arc<SeenRevision>>>);
 
 impl SeenRevisions {
@@ -68,7 +68,7 @@ impl SeenRevisions {
         self.0.iter().map(|(id, seen)| (*id, signed(seen))).collect()
     }
 
-    /// Whether somebody sees nothing at all of what counts.
+    /// Whether the peer sees nothing at all of what counts.
     pub(super) fn is_nothing(&self, of: &Shelf) -> bool {
         let is_nothing = |head: &Signed| match self.0.get(&head.id()) {
             None => false,
@@ -77,7 +77,7 @@ impl SeenRevisions {
         of.shared.replica.heads().all(is_nothing)
     }
 
-    /// Of which parts a revision is made that somebody sees.
+    /// Of which parts a revision is made that the peer sees.
     pub(super) fn list(&self, id: RevisionId) -> Option<&PartList> {
         self.0.values().flatten().find(|seen| seen.signed.id() == id).map(|seen| &seen.list)
     }
@@ -88,7 +88,7 @@ impl SeenRevisions {
     }
 }
 
-/// Whether somebody sees anything of a session at all.
+/// Whether the peer sees anything of a session at all.
 pub async fn is_seen(
     context: &Sync,
     owner: &Owner,
@@ -142,7 +142,7 @@ async fn seen_of(
     Ok(seen)
 }
 
-/// What is damaged may be of a site of which they are told nothing: its name is for the log.
+/// What is damaged may be of a site of which the peer hears nothing: its name is for the log.
 fn unnamed(signed: &Signed, error: SyncError) -> SyncError {
     if !is_damage(&error) {
         return error;
@@ -179,7 +179,7 @@ fn cut(
     SeenRevision { signed, list, made, is_empty }
 }
 
-/// The parts that are asked for, if they belong to what somebody sees of the session.
+/// The parts that are asked for, if they belong to what the peer sees of the session.
 pub(super) async fn fetch_seen(
     context: &Sync,
     owner: &Owner,
@@ -202,7 +202,7 @@ pub(super) async fn fetch_seen(
     Ok(wanted.iter().filter_map(parcel).collect())
 }
 
-/// Parts that somebody is told of, whole, in the same order.
+/// Parts that the peer hears of, whole, in the same order.
 pub(super) async fn pack(
     context: &Sync,
     owner: &Owner,
@@ -227,7 +227,7 @@ pub(super) async fn pack(
     Ok(parcels)
 }
 
-/// The parts that somebody is told of.
+/// The parts that the peer hears of.
 async fn shown_parts(
     context: &Sync,
     shelf: &Shelf,

@@ -1,8 +1,8 @@
-//! Session files of whoever is no node: the current revision is given as one, and one is taken as a revision
-//! that this node writes.
+//! Session files for callers that are no nodes: the current revision is given as one, and one is taken as a
+//! revision that this node writes.
 //!
-//! The one idea: a number proves nothing. Only who names the revision that the file comes from has
-//! seen it; a file that names none stands beside what is here, as a conflict.
+//! The one idea: a number proves nothing. Only who names the revision that the file comes from has seen it; a
+//! file that names none goes beside what is here, as a conflict.
 
 use crate::contents::{shared_parts, state};
 use crate::context::Sync;
@@ -30,8 +30,8 @@ use baton_store::{NewSnapshot, RevisionContent, clock};
 use jiff::Timestamp;
 use std::time::Duration;
 
-/// The current revision of a session as a file, and its name, which an upload based on it repeats.
-/// Needs the scope `reveal`: whoever has the file is logged in.
+/// The current revision of a session as a file, and its name, which an upload based on it repeats. Needs the
+/// scope `reveal`: a person with the file is logged in.
 pub async fn download(
     context: &Sync,
     caller: &Caller,

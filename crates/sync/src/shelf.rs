@@ -15,7 +15,7 @@ use baton_session::{
 use baton_store::{Base, CommitShared, Generation, RevisionContent, Shared, StoreError, clock};
 use std::collections::BTreeSet;
 
-/// How often a change is made anew because somebody else was faster.
+/// How often a change is made anew because another write was faster.
 pub(super) const ATTEMPTS: usize = 8;
 
 /// What is shared of one session, in hand.
@@ -71,7 +71,7 @@ impl Shelf {
         self.generation.is_none()
     }
 
-    /// Puts it back. Fails with `SharedChanged` when somebody else was faster.
+    /// Puts it back. Fails with `SharedChanged` when another write was faster.
     pub(super) async fn put_back(
         &mut self,
         context: &Sync,
@@ -101,7 +101,7 @@ impl Shelf {
         all.fold(Vector::default(), Vector::join)
     }
 
-    /// Lets go of all of it. Fails with `SharedChanged` when somebody else was faster.
+    /// Lets go of all of it. Fails with `SharedChanged` when another write was faster.
     pub(super) async fn forget(self, context: &Sync) -> Result<(), SyncError> {
         if let Some(generation) = self.generation {
             let session = self.shared.replica.session();
@@ -135,7 +135,7 @@ pub(super) fn author(context: &Sync) -> Author {
     }
 }
 
-/// Whether somebody else was faster, so that it is to be done again.
+/// Whether another write was faster, so that it is to be done again.
 pub(super) fn is_race(error: &SyncError) -> bool {
     matches!(error, SyncError::Runtime(RuntimeError::Store(StoreError::SharedChanged { .. })))
 }
@@ -210,8 +210,8 @@ async fn write(
     Err(SyncError::Contended { session })
 }
 
-/// Who holds a session by this peer lease, if it is somebody else than the nodes of this database: among
-/// those, the leases of the database count.
+/// Who holds a session by this peer lease, if it is another node than those of this database: among those,
+/// the leases of the database count.
 pub(crate) async fn holder_elsewhere(
     context: &Sync,
     peer_lease: Option<PeerLease>,

@@ -1,8 +1,8 @@
-//! How sync stands, told as it changes: to a program that follows it, and to nodes that want to know.
+//! How sync stands, as it changes: for a program that follows it, and to nodes that want to know.
 //!
-//! The one idea: nobody asks again and again. A node that is asked for its index by one that has seen it
-//! answers when it has another one; so a peer that somebody here follows has one request of ours open, and
-//! what changes there is known here at once. Where nobody follows, nothing is asked.
+//! The one idea: nothing is polled. A node that is asked for its index by one that has seen it answers when
+//! it has another one; so a peer that a client here follows has one request of ours open, and what changes
+//! there is known here at once. Without a follower, nothing is asked.
 
 pub use crate::context::peers::Watches;
 
@@ -31,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 
 /// How long changes that come together are waited for.
 const TOGETHER: Duration = Duration::from_millis(100);
-/// How often it is looked for what nobody here tells: what other nodes did to a shared database.
+/// How often it is looked for what no event here tells: what other nodes did to a shared database.
 const LOOK_PAUSE: Duration = Duration::from_secs(5);
 
 /// Sync that is followed.
@@ -46,7 +46,7 @@ pub struct Followed {
     /// The peers that are asked for this caller.
     watched: Vec<Arc<Watched>>,
     told: Option<StandingState>,
-    /// A node to which somebody listens is of use.
+    /// A node that a client follows is in use.
     _in_use: Request,
 }
 
@@ -73,8 +73,8 @@ pub fn follow(context: &Sync, caller: &Caller, asks: bool) -> Followed {
 }
 
 impl Followed {
-    /// How it stands now the first time, then after each change. None once the node ends or the caller's
-    /// key is revoked. When it cannot be found out, that is told once, and then waited for.
+    /// How it stands now the first time, then after each change. None once the node ends or the caller's key
+    /// is revoked. When it cannot be found out, that is reported once, and then waited for.
     pub async fn next(&mut self) -> Option<Result<SyncStanding, SyncError>> {
         let ending = self.context.ending.clone();
         ending.run_until_cancelled(Box::pin(self.poll())).await.flatten()

@@ -1,8 +1,8 @@
-//! Webhooks: who is told that a session came, changed or is in conflict, because of another node.
+//! Webhooks: programs hear that a session came, changed or is in conflict, because of another node.
 //!
-//! The one idea: a message says *that* something happened and never what a session holds; whoever
-//! wants more asks the node with a key. Nothing waits for a receiver: messages lie in a bounded queue
-//! for each, in memory, of which the oldest goes first, out or away; and a worker sends them in order, signed
+//! The one idea: a message says *that* something happened and never what a session holds; a program that
+//! wants more asks the node with a key. Nothing waits for a receiver: messages lie in a bounded queue for
+//! each, in memory, of which the oldest goes first, out or away; and a worker sends them in order, signed
 //! after Standard Webhooks 1.0.0, again and again while they are not taken, and not for ever.
 
 use backon::{ExponentialBuilder, Retryable};
@@ -32,7 +32,7 @@ use tokio_util::task::TaskTracker;
 use url::Url;
 use zeroize::Zeroizing;
 
-/// Of what a webhook is told.
+/// Of what a webhook hears.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event {
     /// A session came that was not here.
@@ -57,7 +57,7 @@ impl Event {
     }
 }
 
-/// Who is told, and of what.
+/// Which receiver, and of what it hears.
 #[derive(Debug, Clone)]
 pub struct WebhookSettings {
     /// Where; its path may be a secret.
@@ -107,13 +107,13 @@ impl Hook {
 pub struct Webhooks(Arc<[Arc<Hook>]>);
 
 impl Webhooks {
-    /// Those of the settings, to whom nothing was told yet.
+    /// Those of the settings, which have heard nothing yet.
     pub fn new(settings: Vec<WebhookSettings>) -> Self {
         let hook = |settings| Arc::new(Hook { settings, queue: Queue::default() });
         Self(settings.into_iter().map(hook).collect())
     }
 
-    /// Whether anybody is told of sessions of this owner.
+    /// Whether any receiver hears of sessions of this owner.
     pub(crate) fn are_for(&self, owner: &Owner) -> bool {
         self.0.iter().any(|hook| hook.settings.owner == *owner)
     }
@@ -137,7 +137,7 @@ impl Webhooks {
     }
 }
 
-/// Begins to send what is told, until the node ends.
+/// Begins to send messages, until the node ends.
 pub fn start(webhooks: &Webhooks, around: &Around) {
     for hook in webhooks.0.iter() {
         around.tasks.spawn(work(around.clone(), hook.clone()));
@@ -147,7 +147,7 @@ pub fn start(webhooks: &Webhooks, around: &Around) {
 /// What telling them takes. Cheap to clone.
 #[derive(Clone)]
 pub struct Around {
-    /// Where it is noted what nobody took.
+    /// Where it is noted what no receiver took.
     pub store: Store,
     /// Which addresses are asked.
     pub outbound: Outbound,
@@ -229,7 +229,7 @@ async fn post(around: &Around, hook: &Hook, delivery: &Delivery) -> Result<(), N
     match status.as_u16() {
         200..=299 => Ok(()),
         300..=399 => Err("it sends us elsewhere, where we do not go".to_owned().into()),
-        // Whoever says that it is gone wants to hear nothing more of it.
+        // A receiver that says that it is gone wants to hear nothing more.
         410 => Err(NotDelivered { why: "it says that it is gone".to_owned(), is_passing: false }),
         _ => Err(format!("it answers {status}").into()),
     }
@@ -248,12 +248,12 @@ fn refused(error: WayError) -> NotDelivered {
     }
 }
 
-/// What stands before the base64.
+/// What precedes the base64.
 const PREFIX: &str = "whsec_";
 /// How many bytes a key has.
 const LENGTHS: std::ops::RangeInclusive<usize> = 24..=64;
 
-/// Where the key of a webhook stands.
+/// Where the key of a webhook is.
 #[derive(Debug, Clone)]
 pub enum Secret {
     /// In the settings.
@@ -362,7 +362,7 @@ impl Delivery {
 /// How many messages wait for one webhook at most.
 const MOST: usize = 256;
 
-/// Messages in the order in which they were told.
+/// Messages in the order in which they came.
 #[derive(Default)]
 struct Queue {
     waiting: Mutex<VecDeque<Delivery>>,

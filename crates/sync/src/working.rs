@@ -1,4 +1,4 @@
-//! The working copy: what of a shared session stands here, in its snapshots and in its browser.
+//! The working copy: what of a shared session is here, in its snapshots and in its browser.
 //!
 //! The one idea: a browser that runs is never touched. The working copy of a session without one moves
 //! to the current revision, after what was captured and not saved has become a revision itself.

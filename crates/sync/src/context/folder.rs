@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Of how many files it is told why they were refused.
+/// Of how many refused files the reason is kept.
 const REFUSED_MAX: usize = 256;
 
 /// What is known of the directory.
@@ -48,7 +48,7 @@ pub type FileLooks = (Mark, Option<PartHash>);
 pub(crate) enum FileContent {
     /// A session, and who can read it: what was in it is in the database.
     Session(Box<FileStanding>),
-    /// A sync file that is for others, or by somebody whom nobody knows here.
+    /// A sync file that is for others, or by a node that is not known here.
     Foreign(Box<IndexLine>),
     /// No sync file, or one that was changed.
     Damaged,
@@ -98,7 +98,7 @@ impl FileStanding {
 }
 
 impl FileStanding {
-    /// Whether a file that this node wrote tells nobody what it must not, and shows what is set.
+    /// Whether a file that this node wrote tells no reader what it must not, and shows what is set.
     fn is_as_wanted(&self, readers: &Readers) -> bool {
         !self.recipients.iter().any(|one| readers.bars(*one))
             && (self.deleted || self.is_plain == readers.is_plain)
@@ -110,7 +110,7 @@ impl FolderState {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether nobody has looked at the directory yet.
+    /// Whether the directory was not read yet.
     pub(crate) fn begins(&self) -> bool {
         !std::mem::replace(&mut self.lock().begun, true)
     }

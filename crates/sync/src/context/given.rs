@@ -1,5 +1,5 @@
-//! What peers were given lately, so that it is not made or noted once more: what somebody was shown who is given a
-//! part of a session, the movements that are noted, and the index that was made last.
+//! What peers were given lately, so that it is not made or noted once more: what a peer with a part of a
+//! session was shown, the movements that are noted, and the index that was made last.
 
 use baton_api::sync::SyncIndex;
 use baton_session::revision::PartList;
@@ -12,10 +12,10 @@ use tokio::sync::{Mutex as NotingMutex, MutexGuard};
 
 /// How many bytes of parts that were made are remembered.
 const MADE_MAX: u64 = 64 << 20;
-/// Of how many revisions it is remembered what somebody sees of them.
+/// Of how many revisions it is remembered what a peer sees of them.
 const SEEN_MAX: usize = 1024;
 
-/// What somebody sees of a revision.
+/// What a peer sees of a revision.
 #[derive(Debug)]
 pub(crate) struct SeenRevision {
     /// The revision that says it.
@@ -91,7 +91,7 @@ impl Given {
         self.0.lock().await.remove(&movement(peer, session));
     }
 
-    /// When each was noted. Whoever holds this notes alone.
+    /// When each was noted. The holder of this guard notes alone.
     pub(crate) async fn noted(&self) -> MutexGuard<'_, HashMap<Movement, Instant>> {
         self.0.lock().await
     }

@@ -55,7 +55,7 @@ pub struct Own {
     pub statuses: Statuses,
     /// Which sessions go to peers right now.
     pub given: Given,
-    /// The peers that somebody follows.
+    /// The peers that a client follows.
     pub watches: Watches,
     /// What is shared, by owner.
     pub indexes: Arc<IndexCache>,
@@ -65,7 +65,7 @@ pub struct Own {
     pub icons: Arc<KnownIcons>,
     /// What lies in the sync directory.
     pub folder: FolderState,
-    /// Who is told of sessions that come from elsewhere.
+    /// Which programs hear of sessions that come from elsewhere.
     pub webhooks: Webhooks,
 }
 
@@ -92,11 +92,11 @@ pub struct SyncSettings {
     pub deletion_age: Duration,
     /// The folder in which the sessions that are shared lie as files; none is the rule.
     pub directory: Option<PathBuf>,
-    /// Whether what they hold stands in those files in the clear too, for programs that are no nodes.
+    /// Whether those files hold it in the clear too, for programs that are no nodes.
     pub directory_plain: bool,
     /// How many bytes a second go to peers, or come from them; none means as fast as it goes.
     pub bytes_per_second: Option<NonZeroU64>,
-    /// The node that is registered at the start, as one that nobody has confirmed; none is the rule.
+    /// The node that is registered at the start, as one that no person has confirmed; none is the rule.
     pub cloud_url: Option<Url>,
     /// Whether it is.
     pub auto_register_cloud: bool,

@@ -1,4 +1,4 @@
-//! What peers said lately: whether they answer, and what those say now that somebody follows.
+//! What peers said lately: whether they answer, and what those say now that a client follows.
 
 use baton_api::Problem;
 use baton_api::sync::SyncIndex;
@@ -84,11 +84,11 @@ pub struct Watches(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    /// Wakes whoever waits for another peer, or for another word on one.
+    /// Wakes tasks that wait for another peer, or for another word on one.
     peers: watch::Sender<()>,
-    /// Wakes whoever waits for what a watched peer says.
+    /// Wakes tasks that wait for what a watched peer says.
     news: watch::Sender<()>,
-    /// Those that somebody follows; whoever follows holds them.
+    /// Those that a client follows; its task holds them.
     watched: Mutex<HashMap<(Owner, NodeId), Weak<Watched>>>,
 }
 
@@ -113,8 +113,7 @@ impl Watches {
         self.0.news.subscribe()
     }
 
-    /// A peer that is watched from now on, for as long as somebody holds what is returned; `begin`
-    /// begins it.
+    /// A peer that is watched from now on, for as long as what is returned is held; `begin` begins it.
     pub(crate) fn watch(&self, peer: &Peer, begin: impl FnOnce() -> Arc<Watched>) -> Arc<Watched> {
         let mut watched = self.watched();
         watched.retain(|_, one| one.strong_count() > 0);
@@ -143,7 +142,7 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// A peer whose words are written there, by somebody who writes until `until` is dropped.
+    /// A peer whose words are written there, by a task that writes until `until` is dropped.
     pub(crate) fn new(
         node: NodeId,
         said: Arc<Mutex<Option<IndexAnswer>>>,

@@ -158,7 +158,7 @@ impl SyncDirectory {
         Ok(index)
     }
 
-    /// Writes the index, unless one is there that says the same of the sessions, whoever wrote it.
+    /// Writes the index, unless one is there, of whichever node, that says the same of the sessions.
     pub fn save_index(&self, index: &DirectoryIndex) -> Result<(), DirectoryError> {
         let found = self.read_list::<DirectoryIndex>(INDEX)?;
         if found.is_some_and(|found| found.sessions == index.sessions) {
@@ -167,7 +167,7 @@ impl SyncDirectory {
         self.write_list(INDEX, index)
     }
 
-    /// Who keeps the directory; none when nobody says, or nobody can tell any more.
+    /// Who keeps the directory; none when that is not said, or not known any more.
     pub fn load_node_registry(&self) -> Result<Option<NodeRegistry>, DirectoryError> {
         self.read_list(NODES)
     }
@@ -259,7 +259,7 @@ pub struct RegistrySelf {
     /// Where the world asks it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_url: Option<String>,
-    /// Where its own network asks it; empty when nobody else can.
+    /// Where its own network asks it; empty when others cannot.
     pub internal_url: String,
 }
 

@@ -62,7 +62,7 @@ pub enum DirectoryError {
         /// Why.
         reason: String,
     },
-    /// Somebody writes and does not end.
+    /// Another node writes and does not end.
     #[error("{}: expected to write within {LOCK_LIMIT:?}, found another node writing", path.display())]
     Locked {
         /// The lock.
@@ -70,7 +70,7 @@ pub enum DirectoryError {
     },
 }
 
-/// How a file looks from outside: whoever changes it changes this.
+/// How a file looks from outside: a change to it changes this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
     /// How long it is.
@@ -125,7 +125,7 @@ pub(super) fn make_folder(path: &Path) -> Result<(), DirectoryError> {
     }
 }
 
-/// All of a file that nobody changes meanwhile; none when there is none.
+/// All of a file that is not changed meanwhile; none when there is none.
 pub(super) fn read_whole(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, DirectoryError> {
     let fault = |source| io_at(path, source);
     let found = match fs::symlink_metadata(path) {
@@ -229,7 +229,7 @@ fn is_json(name: &str) -> bool {
         && !name.starts_with('.')
 }
 
-/// Removes what a writer left that was killed. Whoever calls it holds the lock.
+/// Removes what a writer left that was killed. The caller holds the lock.
 pub(super) fn remove_leftovers(folder: &Path) -> Result<(), DirectoryError> {
     for entry in fs::read_dir(folder).map_err(|source| io_at(folder, source))? {
         let entry = entry.map_err(|source| io_at(folder, source))?;

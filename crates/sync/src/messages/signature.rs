@@ -1,4 +1,4 @@
-//! How a signature stands in a message: the components that it covers, who signed them and when, and the two
+//! How a message carries a signature: the components that it covers, who signed them and when, and the two
 //! headers that say both.
 //!
 //! The one idea: no two texts mean the same signature. So the headers must be written as the standard
@@ -85,8 +85,8 @@ pub(super) fn single<'a>(
     value.to_str().map(|value| Some(value.trim())).map_err(|_| BadField::unreadable(name))
 }
 
-/// Whom a request is for: what its `Host` says, else its address. In lower case, and without the
-/// port that its scheme has anyway: behind a proxy nobody knows the scheme, so both are left out.
+/// Whom a request is for: what its `Host` says, else its address. In lower case, and without the port that
+/// its scheme has anyway: behind a proxy the scheme is not known, so both are left out.
 pub(super) fn authority(uri: &Uri, headers: &HeaderMap) -> Result<String, BadField> {
     let named = single(headers, &HOST)?.or_else(|| uri.authority().map(Authority::as_str));
     let named = named.filter(|host| !host.is_empty()).ok_or_else(|| BadField::missing(&HOST))?;
@@ -95,7 +95,7 @@ pub(super) fn authority(uri: &Uri, headers: &HeaderMap) -> Result<String, BadFie
     Ok(bare.unwrap_or(&named).to_owned())
 }
 
-/// The query with its question mark, which stands alone when there is none.
+/// The query with its question mark, which is alone when there is none.
 pub(super) fn query(uri: &Uri) -> String {
     format!("?{}", uri.query().unwrap_or_default())
 }

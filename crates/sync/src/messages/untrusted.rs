@@ -1,4 +1,4 @@
-//! Why a message is refused, and what its sender or whoever runs a node can do about it.
+//! Why a message is refused, and what its sender or a person at a node can do about it.
 
 use crate::identity::UntrustedCard;
 use baton_session::{BadSignature, NodeId};
@@ -36,7 +36,7 @@ impl BadField {
 #[error("the message cannot be signed: {0}")]
 pub struct Unsignable(#[from] pub(super) BadField);
 
-/// A message of which nobody can tell who wrote it, or that is no longer good.
+/// A message whose writer is not certain, or that is no longer good.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Untrusted {
     /// There is no signature of ours.
@@ -62,7 +62,7 @@ pub enum Untrusted {
     /// The card of the sender is not its own.
     #[error("{0}\nfind out who runs that node before you trust it")]
     Card(#[from] UntrustedCard),
-    /// Somebody else signed than the card says.
+    /// Another node signed than the card says.
     #[error(
         "expected a signature of node {card}, whose card came with it, found one of node {signer}
 \

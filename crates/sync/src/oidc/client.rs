@@ -1,9 +1,8 @@
 //! A client of a provider: as what this node asks for tokens, how it gets one (RFC 6749, section 4.4), and
 //! those that it has got, each kept until shortly before it ends.
 //!
-//! The one idea: whoever wants a token while another one gets the same waits for that, and is told
-//! what that one was told, be it a token or that there is none. So a provider is asked once, however
-//! many sessions move.
+//! The one idea: a task that wants a token while another one gets the same waits for that, and gets the same
+//! answer, be it a token or that there is none. So a provider is asked once, however many sessions move.
 
 use super::provider::{Answered, Issuer, Provider, ProviderError, ProviderMetadata};
 use backon::{ExponentialBuilder, Retryable};
@@ -21,7 +20,7 @@ use tokio::time::timeout;
 use url::Url;
 use url::form_urlencoded::{Serializer, byte_serialize};
 
-/// How long a token counts of which nobody said it.
+/// How long a token counts whose provider does not say it.
 const USUAL: Duration = Duration::from_mins(5);
 /// How long one is kept at most, whatever is said of it.
 const LONGEST: Duration = Duration::from_hours(24);
@@ -137,7 +136,7 @@ impl OidcClient {
         answered.await
     }
 
-    /// What it wants, and who it is unless that stands in the header.
+    /// What it wants, and who it is unless the header says that.
     fn form(&self, proof: Proof) -> String {
         let mut form = Serializer::new(String::new());
         form.append_pair("grant_type", "client_credentials");

@@ -1,7 +1,7 @@
 //! The keys with which a provider signs, by their ids, and what a token says that is signed with one.
 //!
-//! The one idea: anybody can send a token that names a key which nobody knows. So such a token makes
-//! this node ask the provider, but not more often than every few seconds, however many come.
+//! The one idea: anybody can send a token that names an unknown key. So such a token makes this node ask the
+//! provider, but not more often than every few seconds, however many come.
 
 use super::provider::{Issuer, Provider, ProviderError};
 use super::refusal::TokenRefusal;
@@ -29,7 +29,7 @@ pub(super) struct Keys {
     issuer: Issuer,
     outbound: Outbound,
     known: Mutex<KnownKeys>,
-    /// Held by whoever asks the provider.
+    /// Held by the task that asks the provider.
     asking: tokio::sync::Mutex<Asked>,
 }
 
@@ -188,7 +188,7 @@ impl Texts {
 }
 
 impl Claims {
-    /// To whom the token was given; none when nobody is named, or more than one.
+    /// To whom the token was given; none when no client is named, or more than one.
     pub(super) fn client(&self) -> Option<&str> {
         let mut named = [&self.azp, &self.appid, &self.client_id].into_iter().flatten();
         let first = named.next()?;

@@ -1,8 +1,8 @@
 //! A provider: its name, what it says of itself, and how it is asked.
 //!
 //! The one idea: its name, the issuer, is also the address where it says who it is, and it counts letter by
-//! letter. What stands in a token, in the settings and in what the provider says of itself must be the same
-//! text, so it is kept as it was written.
+//! letter. A token, the settings and what the provider says of itself must have the same text, so it is kept
+//! as it was written.
 
 use baton_net::client::{SMALL_MAX, bounded, client, is_loopback, said};
 use baton_net::outbound::{Outbound, Reach};

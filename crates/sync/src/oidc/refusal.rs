@@ -1,7 +1,7 @@
-//! Why a token opens nothing. Whoever showed it reads that, and what to do.
+//! Why a token opens nothing. Its sender reads that, and what to do.
 //!
-//! Of tokens of which nobody knows who sent them a few refusals are noted, and the others counted: whoever can
-//! reach a node can send it nonsense, and must not be able to fill its log.
+//! Of tokens from unknown senders a few refusals are noted, and the others counted: who can reach a node can
+//! send it nonsense, and must not be able to fill its log.
 
 use super::provider::ProviderError;
 use std::sync::{Mutex, PoisonError};
@@ -31,7 +31,7 @@ pub enum TokenRefusal {
         /// What its header says.
         found: String,
     },
-    /// Somebody else gave it out.
+    /// Another provider gave it out.
     #[error(
         "expected a token of the issuer {expected}, found one of {found}\n\
          auth.oidc.issuer in the settings of the node that refuses it, and the issuer with which the asking node \
@@ -69,7 +69,7 @@ pub enum TokenRefusal {
          tokens are taken again as soon as that node reaches the provider"
     )]
     NoKeys(Box<ProviderError>),
-    /// Somebody else signed it.
+    /// Another key signed it.
     #[error("expected the signature of the provider, found another one")]
     Signature,
     /// It counts no more.
@@ -94,7 +94,7 @@ pub enum TokenRefusal {
         /// What our clock says.
         now: String,
     },
-    /// It is for somebody else.
+    /// It is for another audience.
     #[error(
         "expected a token for the audience {expected}, found one for {found}\n\
          register the peer again, with the --scope or --resource that gives this audience"

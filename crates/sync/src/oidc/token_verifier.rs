@@ -1,4 +1,4 @@
-//! Lets in whoever shows a good token.
+//! Lets in peers that show a good token.
 //!
 //! The one idea: nothing that a token says of itself is believed before its signature is good, but for
 //! who gave it out and which key it names; and these only tell which key it is checked with.
@@ -78,7 +78,7 @@ impl TokenVerifier {
         self.0.settings.allowed_clients.iter().any(|allowed| allowed == client)
     }
 
-    /// Counts refusals of tokens of which nobody knows who sent them; see `Strangers::note`.
+    /// Counts refusals of tokens from unknown senders; see `Strangers::note`.
     pub fn stranger(&self) -> Option<u64> {
         self.0.strangers.note()
     }

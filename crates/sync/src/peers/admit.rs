@@ -2,7 +2,7 @@
 //!
 //! The one idea: a key says who may talk, and a person which node that is. A key that was made for one node
 //! says both, so that node is let in at once and no other one by it. Whichever other node turns up is pending
-//! until somebody here has compared its fingerprint, whatever it shows: a provider vouches for its client,
+//! until a person here has compared its fingerprint, whatever it shows: a provider vouches for its client,
 //! and knows nothing of the key by which a node is known. The first node that shows a key, or a token of a
 //! client, is the one that has it for good; one that turns up with another node was passed on, or stolen.
 //!
@@ -21,7 +21,7 @@ use baton_session::printable::is_hidden;
 use baton_store::{Peer, StoreError, clock};
 
 /// The peer behind a request that was signed by `card`'s node. One that is unknown is registered, and one
-/// that nobody has confirmed is refused. Whatever is new of it is noted, and not that it asks again.
+/// that no person has confirmed is refused. Whatever is new of it is noted, and not that it asks again.
 pub async fn admit(context: &Sync, caller: &Caller, card: &NodeCard) -> Result<Peer, SyncError> {
     let known = context.store.peer_of_key(&caller.owner, &caller.key).await?;
     if let Some(peer) = known {
@@ -42,7 +42,7 @@ pub async fn admit(context: &Sync, caller: &Caller, card: &NodeCard) -> Result<P
     note.end(&context.store, bound.and_then(expect_confirmed)).await
 }
 
-/// A peer that somebody here has confirmed, or the refusal of one that nobody has.
+/// A peer that a person here has confirmed, or the refusal of any other.
 fn expect_confirmed(peer: Peer) -> Result<Peer, SyncError> {
     if peer.state == PeerState::Confirmed {
         return Ok(peer);
@@ -95,7 +95,8 @@ async fn bind(context: &Sync, caller: &Caller, card: &NodeCard) -> Result<Peer, 
     Ok(peer)
 }
 
-/// Binds the key to a node that is registered. Whoever made the key for this node has confirmed it with that.
+/// Binds the key to a node that is registered. The person who made the key for this node has confirmed it
+/// with that.
 async fn bind_known(
     context: &Sync,
     caller: &Caller,
@@ -167,7 +168,7 @@ pub(super) async fn shut_out(
     }
 }
 
-/// Checks that limits of a peer shut nobody out but the peer: the key that it shows must not be one with which
+/// Checks that limits of a peer shut out the peer alone: the key that it shows must not be one with which
 /// this node is administered.
 pub(super) async fn check(context: &Sync, peer: &Peer) -> Result<(), SyncError> {
     let Some(shown) = &peer.api_key else { return Ok(()) };

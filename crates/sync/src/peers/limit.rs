@@ -1,6 +1,6 @@
 //! Says how much of sessions goes to a peer, and how much is taken from it.
 //!
-//! The one idea: a site is what belongs together, so whatever host somebody names, its site counts.
+//! The one idea: a site is what belongs together, so whatever host a person names, its site counts.
 
 use super::{admit, find};
 use crate::context::Sync;
@@ -48,7 +48,7 @@ pub(super) fn noted(note: Note, limits: &PeerLimits) -> Note {
     note.with("give", limits.give.to_string()).with("take", limits.take.to_string())
 }
 
-/// Limits as they are kept: of each host that somebody named, its site.
+/// Limits as they are kept: of each host that a person named, its site.
 pub(super) fn admitted(limits: PeerLimits) -> Result<PeerLimits, SyncError> {
     let PeerLimits { give, take } = limits;
     Ok(PeerLimits { give: view("give.sites", give)?, take: view("take.sites", take)? })
@@ -84,7 +84,7 @@ mod tests {
     use baton_session::view::SITES_MAX;
     use baton_session::{PeerLimits, Site, View};
 
-    /// What becomes of a direction for which somebody named these.
+    /// What becomes of a direction for which a person named these.
     fn given(hosts: &[&str]) -> Result<Vec<String>, String> {
         let named = hosts.iter().map(|host| serde_json::from_value((*host).into()).unwrap());
         let give = View { sites: Some(named.collect()), kinds: None };

@@ -2,7 +2,7 @@
 //! they hold of sessions, as far as this node knows. `register` notes a new one, `admit` one that asks us, and
 //! `limit` says how much goes to it.
 //!
-//! The one idea: a peer is a key. Who it is was shown to a person once, and whoever answers at its
+//! The one idea: a peer is a key. Who it is was shown to a person once, and the node that answers at its
 //! address, or asks with its API key, must be that one.
 
 mod admit;
@@ -75,7 +75,7 @@ pub(super) async fn confirmed(context: &Sync, owner: &Owner) -> Result<Vec<Peer>
     Ok(peers.into_iter().filter(is_asked).collect())
 }
 
-/// Notes that a peer was heard; of what is told by the way, not every time on disk.
+/// Notes that a peer was heard; of what is said by the way, not every time on disk.
 pub fn heard(context: &Sync, peer: &Peer) {
     context.own.statuses.heard(peer.node);
 }
@@ -92,8 +92,8 @@ async fn views(context: &Sync, peers: Vec<Peer>) -> Vec<PeerView> {
     join_all(peers.into_iter().map(|peer| view(context, peer, false))).await
 }
 
-/// The view of a peer, which is asked when nothing was seen of it lately and somebody has confirmed
-/// it, or when that is wanted `anew`.
+/// The view of a peer, which is asked when nothing was seen of it lately and a person has confirmed it, or
+/// when that is wanted `anew`.
 async fn view(context: &Sync, peer: Peer, anew: bool) -> PeerView {
     let known = context.own.statuses.fresh(peer.node).filter(|_| !anew);
     let seen = match known {
@@ -106,7 +106,7 @@ async fn view(context: &Sync, peer: Peer, anew: bool) -> PeerView {
     shown(context, peer, seen)
 }
 
-/// The view of a peer that nobody asks; whether it answers is not known.
+/// The view of a peer that is not asked; whether it answers is not known.
 pub(crate) fn unasked(context: &Sync, peer: Peer) -> PeerView {
     shown(context, peer, None)
 }
@@ -161,8 +161,8 @@ async fn ask(context: &Sync, peer: &Peer) -> LastSeen {
 }
 
 /// Why a peer that lives takes nothing of this node, and what to do, where it said so: that two clocks are
-/// apart, or that what it is shown opens nothing. Older nodes know no greeting, and that nobody has confirmed
-/// this node there is told beside it.
+/// apart, or that what it is shown opens nothing. Older nodes know no greeting, and that this node is not
+/// confirmed there is told beside it.
 fn refusal(error: &crate::error::SyncError) -> Option<String> {
     match error {
         SyncError::Denied { why, .. } if why.contains("clocks") => Some(error.to_string()),
@@ -180,7 +180,7 @@ pub async fn list(context: &Sync, caller: &Caller) -> Result<PeerList, SyncError
     Ok(listed(context, views(context, peers).await))
 }
 
-/// The same for whoever asks them next anyway: none of them is asked whether it answers.
+/// The same for a caller that asks them next anyway: none of them is asked whether it answers.
 pub async fn known(context: &Sync, caller: &Caller) -> Result<PeerList, SyncError> {
     let peers = context.store.list_peers(&caller.owner).await?;
     let items = peers.into_iter().map(|peer| unasked(context, peer)).collect();
@@ -272,7 +272,7 @@ pub(crate) async fn holds(
     offer: &Offer,
     current: Option<RevisionId>,
 ) -> Result<(), SyncError> {
-    // Whoever was shown a part has all that there is of the whole for it.
+    // A peer that was shown a part has all that there is of the whole for it.
     let seen_of = |told: &Signed| if told.is_view() { told.parents.first().copied() } else { None };
     let held = current.and_then(|rev| offer.find(rev));
     match held.map(|held| seen_of(held).unwrap_or_else(|| held.id())) {

@@ -1,8 +1,8 @@
-//! Registers a peer, after asking whoever answers at its address who it is.
+//! Registers a peer, after asking the node that answers at its address who it is.
 //!
-//! The one idea: the key that it shows now is the one that it has for good. It may be given nothing
-//! until a person has compared the fingerprint: whoever answers proves only that its key signed what it says
-//! of itself, and that it is the node which is meant, a person finds out. What moves sessions besides, such as
+//! The one idea: the key that it shows now is the one that it has for good. It may be given nothing until a
+//! person has compared the fingerprint: the node that answers proves only that its key signed what it says of
+//! itself, and that it is the node which is meant, a person finds out. What moves sessions besides, such as
 //! an API key of the other node, may come later: an agent registers a node without one, and a person does the
 //! same with it. A person does so again when it has ended.
 
@@ -45,7 +45,7 @@ pub async fn register(
     let peer = note.end(&context.store, registered).await?;
     context.own.watches.peers_changed();
     if peer.credential.is_some() {
-        // It has heard the key already. Who shows it is to be known there by the time that somebody looks.
+        // It has heard the key already. This node is to be known there by the time that a person looks.
         match Remote::of(context, &peer).await {
             Ok(remote) => drop(remote.greet().await),
             Err(error) => tracing::debug!(peer = %peer.node, %error, "a peer was not greeted"),
@@ -75,7 +75,7 @@ async fn register_here(
     }
     let is_admin = caller.require(Scope::Admin).is_ok();
     let is_limited = request.limits.is_some();
-    // Whoever administers this machine may name what listens on it.
+    // An admin of this machine may name what listens on it.
     let reach = Reach { loopback: is_admin };
     let way = way(context, &mut request, reach)?;
     let stranger = Stranger::new(context, &way, reach);
@@ -110,7 +110,7 @@ fn way(context: &Sync, request: &mut RegisterPeer, reach: Reach) -> Result<PeerA
     })
 }
 
-/// Refuses whoever answers when it is another node than the one that is meant: before it hears a key.
+/// Refuses a node that is not the one that is meant: before it hears a key.
 fn expect(
     context: &Sync,
     request: &RegisterPeer,
@@ -185,15 +185,15 @@ fn check(request: &RegisterPeer) -> Result<(), SyncError> {
     Ok(())
 }
 
-/// Whether `peer` is a node that is known, with what this one did not have of it: it has only asked us
-/// so far, or an agent has registered it. What it had, whoever administers this node may replace.
+/// Whether `peer` is a node that is known, with what this one did not have of it: it has only asked us so
+/// far, or an agent has registered it. What it had, an admin of this node may replace.
 fn completes(known: &Peer, peer: &Peer, is_admin: bool) -> bool {
     let may = known.credential.is_none() || is_admin;
     known.node == peer.node && peer.credential.is_some() && may
 }
 
-/// Gives a peer that is known what opens it, and the name and the address that came with it. Nobody is
-/// trusted less than before, and more only by the fingerprint.
+/// Gives a peer that is known what opens it, and the name and the address that came with it. The peer is
+/// trusted no less than before, and more only by the fingerprint.
 async fn complete(context: &Sync, known: &Peer, peer: Peer) -> Result<Peer, SyncError> {
     let is_confirmed = peer.state == PeerState::Confirmed;
     let peer = Peer { api_key: known.api_key.clone(), ..peer };
@@ -207,7 +207,7 @@ async fn complete(context: &Sync, known: &Peer, peer: Peer) -> Result<Peer, Sync
 /// How long it may take to say so.
 const LIMIT: Duration = Duration::from_secs(15);
 
-/// A node that nobody has registered yet.
+/// A node that is not registered yet.
 pub(crate) struct Stranger<'a> {
     context: &'a Sync,
     way: &'a PeerAccess,
@@ -220,7 +220,7 @@ impl<'a> Stranger<'a> {
         Self { context, way, reach }
     }
 
-    /// Who answers to whoever asks. Nothing is shown but what gets through a tunnel.
+    /// Who answers, without a key. Nothing is shown but what gets through a tunnel.
     pub(crate) async fn identity(&self) -> Result<NodeIdentity, SyncError> {
         let http = client(&self.context.own.outbound, &self.way.url, self.reach).await?;
         let request = http.get(address(&self.way.url, &["health"])?).timeout(LIMIT);
@@ -231,7 +231,7 @@ impl<'a> Stranger<'a> {
         if !status.is_success() {
             return Err(self.refused(status, &body));
         }
-        // What else may listen there is nobody's to read.
+        // What else may listen there is not read.
         let why = || "GET /health does not tell who it is".to_owned();
         let health: Health = serde_json::from_slice(&body).map_err(|_| self.not_a_node(why()))?;
         verify_identity(&health.identity)
@@ -239,7 +239,7 @@ impl<'a> Stranger<'a> {
         Ok(health.identity)
     }
 
-    /// Its card, for whoever may talk to it.
+    /// Its card, for callers that may talk to it.
     pub(crate) async fn card(&self) -> Result<NodeCard, SyncError> {
         let shown = self.way.show().await?;
         let http = client(&self.context.own.outbound, &self.way.url, self.reach).await?;

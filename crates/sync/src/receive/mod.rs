@@ -2,7 +2,7 @@
 //!
 //! The one idea: first everything is checked, then the parts come and lie aside, and only when all of them
 //! are here one transaction makes the revisions visible. Until then nothing has changed, and what lies aside
-//! is not fetched again. Webhooks are told how the session stands then, beside how it stood before.
+//! is not fetched again. Webhooks hear how the session is then, beside how it was before.
 
 mod parts;
 
@@ -268,7 +268,7 @@ async fn free_name(
     Err(StoreError::NameTaken { name: name.to_string() }.into())
 }
 
-/// How a session stands here.
+/// How a session is here.
 struct Standing {
     row: Option<Session>,
     current: Option<RevisionId>,
@@ -285,7 +285,7 @@ impl Standing {
         })
     }
 
-    /// What happened since `before`. Of one that is gone nothing is told.
+    /// What happened since `before`. Of one that is gone nothing is said.
     fn since(&self, before: &Self) -> Vec<Event> {
         let mut events = Vec::new();
         if before.row.is_none() {

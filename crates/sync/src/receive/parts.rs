@@ -48,9 +48,9 @@ pub(super) fn check<'a>(context: &Sync, exchange: &'a Exchange) -> Result<Lists<
     Ok(lists)
 }
 
-/// Checks that parts make the state that their revision names by its checksum. Revisions with one
-/// checksum count as saying the same, so one that lies would take the place of another. No hash of
-/// a part says that: the list and the checksum are two claims of whoever signed the revision.
+/// Checks that parts make the state that their revision names by its checksum. Revisions with one checksum
+/// count as saying the same, so one that lies would take the place of another. No hash of a part says that:
+/// the list and the checksum are two claims of the node that signed the revision.
 pub(super) async fn check_states(
     context: &Sync,
     owner: &Owner,
@@ -107,7 +107,7 @@ pub(super) async fn parts_of(
     Err(SyncError::NoList { rev: revision.id() })
 }
 
-/// The parts that are here and damaged: whoever offers them has them whole.
+/// The parts that are here and damaged: the node that offers them has them whole.
 pub(super) async fn damaged(
     context: &Sync,
     owner: &Owner,
@@ -147,7 +147,7 @@ pub(super) async fn missing(
     Ok(wanted.into_values().collect())
 }
 
-/// What stands here in each place of the session.
+/// What is here in each place of the session.
 async fn places(
     context: &Sync,
     shelf: &Shelf,

@@ -239,7 +239,7 @@ impl Remote {
             Ok(Problem { code: ErrorCode::Unauthenticated, detail, hint, .. }) => {
                 self.way.not_let_in(detail, hint)
             }
-            // What to type there is known here. Whoever stands in between has no say in it.
+            // What to type there is known here. A proxy in between has no say in it.
             Ok(Problem { code: ErrorCode::PendingThere, .. }) => {
                 is_pending = true;
                 SyncError::PendingThere { name, next: confirms_there(&self.identity) }
@@ -251,7 +251,7 @@ impl Remote {
                 let why = hint.map_or(detail.clone(), |hint| format!("{detail}\n{hint}"));
                 SyncError::Denied { name, why }
             }
-            // A node says why; whatever says nothing and is not passing stands in front of it.
+            // A node says why; what says nothing and is not passing is in front of it.
             Err(_) if self.way.method == AuthMethod::Tunnel && !is_passing => {
                 self.way.not_through(format!("HTTP status {status}"))
             }
@@ -267,7 +267,7 @@ pub(super) struct FailedRequest {
     is_passing: bool,
     /// Whether the peer does not know who asks.
     is_unknown: bool,
-    /// Whether nobody has confirmed this node at the peer.
+    /// Whether this node is not confirmed at the peer.
     is_pending: bool,
 }
 
@@ -288,7 +288,7 @@ impl<E: Into<SyncError>> From<E> for FailedRequest {
 }
 
 /// How long a connection to a peer may take to open; one that opens in that time and is silent has shown that
-/// somebody is there.
+/// a node is there.
 pub(super) const CONNECT_LIMIT: Duration = Duration::from_millis(2500);
 /// How long nothing may come before a peer is asked whether it lives.
 const QUIET: Duration = Duration::from_millis(400);

@@ -1,8 +1,8 @@
 //! Speaks to a peer.
 //!
-//! The one idea: what goes out is sealed for the peer and signed by us, and what comes back is taken
-//! only when the peer's own key signed it as the answer to this request. Whatever stands between the
-//! two nodes can cut the line, and no more.
+//! The one idea: what goes out is sealed for the peer and signed by us, and what comes back is taken only
+//! when the peer's own key signed it as the answer to this request. What is between the two nodes can cut the
+//! line, and no more.
 //!
 //! Here is what can be asked and what messages are about; `ask` seals, signs, sends and verifies.
 
@@ -38,7 +38,8 @@ use url::Url;
 const HEALTH_LIMIT: Duration = Duration::from_secs(3);
 /// How long it may take to say whether it lets this node in.
 const GREETING_LIMIT: Duration = Duration::from_secs(5);
-/// How long it may take to list its sessions; shorter than whoever wants to compare them waits for this node.
+/// How long it may take to list its sessions; shorter than a client that wants to compare them waits for this
+/// node.
 const INDEX_LIMIT: Duration = Duration::from_secs(50);
 /// How long a node that waits for news is kept waiting. Shorter than what proxies usually allow.
 pub(super) const WAIT: Duration = Duration::from_secs(25);
@@ -114,8 +115,8 @@ impl Remote {
     }
 
     /// Says who asks, and hears with that whether this node is let in; what becomes of it is remembered for
-    /// whoever looks at the peer. It is no reason to hold that the peer does not answer: older nodes know no
-    /// greeting.
+    /// callers that look at the peer. It is no reason to hold that the peer does not answer: older nodes know
+    /// no greeting.
     pub(super) async fn greet(&self) -> Result<(), SyncError> {
         let path = ["sync", "greeting"];
         let ask = Ask::get(&path, Topic::GREETING, SMALL_MAX);
@@ -140,7 +141,7 @@ impl Remote {
         self.json(self.ask(ask).await?).await
     }
 
-    /// Its sessions, as soon as they are others than those that are `known`. It is asked once: whoever
+    /// Its sessions, as soon as they are others than those that are `known`. It is asked once: a task that
     /// waits for news asks again anyway, and wants to hear that it does not answer.
     pub(super) async fn next_index(
         &self,
