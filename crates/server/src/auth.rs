@@ -24,7 +24,7 @@ use baton_sync::peers::CLIENT;
 use sha2::{Digest, Sha256};
 use std::io::ErrorKind;
 
-/// Whoever has a key, whatever it allows: the type of a handler's argument.
+/// A caller with a key, whatever it allows: the type of a handler's argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known(pub Caller);
 
@@ -114,8 +114,8 @@ pub(crate) fn refuse(parts: &Parts, context: &Context, error: NodeError) -> Node
     attempt(parts, context).err().unwrap_or(error)
 }
 
-/// Counts that somebody without a good key tries something, before it is looked at; fails when their address
-/// tried too often. [`Rates::refund`](baton_net::rates::Rates::refund) forgets one that was good.
+/// Counts a try of a caller without a good key, before it is looked at; fails when its address tried too
+/// often. [`Rates::refund`](baton_net::rates::Rates::refund) forgets one that was good.
 pub(crate) fn attempt(parts: &Parts, context: &Context) -> Result<(), NodeError> {
     let noted = match parts.extensions.get::<Peer>() {
         Some(Peer(address)) => context.rates.refused(*address),
@@ -271,9 +271,10 @@ pub enum LocalKeyError {
     Store(#[from] StoreError),
 }
 
-/// Sees to it that `admin.key` opens this node, so that commands on this machine just work. Whoever can read it
-/// may do everything, and needs to be able to read the data folder for it, which holds the same secrets. A key that was revoked, or that another database
-/// made, is replaced. A node that shares its database with others, `shared_by`, has a key of its own.
+/// Sees to it that `admin.key` opens this node, so that commands on this machine just work. Its reader may do
+/// everything, and needs to be able to read the data folder for it, which holds the same secrets. A key that
+/// was revoked, or that another database made, is replaced. A node that shares its database with others,
+/// `shared_by`, has a key of its own.
 pub async fn ensure_local_key(
     store: &Store,
     data: &DataFolder,

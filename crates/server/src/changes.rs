@@ -1,7 +1,7 @@
 //! That something changed, for a caller who follows the node: its sessions, and the tabs that it can look into.
 //!
-//! The one idea: it is told *that*, and whoever wants to know *what* asks for the list. So a follower who is
-//! slow misses nothing but hints that came together, and nothing is kept for anybody.
+//! The one idea: the node says *that*, and a client that wants to know *what* asks for the list. So a slow
+//! follower misses nothing but hints that came together, and nothing is queued.
 
 use crate::context::Context;
 use crate::error::NodeError;
@@ -17,13 +17,13 @@ use tokio::time::{sleep, timeout};
 
 /// How long changes that come together are waited for.
 const TOGETHER: Duration = Duration::from_millis(100);
-/// How often it is looked for what nobody here tells, and whether the caller's key was revoked.
+/// How often it is looked for what no event here tells, and whether the caller's key was revoked.
 const LOOK_PAUSE: Duration = Duration::from_secs(5);
 
 /// What changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// The list of the caller's sessions, or how one of them stands.
+    /// The list of the caller's sessions, or the state of one of them.
     Sessions,
     /// The tabs that the caller can look into.
     Tabs,
@@ -36,9 +36,9 @@ pub(crate) struct Followed {
     sessions: broadcast::Receiver<SessionId>,
     tabs: watch::Receiver<()>,
     seen: ListState,
-    /// What is to be told yet.
+    /// What is to be sent yet.
     untold: VecDeque<Change>,
-    /// A node to which somebody listens is of use.
+    /// A node that a client follows is in use.
     _in_use: Request,
 }
 
@@ -49,7 +49,7 @@ struct ListState {
     tabs: Vec<DebugTab>,
 }
 
-/// Follows the node: what changes from now on is told.
+/// Follows the node: what changes from now on is sent.
 pub(crate) async fn follow(context: &Context, caller: &Caller) -> Result<Followed, NodeError> {
     Ok(Followed {
         sessions: context.store.listen(),

@@ -42,7 +42,7 @@ pub struct Context {
     pub(crate) browsers: Browsers,
     /// Those of an operation on upstream services.
     pub front: Front,
-    /// How often somebody asked.
+    /// How often callers asked.
     pub rates: Rates,
     /// What bodies of requests and answers hold.
     pub(crate) freight: Freight,
@@ -66,7 +66,7 @@ pub struct ContextParts {
     pub relay: Relay,
     /// With what the tokens of debug tabs are signed.
     pub debug_secret: DebugSecret,
-    /// What stands behind this node's proxy.
+    /// What is behind this node's proxy.
     pub services: UpstreamServices,
     /// What the settings say of the proxy.
     pub proxy_settings: ProxySettings,
@@ -86,9 +86,9 @@ pub struct ContextParts {
     pub outbound: Outbound,
     /// Which tokens open this node to others; none takes no tokens.
     pub oidc: Option<OidcSettings>,
-    /// Who is told of sessions that come from elsewhere.
+    /// Which programs hear of sessions that come from elsewhere.
     pub webhooks: Vec<WebhookSettings>,
-    /// How often somebody may ask.
+    /// How often a caller may ask.
     pub rates: Rates,
     /// What bodies of requests and answers hold.
     pub(crate) freight: Freight,

@@ -1,8 +1,8 @@
 //! How a node ends: by itself when it has long been of no use, and in phases that each have their time.
 //!
-//! The one idea: whoever asked a node to end kills it when that takes too long (systemd does after 90 s), and
-//! then what was not done is lost. So there is one time for all of it. Each phase has a share that the
-//! phases before it cannot use up, and what they leave as well.
+//! The one idea: a supervisor that asked a node to end kills it when that takes too long (systemd does after
+//! 90 s), and then what was not done is lost. So there is one time for all of it. Each phase has a share that
+//! the phases before it cannot use up, and what they leave as well.
 
 use crate::context::Context;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub(crate) const DATABASE: Duration = Duration::from_secs(5);
 /// How long the rest of a program may take to let go of what it did, after a node has ended in it.
 pub const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// After what time a node that was asked to end is killed where nobody says anything else
+/// After what time a node that was asked to end is killed where no setting says otherwise
 /// (`DefaultTimeoutStopSec`, `systemd-system.conf(5)`).
 const KILLED_AFTER: Duration = Duration::from_secs(90);
 /// All of it.

@@ -61,7 +61,7 @@ pub enum NodeError {
         /// What the peer is called.
         peer: String,
     },
-    /// Somebody asked too often.
+    /// The caller asked too often.
     #[error("expected at most {limit} {what} a minute, found more")]
     TooManyRequests {
         /// What there were too many of.

@@ -43,8 +43,8 @@ pub struct HttpConfig {
     pub body_bytes: usize,
 }
 
-/// The address of the caller. Behind a proxy every connection is the proxy's; it names the caller at the end of
-/// the header `X-Forwarded-For`. What stands before that, a caller could have written.
+/// The address of the caller. Behind a proxy every connection is the proxy's; it names the caller at the end
+/// of the header `X-Forwarded-For`. What precedes that, a caller could have written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer(pub(crate) IpAddr);
 
@@ -73,7 +73,7 @@ struct Names {
     hosts: Vec<String>,
     /// Under every port.
     bare: Vec<String>,
-    /// What stands before the name of the host in our own origins.
+    /// What precedes the name of the host in our own origins.
     schemes: &'static [&'static str],
 }
 
@@ -148,8 +148,8 @@ impl Names {
             || self.is_bare(split_port(host).0)
     }
 
-    /// A page is ours under a name that stands for every port only where it asks itself: another
-    /// port of the same machine is somebody else's.
+    /// A page is ours under a name that counts for every port only where it asks itself: another port of the
+    /// same machine belongs to another program.
     fn is_our_page(&self, host: &str, asked: &[String]) -> bool {
         self.hosts.iter().any(|ours| ours.eq_ignore_ascii_case(host))
             || self.is_bare(host)
@@ -241,7 +241,7 @@ impl IntoResponse for Refusal {
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
         }
         if let Some(wait) = self.retry_after {
-            // Whole seconds, so that whoever waits as long as told is not refused again.
+            // Whole seconds, so that a caller that waits that long is not refused again.
             let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }

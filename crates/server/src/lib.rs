@@ -1,10 +1,10 @@
 //! The service's doors: who asks, what they may do, and the wiring of all that answers.
 //!
-//! The one idea: an operation takes what it needs and plain data, and returns plain data; a door only translates.
-//! So every door of one operation behaves alike. [`http`] and [`mcp`] are the doors, [`ingress`] is what they share,
-//! and [`auth`] says who asks. [`config`] reads what the node is told, [`context`] is what the doors hand to
-//! operations, [`error`] how one fails, and [`serve`](mod@serve) the node's life in steps, with its
-//! [`metrics`]. [`looking`] asks what tabs did, and [`inspect`] looks at a node that does not run.
+//! The one idea: an operation takes what it needs and plain data, and returns plain data; a door only
+//! translates. So every door of one operation behaves alike. [`http`] and [`mcp`] are the doors, [`ingress`]
+//! is what they share, and [`auth`] says who asks. [`config`] reads the settings, [`context`] is what the
+//! doors hand to operations, [`error`] how one fails, and [`serve`](mod@serve) the node's life in steps, with
+//! its [`metrics`]. [`looking`] asks what tabs did, and [`inspect`] looks at a node that does not run.
 
 pub mod auth;
 mod changes;

@@ -58,8 +58,8 @@ pub fn install() -> PrometheusHandle {
     RECORDER.get_or_init(install).clone()
 }
 
-/// Serves `/metrics` at `address` until `shutdown`, to whoever means this machine, or one of `hosts`: a page
-/// that points a name of its own here reads nothing.
+/// Serves `/metrics` at `address` until `shutdown`, to requests that name this machine, or one of `hosts`: a
+/// page that points a name of its own here reads nothing.
 pub async fn serve(
     address: SocketAddr,
     hosts: Vec<String>,

@@ -169,9 +169,9 @@ impl Parked {
 pub(crate) struct Seats(Arc<Mutex<HashMap<String, Taken>>>);
 
 struct Taken {
-    /// Tells whoever sits there to leave.
+    /// Tells the browser that has the place to leave.
     leave: CancellationToken,
-    /// Held by whoever sits there.
+    /// Held by the browser that has the place.
     chair: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -184,7 +184,7 @@ pub(crate) struct Seat {
 }
 
 impl Seats {
-    /// Takes the place of the browser with this key, once whoever sits there has left.
+    /// Takes the place of the browser with this key, once the connection that has it has left.
     pub(crate) async fn sit(&self, key: &str) -> Seat {
         let leave = CancellationToken::new();
         let chair = {

@@ -255,7 +255,7 @@ pub fn debug_secret(
     }
 }
 
-/// What a proxy stands in front of.
+/// What a proxy is in front of.
 struct Front<'a> {
     services: &'a UpstreamServices,
     secret: &'a DebugSecret,

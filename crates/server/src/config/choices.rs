@@ -113,7 +113,7 @@ pub struct Choices {
     pub requests_per_minute: Option<u32>,
     /// How many requests without a good key one address may make in a minute.
     pub refused_keys_per_minute: Option<u32>,
-    /// What stands in front of upstream services, and which these are.
+    /// The proxy in front of upstream services, and which these are.
     pub proxy: ProxyChoices,
     /// See [`Config::sandboxes`](super::Config::sandboxes).
     pub sandboxes: Option<SandboxSettings>,

@@ -30,7 +30,7 @@ pub struct AgentTexts {
     pub name: String,
     /// A program and its arguments.
     pub command: Vec<String>,
-    /// How it is told what to do: `argument`, `stdin` or `file`.
+    /// How it gets its task: `argument`, `stdin` or `file`.
     pub prompt: Option<String>,
     /// What is in its sandbox: one of `[[sandboxes.flavors]]`.
     pub flavor: Option<String>,

@@ -1,8 +1,7 @@
 //! The configuration of a node: what was typed becomes what it means.
 //!
-//! A setting is looked for in the flags, then in the environment, then in the file; what none of
-//! them says has the default that stands here. Each source is checked by itself, so that an error
-//! names the place to mend.
+//! A setting is looked for in the flags, then in the environment, then in the file; what none of them says
+//! has the default that is here. Each source is checked by itself, so that an error names the place to mend.
 
 mod choices;
 mod gateway;
@@ -56,12 +55,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Where a node listens unless told otherwise.
+/// Where a node listens by default.
 pub const DEFAULT_LISTEN: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 7420);
-/// How long a lease lasts unless told otherwise.
+/// How long a lease lasts by default.
 pub const DEFAULT_LEASE: Duration = Duration::from_secs(30);
-/// The largest body that a node takes unless told otherwise: 1 MiB.
+/// The largest body that a node takes by default: 1 MiB.
 pub const DEFAULT_BODY_BYTES: usize = 1 << 20;
 
 /// Everything that a node is given.
@@ -81,9 +80,9 @@ pub struct Config {
     pub outbound: Outbound,
     /// Which tokens open this node to others; none takes no tokens.
     pub oidc: Option<OidcSettings>,
-    /// Who is told of sessions that come from elsewhere.
+    /// Which programs hear of sessions that come from elsewhere.
     pub webhooks: Vec<WebhookSettings>,
-    /// How often somebody may ask.
+    /// How often a caller may ask.
     pub rates: RateLimits,
     /// Its database.
     pub database: DatabaseUrl,
@@ -118,7 +117,7 @@ pub struct Config {
     pub changes: Option<watch::Receiver<RecoverySettings>>,
     /// The folder of the board that agents share; none means that there is no board.
     pub board: Option<PathBuf>,
-    /// What stands in front of upstream services.
+    /// The proxy in front of upstream services.
     pub proxy: ProxySettings,
     /// What other programs share that sign or check the tokens of pages; none means that this data folder
     /// has a secret of its own.

@@ -23,7 +23,7 @@ pub fn detect_node_type(environment: &BTreeMap<String, String>) -> NodeType {
     if PLATFORMS.iter().any(set) { NodeType::Cloud } else { NodeType::Hosted }
 }
 
-/// What a node calls itself unless told otherwise: as its host is called.
+/// What a node calls itself by default: as its host is called.
 pub(super) fn default_name() -> String {
     let host = rustix::system::uname();
     let host = host.nodename().to_string_lossy();

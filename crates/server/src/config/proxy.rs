@@ -1,4 +1,4 @@
-//! `[proxy]` and `[[cocoons]]`: what stands in front of services, and which services these are.
+//! `[proxy]` and `[[cocoons]]`: the proxy in front of services, and which services these are.
 //!
 //! What `[proxy.browser_debug]` says holds for every upstream service that does not say otherwise.
 
@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// How long an upstream service may take until its answer begins, unless told otherwise.
+/// How long an upstream service may take until its answer begins, by default.
 const FIRST_BYTE: Duration = Duration::from_mins(1);
 
 /// What one source chose of it.

@@ -92,7 +92,7 @@ pub struct SyncTexts {
     pub staged_bytes: Option<i64>,
     /// The folder in which shared sessions lie as files; a relative one is in the data folder.
     pub directory: Option<PathBuf>,
-    /// Whether what they hold stands there in the clear too.
+    /// Whether what they hold is there in the clear too.
     #[serde(rename = "directory_plain")]
     pub directory_plain: Option<bool>,
     /// Bytes a second that go to a peer and come from it; 0 means as fast as it goes.
@@ -259,7 +259,7 @@ impl Settings {
             let line = text.bytes().take(start).filter(|byte| *byte == b'\n').count() + 1;
             // The error's own display shows the line, which may hold a password.
             let message = error.message().replace('\n', ", ");
-            // Whoever writes a file need not know our types.
+            // The writer of a file need not know our types.
             let message = message.replace("expected i64", "expected a whole number");
             let message = message.replace("expected a sequence", "expected a list");
             ConfigError::NotUnderstood { path: path.to_owned(), line, message }

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-/// A setting that makes no sense; the text says where it stands.
+/// A setting that makes no sense; the text says where it is.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
@@ -82,7 +82,7 @@ pub(super) fn number<T: TryFrom<i64>>(
     fits.map(Some).ok_or_else(|| invalid(origin, key, expected(), value))
 }
 
-/// A value that makes no sense to whoever is told it.
+/// A value that makes no sense to what gets it.
 pub(super) fn refused(origin: &str, why: Invalid) -> ConfigError {
     invalid(origin, why.field, why.expected, why.found)
 }

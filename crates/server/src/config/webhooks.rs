@@ -1,4 +1,4 @@
-//! `[[webhooks]]`: who is told of sessions that come from elsewhere.
+//! `[[webhooks]]`: which programs hear of sessions that come from elsewhere.
 
 use super::values::{ConfigError, invalid};
 use baton_session::Owner;
@@ -15,13 +15,13 @@ const MOST: usize = 16;
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub struct WebhookTexts {
-    /// Where it is told.
+    /// Where messages go.
     pub url: String,
     /// What messages are signed with.
     pub secret: Option<String>,
-    /// The file in which that stands.
+    /// The file that holds it.
     pub secret_file: Option<PathBuf>,
-    /// Of what it is told; left out, of everything.
+    /// Of what it hears; left out, of everything.
     pub events: Option<Vec<String>>,
     /// Of whose sessions; left out, of those of who runs the node.
     pub owner: Option<String>,

@@ -1,7 +1,7 @@
 //! The door of other tools to a session's browser: the Chrome `DevTools` Protocol over WebSocket.
 //!
-//! Whoever sends headers comes with a key, as often as they like, at an address that stays. Others
-//! come with a ticket in the address.
+//! A client that sends headers comes with a key, as often as it likes, at an address that stays. Others come
+//! with a ticket in the address.
 
 use super::request::{Here, Json, Path, Query, shake_hands};
 use crate::auth::{Drive, count, refuse, show};

@@ -1,13 +1,13 @@
-//! Compression: of answers, for whoever says that they take it, and of bodies that may be long. The page
+//! Compression: of answers, for clients that say that they take it, and of bodies that may be long. The page
 //! of routes says where.
 //!
-//! What was considered is that the length of a compressed answer tells how much of it is there twice.
-//! Who reads along and may also write into it, guess by guess, learns a secret that stands in it
-//! ([BREACH](https://www.breachattack.com)). In a session they do stand side by side: a page that
-//! somebody visits chooses its title and writes into its storage whatever it likes, and next to it lie
-//! the logins of all others, and addresses with tokens in them. So nothing that shows what a session
-//! holds is compressed, nor what gives out keys and tickets: only lists, which hold names, times, sizes
-//! and hashes, and the document of the API.
+//! What was considered is that the length of a compressed answer tells how much of it is there twice. Who
+//! reads along and may also write into it, guess by guess, learns a secret that is in it
+//! ([BREACH](https://www.breachattack.com)). In a session they are side by side: a page that a person visits
+//! chooses its title and writes into its storage whatever it likes, and next to it lie the logins of all
+//! others, and addresses with tokens in them. So nothing that shows what a session holds is compressed, nor
+//! what gives out keys and tickets: only lists, which hold names, times, sizes and hashes, and the document
+//! of the API.
 //!
 //! Answers between nodes are sealed and signed as they are; what is in them was compressed before.
 

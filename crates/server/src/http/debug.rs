@@ -134,7 +134,7 @@ pub(super) async fn exchange(
     request: Request,
 ) -> Result<impl IntoResponse, Refusal> {
     let (parts, body) = request.into_parts();
-    // Every try is counted before it is looked at: nobody tries all codes.
+    // Every try is counted before it is looked at: a guesser cannot try all codes.
     attempt(&parts, &context)?;
     let request = Request::from_parts(parts.clone(), body);
     let Json(ExchangePairing { code, browser_id }) = Json::from_request(request, &context).await?;

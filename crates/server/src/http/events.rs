@@ -1,4 +1,4 @@
-//! What changes at the node, as server-sent events for whoever follows it.
+//! What changes at the node, as server-sent events for clients that follow it.
 
 use super::request::Query;
 use super::signed_peer::SignedPeer;

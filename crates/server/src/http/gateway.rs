@@ -99,7 +99,7 @@ fn piece<T: Serialize>(piece: &T) -> Event {
     Event::default().json_data(piece).unwrap_or_default()
 }
 
-/// What stands before the addresses of the protocol: their errors have its shape.
+/// What precedes the addresses of the protocol: their errors have its shape.
 const PREFIX: &str = "/v1/";
 /// Where agents are asked: for as long as their caller listens, and no longer.
 const COMPLETIONS: &str = "/v1/chat/completions";
@@ -116,8 +116,8 @@ pub(super) fn is_spoken(path: &str) -> bool {
     path.starts_with(PREFIX)
 }
 
-/// An error in the protocol's shape. What failed is not tried again by itself: an agent may have done
-/// half of what it was told.
+/// An error in the protocol's shape. What failed is not tried again by itself: an agent may have done half of
+/// its task.
 pub(super) fn openai_error(problem: &Problem) -> Response {
     let headers = [
         (CONTENT_TYPE, HeaderValue::from_static("application/json")),

@@ -72,7 +72,7 @@ async fn write_problem(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let status = response.status();
     let is_error = status.is_client_error() || status.is_server_error();
-    // Whoever read the body knows only that it broke off.
+    // The reader of the body knows only that it broke off.
     if let Some(trouble) = visit.and_then(|visit| visit.trouble()).filter(|_| is_error) {
         response.extensions_mut().remove::<OwnBody>();
         response.extensions_mut().insert(problem_of_trouble(trouble));
@@ -133,12 +133,12 @@ fn problem_of_status(status: StatusCode) -> Problem {
     Problem::new(code, detail)
 }
 
-/// Counts requests, and notes that somebody uses this node.
+/// Counts requests, and notes that this node is in use.
 async fn observe(State(context): State<Context>, request: Request, next: Next) -> Response {
     let begun = Instant::now();
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let route = route.unwrap_or_else(|| "none".to_owned());
-    // Whoever only asks whether the node lives does not use it.
+    // A caller that only asks whether the node lives does not use it.
     let _in_use =
         (!matches!(route.as_str(), "/health" | "/ready")).then(|| context.activity.start_request());
     let method = request.method().clone();
@@ -147,7 +147,7 @@ async fn observe(State(context): State<Context>, request: Request, next: Next) -
     response
 }
 
-/// An answer has its time, but for those that take as long as somebody listens.
+/// An answer has its time, but for those that take as long as a client listens.
 async fn limit(request: Request, next: Next) -> Response {
     if is_listened_to(request.uri().path()) {
         return next.run(request).await;
@@ -156,8 +156,8 @@ async fn limit(request: Request, next: Next) -> Response {
     answer.unwrap_or_else(|_| StatusCode::GATEWAY_TIMEOUT.into_response())
 }
 
-/// What was begun is finished, also when the caller leaves or the limit passes: half an open or
-/// half a close would leave a browser that nobody knows of.
+/// What was begun is finished, also when the caller leaves or the limit passes: half an open or half a close
+/// would leave an unknown browser.
 async fn finish(State(context): State<Context>, request: Request, next: Next) -> Response {
     if is_listened_to(request.uri().path()) {
         return next.run(request).await;
@@ -185,8 +185,8 @@ async fn no_method(request: Request) -> Refusal {
 
 /// The layer: what a known key was refused below `/sync/` is noted, when no operation has noted it.
 ///
-/// An id that is none, parts that are not what they are said to be, a body that is too large: whoever sends
-/// such a thing to a node that others trust is to be found in its audit log.
+/// An id that is none, parts that are not what they are said to be, a body that is too large: a caller that
+/// sends such a thing to a node that others trust is to be found in its audit log.
 async fn note_refusals(State(context): State<Context>, request: Request, next: Next) -> Response {
     if !request.uri().path().starts_with("/sync/") {
         return next.run(request).await;
@@ -203,8 +203,8 @@ async fn note_refusals(State(context): State<Context>, request: Request, next: N
     response
 }
 
-/// Whether something is wrong with what was sent. That something is not there, is not so any more or is
-/// asked too often says nothing of whoever asks, and would only fill the log.
+/// Whether something is wrong with what was sent. That something is not there, is not so any more or is asked
+/// too often says nothing of the caller, and would only fill the log.
 fn is_noted(code: ErrorCode) -> bool {
     matches!(
         code,

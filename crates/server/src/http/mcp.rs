@@ -1,7 +1,7 @@
 //! The MCP door over HTTP ("Streamable HTTP"), for the tools in [`mcp`](crate::mcp).
 //!
-//! Keys, Host and Origin are checked as at every other door. A client of an older protocol has a
-//! session of the protocol, which answers nobody else's key.
+//! Keys, Host and Origin are checked as at every other door. A client of an older protocol has a session of
+//! the protocol, which answers no other key.
 
 use super::layers::OwnBody;
 use super::request::Query;

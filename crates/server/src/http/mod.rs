@@ -1,7 +1,7 @@
 //! The HTTP door: the whole API on one page.
 //!
 //! The one idea: a route and its line in `openapi.json` are declared together, in `router`, so neither can be
-//! there without the other. What surrounds every request stands in `layers`.
+//! there without the other. What surrounds every request is in `layers`.
 
 mod cdp;
 mod compression;

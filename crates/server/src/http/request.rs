@@ -25,8 +25,8 @@ use url::Url;
 /// What `curl -d` says of a body.
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// A JSON body. It may be sent without a word of what it is, or with the one that `curl -d` says unasked:
-/// whoever asks shows a key in a header, which no form of a page can.
+/// A JSON body. It may be sent without a word of what it is, or with the one that `curl -d` says unasked: a
+/// caller shows a key in a header, which no form of a page can.
 pub(super) struct Json<T>(pub(super) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
@@ -84,7 +84,7 @@ impl From<PathRejection> for Refusal {
     }
 }
 
-/// What stands behind the general words with which a rejection begins.
+/// What follows the general words with which a rejection begins.
 fn why(text: &str) -> &str {
     text.split_once(": ").map_or(text, |(_, why)| why)
 }
@@ -95,7 +95,7 @@ fn lower(text: &str) -> String {
     letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// What stands before the host of a `WebSocket`'s address; none when a proxy decides it.
+/// What precedes the host of a `WebSocket`'s address; none when a proxy decides it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scheme(Option<&'static str>);
 
@@ -124,7 +124,7 @@ impl Here {
 }
 
 impl Here {
-    /// Where browsers and whoever looks into them connect.
+    /// Where browsers and the clients that look into them connect.
     pub(super) fn signaling(&self) -> Url {
         let mut url = self.0.clone();
         url.set_path("/api/signaling/ws");

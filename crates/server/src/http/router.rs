@@ -24,7 +24,7 @@ use utoipa_axum::routes;
 
 /// The largest body of a message between nodes: parts, or lists of parts.
 const PARCELS_LIMIT: usize = 160 << 20;
-/// The largest body of whoever pairs a browser, and has shown nothing yet: a code and an id.
+/// The largest body of a caller that pairs a browser, and has shown nothing yet: a code and an id.
 const PAIRING_LIMIT: usize = 512;
 
 /// Every route of a node.

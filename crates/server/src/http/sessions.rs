@@ -249,7 +249,7 @@ pub(super) async fn icon(
     Ok(picture(sessions::icon(&context, &caller.owner, &id).await?))
 }
 
-/// A PNG that nobody keeps or takes for anything else.
+/// A PNG that is not kept, nor taken for anything else.
 pub(super) fn picture(png: Vec<u8>) -> impl IntoResponse {
     let headers = [
         (header::CONTENT_TYPE, "image/png"),

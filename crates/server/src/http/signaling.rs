@@ -1,4 +1,4 @@
-//! The relay over `WebSocket`: browsers tell of their tabs, and whoever looks in asks.
+//! The relay over `WebSocket`: browsers tell of their tabs, and clients that look in ask.
 //!
 //! Who comes with a key looks in; who comes with a ticket, as a subprotocol, is a paired browser: what
 //! runs in browsers cannot send headers along. A browser is let in before its ticket is looked at, and
@@ -89,7 +89,7 @@ async fn serve(
     caller: Option<Caller>,
     visit: Option<Visit>,
 ) {
-    // A node into whose tabs somebody looks is of use.
+    // A node into whose tabs a client looks is in use.
     let _in_use = context.activity.start_request();
     let stream = match upgrade.await {
         Ok(stream) => TokioIo::new(stream),
@@ -124,14 +124,14 @@ const SILENCE: Duration = Duration::from_mins(1);
 const SEND_LIMIT: Duration = Duration::from_secs(10);
 /// How often it is looked whether the key was revoked.
 const LOOK_PAUSE: Duration = Duration::from_secs(5);
-/// How many messages that nobody understands end a connection.
+/// How many messages that make no sense end a connection.
 const MISUNDERSTOOD: u32 = 100;
 
 /// Who is at the other side.
 enum Side {
     /// A paired browser, which tells.
     Browser(BrowserLink),
-    /// Somebody who looks in, and asks.
+    /// A client that looks in, and asks.
     Client(Context, Caller),
 }
 
@@ -233,7 +233,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 async fn close(socket: &mut Socket, end: LinkEnd) {
     let frame = CloseFrame { code: end.code().into(), reason: end.reason().into() };
     let farewell = async {
-        // Whoever left needs no farewell.
+        // A client that left needs no farewell.
         if socket.close(Some(frame)).await.is_ok() {
             while let Some(Ok(_)) = socket.next().await {}
         }

@@ -1,7 +1,7 @@
 //! Messages between nodes: opened on the way in, sealed and signed on the way out.
 //!
-//! The one idea: an API key or a token says who may talk, the signature who talks, and the seal keeps whatever
-//! stands in between from reading along. A handler is given what was said once all three are checked.
+//! The one idea: an API key or a token says who may talk, the signature who talks, and the seal keeps what is
+//! in between from reading along. A handler is given what was said once all three are checked.
 
 use crate::auth::MayTalk;
 use crate::context::Context;
@@ -66,7 +66,7 @@ impl FromRequest<Context> for SignedPeer {
         let mut may_have = false;
         if let Some(session) = session_of(&mut parts).await {
             may_have = peers::may_have(context, &peer, session).await?;
-            // A session that it is not given is not told of, however often it asks.
+            // A session that it is not given is not shown, however often it asks.
             let view = &peer.limits.give;
             if may_have || is_seen(context, &peer.owner, session, view).await? {
                 peers::may_hold(context, &peer, session).await?;

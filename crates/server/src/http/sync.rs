@@ -1,4 +1,5 @@
-//! Carry over HTTP: what is saved, the peers it moves to and from, and session files for whoever is no node.
+//! Carry over HTTP: what is saved, the peers it moves to and from, and session files for callers that are no
+//! nodes.
 //!
 //! `{peer}` is a node's id, a unique prefix of one, or a peer's name.
 

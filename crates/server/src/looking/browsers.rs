@@ -1,9 +1,8 @@
 //! A person's browsers: they are paired once, and tell of the tabs that show pages of upstream services.
 //!
-//! The one idea: a browser gets a key that may tell and nothing else. A code that a person types pays for
-//! it, and a ticket that opens one connection is bought with it, so that the key never stands in an
-//! address or in a header that others log. Every message of a connected browser has a defined answer, or needs
-//! none.
+//! The one idea: a browser gets a key that may tell and nothing else. A code that a person types pays for it,
+//! and a ticket that opens one connection is bought with it, so that the key is never in an address or in a
+//! header that others log. Every message of a connected browser has a defined answer, or needs none.
 
 use crate::context::Context;
 use crate::error::NodeError;
@@ -170,8 +169,8 @@ impl BrowserLink {
             Ok(_) => return Err(TokenError::OtherBrowser.into()),
             Err(TokenError::Audience { .. }) => {
                 let add = |page: &PageToken| {
-                    // To somebody else's upstream service the answer is as to a forged one: nobody learns
-                    // that it is there.
+                    // For an upstream service of another owner the answer is as for a forged one: the caller
+                    // does not learn that it is there.
                     if page.owner != self.caller.owner {
                         return Err(Refused::from(TokenError::Forged));
                     }
@@ -264,7 +263,7 @@ impl Drop for BrowserLink {
     }
 }
 
-/// Why a tab is not taken, as its browser is told.
+/// Why a tab is not taken, as its browser hears it.
 struct Refused {
     code: DebugErrorCode,
     message: String,

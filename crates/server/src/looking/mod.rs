@@ -1,7 +1,7 @@
 //! Looking in: the operations of those who ask what tabs did, and the browsers of people that tell it.
 //!
-//! The one idea: what is kept of a tab, and how it is found again, is `baton-debug`'s; here stands who may ask,
-//! what of it is noted, and who may tell.
+//! The one idea: what is kept of a tab, and how it is found again, is `baton-debug`'s; here it says who may
+//! ask, what of it is noted, and who may tell.
 
 mod browsers;
 mod tabs;

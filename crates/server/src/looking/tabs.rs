@@ -89,7 +89,7 @@ struct View<'a> {
 
 impl View<'_> {
     /// What is found, if the caller may see it. An answer with secrets is noted first, unless there is
-    /// nothing in it: whoever follows a tab in which nothing happens gets many of those.
+    /// nothing in it: a follower of a tab in which nothing happens gets many of those.
     async fn of<T>(
         &self,
         what: &str,

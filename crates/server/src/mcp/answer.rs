@@ -32,7 +32,7 @@ pub(super) enum Failure {
     Node(Box<NodeError>),
     /// The arguments cannot be read.
     Arguments(String),
-    /// Nobody said which session, and it cannot be guessed.
+    /// The call names no session, and it cannot be guessed.
     Which {
         /// What was found instead of one.
         found: String,
@@ -54,7 +54,7 @@ pub(super) enum Failure {
         /// What was to be done.
         what: String,
     },
-    /// Nobody can be asked.
+    /// No person can be asked.
     NobodyToAsk {
         /// What was to be done.
         what: String,

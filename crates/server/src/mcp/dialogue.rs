@@ -1,4 +1,4 @@
-//! What is said between a tool at work and its client: a person is asked, and told that long work goes on.
+//! What is said between a tool at work and its client: a person is asked, and hears that long work goes on.
 //!
 //! A person is asked before something that cannot be taken back, or that lets a login leave. Older protocols send
 //! the client a request of ours in the middle of the call; 2026-07-28 answers the call with what is to be asked,
@@ -25,9 +25,9 @@ const LIMIT: Duration = Duration::from_secs(90);
 
 /// How a person is asked.
 pub(super) enum Confirm {
-    /// Not at all: whoever set this client up agreed beforehand.
+    /// Not at all: the person who set this client up agreed beforehand.
     Agreed,
-    /// Nobody can be asked.
+    /// No person can be asked.
     Nobody,
     /// By a request to the client, in the middle of the call.
     Request(Peer<RoleServer>),

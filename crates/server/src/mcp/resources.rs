@@ -98,7 +98,7 @@ pub(super) async fn read(
         Some(reference) => (reference, true),
         None => (rest, false),
     };
-    // Whoever fills the template in escapes what is no plain ASCII.
+    // The client that fills the template in escapes what is no plain ASCII.
     let reference = percent_decode_str(reference).decode_utf8().map_err(|_| unknown())?;
     let view = match sessions::show(context, &caller.owner, &reference).await {
         Ok(view) => view,
@@ -139,8 +139,8 @@ pub(super) fn offered() -> SubscriptionFilter {
     SubscriptionFilter::builder().resource_subscription(BOARD).build()
 }
 
-/// Tells a client of the newest protocol of changes, until it leaves or the node ends. It was told that
-/// it is heard before we looked, so the first look is told as well: something may have changed between.
+/// Tells a client of the newest protocol of changes, until it leaves or the node ends. It heard that it is
+/// subscribed before we looked, so the first look is sent as well: something may have changed between.
 pub(super) async fn listen(
     context: &Context,
     caller: &Caller,

@@ -1,7 +1,7 @@
 //! The sandbox tools: isolated workspaces that start logged in.
 //!
-//! What a command writes is told up to a bound: its beginning and its end. The doc comments of the structs are
-//! what a model reads.
+//! What a command writes is shown up to a bound: its beginning and its end. The doc comments of the structs
+//! are what a model reads.
 
 #![expect(clippy::doc_markdown, reason = "models read these texts, not rustdoc")]
 

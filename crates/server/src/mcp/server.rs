@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 use utoipa::IntoParams;
 
-/// What a model is told of Baton as a whole.
+/// What a model hears of Baton as a whole.
 const INSTRUCTIONS: &str = "\
 Baton keeps browser logins alive. Before you log in anywhere, call list_sessions: if a session for the \
 site exists, session_resume it when it is not active, and you are logged in. Else session_open one, log \
@@ -92,7 +92,7 @@ impl FromStr for Toolset {
 pub(crate) struct Wishes {
     /// Toolsets, with commas between them; all when left out.
     toolsets: Option<String>,
-    /// Nobody is asked: whoever set the client up agreed to exports and abandons beforehand.
+    /// No person is asked: the one who set the client up agreed to exports and abandons beforehand.
     unattended: bool,
 }
 

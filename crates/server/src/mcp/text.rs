@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// How many tabs, or lines of a receipt, are told one by one.
+/// How many tabs, or lines of a receipt, are listed one by one.
 const TOLD: usize = 20;
-/// How much of a title is told, in characters.
+/// How much of a title is shown, in characters.
 const TITLE: usize = 80;
-/// How much of an address is told, in characters.
+/// How much of an address is shown, in characters.
 const ADDRESS: usize = 200;
 
 /// How long ago something was, in one unit.
@@ -25,7 +25,7 @@ pub(super) fn age(then: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// A session: where it stands, its tabs, its latest snapshot.
+/// A session: its lifecycle, its tabs, its latest snapshot.
 pub(super) fn session(view: &SessionView, now: Timestamp) -> (Vec<String>, Value) {
     let (name, state) = (&view.session.name, view.session.state);
     let mut text = vec![match &view.snapshot {

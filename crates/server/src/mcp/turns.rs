@@ -1,8 +1,8 @@
 //! The turns tools: agents share a board of what is to be done, and pass sessions to each other.
 //!
-//! The doc comments of the structs are what a model reads, so they are short and exact; all of them together stay
-//! below 4 kB. Whoever the client says it is, by the header `Baton-Agent`, is the agent that acts; a tool may name
-//! another one.
+//! The doc comments of the structs are what a model reads, so they are short and exact; all of them together
+//! stay below 4 kB. The agent that acts is the one that the client names in the header `Baton-Agent`; a tool
+//! may name another one.
 
 use super::answer::{Failure, ToolAnswer};
 use super::text;
@@ -214,9 +214,9 @@ impl Verb for SessionPass {
     }
 }
 
-/// How many open tasks are told.
+/// How many open tasks are listed.
 const TOLD: usize = 50;
-/// How much of a text is told, in characters.
+/// How much of a text is shown, in characters.
 const WIDTH: usize = 160;
 
 /// The board, a line for each agent and open task.
@@ -277,7 +277,7 @@ fn acting_agent(call: &Call, named: Option<String>) -> Result<AgentName, Failure
     agent_if_any(call, named)?.ok_or(Failure::Arguments(none))
 }
 
-/// The same, when nobody has to.
+/// The same, when no agent has to be named.
 fn agent_if_any(call: &Call, named: Option<String>) -> Result<Option<AgentName>, Failure> {
     let named = named.or_else(|| call.caller.agent.as_ref().map(ToString::to_string));
     named.map(|name| agent_named(&name)).transpose()

@@ -134,7 +134,7 @@ fn run<V: Verb>(given: JsonObject, call: Call) -> BoxFuture<'static, Result<Tool
     Box::pin(async move { read_arguments::<V>(given)?.call(call).await })
 }
 
-/// What stands in a schema and tells a model nothing.
+/// What is in a schema and tells a model nothing.
 const IDLE: [&str; 4] = ["$schema", "title", "format", "default"];
 
 /// The description of a tool and the schema of its arguments, as short as they can be said.

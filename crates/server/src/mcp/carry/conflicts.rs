@@ -1,6 +1,6 @@
 //! Conflicts of sessions that were changed at two nodes at once: listed, compared, and ended.
 //!
-//! What the choice of a revision would change is told by site and kind: counts and names, never a value.
+//! What the choice of a revision would change is shown by site and kind: counts and names, never a value.
 
 use super::peers::Peers;
 use super::text;
@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// How many sessions are told.
+/// How many sessions are listed.
 const TOLD: usize = 20;
 /// Of how many of them the revisions are compared; that reads all that they hold.
 const COMPARED: usize = 5;
@@ -62,7 +62,7 @@ fn revisions(conflict: &ConflictView) -> impl Iterator<Item = &RevisionView> {
     std::iter::once(&conflict.current).chain(&conflict.siblings)
 }
 
-/// How the revisions differ; nothing when somebody has chosen meanwhile.
+/// How the revisions differ; nothing when a person has chosen meanwhile.
 async fn compare(call: &Call, one: &ConflictView) -> Result<Option<ConflictDetails>, Failure> {
     let id = one.session_id.to_string();
     let found = Box::pin(baton_sync::conflict(&call.context, &call.caller, &id)).await;
@@ -104,7 +104,7 @@ fn data(conflict: &ConflictView, details: Option<&ConflictDetails>) -> Value {
     json!({"sessionId": conflict.session_id, "name": conflict.name, "revisions": rows})
 }
 
-/// How many sites and kinds of a revision are told.
+/// How many sites and kinds of a revision are listed.
 const LINES: usize = 10;
 /// How many names of each.
 const NAMES: usize = 5;

@@ -1,4 +1,4 @@
-//! Sessions are saved, and move one way: to a peer, from it, or from whoever has something newer.
+//! Sessions are saved, and move one way: to a peer, from it, or from the peer that has something newer.
 //!
 //! A session moves until all of it has, also where time runs out on the way. One at peers is found by what a model
 //! says: an id, a name, or the beginning of an id.
@@ -275,8 +275,8 @@ impl ResumeSession {
     }
 }
 
-/// How sessions stand at the peers that are asked. One that was named has to answer; of all, those
-/// that do not are told.
+/// How sessions stand at the peers that are asked. One that was named has to answer; of all, those that do
+/// not are named.
 async fn ask(
     call: &Call,
     peers: &Peers,

@@ -20,7 +20,7 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use url::Url;
 
-/// How many peers are asked at once: one that is silent keeps nobody waiting but itself.
+/// How many peers are asked at once: one that is silent keeps no other waiting.
 const ASKED_AT_ONCE: usize = 16;
 
 /// This node and the caller's peers.
@@ -32,7 +32,7 @@ impl Peers {
         Ok(Self(baton_sync::peers::list(&call.context, &call.caller).await?))
     }
 
-    /// The same for whoever needs their names, or asks them next anyway: they are not asked whether they
+    /// The same for a tool that needs their names, or asks them next anyway: they are not asked whether they
     /// answer.
     pub(super) async fn known(call: &Call) -> Result<Self, Failure> {
         Ok(Self(baton_sync::peers::known(&call.context, &call.caller).await?))

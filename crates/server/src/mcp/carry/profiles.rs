@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// How many sessions are told.
+/// How many sessions are listed.
 const TOLD: usize = 100;
 
 /// Lists the sessions that are saved here, and which peers have them too.
@@ -114,7 +114,7 @@ fn answer(
     ToolAnswer::new(&told, json!({"profiles": rows, "silent": silent}))
 }
 
-/// How many sessions are told of all peers together.
+/// How many sessions are listed of all peers together.
 const TOLD_OF_PEERS: usize = 100;
 
 /// Lists the sessions that are saved at peers, newest first.

@@ -5,9 +5,9 @@ use baton_api::sync::{Movement, MovementOutcome};
 use baton_session::RevisionId;
 use serde_json::{Value, json};
 
-/// How much of what another node says is told, in characters.
+/// How much of what another node says is shown, in characters.
 const SAID: usize = 200;
-/// How many digits of a revision's hash are told at least.
+/// How many digits of a revision's hash are shown at least.
 const DIGITS: usize = 8;
 
 /// What a person or another node wrote, on one line and not too long.

@@ -94,7 +94,7 @@ impl Verb for SessionRollback {
     }
 }
 
-/// How many changes are told one by one.
+/// How many changes are listed one by one.
 const TOLD: usize = 50;
 
 /// Tells which cookies, storage, databases and tabs changed between two snapshots; never values.

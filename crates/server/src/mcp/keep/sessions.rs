@@ -18,9 +18,9 @@ use url::Url;
 const PAGE: u32 = 100;
 /// How many pages are looked through for sessions that are not closed.
 const PAGES: usize = 20;
-/// How many sessions that are elsewhere are told.
+/// How many sessions that are elsewhere are listed.
 const TOLD: usize = 20;
-/// How much of an id is told: the part that tells when the session was opened, to the millisecond.
+/// How much of an id is shown: the part that tells when the session was opened, to the millisecond.
 const PREFIX: usize = 13;
 
 /// Lists saved browser sessions (logins), newest first. Without state: all but closed ones.
@@ -77,7 +77,7 @@ impl Verb for ListSessions {
         let looks = self.state.is_none() && self.cursor.is_none();
         let (found, next) = self.find(&call).await?;
         let now = clock::now();
-        // Whoever looks for what they had is told where it is now.
+        // An agent that looks for what it had hears where it is now.
         let elsewhere =
             if looks { held_elsewhere(&call.context, &call.caller).await? } else { Vec::new() };
         let mut told = vec![match found.len() {
