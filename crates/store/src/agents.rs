@@ -1,7 +1,7 @@
 //! Which agent drives a session, of several at one node.
 //!
-//! The one idea: who changes it says who drove it before. When somebody else does by then, nothing is
-//! stored, so of two who take a session at once exactly one gets it.
+//! The one idea: a change says who drove it before. When another agent does by then, nothing is stored, so of
+//! two that take a session at once exactly one gets it.
 
 use crate::error::StoreError;
 use crate::row::{instant, refuse_nul};
@@ -15,7 +15,7 @@ use std::collections::HashMap;
 /// Who drives a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Driver {
-    /// The agent; none when nobody does now.
+    /// The agent; none when there is none now.
     pub agent: Option<AgentName>,
     /// Counts up with every change.
     pub fence: u64,
@@ -46,7 +46,7 @@ impl Store {
         rows.iter().map(|row| Ok((crate::row::word(row, "session")?, decode(row)?))).collect()
     }
 
-    /// Gives a session from one agent to another one; none on either side is nobody. Fails with
+    /// Gives a session from one agent to another one; none on either side is no agent. Fails with
     /// `DriverChanged` when another one drives it than `from`, and with `SessionNotFound`.
     pub async fn pass_session(
         &self,

@@ -30,7 +30,7 @@ pub struct ApiKey {
     pub created_at: Timestamp,
     /// When it was revoked, if it was.
     pub revoked_at: Option<Timestamp>,
-    /// The node for which alone it was made; none when it is for whoever shows it.
+    /// The node for which alone it was made; none when it is for any caller.
     pub for_node: Option<Fingerprint>,
 }
 
@@ -109,8 +109,8 @@ impl Store {
         Ok(found > 0)
     }
 
-    /// The node for which alone a key of the owner was made; none when it is for whoever shows it, or is no
-    /// key of ours.
+    /// The node for which alone a key of the owner was made; none when it is for any caller, or is no key of
+    /// ours.
     pub async fn key_is_for(
         &self,
         owner: &Owner,

@@ -105,8 +105,7 @@ impl Store {
         after: Option<AuditId>,
         limit: u32,
     ) -> Result<Vec<AuditEntry>, StoreError> {
-        // Two texts, because only the first can use the index on owners. An empty text stands for
-        // "the newest".
+        // Two texts, because only the first can use the index on owners. An empty text means "the newest".
         let rows = sqlx::query(match owner {
             Some(_) => select!("owner = $1"),
             None => select!("$1 = ''"),

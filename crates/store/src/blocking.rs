@@ -1,7 +1,7 @@
 //! Work that waits for the disk or takes the processor for long, off the async threads.
 //!
-//! The one idea: there is one way there, and a panic in the work is a panic of whoever asked for it. It
-//! reaches the log and the answer as what it is, a fault of Baton, and is never told as something else.
+//! The one idea: there is one way there, and a panic in the work is a panic of its caller. It reaches the log
+//! and the answer as what it is, a fault of Baton, and never as something else.
 
 use std::io;
 use tokio::task::JoinError;

@@ -1,4 +1,4 @@
-//! What time it is, and what time it would be if nobody had set the clock.
+//! What time it is, and what time it would be if the clock had not been set.
 
 use jiff::Timestamp;
 use rustix::time::{ClockId, clock_gettime};
@@ -10,7 +10,7 @@ pub fn now() -> Timestamp {
     Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
 }
 
-/// How long the machine has been running, sleep included: a clock that nobody sets.
+/// How long the machine has been running, sleep included: a clock that cannot be set.
 pub fn uptime() -> Duration {
     let now = clock_gettime(ClockId::Boottime);
     let seconds = u64::try_from(now.tv_sec).unwrap_or_default();
@@ -30,8 +30,8 @@ impl Anchor {
         Self { at, up }
     }
 
-    /// The earlier of what the clock on the wall says, and what it would say if nobody had set it
-    /// since. What has not expired by then may not be counted as expired.
+    /// The earlier of what the clock on the wall says, and what it would say if it had not been set since.
+    /// What has not expired by then may not be counted as expired.
     pub fn earliest(&self, at: Timestamp, up: Duration) -> Timestamp {
         let reckoned = self.at.saturating_add(up.saturating_sub(self.up));
         reckoned.map_or(at, |reckoned| reckoned.min(at))

@@ -36,8 +36,8 @@ pub(crate) fn sync(to: &Path) -> Result<(), StoreError> {
     File::open(to).and_then(|file| file.sync_all()).and_then(|()| sync_folder(to)).map_err(failed)
 }
 
-/// Keeps a copy beside the database at `path`, which is at `version`. The caller holds SQLite's
-/// write lock, so nobody else does the same.
+/// Keeps a copy beside the database at `path`, which is at `version`. The caller holds SQLite's write lock,
+/// so no other process does the same.
 pub(crate) async fn keep(
     connection: &mut AnyConnection,
     path: &Path,

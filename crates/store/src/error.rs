@@ -7,11 +7,11 @@ use baton_session::{AgentName, Lifecycle, NodeId, PartKind, SessionId, SnapshotI
 use std::io;
 use std::path::PathBuf;
 
-/// The name of the database where nobody said which one.
+/// The name of the database where none was given.
 pub(crate) const SOMEWHERE: &str = "the database";
 
-/// Every failure of the store. Nothing was changed when one is returned; only when PostgreSQL is cut
-/// off in the middle of a commit can nobody know, and then it is `Unreachable`.
+/// Every failure of the store. Nothing was changed when one is returned; only when PostgreSQL is cut off in
+/// the middle of a commit it cannot be known, and then it is `Unreachable`.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// Another session of the owner that is not closed bears the name.
@@ -50,7 +50,7 @@ pub enum StoreError {
     LifecycleConflict {
         /// Where it should stand.
         expected: Lifecycle,
-        /// Where it stands.
+        /// The lifecycle that it has.
         found: Lifecycle,
     },
     /// Another node holds the session.
@@ -68,7 +68,7 @@ pub enum StoreError {
         None => "nobody",
     })]
     DriverChanged {
-        /// Who does; none when nobody.
+        /// The agent that does; none when there is none.
         found: Option<AgentName>,
     },
     /// No session goes from the one state to the other.

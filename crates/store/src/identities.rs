@@ -1,6 +1,6 @@
 //! Identities: the keys of the nodes that work, or worked, with this database.
 //!
-//! Whoever has them is the node for everybody else, so they are sealed as what a browser held is.
+//! Who has them is the node for all others, so they are sealed as what a browser held is.
 
 use crate::error::StoreError;
 use crate::fault::is_taken;
@@ -22,7 +22,7 @@ const SECRETS_MAX: u64 = 64 << 10;
 pub struct StoredIdentity {
     /// Its id, a hash of its public key.
     pub node: NodeId,
-    /// Where it runs: told apart from a copy of its data folder by this.
+    /// Where it runs: a copy of its data folder differs in this.
     pub place: String,
     /// In which its counters go on; another one at another place.
     pub epoch: Epoch,

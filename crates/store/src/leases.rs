@@ -1,8 +1,8 @@
 //! Leases: which node holds a session, and in which term.
 //!
-//! The one idea: clocks of different machines are never compared. A node counts up its *beat*; who
-//! has seen it stand still for the length of a lease, by a clock of its own, may end what it holds.
-//! Terms count up, so whatever an earlier holder still writes can be told from the line of the others.
+//! The one idea: clocks of different machines are never compared. A node counts up its *beat*; a node that
+//! has seen it stand still for the length of a lease, by a clock of its own, may end what the other holds.
+//! Terms count up, so what an earlier holder still writes is kept apart from the line of the others.
 //!
 //! A database that was brought back from a backup begins a new epoch, and belongs to one node. The node that
 //! made the backup may still run: so what was restored takes nothing for granted that only one of the two can
@@ -20,7 +20,7 @@ use std::time::Duration;
 /// Who holds a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lease {
-    /// The holder; none when nobody holds it now.
+    /// The holder; none when no node holds it now.
     pub node: Option<NodeId>,
     /// The term that runs, or ran last.
     pub term: Term,
@@ -31,7 +31,7 @@ pub struct Lease {
 pub struct NodeRecord {
     /// Which one.
     pub id: NodeId,
-    /// Where it runs: told apart from a copy of its data folder by this.
+    /// Where it runs: a copy of its data folder differs in this.
     pub place: String,
     /// The length of its leases; none when they never end by themselves, because the node has the
     /// database for itself.
@@ -150,7 +150,7 @@ pub(crate) async fn release(
 }
 
 impl Store {
-    /// Who holds a session; none when nobody ever did.
+    /// Who holds a session; none when no node ever did.
     pub async fn fetch_lease(&self, session: SessionId) -> Result<Option<Lease>, StoreError> {
         let row =
             sqlx::query("select coalesce(node, '') as node, term from leases where session = $1")
@@ -164,8 +164,8 @@ impl Store {
     }
 }
 
-/// Whether a term runs, and runs until the transaction ends: the row is taken, so that on PostgreSQL
-/// nobody ends the term in between.
+/// Whether a term runs, and runs until the transaction ends: the row is taken, so that on PostgreSQL no node
+/// ends the term in between.
 pub(crate) async fn is_current(
     connection: &mut AnyConnection,
     session: SessionId,
@@ -182,9 +182,9 @@ pub(crate) async fn is_current(
 }
 
 impl Store {
-    /// Ends the term of `holder`, whose beat still stands at `beat`: from now on nobody holds the
-    /// session, and what `holder` writes late becomes a sibling. An active session is `next` then.
-    /// Fails with `HeldElsewhere` when the beat went on, or another node was faster.
+    /// Ends the term of `holder`, whose beat is still `beat`: from now on no node holds the session, and what
+    /// `holder` writes late becomes a sibling. An active session is `next` then. Fails with `HeldElsewhere`
+    /// when the beat went on, or another node was faster.
     pub async fn expire_lease(
         &self,
         session: SessionId,

@@ -47,7 +47,7 @@ pub enum KeyError {
     Length {
         /// The key file.
         path: PathBuf,
-        /// How many bytes it holds; 33 stands for more.
+        /// How many bytes it holds; 33 means more.
         found: usize,
     },
     /// Others than its owner can read the file.

@@ -1,7 +1,7 @@
 //! The schema: brought up to date at every opening, never taken back.
 //!
-//! A step that fails changes nothing: on SQLite all steps are one transaction, and a copy of the
-//! database from before stands beside it.
+//! A step that fails changes nothing: on SQLite all steps are one transaction, and a copy of the database
+//! from before is beside it.
 
 use crate::config::Engine;
 use crate::connect::connect;

@@ -1,7 +1,7 @@
 //! Opening: look, then touch. A file that is not ours is left as it was found.
 //!
-//! One connection looks at the database, brings its tables up to date and fetches the data key; only
-//! then is there a pool. Whoever comes beside a node that runs looks in the same way, and touches nothing.
+//! One connection looks at the database, brings its tables up to date and fetches the data key; only then is
+//! there a pool. A process beside a node that runs looks in the same way, and touches nothing.
 //!
 //! SQLite itself refuses what is not a database, and pages that are missing altogether. It takes a
 //! file of a few bytes for an empty database, though, fills up half a page with zeros, and would
@@ -103,8 +103,8 @@ fn has_log(path: &Path) -> bool {
     std::fs::metadata(Path::new(&name)).is_ok_and(|metadata| metadata.len() > 0)
 }
 
-/// The file may lack pages that are still in the log; else it holds all that SQLite counts. The
-/// count comes first: while we are connected, nobody takes a log away.
+/// The file may lack pages that are still in the log; else it holds all that SQLite counts. The count comes
+/// first: while we are connected, no process takes a log away.
 async fn refuse_truncated(path: &Path, connection: &mut AnyConnection) -> Result<(), StoreError> {
     let pages: i64 = sqlx::query_scalar("pragma page_count").fetch_one(&mut *connection).await?;
     let page: i64 = sqlx::query_scalar("pragma page_size").fetch_one(&mut *connection).await?;
@@ -134,7 +134,7 @@ async fn refuse_others(connection: &mut AnyConnection) -> Result<(), StoreError>
     Ok(())
 }
 
-/// A connection beside whoever runs on the database, and the version of the schema, which this program
+/// A connection beside the nodes that run on the database, and the version of the schema, which this program
 /// knows: nothing is brought up to date.
 pub(crate) async fn connect_to(database: &DatabaseUrl) -> Result<(AnyConnection, i64), StoreError> {
     sqlx::any::install_default_drivers();

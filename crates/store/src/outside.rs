@@ -1,4 +1,4 @@
-//! A look at a database from outside, beside whoever runs on it: for a backup and for a doctor.
+//! A look at a database from outside, beside the nodes that run on it: for a backup and for a doctor.
 //!
 //! Nothing is brought up to date, no key is made and no row is written, so an older database stays
 //! as old as it is.
@@ -35,7 +35,7 @@ pub struct Look {
     pub contents: Contents,
     /// The newest version of the schema that this program knows.
     pub known: i64,
-    /// Every session, and where it stands.
+    /// Every session, and its lifecycle.
     pub sessions: Vec<(SessionId, Lifecycle)>,
     /// Parts that no snapshot names, and that wait for none.
     pub unnamed_parts: u64,
@@ -63,9 +63,9 @@ macro_rules! parts_by {
     };
 }
 
-/// Copies a database to a new SQLite file, whole and consistent, whoever writes to it meanwhile, and
-/// synced. `key` must open it. The copy of a SQLite file is as old as the file; one of PostgreSQL is
-/// brought up to date.
+/// Copies a database to a new SQLite file, whole and consistent, also while it is written to, and synced.
+/// `key` must open it. The copy of a SQLite file is as old as the file; one of PostgreSQL is brought up to
+/// date.
 pub async fn copy_database(
     from: &DatabaseUrl,
     key: &MasterKey,

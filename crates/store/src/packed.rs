@@ -1,11 +1,11 @@
 //! Parts as they travel: packed, which is what was sealed of them, so that neither node compresses or
 //! decompresses what it only passes on; checked where they arrive, and staged until a snapshot names them.
 //!
-//! The one idea: the hash of a part is its name, so a part that has it is the one that was meant,
-//! whoever sent it and on whatever way. That is why its bytes are hashed here once, and not again where
-//! they are looked at. It is believed when it was unpacked and has the length and the hash that were named;
-//! then it is sealed as it came. Nothing names it yet, so a row keeps it from being collected. What waits so
-//! is bounded for each owner: whoever may send could fill the disk else.
+//! The one idea: the hash of a part is its name, so a part that has it is the one that was meant, whichever
+//! node sent it, on whatever way. That is why its bytes are hashed here once, and not again where they are
+//! looked at. It is believed when it was unpacked and has the length and the hash that were named; then it is
+//! sealed as it came. Nothing names it yet, so a row keeps it from being collected. What waits so is bounded
+//! for each owner: a sender could fill the disk else.
 
 use crate::blocking::blocking;
 use crate::config::Limits;
@@ -39,7 +39,7 @@ impl PackedPart {
         Self::said_to_be(part.reference(), &part.bytes)
     }
 
-    /// Packs what is said to be the bytes of a part: whoever takes it checks that.
+    /// Packs what is said to be the bytes of a part: the receiver checks that.
     pub fn said_to_be(part: PartRef, bytes: &[u8]) -> Self {
         Self { part, packed: pack(bytes) }
     }
@@ -53,9 +53,9 @@ impl fmt::Debug for PackedPart {
 }
 
 impl Store {
-    /// Several parts as they travel, in the same order; all of them are in memory at once. A part
-    /// that is missing or whose seal is broken costs itself only; the outer error is a failure of the
-    /// database. Whoever unpacks a part checks its length and its hash.
+    /// Several parts as they travel, in the same order; all of them are in memory at once. A part that is
+    /// missing or whose seal is broken costs itself only; the outer error is a failure of the database. The
+    /// receiver that unpacks a part checks its length and its hash.
     pub async fn fetch_packed(
         &self,
         owner: &Owner,
@@ -68,9 +68,9 @@ impl Store {
         Ok(found)
     }
 
-    /// Those of `parts` that the owner does not have, in the same order. One that is there may go
-    /// before a snapshot names it: then that snapshot is refused with `PartMissing`, and whoever asks
-    /// again is told of it.
+    /// Those of `parts` that the owner does not have, in the same order. One that is there may go before a
+    /// snapshot names it: then that snapshot is refused with `PartMissing`, and the next question tells of
+    /// it.
     pub async fn missing_parts(
         &self,
         owner: &Owner,
@@ -206,9 +206,9 @@ impl Store {
         self.stage_and_look(owner, session, parts, now, |_| ()).await.map(drop)
     }
 
-    /// The same, and shows each part to `look` once it was unpacked and checked, so that nobody has to
-    /// read it back to know what it holds. What `look` made of them comes back in the order of the
-    /// parts, when all of them are on disk.
+    /// The same, and shows each part to `look` once it was unpacked and checked, so that the caller need not
+    /// read it back to know what it holds. What `look` made of them comes back in the order of the parts,
+    /// when all of them are on disk.
     pub async fn stage_and_look<T: Send + 'static>(
         &self,
         owner: &Owner,

@@ -49,7 +49,7 @@ impl Store {
         Ok(blocking(move || sealed.open()).await?)
     }
 
-    /// The same parts, for whoever opens them on a thread of its own.
+    /// The same parts, for a caller that opens them on a thread of its own.
     pub async fn fetch_sealed_parts(
         &self,
         owner: &Owner,

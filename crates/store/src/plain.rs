@@ -1,8 +1,8 @@
-//! Files that somebody else may have put where they lie.
+//! Files that another user may have put where they are.
 //!
-//! The one idea: what is opened is looked at, and not what was there a moment before. Opening waits for
-//! nobody, and what is no plain file is an error: a pipe to which nobody writes would hold whoever reads it,
-//! and a device has no end.
+//! The one idea: what is opened is looked at, and not what was there a moment before. Opening does not wait,
+//! and what is no plain file is an error: a pipe without a writer would hold its reader, and a device has no
+//! end.
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -39,7 +39,7 @@ pub fn open_with(options: &mut OpenOptions, path: &Path, links: Links) -> io::Re
     let wrong = "expected a plain file, found a pipe, a folder, a device or something else";
     let wrong = || io::Error::new(io::ErrorKind::InvalidInput, wrong);
     let file = match options.open(path) {
-        // A pipe that nobody reads, or a socket.
+        // A pipe without a reader, or a socket.
         Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
             return Err(wrong());
         }

@@ -147,7 +147,7 @@ impl PartIds {
         hex(&*mac(&self.0, &[b"list", snapshot.as_bytes(), b""]))
     }
 
-    /// The name at rest of a place, in which one part at a time stands.
+    /// The name at rest of a place, which holds one part at a time.
     pub(crate) fn place(&self, kind: PartKind, name: &str) -> String {
         let digest = mac(&self.0, &[b"place", kind.as_str().as_bytes(), name.as_bytes()]);
         hex(&digest[..16])

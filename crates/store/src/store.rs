@@ -1,10 +1,10 @@
 //! An open database: what every verb of the other rooms works on, what its clones share, and the turns in
 //! which writers of this process come.
 //!
-//! The one idea: *nobody waits for another writer with a connection in hand*. Whoever adds or collects
-//! parts of an owner waits here for whoever does so already, and only then takes a connection, to wait
-//! for other processes at most. Of those no more than half of the connections are taken, so that keys
-//! are looked up whatever the writers wait for.
+//! The one idea: *no writer waits for another one with a connection in hand*. A writer that adds or collects
+//! parts of an owner waits here for one that does so already, and only then takes a connection, to wait for
+//! other processes at most. Of those no more than half of the connections are taken, so that keys are looked
+//! up whatever the writers wait for.
 
 use crate::config::{Engine, Limits};
 use crate::error::{SOMEWHERE, StoreError};
@@ -27,8 +27,8 @@ pub struct Store {
 pub(crate) struct Inner {
     pub(crate) pool: AnyPool,
     pub(crate) engine: Engine,
-    /// For what says that this node lives: a connection of its own on PostgreSQL, where the others may
-    /// all wait for something. Readers of SQLite wait for nobody, and its writers for each other anyway.
+    /// For what says that this node lives: a connection of its own on PostgreSQL, where the others may all
+    /// wait for something. Readers of SQLite do not wait, and its writers for each other anyway.
     pub(crate) beats: AnyPool,
     /// Whose turn it is to write to SQLite, which knows one writer at a time.
     pub(crate) turn: Arc<Mutex<()>>,
@@ -42,8 +42,8 @@ pub(crate) struct Inner {
 /// How many changes wait for one who listens.
 const WAITING: usize = 256;
 
-/// Where the sessions that changed are told, once that is on disk, to whoever listens in this process. Nobody
-/// waits for those who listen: one who is late by more than a bound is told how many it missed.
+/// Where the sessions that changed are sent, once that is on disk, to the listeners in this process. No
+/// writer waits for those: a listener that is late by more than a bound hears how many it missed.
 pub(crate) type Changes = broadcast::Sender<SessionId>;
 
 /// How long a writer waits for its turn.
@@ -51,8 +51,8 @@ pub(crate) const TURN_LIMIT: Duration = Duration::from_secs(20);
 
 type Lock = tokio::sync::Mutex<()>;
 
-/// The locks of owners that somebody holds or waits for. One that nobody uses is forgotten at the next
-/// turn, so there are never more than writers.
+/// The locks of owners that a writer holds or waits for. An unused one is forgotten at the next turn, so
+/// there are never more than writers.
 pub(crate) struct Turns {
     owners: std::sync::Mutex<HashMap<Owner, Weak<Lock>>>,
     places: Arc<Semaphore>,
@@ -91,8 +91,9 @@ impl Store {
         self.inner.limits
     }
 
-    /// Listens: from now on, every session that is made or deleted, gets a snapshot or another name, or
-    /// moves to another state or node, by this process. What other nodes do to a database that is shared is not told.
+    /// Listens: from now on, every session that is made or deleted, gets a snapshot or another name, or moves
+    /// to another state or node, by this process. What other nodes do to a database that is shared is not
+    /// among it.
     pub fn listen(&self) -> broadcast::Receiver<SessionId> {
         self.inner.changes.subscribe()
     }
@@ -112,7 +113,7 @@ impl std::fmt::Debug for Store {
     }
 }
 
-/// Where nobody listens yet.
+/// Where there is no listener yet.
 pub(crate) fn changes() -> Changes {
     broadcast::Sender::new(WAITING)
 }
@@ -123,7 +124,7 @@ impl Turns {
         Self { owners: std::sync::Mutex::default(), places: Arc::new(Semaphore::new(at_once)) }
     }
 
-    /// Waits until nobody else adds or collects parts of `owner`, and a connection may be taken for it.
+    /// Waits until no other writer adds or collects parts of `owner`, and a connection may be taken for it.
     pub(crate) async fn wait_for_turn(
         &self,
         owner: &Owner,

@@ -1,6 +1,6 @@
 //! Upstream services: services behind a node's proxy that were named over the API.
 //!
-//! What is said of one is kept as it was sent, and makes sense to whoever serves it.
+//! What is said of one is kept as it was sent, and makes sense to the proxy that serves it.
 
 use crate::error::StoreError;
 use crate::row::{instant, refuse_nul, word};
@@ -13,7 +13,7 @@ use sqlx::any::AnyRow;
 /// An upstream service that was named over the API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredUpstream {
-    /// Which one. It stands in host names, so it is one of a kind among all owners.
+    /// Which one. It is part of host names, so it is one of a kind among all owners.
     pub id: String,
     /// To whom it belongs.
     pub owner: Owner,

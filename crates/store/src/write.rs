@@ -19,7 +19,7 @@ use tokio::time::{Instant, timeout_at};
 pub(crate) struct Write {
     connection: PoolConnection<Any>,
     committed: bool,
-    /// The session that it changes, and where that is told.
+    /// The session that it changes, and where that is sent.
     changed: Option<SessionId>,
     changes: Changes,
     /// Given back after the transaction: fields are dropped in order.
@@ -42,7 +42,7 @@ impl Write {
         sqlx::query("commit").execute(self.connection()).await?;
         self.committed = true;
         if let Some(session) = self.changed {
-            // Nobody need listen.
+            // There need be no listener.
             let _ = self.changes.send(session);
         }
         Ok(())

@@ -59,7 +59,7 @@ pub enum DataError {
         /// Its owner's user number.
         owner: u32,
     },
-    /// Somebody else could change it, or is meant to have it.
+    /// Another user could change it, or is meant to have it.
     #[error(
         "expected {} to belong to user {expected}, who runs this, found it belongs to user {owner}\n\
          run this as that user, choose another folder with --data, or, if all that is in it is yours, run: \

@@ -1,8 +1,8 @@
 //! The data folder of a node: one folder holds everything, readable by its user only.
 //!
-//! Whoever can read the folder can open every session in it, so a folder that others can write to
-//! is refused, and everything inside is made private from its first byte on. One node at a time works in it:
-//! the lock says so, and its file says where that node is.
+//! A user who can read the folder can open every session in it, so a folder that others can write to is
+//! refused, and everything inside is made private from its first byte on. One node at a time works in it: the
+//! lock says so, and its file says where that node is.
 
 mod error;
 pub mod named;
@@ -40,8 +40,8 @@ impl DataFolder {
         Ok(Self(path))
     }
 
-    /// Makes the folder when it is missing (0700), and checks that nobody else can write to it. In one that
-    /// is somebody else's nothing is made.
+    /// Makes the folder when it is missing (0700), and checks that no other user can write to it. In one of
+    /// another user nothing is made.
     pub fn create(&self) -> Result<(), DataError> {
         if self.0.exists() {
             self.check()?;
@@ -56,8 +56,8 @@ impl DataFolder {
         self.check()
     }
 
-    /// Checks that the folder is one, that nobody else can write to it, and that all in it which this user
-    /// trusts is theirs, or of whoever administers the machine.
+    /// Checks that the folder is one, that no other user can write to it, and that all in it which this user
+    /// trusts is theirs, or of who administers the machine.
     pub fn check(&self) -> Result<(), DataError> {
         let path = || self.0.clone();
         let found =
@@ -214,7 +214,7 @@ impl DataFolder {
         self.session(id).join("folders.json")
     }
 
-    /// Checks that whoever is shown a folder is not shown this one, or a part of it.
+    /// Checks that a folder to be shown is not this one, or a part of it.
     pub fn expect_apart(&self, folder: &Path) -> Result<(), DataError> {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let (ours, theirs) = (real(&self.0), real(folder));
@@ -257,8 +257,8 @@ impl DataFolder {
         write_private(&self.id_file(), format!("{id}\n").as_bytes())
     }
 
-    /// Where this folder is, so that it can be told from a copy of itself: host, path and the number
-    /// of the lock file.
+    /// Where this folder is, so that it differs from a copy of itself: host, path and the number of the lock
+    /// file.
     pub fn place(&self) -> Result<String, DataError> {
         let lock = self.lock();
         let number =

@@ -20,7 +20,7 @@ pub fn is_file_name(name: &str) -> bool {
         && name.chars().all(|letter| !matches!(letter, '/' | '\\') && !letter.is_control())
 }
 
-/// Opens a plain file to be read. Waits for nobody, also where a pipe has that name.
+/// Opens a plain file to be read. Does not wait, also where a pipe has that name.
 pub fn open_plain(folder: &Path, name: &str) -> io::Result<File> {
     plain::open(&folder.join(name), Links::Refused)
 }

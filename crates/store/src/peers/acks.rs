@@ -1,7 +1,7 @@
 //! What peers are known to hold: the revision of a session that each of them had last.
 //!
-//! The one idea: a peer that was told of a session may hold it, whether it has said so or not. Its row
-//! names no revision until it has: the text is empty.
+//! The one idea: a peer that heard of a session may hold it, whether it has said so or not. Its row names no
+//! revision until it has: the text is empty.
 
 use super::not_found;
 use crate::error::StoreError;

@@ -1,8 +1,8 @@
 //! Peers as rows: `create find update limit delete`, and what each of them is known to hold (`acks`).
 //!
-//! Names, addresses and keys of peers are no secrets; what we show them is, and is sealed. How much of sessions
-//! goes to a peer and is taken from it is a column of JSON. What cannot be read there is an error: it never means
-//! that there are no limits, or whoever damages a row would open everything to a peer.
+//! Names, addresses and keys of peers are no secrets; what we show them is, and is sealed. How much of
+//! sessions goes to a peer and is taken from it is a column of JSON. What cannot be read there is an error:
+//! it never means that there are no limits, or a damaged row would open everything to a peer.
 
 mod acks;
 

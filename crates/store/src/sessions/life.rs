@@ -12,10 +12,10 @@ use jiff::Timestamp;
 use sqlx::AnyConnection;
 
 impl Store {
-    /// Moves a session of `node` from the state `from`, in which it must be, to the state `to`; one
-    /// that leaves `active` is held by nobody from then on. Fails with `LifecycleForbidden` when no
-    /// session goes that way, `LifecycleConflict` when it stands elsewhere, `HeldElsewhere` when it
-    /// has another home by now, and `NameTaken` when it was closed and its name has another bearer.
+    /// Moves a session of `node` from the state `from`, in which it must be, to the state `to`; one that
+    /// leaves `active` has no holder from then on. Fails with `LifecycleForbidden` when no session goes that
+    /// way, `LifecycleConflict` when it is in another state, `HeldElsewhere` when it has another home by now,
+    /// and `NameTaken` when it was closed and its name has another bearer.
     pub async fn update_lifecycle(
         &self,
         id: SessionId,
@@ -69,7 +69,7 @@ impl Store {
 }
 
 impl Store {
-    /// Makes `node` the home of a session that nobody holds and that is not active. Fails with
+    /// Makes `node` the home of a session that no node holds and that is not active. Fails with
     /// `LifecycleConflict` or `HeldElsewhere` when that is not so.
     pub async fn adopt_session(&self, id: SessionId, node: NodeId) -> Result<(), StoreError> {
         let mut write = self.write().await?;
@@ -99,8 +99,8 @@ impl Store {
 }
 
 impl Store {
-    /// Counts a resume of one of `node`'s sessions that failed. The second in a row moves a session
-    /// that is not closed to `failed`. Returns where it stands.
+    /// Counts a resume of one of `node`'s sessions that failed. The second in a row moves a session that is
+    /// not closed to `failed`. Returns its lifecycle.
     pub async fn note_failed_resume(
         &self,
         id: SessionId,

@@ -1,10 +1,10 @@
 //! What a node holds of the revisions of sessions: `fetch list commit delete`, and which snapshots hold
 //! what revisions say (`contents`).
 //!
-//! The one idea: a session's revisions are one value, read and written whole. Whoever writes says which
-//! generation was read, and of two who have read the same one wins. What hangs on it, such as the
-//! snapshots, the row of the session and the parts that were staged, changes in the same transaction. At rest
-//! it is sealed: revisions name sessions and what is in them.
+//! The one idea: a session's revisions are one value, read and written whole. A writer says which generation
+//! it read, and of two that have read the same one wins. What hangs on it, such as the snapshots, the row of
+//! the session and the parts that were staged, changes in the same transaction. At rest it is sealed:
+//! revisions name sessions and what is in them.
 
 mod contents;
 

@@ -256,7 +256,7 @@ impl Store {
         Ok(found.into_iter().filter_map(readable).collect())
     }
 
-    /// The same with those that cannot be read: `SnapshotCorrupt` stands in their place.
+    /// The same with those that cannot be read: `SnapshotCorrupt` is in their place.
     pub async fn list_history(
         &self,
         session: SessionId,

@@ -1,9 +1,9 @@
 //! The list of parts of a snapshot, as it is sealed: JSON rows `[kind, name, hash, size]`.
 //!
-//! The one idea: of many parts few change, so a long list says only how it differs from a list that
-//! stands by itself. A short one is written as it is. A list that stands by itself is kept as a part is, in a
-//! place of its own in the session. So it stays for as long as a snapshot has it, and goes with the last one.
-//! Few snapshots share a list: one that is damaged costs those, and those before them have another.
+//! The one idea: of many parts few change, so a long list says only how it differs from a whole list. A short
+//! one is written as it is. A whole list is kept as a part is, in a place of its own in the session. So it
+//! stays for as long as a snapshot has it, and goes with the last one. Few snapshots share a list: one that
+//! is damaged costs those, and those before them have another.
 
 use crate::error::StoreError;
 use crate::seal::{PartIds, Seal, SealError};
@@ -34,7 +34,7 @@ pub(super) struct ManifestOwner<'a> {
     pub(super) snapshot: SnapshotId,
 }
 
-/// A list that stands by itself, at rest.
+/// A whole list, at rest.
 #[derive(Debug, Clone)]
 pub(super) struct List {
     pub(super) id: String,

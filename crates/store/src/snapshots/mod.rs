@@ -1,9 +1,9 @@
 //! Snapshots: immutable lists of parts, made ready and then stored in one transaction.
 //!
-//! A snapshot's row holds its list of parts sealed (`manifest`), because the names of parts are
-//! the names of sites; beside it stand the ids of the parts at rest (`prune`), so that parts which nobody
-//! names can be collected. Hashing, compressing and encrypting happen in a draft, outside of the transaction,
-//! and only for parts that the database does not have yet.
+//! A snapshot's row holds its list of parts sealed (`manifest`), because the names of parts are the names of
+//! sites; beside it are the ids of the parts at rest (`prune`), so that parts which no snapshot names can be
+//! collected. Hashing, compressing and encrypting happen in a draft, outside of the transaction, and only for
+//! parts that the database does not have yet.
 
 mod fetch;
 mod manifest;
@@ -38,12 +38,12 @@ pub struct NewSnapshot {
     pub taken_at: Timestamp,
     /// Why it was taken.
     pub reason: SnapshotReason,
-    /// The term in which its writer holds the session; none when nobody has to hold it. When
-    /// another term runs by now, the snapshot becomes a sibling.
+    /// The term in which its writer holds the session; none when no node has to hold it. When another term
+    /// runs by now, the snapshot becomes a sibling.
     pub term: Option<Term>,
-    /// Whether more than half of what the last good one held is gone, and nobody asked for it.
+    /// Whether more than half of what the last good one held is gone, and no client asked for it.
     pub shrunk: bool,
-    /// Whether it stands beside the line of the others from its start.
+    /// Whether it is beside the line of the others from its start.
     pub sibling: bool,
     /// Whether it is kept for good.
     pub saved: bool,
@@ -68,12 +68,12 @@ pub struct Snapshot {
     pub taken_at: Timestamp,
     /// Why it was taken.
     pub reason: SnapshotReason,
-    /// The term in which its writer held the session; none when nobody had to hold it.
+    /// The term in which its writer held the session; none when no node had to hold it.
     pub term: Option<Term>,
-    /// Whether its writer did not hold the session any more: it stands beside the line of the
-    /// others, and is never taken for the latest.
+    /// Whether its writer did not hold the session any more: it is beside the line of the others, and is
+    /// never taken for the latest.
     pub sibling: bool,
-    /// Whether more than half of what the last good one held was gone, and nobody asked for it.
+    /// Whether more than half of what the last good one held was gone, and no client asked for it.
     pub shrunk: bool,
     /// Whether it is kept for good.
     pub saved: bool,

@@ -64,8 +64,8 @@ impl Store {
     }
 }
 
-/// Prunes within a transaction that does something else as well: when it fails, that goes on as if
-/// nobody had tried.
+/// Prunes within a transaction that does something else as well: when it fails, that goes on as if it had not
+/// been tried.
 pub(super) async fn try_prune(
     connection: &mut AnyConnection,
     session: SessionId,

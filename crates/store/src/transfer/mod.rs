@@ -148,7 +148,7 @@ const BATCH_ROWS: usize = 100;
 /// The most bytes of one batch of more than one row.
 const BATCH_BYTES: i64 = 4 << 20;
 
-/// What stands in one column of one row.
+/// What is in one column of one row.
 #[derive(Debug, Clone)]
 enum Value {
     Text(Option<String>),
