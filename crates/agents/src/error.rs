@@ -17,10 +17,10 @@ use url::Url;
 /// Why an operation on agents was not done.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentsError {
-    /// Something of a session stands against it.
+    /// The session does not allow it.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
-    /// Nobody is asked there.
+    /// No service is asked there.
     #[error(transparent)]
     Way(#[from] WayError),
     /// A sandbox is not made, or does not do what the request wants.
@@ -117,7 +117,7 @@ pub enum SandboxRefusal {
     /// What came with the request is no state.
     #[error("in browserSession.storageState, {0}")]
     BadState(#[from] ImportError),
-    /// It logs nobody in, and not all of it was taken.
+    /// It holds no login, and not all of it was taken.
     #[error(
         "expected a login for {place}, found neither a cookie nor anything stored that could be taken; \
          left out: {left_out}"

@@ -1,8 +1,8 @@
 //! Agents: the sandboxes in which they run with sessions, and the gateway that asks them as if they were
 //! models.
 //!
-//! What both share stands below them: [`Agents`] is what an operation is given, `registry` the sandboxes that
-//! there are, `settings` what a node is told of both, and `error` how an operation fails.
+//! What both share is below them: [`Agents`] is what an operation is given, `registry` the sandboxes that
+//! there are, `settings` how both are set up, and `error` how an operation fails.
 
 mod error;
 pub mod gateway;

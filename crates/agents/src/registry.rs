@@ -1,6 +1,6 @@
 //! The sandboxes that there are, and who makes them.
 //!
-//! It stands below the operations: they find here what each other made, and leave here what became of it.
+//! It is below the operations: they find here what each other made, and leave here what became of it.
 
 use crate::error::{AgentsError, SandboxRefusal};
 use crate::settings::{Prepare, SandboxSettings};
@@ -24,12 +24,12 @@ const PREFIX: usize = 4;
 pub struct Sandboxes(Arc<Inner>);
 
 struct Inner {
-    /// Who makes them, or why nobody does.
+    /// What makes them, or why nothing does.
     provider: Result<Arc<dyn Provider>, String>,
     settings: SandboxSettings,
     /// Where profiles are made before they go in.
     scratch: PathBuf,
-    /// Whether somebody wanted one.
+    /// Whether a caller wanted one.
     used: watch::Sender<bool>,
     places: Mutex<BTreeMap<SandboxId, Place>>,
     /// Tells that one came, is ended, or went.
@@ -51,7 +51,7 @@ pub(crate) struct Kept {
     pub(crate) sandbox: Box<dyn Sandbox>,
     /// The session that it has.
     pub(crate) checked_out: Option<SandboxSession>,
-    /// Told when it ends, so that nobody waits for its time any more.
+    /// Cancelled when it ends, so that no task waits for its time any more.
     pub(crate) ended: CancellationToken,
     /// Since when it is kept although it was to end, because this node could not read it.
     pub(crate) unread_since: OnceLock<Instant>,
@@ -87,7 +87,7 @@ pub(crate) struct Slot {
 }
 
 impl Sandboxes {
-    /// None yet. The folder `scratch` is there, and nobody else's.
+    /// None yet. The folder `scratch` is there, and for this alone.
     pub fn new(
         provider: Result<Arc<dyn Provider>, String>,
         settings: SandboxSettings,
@@ -135,7 +135,7 @@ impl Sandboxes {
         provider.map_err(|why| SandboxRefusal::Unavailable { why: why.clone() })
     }
 
-    /// Notes that somebody wants sandboxes of this node.
+    /// Notes that a caller wants sandboxes of this node.
     pub(crate) fn note_use(&self) {
         self.0.used.send_if_modified(|used| !std::mem::replace(used, true));
     }
@@ -152,7 +152,7 @@ impl Sandboxes {
         self.can_prepare() && is_wanted
     }
 
-    /// Returns when somebody wants one of a node that prepares what goes in.
+    /// Returns when a caller wants one of a node that prepares what goes in.
     pub(crate) async fn wanted(&self) {
         let used = self.0.used.subscribe().wait_for(|used| *used).await.is_ok();
         if !used || !self.can_prepare() {
@@ -202,7 +202,7 @@ impl Sandboxes {
         there.collect()
     }
 
-    /// Takes a sandbox, to end it. None when somebody else does.
+    /// Takes a sandbox, to end it. None when another task does.
     pub(crate) fn claim_for_end(&self, id: SandboxId) -> Option<(Arc<Kept>, Slot)> {
         let mut places = self.places();
         let Some(Place::There(kept)) = places.get(&id) else { return None };

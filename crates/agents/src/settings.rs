@@ -1,4 +1,4 @@
-//! What a node is told of sandboxes and agents: how many, what they may use and reach, how long they may
+//! How a node is set up for sandboxes and agents: how many, what they may use and reach, how long they may
 //! take.
 
 use baton_sandbox::{Limits, Mount, Network};
@@ -12,10 +12,10 @@ use url::Url;
 /// The flavor of a sandbox whose maker names none.
 pub const DEFAULT_FLAVOR: &str = "agent-ready";
 
-/// When a profile is prepared before somebody asks for it.
+/// When a profile is prepared before a caller asks for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prepare {
-    /// When somebody asks for it.
+    /// When a caller asks for it.
     Never,
     /// Once the node has made a sandbox.
     Used,
@@ -109,7 +109,7 @@ pub struct AgentSettings {
     pub name: String,
     /// A program and its arguments.
     pub command: Vec<String>,
-    /// How it is told what to do.
+    /// How it gets its task.
     pub prompt: Prompt,
     /// What is in its sandbox; none means what a sandbox usually has.
     pub flavor: Option<String>,
@@ -117,7 +117,7 @@ pub struct AgentSettings {
     pub env: BTreeMap<String, String>,
 }
 
-/// How an agent is told what to do.
+/// How an agent gets its task.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Prompt {
     /// As its last argument.

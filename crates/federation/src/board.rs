@@ -156,7 +156,7 @@ fn exact<'de, D: serde::Deserializer<'de>>(reader: D) -> Result<u64, D::Error> {
     }
 }
 
-/// What an agent says of itself. Nobody else writes it.
+/// What an agent says of itself. No other agent writes it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Agent {
     /// In a word of its own: `active`, `idle`, `standby`, `available` …

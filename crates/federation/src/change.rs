@@ -41,7 +41,7 @@ pub(crate) enum Change {
     Begin { owner: Option<String> },
     /// Another program had begun a session, or one came back from a copy.
     Adopt,
-    /// Whoever acted was seen.
+    /// The agent that acted was seen.
     Seen,
     /// An agent said what it does.
     Update {
@@ -108,7 +108,7 @@ impl Entry {
         }
     }
 
-    /// Whoever did it was there, and the numbers of the board are those of it at least.
+    /// The agent that did it was there, and the numbers of the board are those of it at least.
     fn note(&self, board: &mut Board) {
         if let Some(by) = &self.by {
             see(board, by, &self.at);
@@ -169,7 +169,7 @@ impl Entry {
         }
     }
 
-    /// The agent's own entry; what it said later stands.
+    /// The agent's own entry; what it said later counts.
     fn update(&self, entry: &mut Agent) {
         let Change::Update { status, current_task, workspace, model, .. } = &self.change else {
             return;
@@ -184,7 +184,7 @@ impl Entry {
         entry.last_seen = Some(self.at.clone());
     }
 
-    /// A claim with a larger number stands; a task that is done stays done.
+    /// A claim with a larger number remains; a task that is done stays done.
     fn claim(&self, task: &mut Task, agent: &str, number: u64, lease_seconds: u64) {
         if task.fence().is_some_and(|fence| fence >= number) {
             return;
@@ -226,7 +226,7 @@ impl ClaimStep {
     }
 }
 
-/// Whoever acts was there, and so were its claims.
+/// The agent that acts was there, and so were its claims.
 fn see(board: &mut Board, by: &str, at: &Stamp) {
     let entry = board
         .agents

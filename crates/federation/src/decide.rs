@@ -116,7 +116,7 @@ fn claim_one(
     if let TaskStatus::Other(status) = &task.status {
         return Err(Refusal::OtherStatus { task: id, status: status.clone() });
     }
-    // Whoever has it keeps it: an agent that comes back asks again.
+    // Its holder keeps it: an agent that comes back asks again.
     if task.holder() == Some(agent) && task.claim.is_some() {
         return Ok(Decision { change: Change::Seen, task: Some(id) });
     }
@@ -167,7 +167,7 @@ fn grant(board: &Board, task: &Task, agent: &str, moment: &Moment) -> Decision {
     Decision { change, task: Some(id) }
 }
 
-/// For whom a pending task is meant, if it is somebody else who is still there.
+/// For whom a pending task is meant, if it is another agent that is still there.
 fn kept_for_another<'a>(
     board: &Board,
     task: &'a Task,
@@ -201,7 +201,7 @@ fn find<'a>(board: &'a Board, id: &str) -> Result<&'a Task, Refusal> {
     board.task(id).ok_or_else(|| Refusal::NoTask { found: id.chars().take(80).collect() })
 }
 
-/// A new task, under an id that nobody else uses.
+/// A new task, under an unused id.
 fn add(operation: &Operation, board: &Board, moment: &mut Moment) -> Result<Decision, Refusal> {
     let Operation::AddTask { description, priority, agent, assigned_to, blocked_by } = operation
     else {
@@ -264,7 +264,7 @@ fn step(board: &Board, held: &Held, kind: fn(ClaimStep) -> Change) -> Result<Dec
     let number = fence.filter(|_| task.claim.as_ref().is_some_and(|claim| claim.agent == agent));
     let step = ClaimStep { task: id.clone(), agent: agent.clone(), number };
     if task.is_completed() {
-        // Whoever says it twice means the same.
+        // An agent that says it twice means the same.
         let again = matches!(kind(step), Change::Complete(_)) && number.is_some();
         let same = held.fence.is_none() || held.fence == number;
         return if again && same {

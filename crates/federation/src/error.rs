@@ -15,7 +15,7 @@ pub enum FederationError {
     /// The board says no.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// Somebody else has the lock.
+    /// Another process has the lock.
     #[error("expected the board to be free within {seconds} s, but {holder} holds {}\nlook what it does; the lock goes with it", .path.display())]
     Busy {
         /// How long we waited.

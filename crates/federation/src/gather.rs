@@ -18,7 +18,7 @@ use crate::swap::{Leftover, leftovers};
 /// What was found, and what it comes to.
 #[derive(Debug)]
 pub(crate) struct Gathered {
-    /// What stands in the file.
+    /// What is in the file.
     pub(crate) found: Option<StoredBoard>,
     /// What should stand there; none when no session is active.
     pub(crate) board: Option<Board>,
@@ -230,8 +230,8 @@ pub enum Source {
     History,
 }
 
-/// A good board, and where it comes from. One that cannot be read is put aside, never replaced, until
-/// somebody asks for this one.
+/// A good board, and where it comes from. One that cannot be read is put aside, never replaced, until an
+/// agent asks for this one.
 pub(crate) struct Good {
     pub(crate) board: Board,
     pub(crate) source: Source,

@@ -1,8 +1,8 @@
-//! The board: one shared file of agents and tasks, safe whoever writes it.
+//! The board: one shared file of agents and tasks, safe whichever program writes it.
 //!
-//! Agents that know only files read and write `sessions/active-session.json` as they always did; those
-//! that come through here never lose what was acknowledged, whatever the others do and whoever is
-//! killed. Files only, nothing that waits for a network, and usable by itself.
+//! Agents that know only files read and write `sessions/active-session.json` as they always did; those that
+//! come through here never lose what was acknowledged, whatever the others do and whichever is killed. Files
+//! only, nothing that waits for a network, and usable by itself.
 //!
 //! The one idea: *an operation, not a file, is what is written*. It is decided on the board as it is
 //! ([`Operation`] becomes a change, or a [`Refusal`]), noted in a log that is synced, and applied to

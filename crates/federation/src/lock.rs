@@ -1,8 +1,8 @@
 //! One writer at a time: a lock that the system drops with its process, where locks can be trusted.
 //!
-//! The one idea: a lock that only this machine sees lets two machines write at once, and nobody
-//! notices. `/proc/self/mountinfo` tells how a folder is mounted; the kernel's own pages say what the
-//! options mean (`nfs(5)`, `mount.cifs(8)`, `Documentation/filesystems/9p.rst`).
+//! The one idea: a lock that only this machine sees lets two machines write at once, unnoticed.
+//! `/proc/self/mountinfo` tells how a folder is mounted; the kernel's own pages say what the options mean
+//! (`nfs(5)`, `mount.cifs(8)`, `Documentation/filesystems/9p.rst`).
 
 use crate::error::{FederationError, Tried};
 use crate::folder::{Folder, open_plain, open_to_read, options};

@@ -1,8 +1,8 @@
-//! Two boards that grew from one: every change that only one side made stands.
+//! Two boards that grew from one: every change that only one side made is kept.
 //!
-//! The one idea: *field by field*, so that two programs that change different things both keep what
-//! they wrote. Where both changed the same, ours stands, but an agent that was seen later says what
-//! it does, and a task that is done stays done.
+//! The one idea: *field by field*, so that two programs that change different things both keep what they
+//! wrote. Where both changed the same, ours is kept, but an agent that was seen later says what it does, and
+//! a task that is done stays done.
 
 use crate::board::{Agent, Board};
 use crate::task::{Stamp, Task, is_in_the_second_of, later};

@@ -12,7 +12,7 @@ const LONGEST_TEXT: usize = 4096;
 /// How many tasks one call may name.
 const MOST_BLOCKERS: usize = 100;
 
-/// One thing to do. Whoever acts is seen by it, and so keeps its claims.
+/// One thing to do. The agent that acts is seen by it, and so keeps its claims.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "operation", rename_all = "snake_case")]
 pub enum Operation {
@@ -47,7 +47,7 @@ pub enum Operation {
         /// After which tasks.
         blocked_by: Vec<String>,
     },
-    /// Take a task; exactly one agent gets it. Whoever has it already keeps it.
+    /// Take a task; exactly one agent gets it. Its holder keeps it.
     ClaimTask {
         /// Who takes it.
         agent: AgentName,

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_millis(500);
 const STEP: Duration = Duration::from_millis(5);
 
-/// A board as it stands in a file.
+/// A board as it is in a file.
 #[derive(Debug, Clone)]
 pub(crate) struct StoredBoard {
     pub(crate) bytes: Vec<u8>,

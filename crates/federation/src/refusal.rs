@@ -99,7 +99,7 @@ pub enum Refusal {
         /// For which.
         on: Vec<String>,
     },
-    /// It is meant for somebody else.
+    /// It is meant for another agent.
     #[error("expected {task} to be for {agent}, but it is for {meant_for}")]
     MeantFor {
         /// Which task.
@@ -213,7 +213,7 @@ pub enum Kind {
     Invalid,
     /// What was asked for is not there.
     NotFound,
-    /// Somebody or something stands in the way.
+    /// An agent or something else is in the way.
     Conflict,
     /// The file system does not allow it.
     Denied,

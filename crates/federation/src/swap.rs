@@ -1,9 +1,8 @@
 //! A new board takes the place of the old one, and what was displaced is in our hands.
 //!
-//! The one idea: *nothing that another program wrote is thrown away unseen*. The two files change
-//! places in one step, so whatever stood there at that instant can be compared with what we had read.
-//! A file of ours is named by its hash: one whose content is another was displaced, and waits for
-//! somebody to look at it.
+//! The one idea: *nothing that another program wrote is thrown away unseen*. The two files change places in
+//! one step, so what was there at that instant can be compared with what we had read. A file of ours is named
+//! by its hash: one whose content is another was displaced, and waits for a person to look at it.
 
 use crate::error::{FederationError, Tried, WriteStep, before};
 use crate::folder::{Folder, fetch, write_new};
@@ -53,7 +52,7 @@ impl Slot {
             return rename_new(&self.0, &place).map(|()| Put::New);
         }
         match exchange(&self.0, &place) {
-            // Somebody took the board away in this moment.
+            // Another program took the board away in this moment.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 rename_new(&self.0, &place).map(|()| Put::New)
             }
@@ -89,7 +88,7 @@ fn exchange(slot: &Path, place: &Path) -> io::Result<()> {
     exchange_in_steps(slot, place)
 }
 
-/// Where the file system cannot exchange: a second name keeps what stands there.
+/// Where the file system cannot exchange: a second name keeps what is there.
 fn exchange_in_steps(slot: &Path, place: &Path) -> io::Result<()> {
     let kept = slot.with_extension("kept");
     let _ = fs::remove_file(&kept);
@@ -105,7 +104,7 @@ fn exchange_in_steps(slot: &Path, place: &Path) -> io::Result<()> {
     fs::rename(&kept, slot)
 }
 
-/// Gives a file a name that nobody has.
+/// Gives a file a name that is free.
 fn rename_new(slot: &Path, place: &Path) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {

@@ -57,7 +57,7 @@ pub struct Task {
 pub struct Claim {
     /// Who has it.
     pub agent: String,
-    /// Its fencing number: each claim of the board gets a larger one, so a late holder is told apart.
+    /// Its fencing number: each claim of the board gets a larger one, so a late holder is known as one.
     pub fence: u64,
     /// Since when.
     pub since: Stamp,
@@ -158,7 +158,7 @@ macro_rules! words {
 words! {
     /// How far a task is. That one waits for others is derived, never written.
     TaskStatus {
-        /// Nobody has it.
+        /// No agent has it.
         Pending "pending",
         /// An agent has it and has not begun.
         Claimed "claimed",
@@ -195,7 +195,7 @@ impl Priority {
     }
 }
 
-/// An instant as it stands in the board: RFC 3339, written with microseconds.
+/// An instant as it is in the board: RFC 3339, written with microseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Stamp(String);

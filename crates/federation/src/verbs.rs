@@ -12,9 +12,9 @@ use crate::write::{Done, Writer};
 use std::path::PathBuf;
 
 impl Federation {
-    /// The board as it is now; none when no session is active. Waits for nobody: what has to be
-    /// repaired or archived is, if nobody else writes and the folder can be written, and is shown
-    /// repaired in any case.
+    /// The board as it is now; none when no session is active. Does not wait: what has to be repaired or
+    /// archived is, if no other program writes and the folder can be written, and is shown repaired in any
+    /// case.
     pub fn read(&self) -> Result<Option<Board>, FederationError> {
         let glance = Glance::gather(&self.folder)?;
         let board = glance.found.as_ref().map(|found| &found.board);
@@ -66,7 +66,7 @@ impl Federation {
         archive::fetch(&self.folder, name)
     }
 
-    /// Repairs and archives; the board as it was seen when somebody else writes.
+    /// Repairs and archives; the board as it was seen when another program writes.
     fn tidy(&self, seen: Option<Board>) -> Result<Option<Board>, FederationError> {
         self.check_mount()?;
         let Some(_lock) = Lock::try_acquire(&self.folder)? else { return Ok(seen) };

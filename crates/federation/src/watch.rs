@@ -1,7 +1,7 @@
 //! Following the board: who waits hears at once that it changed.
 //!
-//! The system tells of changes in the folder (inotify on Linux, elsewhere a look from time to time);
-//! several at once are told as one, and what leaves the board as it was is not told.
+//! The system tells of changes in the folder (inotify on Linux, elsewhere a look from time to time); several
+//! at once count as one, and what leaves the board as it was is none.
 
 use crate::board::Board;
 use crate::error::{FederationError, Tried};
@@ -51,7 +51,7 @@ impl Watch {
         Ok(Self { federation, changes, shown, _source: source })
     }
 
-    /// The board as it was told last.
+    /// The board as it was shown last.
     pub fn board(&self) -> Option<&Board> {
         self.shown.as_ref()
     }
@@ -152,7 +152,7 @@ mod source {
 
 #[cfg(not(target_os = "linux"))]
 mod source {
-    //! A look from time to time, by a thread that ends when nobody listens.
+    //! A look from time to time, by a thread that ends with the last listener.
 
     use super::{Duration, FederationError, Path, Tried};
     use std::sync::mpsc::{SyncSender, TrySendError};

@@ -363,7 +363,7 @@ fn write_own_state(folder: &Folder, board: &Board, agent: &str) -> Result<(), Fe
     Ok(())
 }
 
-/// What the file holds; none when it is no object of JSON, which is somebody's and stays.
+/// What the file holds; none when it is no object of JSON, which another program wrote and which stays.
 fn there(path: &std::path::Path) -> Option<Map<String, Value>> {
     match fetch(path).ok()? {
         Some(bytes) => serde_json::from_slice(&bytes).ok(),

@@ -52,7 +52,7 @@ pub fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// The address of what stands at these segments below another one.
+/// The address at these segments below another one.
 pub fn address(base: &Url, segments: &[&str]) -> Result<Url, WayError> {
     let mut url = base.clone();
     let found = || WayError::AddressNotAllowed { found: base.to_string() };
@@ -60,7 +60,7 @@ pub fn address(base: &Url, segments: &[&str]) -> Result<Url, WayError> {
     Ok(url)
 }
 
-/// What a header says to show a key or a token; it stands in no log.
+/// What a header says to show a key or a token; it is in no log.
 pub fn bearer(key: &SecretString) -> Result<HeaderValue, WayError> {
     let value = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret()));
     let mut value = value.map_err(|_| WayError::NotAKey)?;

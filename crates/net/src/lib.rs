@@ -1,8 +1,8 @@
 //! Listeners and ways out: how many may come and how often, and who is asked elsewhere.
 //!
-//! The one idea: a limit comes before the deed, and it stands where everybody passes. Rooms: [`connections`]
-//! bounds who comes in, [`rates`] counts how often, and [`tls`] says what protects a listener that other machines
-//! reach; [`outbound`] says which addresses are asked, and [`client`] asks them.
+//! The one idea: a limit comes before the deed, and it is where all pass. Rooms: [`connections`] bounds who
+//! comes in, [`rates`] counts how often, and [`tls`] says what protects a listener that other machines reach;
+//! [`outbound`] says which addresses are asked, and [`client`] asks them.
 
 pub mod client;
 pub mod connections;

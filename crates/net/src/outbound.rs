@@ -1,8 +1,8 @@
-//! Addresses that this node asks: which may be, that they are what they were, and why nobody is asked.
+//! Addresses that this node asks: which may be, that they are what they were, and why none is asked.
 //!
-//! The one idea: a name is looked up once, every address that it has is checked, and the connection
-//! goes to one of those that were checked. So nobody who may name an address reaches through this node
-//! what only this node can reach.
+//! The one idea: a name is looked up once, every address that it has is checked, and the connection goes to
+//! one of those that were checked. So a caller that may name an address does not reach through this node what
+//! only this node can reach.
 
 use baton_api::{Answers, ErrorCode};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -12,7 +12,7 @@ use url::{Host, Url};
 /// How long a name may take to be looked up.
 const LOOKUP_LIMIT: Duration = Duration::from_secs(5);
 
-/// Why nobody elsewhere is asked.
+/// Why no one elsewhere is asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WayError {
     /// An address that is not asked.
@@ -230,7 +230,7 @@ mod tests {
             ("::1", "http://[::1]:9000/hook", true),
             ("10.0.0.7/32", "http://10.0.0.7/hook", true),
             ("192.0.2.7", "http://192.0.2.7/hook", true),
-            // Whoever allows a network says which machines, and not that all may listen on the way.
+            // A person who allows a network says which machines, and not that all may listen on the way.
             ("10.0.0.0/8", "http://10.0.0.7/hook", false),
             ("10.0.0.0/8", "https://10.0.0.7/hook", true),
             ("127.0.0.1", "http://127.0.0.2/hook", false),

@@ -1,8 +1,8 @@
-//! How often somebody may ask: each key, and each address whose keys are refused.
+//! How often callers may ask: each key, and each address whose keys are refused.
 //!
-//! The one idea: an allowance is one instant, the one at which all that was used up is given back.
-//! It may lie up to a minute ahead, so a minute's worth may come at once. Whoever used nothing for a
-//! while is forgotten, so what is remembered is bounded.
+//! The one idea: an allowance is one instant, the one at which all that was used up is given back. It may lie
+//! up to a minute ahead, so a minute's worth may come at once. A caller that used nothing for a while is
+//! forgotten, so what is remembered is bounded.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -16,7 +16,7 @@ const AHEAD: Duration = Duration::from_mins(1);
 /// How many keys or addresses are remembered.
 const MOST: usize = 10_000;
 
-/// How often somebody may ask.
+/// How often a caller may ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimits {
     /// Requests with one key, a minute.
@@ -56,7 +56,7 @@ pub enum Shown {
 }
 
 impl Rates {
-    /// Nobody asked yet.
+    /// No caller asked yet.
     pub fn new(limits: RateLimits) -> Self {
         let keys = Allowances::new(limits.requests_per_minute);
         let addresses = Allowances::new(limits.refused_keys_per_minute);
@@ -64,7 +64,7 @@ impl Rates {
         Self(Arc::new(Inner { limits, keys, addresses, good, lanes }))
     }
 
-    /// How often somebody may ask.
+    /// How often a caller may ask.
     pub fn limits(&self) -> RateLimits {
         self.0.limits
     }
@@ -84,9 +84,9 @@ impl Rates {
         self.0.addresses.refund(&household(address), Instant::now());
     }
 
-    /// Looks up a key or a token that somebody at `address` shows, when it is their turn; `is_good` says what
-    /// it was worth, or none where that was not seen. Whoever looks up what a stranger shows asks here, so
-    /// that the allowance comes before the deed.
+    /// Looks up a key or a token that a caller at `address` shows, when it is its turn; `is_good` says what
+    /// it was worth, or none where that was not seen. What looks up what a stranger shows asks here, so that
+    /// the allowance comes before the deed.
     pub async fn look_up<T>(
         &self,
         address: Option<IpAddr>,
@@ -106,9 +106,9 @@ impl Rates {
         found
     }
 
-    /// Waits for the turn of `address` to have something looked up. Only whoever has used up the allowance of
-    /// its address, and shows what was not good lately, waits: one after the other, so that many guesses
-    /// cost no more than one. What is good is found in the end, from everywhere.
+    /// Waits for the turn of `address` to have something looked up. Only a caller that has used up the
+    /// allowance of its address, and shows what was not good lately, waits: one after the other, so that many
+    /// guesses cost no more than one. What is good is found in the end, from everywhere.
     async fn turn(
         &self,
         address: IpAddr,
@@ -140,7 +140,7 @@ impl Rates {
     }
 }
 
-/// Whoever has one address of IPv6 has the 2^64 around it as well.
+/// A caller with one address of IPv6 has the 2^64 around it as well.
 pub fn household(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {

@@ -44,7 +44,7 @@ pub enum TlsError {
         /// What it holds instead; never a part of it.
         found: &'static str,
     },
-    /// The two do not belong together, or are of a kind that nobody takes.
+    /// The two do not belong together, or are of a kind that is not taken.
     #[error(
         "expected the certificate {} and the key {} to belong together, found: {source}",
         certificate.display(),
@@ -93,7 +93,7 @@ fn read(what: &'static str, path: &Path) -> Result<Vec<u8>, TlsError> {
     })
 }
 
-/// The error's own text could repeat what stands in the file.
+/// The error's own text could repeat what is in the file.
 fn not_pem(what: &'static str, path: &Path, error: &PemError) -> TlsError {
     let found = match error {
         PemError::NoItemsFound => "none in it",
@@ -119,8 +119,8 @@ pub struct Exposure {
     pub tls: Option<TlsFiles>,
     /// Whether a proxy in front of it speaks TLS, and names the caller in `X-Forwarded-For`.
     pub behind_proxy: bool,
-    /// Names under which it may be addressed, besides those of this machine: those that the settings allow, and
-    /// those of the addresses that it tells others. One without a port stands for every port.
+    /// Names under which it may be addressed, besides those of this machine: those that the settings allow,
+    /// and those of the addresses that it tells others. One without a port counts for every port.
     pub allowed_hosts: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Who may reach an upstream service: whoever is on this machine, or whoever has a key or a pass.
+//! Who may reach an upstream service: callers on this machine, or callers with a key or a pass.
 //!
 //! A browser's navigation bears no key. So a ticket, which counts once, is turned into a pass: a cookie
 //! that scripts cannot read, signed, good for half a day and for one upstream service.
@@ -84,7 +84,7 @@ impl Claim for UpstreamPass {
     const LIFETIME: Duration = Duration::from_hours(12);
 }
 
-/// Fails when whoever asks may not reach the upstream service. In whose name they may, the connection hears.
+/// Fails when the caller may not reach the upstream service. In whose name it may, the connection hears.
 pub(super) async fn check(
     proxy: &Proxy,
     service: &UpstreamService,
@@ -151,7 +151,7 @@ pub(super) fn check_origin(route: &Route, headers: &HeaderMap) -> Result<(), Fai
     Err(Failure::new(StatusCode::FORBIDDEN, detail))
 }
 
-/// In whose name somebody reaches an upstream service, and whose key that is when it is looked at again.
+/// In whose name a caller reaches an upstream service, and whose key that is when it is looked at again.
 type Shown = (String, Option<Owner>);
 
 /// A pass that opens the upstream service, whose key is good yet.

@@ -75,7 +75,7 @@ pub(super) fn drop_hop_by_hop(headers: &mut HeaderMap) {
         TRANSFER_ENCODING,
         UPGRADE,
     ];
-    // Nobody can have what frames a message, or says for whom it is, taken away.
+    // What frames a message, or says for whom it is, cannot be taken away.
     let kept = [HOST, CONTENT_LENGTH];
     for name in known.into_iter().chain(named).filter(|name| !kept.contains(name)) {
         headers.remove(name);

@@ -1,12 +1,12 @@
-//! The proxy: stands in front of upstream services, and lets their pages be looked into.
+//! The proxy: is in front of upstream services, and lets their pages be looked into.
 //!
 //! The one idea: what an upstream service and a browser say to each other passes through as it is, both ways
 //! and as it comes. Only what concerns the connection or us is changed: `headers` says which of them go on,
 //! `rewrite` corrects addresses that name the upstream service's own, and `inject` adds the token of a page
 //! to real navigations. A request goes by `route` (whose is it, and was it meant for us), `access` (who may),
 //! `forward` (on to the upstream service) and, when that fails, `error`. [`UpstreamServices`] are looked up
-//! for each request, so a change counts at once. `place` is where it stands, with what it is told, and
-//! `upstream` what stands behind it.
+//! for each request, so a change counts at once. `place` is where it is reached, with its settings, and
+//! `upstream` what is behind it.
 
 mod access;
 mod error;
@@ -45,7 +45,7 @@ use tower::service_fn;
 
 /// How long a connection to an upstream service may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
-/// How long a connection to an upstream service that nobody uses is kept.
+/// How long an unused connection to an upstream service is kept.
 const IDLE_LIMIT: Duration = Duration::from_secs(90);
 /// How many of them are kept for each upstream service.
 const IDLE_MOST: usize = 32;
@@ -101,7 +101,7 @@ impl Proxy {
         Self(Arc::new(Inner { config, client, tickets: Mutex::default(), ending }))
     }
 
-    /// Answers on `listener` until it is told to end; what is under way then has 15 s.
+    /// Answers on `listener` until it is to end; what is under way then has 15 s.
     pub async fn serve(self, listener: TcpListener) {
         let (ending, front) = (self.0.ending.clone(), self.clone());
         let service = service_fn(move |request| {

@@ -1,8 +1,8 @@
-//! Where a proxy is reached, by whom, and what it is told of both.
+//! Where a proxy is reached, by whom, and the settings of both.
 //!
 //! The one idea: at a loopback address everybody speaks clear text that never leaves the machine. At any
 //! other address the proxy speaks TLS, or another one in front of it does, as for the node itself; and there
-//! every upstream service wants a key or a pass, for "this machine only" can not be told from outside.
+//! every upstream service wants a key or a pass, for "this machine only" cannot be checked from outside.
 
 use crate::error::UpstreamError;
 use crate::route::Route;
@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio_rustls::TlsAcceptor;
 use url::Url;
 
-/// What stands in front of upstream services.
+/// The proxy in front of upstream services.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProxySettings {
     /// Where it listens; none means that the node has no proxy.

@@ -1,8 +1,8 @@
 //! Addresses in an upstream service's answer that name its own place, which the browser does not know.
 //!
-//! Behind a host name of its own little is left to do. Behind a path everything absolute needs the
-//! prefix; what stands in pages and scripts is not touched. A service on this machine does not know by which of
-//! the machine's own names it is asked, so each of them is its own.
+//! Behind a host name of its own little is left to do. Behind a path everything absolute needs the prefix;
+//! what is in pages and scripts is not touched. A service on this machine does not know by which of the
+//! machine's own names it is asked, so each of them is its own.
 
 use super::route::Route;
 use super::upstream::Upstream;
@@ -162,7 +162,7 @@ fn cookie(text: &str, prefix: &str) -> String {
     kept.join(";")
 }
 
-/// What stands behind the beginning of such a name, however that is written: browsers take each way.
+/// What follows the beginning of such a name, however that is written: browsers take each way.
 fn of_a_host(pair: &str) -> Option<&str> {
     let (start, rest) = pair.trim_start().split_at_checked(OF_A_HOST.len())?;
     start.eq_ignore_ascii_case(OF_A_HOST).then_some(rest)

@@ -11,7 +11,7 @@ use baton_api::UpstreamId;
 use std::net::IpAddr;
 use url::{Position, Url};
 
-/// What stands before the id of an upstream service in a path.
+/// What precedes the id of an upstream service in a path.
 const PREFIX: &str = "/proxy/";
 
 /// Whose a request is.
@@ -31,7 +31,7 @@ pub(super) struct Route {
     pub(super) scheme: &'static str,
 }
 
-/// Why a request is nobody's.
+/// Why a request is for no upstream service.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NoRoute {
     #[error("expected one Host, found none, several or one that is no name")]

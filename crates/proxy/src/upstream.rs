@@ -1,4 +1,4 @@
-//! Upstream services: what stands behind the proxy and for whom, and what somebody says of one.
+//! Upstream services: what is behind the proxy and for whom, and what settings and callers say of one.
 //!
 //! What is left out of what is said is as others say, or as usual.
 
@@ -29,10 +29,10 @@ pub struct UpstreamService {
 /// Who may reach an upstream service.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Access {
-    /// Whoever comes from a loopback address, to a loopback name.
+    /// Callers from a loopback address, to a loopback name.
     #[default]
     Loopback,
-    /// Whoever has a key of its owner with the scope `debug`, or a pass that a ticket brought.
+    /// Callers with a key of its owner with the scope `debug`, or with a pass that a ticket brought.
     Key,
 }
 
@@ -137,7 +137,7 @@ impl FromIterator<UpstreamService> for UpstreamServices {
 /// How much of a body may be kept at most, in bytes.
 const MOST_BYTES: u64 = 10 << 20;
 
-/// What somebody says of an upstream service.
+/// What settings or a caller say of an upstream service.
 #[derive(Debug, Clone)]
 pub struct UpstreamChoices {
     /// Which one.

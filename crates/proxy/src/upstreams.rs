@@ -27,7 +27,7 @@ use std::sync::Arc;
 pub struct Front {
     /// The database.
     pub store: Store,
-    /// What stands behind the proxy.
+    /// What is behind the proxy.
     pub services: UpstreamServices,
     /// What the settings say of the proxy.
     pub settings: Arc<ProxySettings>,
@@ -40,7 +40,7 @@ pub struct Front {
 /// Why an operation on upstream services was not done.
 #[derive(Debug, thiserror::Error)]
 pub enum ServicesError {
-    /// The database or the audit log stands against it.
+    /// The database or the audit log does not allow it.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
     /// An upstream service is not as the request wants it.
@@ -104,8 +104,8 @@ pub fn list(front: &Front, caller: &Caller) -> UpstreamList {
 /// How many upstream services were named over the API at most, of all owners together.
 const MOST: usize = 10_000;
 
-/// Names an upstream service of the owner that the request names, or of the caller. The proxy stands in front
-/// of it from the next request on.
+/// Names an upstream service of the owner that the request names, or of the caller. The proxy is in front of
+/// it from the next request on.
 pub async fn put(
     front: &Front,
     caller: &Caller,

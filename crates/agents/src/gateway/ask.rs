@@ -1,7 +1,7 @@
 //! The agents that there are, and how one runs for an answer.
 //!
-//! All of a run is one task, so that what was begun is finished whoever leaves: a sandbox that was made ends,
-//! and its session is written back.
+//! All of a run is one task, so that what was begun is finished also when the caller leaves: a sandbox that
+//! was made ends, and its session is written back.
 
 use super::desk::{Answered, Desk, Done, RunEvent};
 use super::prompt::Conversation;
@@ -96,7 +96,7 @@ pub struct Run {
     pub created: Timestamp,
     /// Which agent.
     pub model: String,
-    /// What it says, until its end is told.
+    /// What it says, up to its end.
     pub events: mpsc::Receiver<RunEvent>,
 }
 
@@ -132,7 +132,7 @@ struct Job {
     conversation: Conversation,
     /// Whether it gets a copy of its session.
     is_shared: bool,
-    /// Whether it takes its session from whoever drives it.
+    /// Whether it takes its session from the agent that drives it.
     takes: bool,
 }
 
@@ -164,7 +164,7 @@ impl Job {
             ran: ran(&view, ended),
         };
         if let Some(answered) = answered {
-            // Whoever left wants to know nothing more.
+            // A caller that left wants to know nothing more.
             let _ = sender.send(RunEvent::End(Box::new(answered.map(told)))).await;
         }
     }
@@ -185,7 +185,7 @@ impl Job {
         }
     }
 
-    /// None when nobody listens any more.
+    /// None when the caller listens no more.
     async fn answer(
         &self,
         view: &SandboxView,

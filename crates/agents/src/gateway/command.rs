@@ -7,10 +7,9 @@ use crate::settings::{AgentSettings, Prompt};
 use baton_api::chat::FinishReason;
 use baton_api::sandbox::{CommandLine, ExecEnd, ExecEvent};
 
-/// What the file is called, in the workspace, in which an agent finds what it is told, when it is told in
-/// a file.
+/// What the file is called, in the workspace, in which an agent finds its task, when it gets that in a file.
 const PROMPT_FILE: &str = "prompt.md";
-/// How much of what a program complains about is told, in bytes.
+/// How much of what a program complains about is shown, in bytes.
 const COMPLAINT: usize = 2048;
 
 /// Runs the program, and tells what it writes while it runs.

@@ -66,7 +66,7 @@ impl<'a> Desk<'a> {
         text.truncate(text.floor_char_boundary(room));
         self.said += text.len();
         if !text.is_empty() {
-            // Whoever left is noticed by who runs the agent.
+            // A caller that left is noticed where the agent is run.
             let _ = self.events.send(RunEvent::Text(text)).await;
         }
         is_all

@@ -1,4 +1,4 @@
-//! What an agent is told.
+//! What an agent is asked.
 
 use crate::error::AgentsError;
 use baton_api::Invalid;

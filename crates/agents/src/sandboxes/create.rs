@@ -31,8 +31,8 @@ use std::time::Duration;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-/// Makes a sandbox of the caller, which is ready for commands. A session that is handed in logs somebody
-/// in there, or nothing is made.
+/// Makes a sandbox of the caller, which is ready for commands. A session that is handed in is a login there,
+/// or nothing is made.
 pub async fn create(
     context: &Agents,
     caller: &Caller,

@@ -51,8 +51,8 @@ async fn expire(context: &Agents, kept: &Kept) -> Result<(), AgentsError> {
 }
 
 /// Ends all sandboxes, because the node ends: they would end with it. Those that are being made are ended
-/// once they are there, those that somebody else ends are waited for, and what failed is tried again. So
-/// none is left when this returns; how long that may take is for the caller to say.
+/// once they are there, those that another task ends are waited for, and what failed is tried again. So none
+/// is left when this returns; how long that may take is for the caller to say.
 pub async fn end_all(context: &Agents) {
     let mut changes = context.sandboxes.changes();
     loop {
@@ -73,7 +73,7 @@ pub async fn end_all(context: &Agents) {
 /// Ends one of all. False when it has to be tried again.
 async fn end_one(context: &Agents, kept: &Kept) -> bool {
     match expire(context, kept).await {
-        // Somebody else was faster, and tells when it is gone.
+        // Another task was faster, and tells when it is gone.
         Ok(()) | Err(AgentsError::Sandbox(SandboxRefusal::NotFound { .. })) => true,
         // What is not in the audit log has ended all the same.
         Err(error @ AgentsError::Runtime(RuntimeError::NotNoted { .. })) => {
@@ -146,12 +146,12 @@ async fn save(context: &Agents, kept: &Kept) -> Result<Option<Taken>, AgentsErro
     }
 }
 
-/// For how long a sandbox is kept that this node cannot read: whoever looks after the node may make room
-/// on its disk meanwhile, but a session does not stay away for ever.
+/// For how long a sandbox is kept that this node cannot read: a person may make room on the node's disk
+/// meanwhile, but a session does not stay away for ever.
 const PATIENCE: Duration = Duration::from_hours(1);
 
 /// Asks what runs in a sandbox to end, reads its profile, stores what the session holds now, and gives the
-/// session back. What lies there and cannot be read costs nothing: the snapshot before stands, and the
+/// session back. What lies there and cannot be read costs nothing: the snapshot before remains, and the
 /// answer says so. After an error of ours the sandbox has the session yet, and this can be done again: then
 /// what was stored is not stored a second time.
 async fn check_in(
@@ -163,7 +163,7 @@ async fn check_in(
     let taken =
         checked_out.taken.get_or_try_init(|| settle_and_store(context, kept, checked_out)).await?;
     context.peers.release(context, &session.owner, session.id).await?;
-    // Last of all: from here on it is somebody else's, and may run.
+    // Last of all: from here on another holder may have it, and run it.
     context.supervisor.check_in(&checked_out.checkout).await?;
     Ok(taken.clone())
 }
@@ -331,7 +331,7 @@ pub(super) fn watch(context: &Agents, kept: Arc<Kept>, ttl: Duration) {
         loop {
             match expire(&context, &kept).await {
                 Ok(()) => return,
-                // Somebody else ends it right now.
+                // Another task ends it right now.
                 Err(AgentsError::Sandbox(SandboxRefusal::NotFound { .. })) => {}
                 Err(error) => {
                     tracing::error!(sandbox = %kept.view.id, %error, "a sandbox was not ended");

@@ -22,7 +22,7 @@ const LONGEST: u32 = 24 * 60 * 60;
 /// How many characters of a program's name are in the audit log.
 const NOTED: usize = 100;
 
-/// What a command does, until its end is told. Dropping it ends the command.
+/// What a command does, up to its end. Dropping it ends the command.
 pub type Events = mpsc::Receiver<ExecEvent>;
 
 /// Runs a command in one of the caller's sandboxes.
@@ -74,7 +74,7 @@ fn limit(seconds: Option<u32>) -> Result<Option<Duration>, AgentsError> {
     }
 }
 
-/// Tells what a process does until it has ended, its time is over, or nobody listens.
+/// Tells what a process does until it has ended, its time is over, or the caller listens no more.
 async fn follow(
     mut process: Process,
     input: String,
@@ -92,9 +92,9 @@ async fn follow(
         () = over => ExecEnd::TimedOut,
         () = sender.closed() => return,
     };
-    // What has taken too long ends now, however long it takes to be told to a slow reader.
+    // What has taken too long ends now, however long a slow reader takes to hear it.
     drop(process);
-    // Whoever left wants to know nothing more.
+    // A caller that left wants to know nothing more.
     let _ = sender.send(ExecEvent::Exit(end)).await;
 }
 
@@ -173,7 +173,7 @@ fn whole(bytes: &[u8]) -> usize {
 
 /// How long a tool may take.
 pub(super) const LIMIT: Duration = Duration::from_mins(1);
-/// How much of what it complains about is told, in bytes.
+/// How much of what it complains about is shown, in bytes.
 const COMPLAINT: u64 = 4096;
 
 /// What a tool did: what it wrote, or why it failed.

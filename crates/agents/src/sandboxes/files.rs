@@ -1,7 +1,7 @@
 //! Reads and writes files of a sandbox, with the rights of what runs in it.
 //!
-//! The one idea: what is read is passed on, not held. A file in a sandbox may have no end, and there are
-//! many sandboxes; so a file is read as fast as whoever wants it takes it, and no faster.
+//! The one idea: what is read is passed on, not held. A file in a sandbox may have no end, and there are many
+//! sandboxes; so a file is read as fast as the caller takes it, and no faster.
 
 use super::exec::{LIMIT, complaint, ended, nothing, too_much, tool, within_limit};
 use crate::Agents;
@@ -63,8 +63,8 @@ enum Begun {
     Ended(Result<(), String>),
 }
 
-/// Passes a file on, until it ends, is too large, or nobody wants more of it for a while. The tool that
-/// reads it ends with this.
+/// Passes a file on, until it ends, is too large, or the caller takes no more of it for a while. The tool
+/// that reads it ends with this.
 async fn pass_on(
     first: Bytes,
     mut output: Output,
@@ -94,7 +94,7 @@ async fn pass_on(
         };
     };
     if let Err(why) = end {
-        // Whoever reads learns that there should have been more.
+        // The reader learns that there should have been more.
         let _ = timeout(LIMIT, sender.send(Err(Error::other(why)))).await;
     }
 }

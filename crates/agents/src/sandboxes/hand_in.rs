@@ -1,5 +1,5 @@
-//! The session that is to be handed in: sought, found here or at another service, and checked that it logs
-//! somebody in.
+//! The session that is to be handed in: sought, found here or at another service, and checked that it is a
+//! login.
 
 use crate::Agents;
 use crate::error::{AgentsError, SandboxRefusal};
@@ -47,15 +47,15 @@ pub(super) struct HandIn {
     pub(super) taken_at: Timestamp,
     /// Under which name its profile may be kept.
     pub(super) key: Option<CacheKey>,
-    /// That it was taken, if nobody else may have it meanwhile.
+    /// That it was checked out, if no other may have it meanwhile.
     pub(super) checkout: Option<Checkout>,
     /// The name of the session whose browser was ended for it.
     pub(super) ended: Option<SessionName>,
-    /// What its maker is told.
+    /// What its maker hears.
     pub(super) told: HandedIn,
 }
 
-/// Checks that a session logs somebody in, and says for how long.
+/// Checks that a session is a login, and says for how long.
 pub(super) fn accept(found: HandIn, domains: &[Domain]) -> Result<HandIn, AgentsError> {
     let now = clock::now();
     let stored = found.local_storage.as_ref().map_or(&[][..], |(_, keys)| keys);
@@ -144,7 +144,7 @@ pub(super) async fn seek<'a>(
     }
 }
 
-/// Finds what is sought, checks that it logs somebody in, and takes it for the sandbox `to`.
+/// Finds what is sought, checks that it is a login, and takes it for the sandbox `to`.
 pub(super) async fn find(
     context: &Agents,
     caller: &Caller,
@@ -179,8 +179,8 @@ fn inline(file: &[u8], now: Timestamp) -> Result<HandIn, AgentsError> {
     Ok(admitted(BrowserSessionType::Inline, read.state, read.left_out, now))
 }
 
-/// What came from elsewhere, as far as a browser can be given it. Cookies that have expired stay until it
-/// is clear whether somebody is logged in.
+/// What came from elsewhere, as far as a browser can be given it. Cookies that have expired stay until it is
+/// clear whether it is a login.
 fn admitted(
     kind: BrowserSessionType,
     mut state: State,
@@ -253,7 +253,7 @@ async fn kept_here(
     }
 }
 
-/// A copy of a session, which stays with whoever has it.
+/// A copy of a session, which stays with its holder.
 async fn copy(
     context: &Agents,
     session: &Session,
@@ -340,8 +340,8 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 /// that is imported.
 ///
 /// A service is one of the settings, and is asked with the key that the settings name, never the caller's;
-/// and only for the owner whose that key is. So nobody reaches through this node what they could not reach
-/// themselves.
+/// and only for the owner whose that key is. So no caller reaches through this node what it could not reach
+/// itself.
 async fn fetch(
     context: &Agents,
     caller: &Caller,
@@ -361,7 +361,7 @@ async fn fetch(
     Ok(blocking(move || read(&answer)).await?.map_err(failed)?)
 }
 
-/// The same address, whether or not a slash stands at its end.
+/// The same address, with or without a slash at its end.
 fn is_same(one: &Url, other: &Url) -> bool {
     one.as_str().trim_end_matches('/') == other.as_str().trim_end_matches('/')
 }

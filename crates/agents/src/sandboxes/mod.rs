@@ -5,8 +5,8 @@
 //! before the sandbox is gone.
 //!
 //! Rooms: `create`, `exec`, `files` and `end` are the verbs; `hand_in` finds a session and takes it;
-//! `prepare` makes profiles before somebody asks for them; `vnc` gives a sandbox a display. The sandboxes
-//! that there are stand in the `registry` below.
+//! `prepare` makes profiles before a caller asks for them; `vnc` gives a sandbox a display. The sandboxes
+//! that there are, are in the `registry` below.
 
 mod create;
 mod end;

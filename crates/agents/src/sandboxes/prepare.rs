@@ -1,9 +1,9 @@
-//! Prepares profiles before somebody asks for them: of sessions that were imported, arrived, were closed,
-//! or came back from a sandbox.
+//! Prepares profiles before a caller asks for them: of sessions that were imported, arrived, were closed, or
+//! came back from a sandbox.
 //!
-//! The one idea: a session that nobody runs stays as it is until it is handed in, so what is made of it now
+//! The one idea: a session that does not run stays as it is until it is handed in, so what is made of it now
 //! is what a sandbox needs then. Of one that runs nothing is made, because it changes all the time. One
-//! session after the other, when nobody asks this node for anything, and only on nodes of which sandboxes
+//! session after the other, when no caller asks this node for anything, and only on nodes of which sandboxes
 //! are wanted.
 
 use crate::Agents;
@@ -18,7 +18,7 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
-/// How long nobody asked for anything when one is prepared.
+/// How long no caller asked for anything when one is prepared.
 const QUIET: Duration = Duration::from_millis(200);
 /// How long that is waited for: then it is done while others are served, who go first.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -111,7 +111,7 @@ impl Preparer {
         }
     }
 
-    /// A session of this node that nobody runs. What was kept of one that is gone goes, too.
+    /// A session of this node that does not run. What was kept of one that is gone goes, too.
     async fn resting(&self, id: SessionId) -> Option<Session> {
         let found = match self.context.store.fetch_any_session(id).await {
             Ok(found) => found.filter(|session| session.node == self.context.node),
@@ -150,7 +150,8 @@ impl Preparer {
     }
 }
 
-/// Returns when nobody has asked this node for anything for a moment, or who waits has waited long enough.
+/// Returns when no caller has asked this node for anything for a moment, or what waits has waited long
+/// enough.
 async fn quiet(activity: &Activity, since: Option<Instant>) {
     let Some(since) = since else { return std::future::pending().await };
     loop {
@@ -168,7 +169,7 @@ fn log_and_skip<T: Default>(error: &StoreError) -> T {
     T::default()
 }
 
-/// How many wait at most. One that there is no room for is made when somebody asks for it.
+/// How many wait at most. One that there is no room for is made when a caller asks for it.
 const MOST: usize = 64;
 
 /// Sessions that wait, the one that changed last behind all others.
@@ -201,7 +202,7 @@ impl Waiting {
         self.sessions.pop_front()
     }
 
-    /// Since when the first one waits; none when nobody does.
+    /// Since when the first one waits; none when none does.
     fn since(&self) -> Option<Instant> {
         (!self.sessions.is_empty()).then_some(self.since)
     }

@@ -2,9 +2,9 @@
 //!
 //! The X server runs in the sandbox and listens at a socket there, which nothing outside reaches. The node
 //! listens at a port of its loopback and passes each viewer on to that socket, through a tool that runs in
-//! the sandbox. The protocol's own password keeps other users of the machine out, and they keep nobody
-//! else out: wrong passwords count for nothing, and whoever has shown none has a place for a while only, that
-//! of whoever came first when there are many.
+//! the sandbox. The protocol's own password keeps other users of the machine out, and they keep no other
+//! viewer out: wrong passwords count for nothing, and a viewer that has shown none has a place for a while
+//! only, the first of them the shortest when there are many.
 
 use super::exec::tool;
 use crate::error::{AgentsError, SandboxRefusal};
@@ -54,8 +54,8 @@ const PATIENCE: Duration = Duration::from_mins(2);
 const GREETING: usize = 12 + 4 + 16 + 4;
 /// How much is passed on at once, in bytes.
 const CHUNK: usize = 4 << 10;
-/// With what VNC hides passwords in files, from nobody in particular: each byte's bits in the reverse
-/// order (`common/rfb/obfuscate.cxx` of TigerVNC).
+/// With what VNC hides passwords in files, which keeps no one out: each byte's bits in the reverse order
+/// (`common/rfb/obfuscate.cxx` of TigerVNC).
 const HIDING: [u8; LENGTH] = [23, 82, 107, 6, 35, 78, 88, 7];
 
 /// A display that is there.
@@ -92,12 +92,12 @@ impl Display {
         Ok(Self { server, listener, address, password })
     }
 
-    /// What everybody who sees the sandbox is told of it.
+    /// What a caller that sees the sandbox hears of it.
     pub(super) fn view(&self) -> Vnc {
         Vnc { address: self.address.clone(), password: None }
     }
 
-    /// Passes viewers on for as long as the sandbox is there. Answers what its maker is told.
+    /// Passes viewers on for as long as the sandbox is there. Returns what its maker hears.
     pub(super) fn serve(self, kept: Arc<Kept>) -> Vnc {
         let told = Vnc { password: Some(self.password.to_string()), ..self.view() };
         let Self { mut server, listener, .. } = self;
@@ -141,7 +141,7 @@ async fn is_ready(server: &mut Process) -> Result<(), SandboxRefusal> {
         return Ok(());
     }
     let mut complaint = String::new();
-    // What it says is told as far as it can be read.
+    // What it says is shown as far as it can be read.
     let _ = (&mut server.errors).take(4096).read_to_string(&mut complaint).await;
     let last = complaint.lines().rfind(|line| !line.trim().is_empty());
     Err(SandboxRefusal::NoDisplay { why: last.unwrap_or("it ended").trim().to_owned() })
@@ -172,7 +172,7 @@ struct Stranger {
 }
 
 impl Strangers {
-    /// One more, in the place of whoever came first when there are too many.
+    /// One more, in the place of the first one when there are too many.
     fn admit(&self) -> Stranger {
         let leaves = CancellationToken::new();
         let mut all = self.all();

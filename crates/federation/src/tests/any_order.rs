@@ -25,7 +25,7 @@ enum Event {
     Do(Deed, Option<(usize, Disturbance)>),
     /// Another program writes what it made of an older version.
     Foreign(usize),
-    /// Somebody looks.
+    /// A reader looks.
     Read,
     /// Longer than a claim lasts without its holder.
     Pause,

@@ -65,8 +65,8 @@ impl Writer<'_> {
             Err(_) => ours,
             Ok(placed) => placed,
         };
-        // For those who only know the file: without it, they may find the older board when the power
-        // has failed, whole, until somebody looks who puts back what the log has.
+        // For those who only know the file: without it, they may find the older board when the power has
+        // failed, whole, until a reader puts back what the log has.
         let _ = sync_folder(&self.folder.sessions());
         Ok(placed)
     }

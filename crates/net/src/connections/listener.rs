@@ -1,11 +1,12 @@
 //! A listener, the line of each connection to it, and what answers behind it.
 //!
-//! The line belongs to whoever reads and writes, from the handshake of TLS to the last message of a WebSocket;
-//! bytes pass as they are, and the place goes with them. So a place is held for exactly as long as there is a
-//! socket, and ends in every phase.
+//! The line belongs to the task that reads and writes, from the handshake of TLS to the last message of a
+//! WebSocket; bytes pass as they are, and the place goes with them. So a place is held for exactly as long as
+//! there is a socket, and ends in every phase.
 //!
-//! A socket that is closed while more comes resets the connection, and whoever is still sending loses the
-//! answer that is on its way (RFC 9112, section 9.6). So what an answered request still sends is taken first.
+//! A socket that is closed while more comes resets the connection, and a caller that is still sending loses
+//! the answer that is on its way (RFC 9112, section 9.6). So what an answered request still sends is taken
+//! first.
 
 use super::places::{Guest, Holder, Place, Places};
 use super::visit::{Paced, Visit};
@@ -44,12 +45,12 @@ const HEAD_BYTES: usize = 128 << 10;
 /// How long a connection lasts after its last answer was given.
 const FAREWELL: Duration = Duration::from_secs(5);
 /// How often it is looked whether keys are good that connections are held with. A connection ends when its
-/// key was not good twice: whoever speaks on it has had the time to say why.
+/// key was not good twice: the caller on it has had the time to say why.
 const LOOK_PAUSE: Duration = Duration::from_secs(5);
 
 /// One listener, and what answers behind it.
 pub struct Listener<S> {
-    /// Where whoever comes arrives.
+    /// Where connections arrive.
     pub listener: TcpListener,
     /// What speaks TLS; none means clear text.
     pub tls: Option<TlsAcceptor>,
@@ -68,7 +69,7 @@ where
     S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
 {
-    /// Answers whoever comes, until `shutdown`; requests under way then are finished.
+    /// Answers callers, until `shutdown`; requests under way then are finished.
     pub async fn answer(self, shutdown: &CancellationToken) {
         let places = Places::new(self.bounds.connections, self.behind_proxy);
         let watching = watch(places.clone(), self.keys.clone());
@@ -302,7 +303,8 @@ impl Line {
         Poll::Ready(Err(io::Error::new(ErrorKind::TimedOut, "nothing of what is sent is taken")))
     }
 
-    /// Takes what still comes, until nothing does or it takes too long. It is nobody's, so nothing has moved.
+    /// Takes what still comes, until nothing does or it takes too long. It belongs to no request, so nothing
+    /// has moved.
     fn take_rest(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let end = Instant::now() + self.patience;
         let mut rest = self.rest.take().unwrap_or_else(|| Box::pin(sleep_until(end)));

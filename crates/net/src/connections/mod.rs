@@ -1,11 +1,10 @@
 //! Connections: how many there may be, who keeps theirs, and how long a caller may take.
 //!
-//! Each has a task of its own, from the handshake on, so that one caller that falls silent keeps
-//! nobody waiting. Every phase has its limit in the connection itself, whoever answers behind it: the
-//! handshake of TLS, the head of a request (and the silence before it), its body, an answer that is not
-//! taken. Rooms: `bound` is a listener, and the sockets that hold their places; `places` says who may hold a
-//! connection, `visit` is what a request and its connection know of each other, and `freight` what bodies weigh
-//! together.
+//! Each has a task of its own, from the handshake on, so that one caller that falls silent keeps no other
+//! waiting. Every phase has its limit in the connection itself, whatever answers behind it: the handshake of
+//! TLS, the head of a request (and the silence before it), its body, an answer that is not taken. Rooms:
+//! `bound` is a listener, and the sockets that hold their places; `places` says who may hold a connection,
+//! `visit` is what a request and its connection know of each other, and `freight` what bodies weigh together.
 
 pub mod freight;
 mod listener;

@@ -1,10 +1,10 @@
 //! Places: who holds a connection, and who loses theirs when there are no more.
 //!
-//! The one idea: a place is scarce, and is given out before anybody says who they are. So whoever has
-//! shown nothing that is good here, a stranger, keeps it only until somebody else needs it: the stranger
-//! who has been silent longest goes first. What one key holds, and what the strangers of one address hold,
-//! is a share; and a part of the places is for strangers, so that a newcomer always has the moment that it
-//! takes to show a key.
+//! The one idea: a place is scarce, and is given out before a caller says who it is. So a caller that has
+//! shown nothing good, a stranger, keeps it only until another caller needs it: the stranger that has been
+//! silent longest goes first. What one key holds, and what the strangers of one address hold, is a share; and
+//! a part of the places is for strangers, so that a newcomer always has the moment that it takes to show a
+//! key.
 
 use crate::rates::household;
 use baton_session::Owner;
@@ -90,7 +90,7 @@ impl Places {
         Self(Arc::new(Inner { shares, begun: Instant::now(), entries: Mutex::default() }))
     }
 
-    /// A place for a stranger from `address`. When there is none, somebody loses theirs.
+    /// A place for a stranger from `address`. When there is none, another stranger loses its own.
     pub(super) fn enter(&self, address: IpAddr) -> Place {
         let (address, shares) = (household(address), self.0.shares);
         let seat = Arc::new(Seat {

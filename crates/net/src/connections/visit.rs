@@ -1,7 +1,7 @@
 //! A visit: what one request and its connection know of each other.
 //!
 //! The request says who asks, once that is known; the connection says how fast its body has to come. A body
-//! that comes too slowly ends here, whoever waits for it: nobody holds a place by sending nothing.
+//! that comes too slowly ends here, whatever waits for it: no caller holds a place by sending nothing.
 
 use super::Bounds;
 use super::places::{Guest, Holder};
@@ -90,7 +90,7 @@ pub(super) struct Paced {
     body: Incoming,
     visit: Visit,
     bounds: Bounds,
-    /// When somebody began to wait for it.
+    /// When a reader began to wait for it.
     begun: Option<Instant>,
     received: u64,
     is_whole: bool,
@@ -166,7 +166,7 @@ struct Answer {
     _rest: Rest,
 }
 
-/// Says that the connection rests, once the answer is through or nobody waits for it.
+/// Says that the connection rests, once the answer is through or no caller waits for it.
 struct Rest(Visit);
 
 impl Drop for Rest {

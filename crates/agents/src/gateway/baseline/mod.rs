@@ -1,7 +1,7 @@
 //! The agent that is built in: a model with one tool, which runs commands in the sandbox.
 //!
-//! A bounded loop: the model is asked, what it says is told to the caller, the commands that it wants are
-//! run, and it is asked again with what they wrote, until it wants none.
+//! A bounded loop: the model is asked, what it says goes to the caller, the commands that it wants are run,
+//! and it is asked again with what they wrote, until it wants none.
 
 mod upstream;
 
@@ -18,7 +18,7 @@ use upstream::{Call, Reply, Upstream};
 
 /// The most commands that one turn may want.
 const MOST_CALLS: usize = 16;
-/// The most that the model is told in one turn, in bytes.
+/// The most that the model is sent in one turn, in bytes.
 const MOST_TOLD: usize = 4 << 20;
 /// What the agent is.
 const SELF: &str = "You are an agent that works in a sandbox: a Linux machine of your own with a \
@@ -57,7 +57,7 @@ pub(super) async fn answer(
     Ok(Answered { finish: FinishReason::Length, usage })
 }
 
-/// What the model is told first.
+/// What the model is sent first.
 fn first_messages(desk: &Desk<'_>, conversation: &Conversation) -> Vec<Value> {
     let logins = desk.sandbox.browser_session.as_ref().map(|session| session.logins.as_slice());
     let logged_in = prompt::browser_session(logins.unwrap_or_default());
@@ -107,7 +107,7 @@ fn sum(before: Option<Usage>, more: Option<Usage>) -> Option<Usage> {
 const NAME: &str = "run_command";
 /// How long a command may take.
 const LIMIT: Duration = Duration::from_mins(5);
-/// How much of what a command writes is told, in bytes: so much of its begin, and of its end.
+/// How much of what a command writes is sent, in bytes: so much of its begin, and of its end.
 const TOLD: usize = 16 << 10;
 
 #[derive(Deserialize)]
@@ -115,7 +115,7 @@ struct Arguments {
     command: String,
 }
 
-/// What the model is told of the tool.
+/// What the model hears of the tool.
 fn declared() -> Value {
     json!([{
         "type": "function",
@@ -133,7 +133,7 @@ fn declared() -> Value {
     }])
 }
 
-/// Runs what the model wants. What it did wrong is told to it, so that it can do better.
+/// Runs what the model wants. The model hears what it did wrong, so that it can do better.
 async fn run(desk: &Desk<'_>, call: &Call) -> Result<String, AgentsError> {
     if call.function.name != NAME {
         return Ok(format!("error: expected the tool {NAME}, found another one"));

@@ -22,7 +22,7 @@ use url::Url;
 
 /// How long one answer of a model may take.
 const ANSWER_LIMIT: Duration = Duration::from_mins(10);
-/// How much of what a model says of an error is told, in characters.
+/// How much of what a model says of an error is shown, in characters.
 const TOLD: usize = 300;
 
 /// A model that can be asked.
@@ -102,12 +102,12 @@ fn complaint(answer: &[u8]) -> String {
 
 /// What a model answers.
 pub(super) struct Reply {
-    /// What it says and is not told yet.
+    /// What it says and is not sent yet.
     pub(super) text: String,
     /// What it wants to be run.
     pub(super) calls: Vec<Call>,
     pub(super) usage: Option<Usage>,
-    /// All of it, as it is told again in the next turn.
+    /// All of it, as it is sent again in the next turn.
     pub(super) message: Value,
 }
 
