@@ -1,8 +1,7 @@
 //! What a state from elsewhere may bring along: only what a browser can be given.
 //!
-//! The one idea: whoever wrote the file is not trusted with this machine. A tab that would read its
-//! files is left out, and so is what a browser would refuse; each with a line, and never at the cost
-//! of the rest.
+//! The one idea: the writer of the file is not trusted with this machine. A tab that would read its files is
+//! left out, and so is what a browser would refuse; each with a line, and never at the cost of the rest.
 
 use crate::certificate::{self, MAX_CERTIFICATES};
 use crate::cookie::Expiry;
@@ -100,7 +99,7 @@ fn admit_tabs(state: &mut State, left_out: &mut Receipt) {
         false
     });
     if state.tabs.is_empty() {
-        // A browser without a tab shows nobody anything.
+        // A browser without a tab shows nothing.
         state.tabs.push(Tab { url: "about:blank".to_owned(), ..Tab::default() });
     }
     let front = state.tabs.iter().position(|tab| tab.active).unwrap_or_default();

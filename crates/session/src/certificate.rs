@@ -1,7 +1,7 @@
 //! A certificate that the browser of a session trusts, beside those that its maker does.
 //!
-//! The one idea: it is public, so it is part of the environment and travels with the session; and what
-//! a browser could not trust, or nobody should hand around, is refused where it is read, and so is
+//! The one idea: it is public, so it is part of the environment and travels with the session; and what a
+//! browser could not trust, or what should not be handed around, is refused where it is read, and so is
 //! nowhere else.
 
 use crate::id::PartHash;
@@ -66,7 +66,7 @@ pub struct CertificateView {
     pub ends: Option<Timestamp>,
 }
 
-/// Why a text is no certificate that a browser could be told to trust.
+/// Why a text is no certificate that a browser could trust.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadCertificate {
     /// There is nothing in it.
@@ -89,7 +89,7 @@ pub enum BadCertificate {
         /// How long it is.
         found: usize,
     },
-    /// It holds something that is for nobody else.
+    /// It holds a secret.
     #[error(
         "expected certificates alone, found a private key\n\
          certificates are carried and shown with the session: give a file without the key"
@@ -114,7 +114,7 @@ pub enum BadCertificate {
 }
 
 impl Certificate {
-    /// Every certificate of a text in PEM, in which nothing else stands; at least one.
+    /// Every certificate of a text in PEM that holds nothing else; at least one.
     pub fn read_all(text: &str) -> Result<Vec<Self>, BadCertificate> {
         if text.len() > MAX_PEM {
             return Err(BadCertificate::TooLong { most: MAX_PEM, found: text.len() });
@@ -207,7 +207,7 @@ fn name(name: &GeneralName<'_>) -> Option<String> {
     }
 }
 
-/// A text of a certificate, which nobody vouches for.
+/// A text of a certificate, for which no one vouches.
 fn shown(text: &str) -> String {
     let short: String = text.chars().take(SHOWN).collect();
     Printable::for_model(&short).as_str().to_owned()
@@ -259,7 +259,7 @@ impl fmt::Debug for Certificate {
 impl TryFrom<String> for Certificate {
     type Error = String;
 
-    /// The error is one line: whoever reads a document puts the place behind it.
+    /// The error is one line: the reader of a document puts the place behind it.
     fn try_from(text: String) -> Result<Self, String> {
         let read = text.parse::<Self>();
         read.map_err(|error| error.to_string().lines().take(1).collect())
@@ -272,7 +272,7 @@ impl From<Certificate> for String {
     }
 }
 
-/// Sorts certificates; each stands once.
+/// Sorts certificates; each is there once.
 pub(crate) fn normalize(certificates: &mut Vec<Certificate>) {
     certificates.sort();
     certificates.dedup();

@@ -182,8 +182,8 @@ impl Cookie {
         )
     }
 
-    /// Where it lives, for people and receipts: domain, path and name, never its value. Up to the
-    /// first `/` stands the domain.
+    /// Where it lives, for people and receipts: domain, path and name, never its value. Up to the first `/`
+    /// it is the domain.
     pub fn place(&self) -> String {
         format!("{}{} {}", self.domain, self.path, self.name)
     }
@@ -198,7 +198,7 @@ impl Cookie {
         !self.domain.starts_with('.')
     }
 
-    /// Whether Chromium keeps it, if it does, and sends it to nobody.
+    /// Whether Chromium keeps it, if it does, and never sends it.
     pub(crate) fn is_none_without_secure(&self) -> bool {
         self.same_site == Some(SameSite::None) && !self.secure
     }

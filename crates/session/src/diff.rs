@@ -244,9 +244,9 @@ fn certificates(diff: &mut Diff, before: &[Certificate], after: &[Certificate]) 
     }
 }
 
-/// How many names are told of one kind at one site.
+/// How many names are listed of one kind at one site.
 pub const NAMES_MAX: usize = 20;
-/// How many characters of a name are told: a page may use whole documents as names.
+/// How many characters of a name are shown: a page may use whole documents as names.
 pub const NAME_LENGTH_MAX: usize = 100;
 
 /// What changed of one kind at one site.

@@ -1,9 +1,9 @@
 //! Writes what our own types say as JSON, and never nothing in its place.
 //!
-//! The one idea: an empty text would be sent, hashed, signed or stored as if it were what was said. Our
-//! types have text as their keys and finite numbers, so each can be written, whatever came into it from
-//! elsewhere. One that cannot is a fault of ours, and is told as such: a panic, which answers whoever asked
-//! with an internal error, and nothing is sent. Who can hand an error on asks `serde_json` itself.
+//! The one idea: an empty text would be sent, hashed, signed or stored as if it were what was said. Our types
+//! have text as their keys and finite numbers, so each can be written, whatever came into it from elsewhere.
+//! One that cannot is a fault of ours, and shows as such: a panic, which answers the caller with an internal
+//! error, and nothing is sent. Who can hand an error on asks `serde_json` itself.
 
 use serde::Serialize;
 use serde_json::Value;

@@ -292,7 +292,7 @@ impl Reader<'_> {
     }
 }
 
-/// What a short escape such as `\n` stands for.
+/// What a short escape such as `\n` means.
 fn escaped(byte: u8) -> u16 {
     u16::from(match byte {
         b'b' => 0x08,
@@ -311,8 +311,8 @@ const LONGEST: usize = 60;
 
 /// What was found at one kind of place.
 ///
-/// Members of a file that nobody here knows, each named once, and counted. A newer version may have
-/// added them, or somebody else's program; either way they do not come along.
+/// Members of a file that this version does not know, each named once, and counted. A newer version may have
+/// added them, or another program; either way they do not come along.
 #[derive(Debug, Default)]
 pub(crate) struct Unknown(BTreeMap<String, usize>);
 

@@ -1,20 +1,18 @@
 //! The model of a browser session: what it is, what a browser held, and what a restore did with it.
 //!
-//! The one idea: this crate is *pure*. It knows no clock, no disk, no network, no async and no
-//! randomness; whoever needs an instant or random bytes passes them in. So every rule here can be tested
-//! with a table or a property.
+//! The one idea: this crate is *pure*. It knows no clock, no disk, no network, no async and no randomness; a
+//! caller passes instants and random bytes in. So every rule here can be tested with a table or a property.
 //!
 //! Rooms, from the smallest to the largest: [`text`] and [`id`]; [`cookie`], [`storage`], [`value`], what
 //! else an origin has [`stored`], [`tab`] with its history; [`permission`] and [`certificate`]; [`state`]
-//! holds them all, names a state and tells whether one has shrunk; [`parts`] cuts a state into pieces,
-//! each addressed by its [`PartHash`]; [`receipt`] tells what a restore did; [`diff`] and [`login`] tell
-//! what changed, where somebody is logged in and what expires; [`redact`] hides secrets; [`playwright`]
-//! reads and writes `storageState` files and [`wire`] session files, [`import`] says what a file is and
-//! reads it, whoever wrote it, [`json`] writes what our types say, [`admit`] says what of a file from
-//! elsewhere a browser may get, [`view`] takes a part of a state: what somebody sees of it, or what
-//! belongs to some domains; [`write_back`] takes over what a profile elsewhere holds; [`peer`] says who
-//! wrote something, [`once`] what counts once, and [`revision`] which published state is newer than
-//! which.
+//! holds them all, names a state and tells whether one has shrunk; [`parts`] cuts a state into pieces, each
+//! addressed by its [`PartHash`]; [`receipt`] tells what a restore did; [`diff`] and [`login`] tell what
+//! changed, where a login is and what expires; [`redact`] hides secrets; [`playwright`] reads and writes
+//! `storageState` files and [`wire`] session files, [`import`] says what a file is and reads it, whoever
+//! wrote it, [`json`] writes what our types say, [`admit`] says what of a file from elsewhere a browser may
+//! get, [`view`] takes a part of a state: what somebody sees of it, or what belongs to some domains;
+//! [`write_back`] takes over what a profile elsewhere holds; [`peer`] says who wrote something, [`once`] what
+//! counts once, and [`revision`] which published state is newer than which.
 
 pub mod admit;
 pub mod certificate;

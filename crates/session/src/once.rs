@@ -1,9 +1,9 @@
 //! What counts once: it is remembered for as long as it could count, and longer while there is room.
 //!
-//! The one idea: age is told by a clock that nobody sets. A clock on the wall that was ahead for a
-//! moment makes nothing forgotten and refuses nothing later, and one that is set back brings nothing
-//! back for as long as there is room. When there is none, one that has expired is forgotten; where none
-//! has, the new one is refused: forgetting another one instead would let that through twice.
+//! The one idea: age is measured by a clock that cannot be set. A clock on the wall that was ahead for a
+//! moment makes nothing forgotten and refuses nothing later, and one that is set back brings nothing back for
+//! as long as there is room. When there is none, one that has expired is forgotten; where none has, the new
+//! one is refused: forgetting another one instead would let that through twice.
 
 use std::collections::{BTreeSet, HashSet};
 use std::hash::Hash;

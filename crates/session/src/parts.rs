@@ -249,7 +249,7 @@ impl Piece {
 }
 
 impl fmt::Debug for Piece {
-    /// What a session holds is shown to nobody by chance.
+    /// What a session holds is never shown by chance.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Piece")
     }

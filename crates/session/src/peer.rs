@@ -1,8 +1,8 @@
 //! Nodes among each other: who one is, and how others, its peers, are let in and asked.
 //!
-//! The one idea: whoever has seen a node's key once can tell for good what that node wrote. An API key
-//! says who may talk; this says who wrote it. A node is an Ed25519 key pair (RFC 8032), and its id is a
-//! hash of the public half.
+//! The one idea: who has seen a node's key once can tell for good what that node wrote. An API key says who
+//! may talk; this says who wrote it. A node is an Ed25519 key pair (RFC 8032), and its id is a hash of the
+//! public half.
 
 use crate::id::NodeId;
 use crate::text_form::{InvalidText, parse_hex, text_form, words};

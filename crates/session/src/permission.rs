@@ -137,7 +137,7 @@ pub(crate) fn normalize(permissions: &mut Vec<Permission>) {
 pub fn bound(permissions: &mut Vec<Permission>) -> usize {
     let too_many = permissions.len().saturating_sub(MAX_PERMISSIONS);
     if too_many > 0 {
-        // What only a page told of is of now.
+        // What only a page reported is of now.
         let newest_first = |a: &Permission, b: &Permission| match (a.changed, b.changed) {
             (None, None) => Ordering::Equal,
             (None, _) => Ordering::Less,

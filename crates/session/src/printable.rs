@@ -2,14 +2,14 @@
 //!
 //! The one idea: what is written out is of a type that is clean. A title, a name, an error of a peer or a
 //! task on the board may hold letters that move a cursor, change what a line seems to say, or say something
-//! that nobody sees; so each output takes such a text in this form, and no string formats it otherwise.
+//! unseen; so each output takes such a text in this form, and no string formats it otherwise.
 
 use serde_json::Value;
 use std::fmt::{self, Write as _};
 
-/// What stands in the place of a letter that is not shown.
+/// What takes the place of a letter that is not shown.
 const GONE: char = '\u{fffd}';
-/// What a terminal may be told: the colours that commands of Baton use, and their end.
+/// What a terminal may be sent: the colours that commands of Baton use, and their end.
 const COLOURS: [&str; 7] = ["[0m", "[1m", "[2m", "[31m", "[32m", "[33m", "[36m"];
 
 /// A text that shows what it says. Lines and tabs stay.
@@ -75,7 +75,7 @@ pub fn json(text: &str) -> String {
     }
     let mut clean = String::with_capacity(text.len());
     for letter in text.chars() {
-        // Between values JSON has nothing but blanks of its own, so this one stands in a text.
+        // Between values JSON has nothing but blanks of its own, so this one is in a text.
         if is_hidden(letter) || is_joiner(letter) {
             for unit in letter.encode_utf16(&mut [0; 2]) {
                 // Writing to a `String` cannot fail.

@@ -104,7 +104,7 @@ words! {
 }
 
 impl ItemKind {
-    /// Whether no profile has it: a tab and what is the tab's, and what whoever starts a browser says.
+    /// Whether no profile has it: a tab and what is the tab's, and what a browser is started with.
     pub fn is_never_in_a_profile(self) -> bool {
         matches!(self, Self::Tab | Self::SessionStorage | Self::History | Self::Environment)
     }
@@ -183,7 +183,7 @@ impl Receipt {
     }
 
     /// Whether something did not come back that a profile could have had. A profile has no tabs, and nothing
-    /// of what whoever starts its browser says: to say so each time would hide what is lost.
+    /// of what its browser is started with: to say so each time would hide what is lost.
     pub fn has_losses_of_a_profile(&self) -> bool {
         self.items.iter().any(|item| match item.outcome {
             Outcome::Rejected => true,

@@ -1,4 +1,4 @@
-//! A session as a row: identity, owner, and where in its lifecycle it stands. What its browser held is
+//! A session as a row: identity, owner, and where in its lifecycle it is. What its browser held is
 //! [`State`](crate::State).
 
 use crate::id::{NodeId, Owner, SessionId};
@@ -152,8 +152,8 @@ const RUNNING: &str = "snapshots, profile; a browser with the state, a receipt";
 /// Every way that a session can go. Opening it, by `open` or `attach`, makes it active; deleting it,
 /// which its owner can do in every state but active, removes it with all that is kept.
 ///
-/// This one table is the state machine, and the reference page shows the same table. What stands in no
-/// line cannot happen.
+/// This one table is the state machine, and the reference page shows the same table. What is in no line
+/// cannot happen.
 pub const TRANSITIONS: [Transition; 18] = {
     use Lifecycle::{Active, Closed, Failed, Recoverable, Stale};
     use Mover::{Node, Owner};
@@ -207,7 +207,7 @@ words! {
 }
 
 impl SnapshotReason {
-    /// Whether somebody asked for it, and so accepts what it holds however little that is.
+    /// Whether a client asked for it, and so accepts what it holds however little that is.
     pub fn is_asked_for(self) -> bool {
         use SnapshotReason::{Close, Import, Open, Request, Rollback, Sync};
         matches!(self, Open | Request | Close | Rollback | Import | Sync)

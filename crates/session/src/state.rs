@@ -195,11 +195,10 @@ pub fn checksum(state: &State) -> String {
 
 /// Which cookies and storage keys a state held, without their values.
 ///
-/// Never clobber: a browser that lost its profile leaves a state with little in it. Whoever remembers
-/// what the last good state held can tell such a state from a usual change, and keep the good one. What
-/// goes while a browser lives and answers was removed by somebody, a person or the site, and is gone:
-/// signing out has to last. What is missing after a death is lost. Only hashes are remembered: no name
-/// stays in memory.
+/// Never clobber: a browser that lost its profile leaves a state with little in it. A runner that remembers
+/// what the last good state held can tell such a state from a usual change, and keep the good one. What goes
+/// while a browser lives and answers, a person or the site removed, and it is gone: signing out has to last.
+/// What is missing after a death is lost. Only hashes are remembered: no name stays in memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Holdings {
     /// Each cookie by domain, path, name and partition, with its end. From which port it came may become
@@ -238,7 +237,7 @@ impl Holdings {
 impl Holdings {
     /// Whether `state` has shrunk by the clock of its browser alone, which has lived and answered since: more
     /// than half of these cookies are gone because they end by `clock`, the wall's, and not by `now`, which
-    /// nobody sets.
+    /// cannot be set.
     pub fn has_faded_to(&self, state: &State, now: Expiry, clock: Expiry) -> bool {
         let there: BTreeSet<u64> = state.cookies.iter().map(identity).collect();
         let unexpired = self.cookies.iter().filter(|(_, end)| end.is_none_or(|end| end > now));

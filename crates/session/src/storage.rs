@@ -149,7 +149,7 @@ impl Site {
     }
 }
 
-/// Whether a host is an IP address; one of version 6 stands in brackets.
+/// Whether a host is an IP address; one of version 6 is in brackets.
 fn is_address(host: &str) -> bool {
     host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok()
 }

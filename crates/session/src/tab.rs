@@ -85,7 +85,7 @@ fn is_zero(id: &i64) -> bool {
 }
 
 impl Scroll {
-    /// Whether the page stands where it began.
+    /// Whether the page is where it began.
     pub fn is_start(&self) -> bool {
         *self == Self::default()
     }

@@ -1,14 +1,14 @@
 //! A value as structured cloning carries it: cycles, shared identity, and what JSON has no word for.
 //!
-//! A value is a root and a heap. Primitives stand where they are used; everything with an identity
-//! stands once in the heap and is referred to by its position, so two references to one object stay
-//! one object. The page side of this codec is `value.js` in the browser crate; the rules are those
-//! of `StructuredSerializeInternal` in the HTML standard.
+//! A value is a root and a heap. Primitives are where they are used; everything with an identity is once in
+//! the heap and is referred to by its position, so two references to one object stay one object. The page
+//! side of this codec is `value.js` in the browser crate; the rules are those of
+//! `StructuredSerializeInternal` in the HTML standard.
 //!
-//! On the wire: `{"root": node, "heap": [object, …]}`. A node is `null`, a boolean, a finite number,
-//! a string of valid Unicode, or an object with exactly one key: `ref`, `undefined`, `number`
-//! (`NaN`, `Infinity`, `-Infinity`, `-0`), `bigint`, `utf16`. A value whose references point outside
-//! its heap is refused when it is read, so whoever holds a value may follow them.
+//! On the wire: `{"root": node, "heap": [object, …]}`. A node is `null`, a boolean, a finite number, a string
+//! of valid Unicode, or an object with exactly one key: `ref`, `undefined`, `number` (`NaN`, `Infinity`,
+//! `-Infinity`, `-0`), `bigint`, `utf16`. A value whose references point outside its heap is refused when it
+//! is read, so a holder of a value may follow them.
 
 use crate::text::Text;
 use serde::de::{Error, IgnoredAny, MapAccess, Unexpected, Visitor};
@@ -386,7 +386,7 @@ pub(crate) fn special(value: f64) -> Option<&'static str> {
     }
 }
 
-/// The number that a word stands for.
+/// The number that a word means.
 pub(crate) fn from_special(word: &str) -> Option<Number> {
     match word {
         "NaN" => Some(Number(f64::NAN)),

@@ -1,5 +1,5 @@
-//! A part of a state: which sites of a session, and which kinds of what a browser keeps, somebody sees of
-//! it; or what belongs to some domains.
+//! A part of a state: which sites of a session, and which kinds of what a browser keeps, a peer sees of it;
+//! or what belongs to some domains.
 //!
 //! The one idea: what belongs together stays together. The unit is the registrable site, for cookies and
 //! tokens of one site are worth nothing without each other; and within it the kind. Whose something is
@@ -199,12 +199,11 @@ fn pick(
     }
 }
 
-/// Puts over a state what another one says about some sites and kinds; no site stands for what is no
-/// site's.
+/// Puts over a state what another one says about some sites and kinds; no site means what is no site's.
 ///
-/// Whoever says what of a session is theirs to say changes nothing else of it. What they do not see
-/// stays where it is: other tabs at their places, and in their own tabs the sessionStorage of other
-/// sites and a history that led there.
+/// A node that says what of a session is its to say changes nothing else of it. What it does not see stays
+/// where it is: other tabs at their places, and in its own tabs the sessionStorage of other sites and a
+/// history that led there.
 pub fn mix(
     over: &State,
     under: &State,
@@ -271,7 +270,7 @@ fn tabs(over: &State, under: &State, is_over: impl Fn(&Site) -> bool) -> Vec<Tab
         tabs.extend(placed.map(|(tab, partner)| joined(tab, partner, &is_over)));
     }
     tabs.extend(theirs.map(|(tab, partner)| joined(tab, partner, &is_over)));
-    // Whoever does not see the tab in front cannot say that another one is.
+    // A node that does not see the tab in front cannot say that another one is.
     if under.active_tab().is_some_and(|tab| tab.active && !is_theirs(&tab)) {
         let in_front = tabs.iter().position(|tab| tab.active && !is_theirs(&tab));
         tabs.iter_mut().enumerate().for_each(|(at, tab)| tab.active = Some(at) == in_front);
@@ -295,7 +294,7 @@ fn with_partners<'a>(theirs: &[&'a Tab], places: &[&'a Tab]) -> Vec<(&'a Tab, Op
     theirs.iter().map(|tab| (*tab, partner(tab))).collect()
 }
 
-/// A tab with what whoever speaks of it does not see of it.
+/// A tab with what the node that speaks of it does not see of it.
 fn joined(tab: &Tab, partner: Option<&Tab>, is_over: impl Fn(&Site) -> bool) -> Tab {
     let mut joined = tab.clone();
     joined.session_storage.retain(|key, _| is_over(&key.site()));
@@ -374,7 +373,7 @@ fn keep_in_tab(tab: &mut Tab, owns: &impl Fn(&str) -> bool) {
     }
 }
 
-/// The lines of a receipt about these domains, and those that are about nobody's.
+/// The lines of a receipt about these domains, and those that are about none.
 pub fn concerning(receipt: Receipt, domains: &[Domain]) -> Receipt {
     let has = |host: &str| domains.iter().any(|domain| domain.has(host));
     let items = receipt.items.into_iter();

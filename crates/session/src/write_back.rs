@@ -1,9 +1,9 @@
 //! What a session holds after a browser somewhere else had its profile.
 //!
-//! The one idea: only what was in that profile can have changed there. The rest of the session, its tabs
-//! and databases and whatever no profile holds, is as it was. And of the profile, only the sites that were
-//! handed in: whatever ran there could write what it liked, and a cookie of a bank that it planted would
-//! log the session's owner in as somebody else.
+//! The one idea: only what was in that profile can have changed there. The rest of the session, its tabs and
+//! databases and whatever no profile holds, is as it was. And of the profile, only the sites that were handed
+//! in: whatever ran there could write what it liked, and a cookie of a bank that it planted would log the
+//! session's owner in as another person.
 
 use crate::receipt::{ItemKind, Outcome, Receipt, ReceiptItem};
 use crate::state::State;

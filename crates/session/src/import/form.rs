@@ -1,5 +1,4 @@
-//! What a file is, told by a look from outside; and why one is not read: what it is, and what is wanted
-//! instead.
+//! What a file is, by a look from outside; and why one is not read: what it is, and what is wanted instead.
 
 use crate::json_tree::Json;
 use crate::{playwright, wire};
@@ -34,7 +33,7 @@ pub enum FileForm {
     Age,
     /// Files in one, or a file made smaller.
     Archive,
-    /// Names and values that nobody says whose they are.
+    /// Names and values of an unknown site.
     Pairs,
     /// JSON of an unknown kind.
     Object,
@@ -123,7 +122,7 @@ fn is_cookie(json: &Json) -> bool {
     has("name") && json.get("value").is_some() && (has("domain") || has("url"))
 }
 
-/// Whether a text is the header of a request or an answer, or what stands in one.
+/// Whether a text is the header of a request or an answer, or what is in one.
 fn is_header(text: &str) -> bool {
     let line = text.lines().next().unwrap_or_default();
     let named = ["cookie:", "set-cookie:"]
@@ -246,7 +245,7 @@ pub enum ImportError {
         /// The first one.
         at: usize,
     },
-    /// It holds several, and nobody says which.
+    /// It holds several, and it is not said which.
     #[error(
         "this is a document with several sessions or states in it; expected one, found {}\nsave the one \
          that you want as a file of its own", .places.join(", ")

@@ -1,8 +1,8 @@
-//! A file that becomes a state, whoever wrote it.
+//! A file that becomes a state, whichever program wrote it.
 //!
-//! The one idea: what a file is shows itself, so nobody has to say it, and one place looks. Every door
-//! through which a file comes in reads it here; what it is not is said by what it is. What may be
-//! taken of the state [`admit`](crate::admit) says.
+//! The one idea: what a file is shows itself, so the caller need not say it, and one place looks. Every door
+//! through which a file comes in reads it here; what it is not is said by what it is. What may be taken of
+//! the state [`admit`](crate::admit) says.
 
 mod cookies_txt;
 mod form;
@@ -142,7 +142,7 @@ enum Inner {
         text: String,
         /// Where.
         place: String,
-        /// What stands beside it, and says something.
+        /// What is beside it, and says something.
         beside: Vec<String>,
     },
     /// More than one.
@@ -202,7 +202,7 @@ fn candidate(json: &Json) -> Option<String> {
     (is_taken(json) || is_around(json)).then(|| written(json))
 }
 
-/// The line about what stands beside a state.
+/// The line about what is beside a state.
 fn left_beside(place: &str, beside: &[String]) -> Option<ReceiptItem> {
     let named: Vec<&str> = beside.iter().map(String::as_str).take(MOST).collect();
     let more = beside.len().saturating_sub(MOST);

@@ -1,8 +1,8 @@
 //! Logins: where a state is logged in, as far as cookies and storage tell, and for how much longer.
 //!
-//! The one idea: whether a site takes something for a login, only the site knows. But what has expired
-//! logs nobody in, what only measures visitors never did, and where nothing else is there, there is no
-//! login. That much can be said before an agent finds out, and how likely the rest is.
+//! The one idea: whether a site takes something for a login, only the site knows. But what has expired is no
+//! login, what only measures visitors never did, and where nothing else is there, there is no login. That
+//! much can be said before an agent finds out, and how likely the rest is.
 
 mod signs;
 
@@ -16,7 +16,7 @@ use signs::{Sign, of_cookie, of_entry};
 use std::collections::BTreeMap;
 use url::Url;
 
-/// Why a state logs nobody in.
+/// Why a state is no login.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoLogin {
     /// It did once.
@@ -29,7 +29,7 @@ pub enum NoLogin {
         /// When the last of its cookies ended.
         ended: Timestamp,
     },
-    /// What there is logs nobody in.
+    /// What there is, is no login.
     #[error(
         "expected a login for {place}, found only {found}, which logs nobody in\nlog in there, and capture the session"
     )]
@@ -63,7 +63,7 @@ pub enum NoLogin {
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum Likelihood {
-    /// Somebody was: what may have been the login has expired.
+    /// There was one: what may have been the login has expired.
     Over,
     /// Something is kept that may be a login.
     Possible,
@@ -71,7 +71,7 @@ pub enum Likelihood {
     Likely,
 }
 
-/// A site where somebody may be logged in.
+/// A site where there may be a login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Login {
     /// The site: a registrable domain, or a host without one.
@@ -121,7 +121,7 @@ fn kept<'s>(state: &'s State, stored: &[StorageKey]) -> BTreeMap<Site, Kept<'s>>
         let entries = origin.local_storage.0.iter();
         Some((key, entries.map(|(key, value)| of_entry(key, value)).max()?))
     });
-    // What it says could only be told if it were loaded.
+    // What it says is known only once it is loaded.
     let others = stored.iter().map(|key| (key, Sign::Possible));
     for (key, sign) in loaded.chain(others) {
         let kept = sites.entry(Site::of_origin(key.origin())).or_default();
@@ -159,8 +159,8 @@ impl Kept<'_> {
     }
 }
 
-/// Checks that a state logs somebody in at `now`, once it is handed in: for each of these domains, or for
-/// any site when none is named. `stored` has more for which localStorage was not loaded.
+/// Checks that a state is a login at `now`, once it is handed in: for each of these domains, or for any site
+/// when none is named. `stored` has more for which localStorage was not loaded.
 pub fn expect_login(
     state: &State,
     stored: &[StorageKey],
@@ -182,7 +182,7 @@ pub fn expect_login(
 /// For what a login is wanted.
 struct Wanted {
     place: String,
-    /// Whether databases do, though they are not handed in: nobody said what for.
+    /// Whether databases do, though they are not handed in: no domain was named.
     databases_count: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a cookie's or an entry's name and kind say of whether it logs somebody in.
+//! What a cookie's or an entry's name and kind say of whether it is a login.
 //!
 //! The one idea: only the site knows, so nothing here is certain. What is known by its name to measure
 //! visitors, to note a consent or a taste, to tell robots, or to balance load is no login. What a page's
@@ -8,20 +8,20 @@
 use crate::cookie::Cookie;
 use crate::text::Text;
 
-/// How likely it is that something logs somebody in.
+/// How likely it is that something is a login.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Sign {
     /// It does something else.
     Else,
     /// It may.
     Possible,
-    /// It does, as far as that can be told from outside.
+    /// It is, as far as that shows from outside.
     Likely,
 }
 
 /// Beginnings of names that do something else, in lower case: those of analytics and advertising, of
 /// consents, of guards against robots and forged requests, of load balancers, and of tastes. A letter follows
-/// only where a star stands, or a mark at the end.
+/// only where there is a star, or a mark at the end.
 const ELSE: &[&str] = &[
     "_ga",
     "_gid",

@@ -1,12 +1,12 @@
 //! Cookies in JSON: read as Playwright writes them and all who have the same members, written for a
 //! `storageState` file.
 //!
-//! The one idea: Puppeteer and the DevTools protocol, Selenium, Steel, and the extensions that edit
-//! cookies differ in the names of a few members and in the words for `SameSite`, never in what one of
-//! these means, so whoever reads a file need not know who wrote it.
+//! The one idea: Puppeteer and the DevTools protocol, Selenium, Steel, and the extensions that edit cookies
+//! differ in the names of a few members and in the words for `SameSite`, never in what one of these means, so
+//! a reader of a file need not know what wrote it.
 //!
-//! The format's `sameSite` is never absent and its `partitionKey` is a string, so an unspecified
-//! `SameSite` becomes `Lax`, and the other half of the key stands in `_crHasCrossSiteAncestor`.
+//! The format's `sameSite` is never absent and its `partitionKey` is a string, so an unspecified `SameSite`
+//! becomes `Lax`, and the other half of the key is in `_crHasCrossSiteAncestor`.
 
 use super::{Ignored, Lost};
 use crate::cookie::{Cookie, Expiry, PartitionKey, Priority, SameSite, SourceScheme};
@@ -81,7 +81,7 @@ fn same_site_word(same_site: Option<SameSite>) -> &'static str {
 /// The last second that Playwright takes: the end of the year 9999.
 const LAST_SECOND: f64 = 253_402_300_799.0;
 
-/// The members in which an end stands: of Playwright and Puppeteer, of Selenium, of extensions.
+/// The members that hold an end: of Playwright and Puppeteer, of Selenium, of extensions.
 const ENDS: [&str; 3] = ["expires", "expiry", "expirationDate"];
 
 /// Members that are read here.
@@ -114,7 +114,7 @@ const ASIDE: [&str; 7] = [
     "firstPartyDomain",
 ];
 
-/// Reads one cookie, which stands at `place` in the file.
+/// Reads one cookie, which is at `place` in the file.
 pub(super) fn read(
     json: &Json,
     place: &str,

@@ -1,7 +1,7 @@
 //! Values as Playwright encodes them, read: `parseEvaluationResultValue` of playwright-core.
 //!
-//! What JSON can say stands as itself; the rest is an object with one telling member, such as
-//! `{"d": "1970-01-01T00:00:00.000Z"}`. Containers carry an `id`, to which `{"ref": id}` refers.
+//! What JSON can say is there as itself; the rest is an object with one telling member, such as `{"d":
+//! "1970-01-01T00:00:00.000Z"}`. Containers carry an `id`, to which `{"ref": id}` refers.
 
 use crate::json_tree::Json;
 use crate::text::Text;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// What in a value cannot be read.
 type DecodeReason = &'static str;
 
-/// The value that stands in `plain` as itself, or else encoded in `encoded`.
+/// The value that is in `plain` as itself, or else encoded in `encoded`.
 pub(super) fn decode(plain: Option<&Json>, encoded: Option<&Json>) -> Result<Value, DecodeReason> {
     let mut decoder = Decoder::default();
     let root = match (plain, encoded) {

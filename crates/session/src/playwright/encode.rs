@@ -21,7 +21,7 @@ const TOO_DEEP: EncodeReason = "a value nested less than 129 deep";
 pub(super) struct Encoded {
     /// The value.
     pub(super) json: Json,
-    /// Whether it stands as itself, in `value`, not in `valueEncoded`.
+    /// Whether it is there as itself, in `value`, not in `valueEncoded`.
     pub(super) plain: bool,
     /// What was changed.
     pub(super) notes: Vec<EncodeReason>,

@@ -17,7 +17,7 @@ use base64::engine::general_purpose::STANDARD;
 /// The last version that a page can ask for: 2^53 − 1.
 const LAST_VERSION: u64 = (1 << 53) - 1;
 
-/// Reads one database, which stands at `place` in the file.
+/// Reads one database, which is at `place` in the file.
 pub(super) fn read(
     json: &Json,
     place: &str,
@@ -44,7 +44,7 @@ pub(super) fn read(
     Ok(Database { name, version, stores })
 }
 
-/// The members that nobody here knows, of the database and of all in it.
+/// The members that this version does not know, of the database and of all in it.
 fn unknown(database: &Json) -> Unknown {
     let mut unknown = Unknown::default();
     let mut look = |json: &Json, known: &[&str]| {
@@ -229,7 +229,7 @@ fn write_record(
     Ok((Json::Object(members), value.notes))
 }
 
-/// The member in which an encoded value stands.
+/// The member that holds an encoded value.
 fn stand(encoded: &mut Encoded, plain: &str, other: &str) -> (Text, Json) {
     let name = if encoded.plain { plain } else { other };
     (name.into(), std::mem::replace(&mut encoded.json, Json::Null))
@@ -237,8 +237,8 @@ fn stand(encoded: &mut Encoded, plain: &str, other: &str) -> (Text, Json) {
 
 /// The key that a path finds in a value; `None` when there is none.
 ///
-/// The format leaves a key out when it stands in the value: "evaluate a key path on a value" of the
-/// Indexed Database API.
+/// The format leaves a key out when the value has it: "evaluate a key path on a value" of the Indexed
+/// Database API.
 pub(super) fn key_of(value: &Value, path: &KeyPath) -> Option<Value> {
     let mut copier = Copier { value, heap: Vec::new() };
     let root = match path {
@@ -256,7 +256,7 @@ pub(super) fn canonical(key: &Value) -> Option<Value> {
     key_of(key, &KeyPath::One("".into()))
 }
 
-/// What stands in `value` at `path`.
+/// What is in `value` at `path`.
 fn evaluate(value: &Value, path: &Text) -> Option<Node> {
     let path = path.as_str()?;
     if path.is_empty() {

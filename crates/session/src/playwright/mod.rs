@@ -127,7 +127,7 @@ pub(crate) fn is_storage_state(file: &Json) -> bool {
     is_there("cookies") || is_there("origins") || is_by_origin(file)
 }
 
-/// Whether storage stands beside the cookies, by its origins.
+/// Whether there is storage beside the cookies, by its origins.
 pub(crate) fn is_by_origin(file: &Json) -> bool {
     ["localStorage", "sessionStorage", "indexedDB"].iter().any(|name| {
         file.get(name).is_some_and(|storage| {
@@ -193,13 +193,13 @@ fn list<'a>(file: &'a Json, name: &str, expected: &'static str) -> Result<&'a [J
     }
 }
 
-/// The lines about members that nobody here knows.
+/// The lines about members that this version does not know.
 fn ignored_members(unknown: Unknown, place: &str) -> impl Iterator<Item = Ignored> {
     unknown.lines().into_iter().map(move |line| Ignored::new(ItemKind::Part, place, line))
 }
 
-/// Reads a list of cookies, which stands at `place` in the file. Of those that are the same cookie the
-/// last one counts.
+/// Reads a list of cookies, which is at `place` in the file. Of those that are the same cookie the last one
+/// counts.
 pub(crate) fn read_cookies(items: &[Json], place: &str, ignored: &mut Vec<Ignored>) -> Vec<Cookie> {
     let mut unknown = Unknown::default();
     let mut cookies = Vec::with_capacity(items.len());

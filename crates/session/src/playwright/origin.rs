@@ -1,6 +1,6 @@
 //! One origin of a `storageState` file: localStorage, IndexedDB and files of a first party, and the
-//! sessionStorage that others than Playwright write beside them; and storage that stands beside the
-//! cookies, by its origin.
+//! sessionStorage that others than Playwright write beside them; and storage beside the cookies, by its
+//! origin.
 
 use super::{Ignored, Lost, indexed_db};
 use crate::json_tree::Json;
@@ -20,8 +20,8 @@ use url::Url;
 pub(super) const MEMBERS: [&str; 5] =
     ["origin", "localStorage", "sessionStorage", "indexedDB", "opfs"];
 
-/// Reads one origin, which stands at `place` in the file, into `origins`. Its sessionStorage is
-/// returned: that belongs to a tab.
+/// Reads one origin, which is at `place` in the file, into `origins`. Its sessionStorage is returned: that
+/// belongs to a tab.
 pub(super) fn read(
     json: &Json,
     place: String,
@@ -160,7 +160,7 @@ fn lose(key: &StorageKey, origin: &OriginState, lost: &mut Vec<Lost>) {
     lose_stored(key.as_str(), origin, lost);
 }
 
-/// What the format has no word for, whoever it belongs to.
+/// What the format has no word for, of whichever site.
 fn lose_stored(name: &str, origin: &OriginState, lost: &mut Vec<Lost>) {
     for cache in &origin.caches {
         let place = format!("{name} cache {}", cache.name.to_lossy());
@@ -230,7 +230,7 @@ fn storage(
     storage
 }
 
-/// What stands under each origin of a member.
+/// What is under each origin of a member.
 fn by_origin<'a>(
     file: &'a Json,
     member: &'static str,

@@ -1,9 +1,9 @@
 //! Knowledge: of which parts of a session a revision speaks, and how far it had come in each.
 //!
-//! The one idea: whoever sees a part of a session can say what is newer in that part, and nothing about
-//! the rest. So a revision has one vector for each view that it speaks of; of the whole session, as the
-//! rule is, one alone. It covers another exactly when it does in every place that the other speaks of.
-//! What covers nothing drops nothing: that is why a part never takes the place of a whole.
+//! The one idea: a node that sees a part of a session can say what is newer in that part, and nothing about
+//! the rest. So a revision has one vector for each view that it speaks of; of the whole session, as the rule
+//! is, one alone. It covers another exactly when it does in every place that the other speaks of. What covers
+//! nothing drops nothing: that is why a part never takes the place of a whole.
 
 use super::vector::{Order, Vector};
 use crate::storage::Site;
@@ -140,7 +140,7 @@ impl Knowledge {
         other.0.iter().all(covered)
     }
 
-    /// How it stands to another.
+    /// How it compares to another.
     pub fn compare(&self, other: &Self) -> Order {
         match (self.covers(other), other.covers(self)) {
             (true, true) => Order::Equal,

@@ -160,8 +160,8 @@ pub struct LeftOut {
 
 /// One decision of a merge.
 ///
-/// A revision tells of it, so that nobody is asked about what was answered, or about what is not left
-/// out any more.
+/// A revision tells of it, so that no person is asked about what was answered, or about what is not left out
+/// any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Decision {
     /// From which side it comes.
@@ -222,8 +222,8 @@ impl Decisions {
         self.0.get(&left.topic).is_some_and(|decision| decision.taken == left.said)
     }
 
-    /// Whether anything that these are about, or anything at all where nobody knows what that is, comes
-    /// from the loser; or else from the winner.
+    /// Whether anything that these are about, or anything at all where that is not known, comes from the
+    /// loser; or else from the winner.
     pub(super) fn takes(&self, about: Option<&BTreeSet<LeftOut>>, from_loser: bool) -> bool {
         let is_about =
             |topic| about.is_none_or(|about| about.iter().any(|left| left.topic == topic));
@@ -269,7 +269,7 @@ fn slices(state: &State) -> BTreeMap<Site, Slice<'_>> {
     for cookie in &state.cookies {
         slices.entry(cookie.site()).or_default().cookies.push(cookie);
     }
-    // Whoever only set them anew changed nothing, and what an older version wrote knows no order.
+    // A side that only set them anew changed nothing, and what an older version wrote knows no order.
     for slice in slices.values_mut() {
         slice.cookies.sort_by_key(|cookie| cookie.key());
     }
@@ -371,8 +371,8 @@ enum Ahead {
 /// Makes one state of two that come from `base` in every place in which neither has seen the other; none
 /// when there is no such place.
 ///
-/// In every place somebody is ahead, or nobody. Where one of the two has seen the other, or alone
-/// speaks, it says what counts, and nothing is to be decided. What is left is merged as ever.
+/// In every place one side is ahead, or neither. Where one of the two has seen the other, or alone speaks, it
+/// says what counts, and nothing is to be decided. What is left is merged as ever.
 pub fn merge_views(base: Option<&State>, winner: Side<'_>, loser: Side<'_>) -> Merged {
     // The one that speaks of more says where tabs stand.
     let is_frame = winner.knowledge.speaks_of(loser.knowledge);
@@ -400,7 +400,7 @@ fn ahead(frame: &Knowledge, other: &Knowledge, site: Option<&Site>, kind: StateK
     }
 }
 
-/// What of a state somebody sees.
+/// What of a state a node sees.
 pub fn seen_by(knowledge: &Knowledge, state: &State) -> State {
     let seen = State::default();
     knowledge

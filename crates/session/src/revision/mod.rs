@@ -6,8 +6,7 @@
 //! it. Time decides only which of several heads is shown as the current one.
 //!
 //! What makes this safe: a revision, together with the losers of merges that it names, accounts for every
-//! edit that its vector covers. So whoever drops what a head covers drops nothing that nobody has decided
-//! about.
+//! edit that its vector covers. So a node that drops what a head covers drops nothing undecided.
 //!
 //! Rooms: [`vector`] tells who counts and how far each of them had come, and [`knowledge`] in which parts
 //! of the session; [`offer`] is what nodes exchange, what a writer may claim in it and why it is not
@@ -144,7 +143,7 @@ impl Revision {
         !self.within.is_empty() && !self.within.iter().any(|within| within.view.is_whole())
     }
 
-    /// How what it has seen stands to what another one has.
+    /// How what it has seen compares to what another one has.
     pub fn compare(&self, other: &Self) -> Order {
         if self.within.is_empty() && other.within.is_empty() {
             return self.vector.compare(&other.vector);
@@ -162,7 +161,7 @@ impl Revision {
         self.within.is_empty() || self.knowledge().speaks_of(&other.knowledge())
     }
 
-    /// Whether it is no more than what somebody sees of its parent.
+    /// Whether it is no more than what a node sees of its parent.
     pub fn is_view(&self) -> bool {
         self.author.is_none() && self.parents.len() == 1 && self.is_partial()
     }
@@ -218,8 +217,7 @@ impl utoipa::PartialSchema for RevisionId {
 #[cfg(feature = "schema")]
 impl utoipa::ToSchema for RevisionId {}
 
-/// What stands before the bytes that are signed, so that no other signature of a node is one of a
-/// revision.
+/// What precedes the bytes that are signed, so that no other signature of a node is one of a revision.
 const CONTEXT: &[u8] = b"baton revision v1\0";
 
 /// A revision as its writer signed it.

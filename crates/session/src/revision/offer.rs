@@ -74,7 +74,7 @@ pub enum Refused {
         /// Whose revision was among them.
         found: SessionId,
     },
-    /// Its writer claims what nobody vouches for.
+    /// Its writer claims what no revision vouches for.
     #[error(
         "revision {revision}: expected a revision by {} that vouches for its counter {counter}, \
          found none\nask the peer to offer its history too",
@@ -154,7 +154,7 @@ pub enum Refused {
 pub const ACTORS_MAX: usize = 256;
 /// How many parents, and how many losers of merges, a revision names at most.
 pub const NAMED_MAX: usize = 64;
-/// How much is named that a loser had at most. Of one with more nobody says what it is.
+/// How much is named that a loser had at most. Of one with more it is not said what it is.
 pub const LEFT_OUT_MAX: usize = 64;
 /// How many bytes the texts of a revision have together at most.
 pub const TEXT_MAX: usize = 16 * 1024;
@@ -172,7 +172,7 @@ pub(super) fn check(signed: &Signed, session: SessionId) -> Result<(), Refused> 
     if let Some(actor) = signed.author.filter(|actor| actor.node != signed.node()) {
         return Err(Refused::OtherAuthor { revision, actor });
     }
-    // A counter of 0 is one that nobody has advanced.
+    // A counter of 0 is one that was never advanced.
     if let Some((actor, counter @ 0)) = signed.dot() {
         return Err(Refused::Forged { revision, actor, counter });
     }

@@ -154,8 +154,8 @@ impl Content {
     }
 }
 
-/// What stands in the place of a state's checksum when its session was deleted: SHA-256 of the
-/// canonical JSON `{"deleted":true}`.
+/// What takes the place of a state's checksum when its session was deleted: SHA-256 of the canonical JSON
+/// `{"deleted":true}`.
 pub fn deleted_checksum() -> PartHash {
     PartHash::of(br#"{"deleted":true}"#)
 }

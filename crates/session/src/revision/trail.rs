@@ -1,8 +1,8 @@
 //! Which revision bore which counter, in short, of many more than are remembered whole.
 //!
-//! The one idea: two revisions that bear one counter show that a copy of a node has written, however
-//! long ago. Whoever has forgotten one of the two would miss it. So four bytes of the name of each
-//! revision are remembered beside its counter, and nodes tell each other what they remember.
+//! The one idea: two revisions that bear one counter show that a copy of a node has written, however long
+//! ago. A node that has forgotten one of the two would miss it. So four bytes of the name of each revision
+//! are remembered beside its counter, and nodes tell each other what they remember.
 
 use super::vector::Actor;
 use super::{RevisionId, Signed};
@@ -71,7 +71,7 @@ impl Trail {
         self.0.iter().filter_map(|(actor, marks)| Some((*actor, first_fork(marks)?)))
     }
 
-    /// Forgets the oldest of whoever has counted most, but not where an actor forked.
+    /// Forgets the oldest of the actor that has counted most, but not where an actor forked.
     pub(super) fn shorten(&mut self) {
         while self.len() > TRAIL_MAX {
             let Some(longest) = self.0.values_mut().max_by_key(|marks| marks.len()) else { return };

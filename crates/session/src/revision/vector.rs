@@ -75,7 +75,7 @@ impl Vector {
         other.iter().all(|(actor, counter)| self.get(actor) >= counter)
     }
 
-    /// How it stands to another.
+    /// How it compares to another.
     pub fn compare(&self, other: &Self) -> Order {
         match (self.covers(other), other.covers(self)) {
             (true, true) => Order::Equal,

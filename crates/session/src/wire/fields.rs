@@ -106,7 +106,7 @@ fn key_of(url: &str) -> Option<StorageKey> {
     origin.is_tuple().then(|| StorageKey::first_party(&origin.ascii_serialization()))
 }
 
-/// Reads the cookie that stands at `place`.
+/// Reads the cookie that is at `place`.
 ///
 /// It has its own form, but for the instant it ends, which is in seconds. Read is also what others
 /// write: -1 for a cookie that ends with the browser, and a partition key that is only its site.

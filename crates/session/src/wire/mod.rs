@@ -1,11 +1,11 @@
 //! The session file: one session as one JSON document that travels by itself.
 //!
 //! The one idea: the file says everything a state holds, in `state.cookies`, `state.origins`,
-//! `state.environment` and `tabs`; beside that stand plain fields for whoever knows only those
-//! (`url`, `title`, `viewport`, `localStorage`, `sessionStorage`), derived from the tab in front. A
-//! reader takes the plain fields only from a file without `origins`; then they belong to the origin
-//! of `state.url`. What a storage key or a tab holds travels in its own form, so that a field added
-//! to it travels by itself. The checksum covers what is not derived.
+//! `state.environment` and `tabs`; beside that are plain fields for programs that know only those (`url`,
+//! `title`, `viewport`, `localStorage`, `sessionStorage`), derived from the tab in front. A reader takes the
+//! plain fields only from a file without `origins`; then they belong to the origin of `state.url`. What a
+//! storage key or a tab holds travels in its own form, so that a field added to it travels by itself. The
+//! checksum covers what is not derived.
 
 mod checksum;
 mod fields;
@@ -155,7 +155,7 @@ impl ReadError {
     }
 }
 
-/// Reads `value`, which stands at `place` in the file.
+/// Reads `value`, which is at `place` in the file.
 pub(crate) fn field<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, ReadError> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
@@ -171,7 +171,7 @@ pub(crate) fn field<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T
 /// Why, without what was found: that may be a secret.
 fn reason(text: &str) -> String {
     match text.rsplit_once(", expected ") {
-        // Whoever writes a file need not know our types.
+        // The writer of a file need not know our types.
         Some((_, "u16" | "u32" | "u64" | "i64")) => "expected a whole number".to_owned(),
         Some((_, "f64")) => "expected a number".to_owned(),
         Some((_, "a sequence")) => "expected an array".to_owned(),
@@ -239,7 +239,7 @@ pub fn is_session_file(file: &[u8]) -> bool {
     members.is_ok_and(|members| members.contains_key("state"))
 }
 
-/// The member called `name`, which stands at `place`; `null` is as good as none.
+/// The member called `name`, which is at `place`; `null` is as good as none.
 fn optional<T: serde::de::DeserializeOwned>(
     object: &Value,
     name: &str,
@@ -258,7 +258,7 @@ fn read_cookies(items: &Value) -> Result<Vec<crate::cookie::Cookie>, ReadError> 
         .collect()
 }
 
-/// The storage of every key; a key stands once.
+/// The storage of every key; a key is there once.
 fn read_origins(items: &Value) -> Result<BTreeMap<StorageKey, OriginState>, ReadError> {
     let mut origins = BTreeMap::new();
     for (position, item) in list(items, "state.origins")?.iter().enumerate() {

@@ -1,5 +1,4 @@
-//! Takes what another node offers, and offers what is here, or what somebody is given who sees a part of
-//! it.
+//! Takes what another node offers, and offers what is here, or what a node is given that sees a part of it.
 
 use super::{Author, Content, HEADS_MAX, OFFER_MAX, Replica};
 use crate::peer::NodeSecret;
@@ -27,7 +26,7 @@ impl ReplicaChange {
 }
 
 impl Replica {
-    /// What is told to another node.
+    /// What another node hears.
     pub fn offer(&self) -> Offer {
         Offer {
             session: self.session,
@@ -133,8 +132,8 @@ impl Signed {
 }
 
 impl Replica {
-    /// What is told to a node that sees a part of the session: in the place of each head, and of each
-    /// loser, what it sees of that, or nothing. One that is not named here is told as it is.
+    /// What a node hears that sees a part of the session: in the place of each head, and of each loser, what
+    /// it sees of that, or nothing. One that is not named here is given as it is.
     pub fn offer_seen(&self, seen: &BTreeMap<RevisionId, Option<Signed>>) -> Offer {
         let mut offer = self.offer();
         let shown = |head: &Signed| match seen.get(&head.id()) {

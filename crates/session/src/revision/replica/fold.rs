@@ -5,9 +5,9 @@
 //! nothing. What it only seems to cover is *adopted*: written once more, under a counter of our own and
 //! without the forked ones, so that nothing covers it that has not seen it.
 //!
-//! A fork shows in two revisions that bear one counter, which the trail remembers. When that is forgotten
-//! too it shows in time: whoever goes on is later than what they go on from, so a counter that was
-//! written no later than a lesser one was not written after it.
+//! A fork shows in two revisions that bear one counter, which the trail remembers. When that is forgotten too
+//! it shows in time: a node that goes on is later than what it goes on from, so a counter that was written no
+//! later than a lesser one was not written after it.
 
 use super::{Author, Replica};
 use crate::revision::offer::Offer;
@@ -24,8 +24,8 @@ enum Fate {
     Adopted,
 }
 
-/// Whether `other` stands before `old`: by what it has seen, or among equals by its name. Equals that
-/// say the same with other losers beside them are joined instead, so that no loser goes.
+/// Whether `other` comes before `old`: by what it has seen, or among equals by its name. Equals that say the
+/// same with other losers beside them are joined instead, so that no loser goes.
 fn covers(other: &Signed, old: &Signed) -> bool {
     match other.compare(old) {
         Order::After => true,
@@ -40,8 +40,8 @@ fn are_joined(one: &Signed, other: &Signed) -> bool {
     one.conflicts != other.conflicts || one.author.is_some() && other.author.is_some()
 }
 
-/// Whether a revision only says that a part of a session was deleted which lives on as a whole: whoever
-/// deletes what they see of it lets go of that, and of nothing else.
+/// Whether a revision only says that a part of a session was deleted which lives on as a whole: a node that
+/// deletes what it sees of it lets go of that, and of nothing else.
 fn is_gone_in_part(old: &Signed, other: &Signed) -> bool {
     old.deleted && old.is_partial() && !other.deleted && !old.speaks_of(other)
 }
@@ -86,8 +86,8 @@ impl Replica {
         Some(if is_believed { Fate::Covered } else { Fate::Adopted })
     }
 
-    /// Whether whoever wrote `head` had seen a revision: as an ancestor, or all that nodes made it of
-    /// by themselves.
+    /// Whether the writer of `head` had seen a revision: as an ancestor, or all that nodes made it of by
+    /// themselves.
     fn has_seen(&self, head: &Signed, old: &Signed) -> bool {
         let mut open = vec![old.id()];
         let mut done = BTreeSet::new();
@@ -198,8 +198,8 @@ impl Replica {
         offer.all().filter(is_unknown).any(is_ours)
     }
 
-    /// Takes what is here from an epoch that a copy of this node has gone on in to the one of
-    /// `author`: nobody can tell any more what a counter of the old one stands for.
+    /// Takes what is here from an epoch that a copy of this node has gone on in to the one of `author`: it is
+    /// not known any more what a counter of the old one means.
     pub fn leave(&mut self, old: Actor, author: &Author) {
         let is_of_it = |head: &&Signed| head.vector.iter().any(|(actor, _)| actor.is_kin(&old));
         let heads: Vec<RevisionId> = self.heads.values().filter(is_of_it).map(Signed::id).collect();

@@ -1,10 +1,10 @@
-//! Says which heads are merged, puts the merge in their place, and names the losers that somebody has to
+//! Says which heads are merged, puts the merge in their place, and names the losers that a person has to
 //! decide about.
 //!
-//! The one idea: a loser is named for as long as something of it is left out that nobody has decided
-//! about. Where the merge says it again, it is not left out. Where the other side had seen it and did
-//! not leave it out, that was a decision; it counts for all that the merge does not take from the side
-//! that names the loser.
+//! The one idea: a loser is named for as long as something of it is left out that no person has decided
+//! about. Where the merge says it again, it is not left out. Where the other side had seen it and did not
+//! leave it out, that was a decision; it counts for all that the merge does not take from the side that names
+//! the loser.
 
 use super::{Author, Content, Replica};
 use crate::revision::knowledge::Knowledge;
@@ -48,7 +48,7 @@ impl Replica {
         self.insert(merged, author)
     }
 
-    /// Names no loser as somebody sees it who sees a part, when it is named as it is.
+    /// Names no loser as a node sees it that sees a part, when it is named as it is.
     fn drop_views(&self, merged: &mut Revision) {
         let named = merged.conflicts.clone();
         let is_view_of_named = |id: &RevisionId| {
@@ -70,7 +70,7 @@ impl Replica {
             [&plan.winner, &plan.loser].map(|head| head.conflicts.contains(&id));
         let other = if by_winner { &plan.loser } else { &plan.winner };
         let is_left_out = about.is_none_or(|left| !left.is_empty());
-        // In views somebody may be ahead who left it out.
+        // In views a side may be ahead that left it out.
         let is_plain = plan.winner.within.is_empty() && plan.loser.within.is_empty();
         let is_answered = is_plain
             && !(by_winner && by_loser)
@@ -145,8 +145,8 @@ impl Contested {
         places.iter().all(|place| self.seen(place).is_none())
     }
 
-    /// Whether somebody has seen in each of them what both have, and no more. A site that the two do not
-    /// tell from others may be one in which `base` has seen more than in those.
+    /// Whether a node has seen in each of them what both have, and no more. A site that the two do not tell
+    /// from others may be one in which `base` has seen more than in those.
     fn is_known(&self, base: &Knowledge) -> bool {
         let is_it = |place: &(Option<Site>, StateKind)| {
             let seen = self.seen(place);

@@ -9,10 +9,10 @@ use crate::revision::{Revision, RevisionId, Signed};
 use jiff::{SignedDuration, Timestamp};
 
 impl Replica {
-    /// Writes a revision on top of `base`, the revision that the state comes from; none for the first
-    /// one, and for a state of which nobody knows where it comes from. Whatever `base` had not seen
-    /// stays beside it. What says nothing new is no edit: the revision that says it is returned. Where
-    /// the session counts as deleted, that it lives is new.
+    /// Writes a revision on top of `base`, the revision that the state comes from; none for the first one,
+    /// and for a state of unknown origin. Whatever `base` had not seen stays beside it. What says nothing new
+    /// is no edit: the revision that says it is returned. Where the session counts as deleted, that it lives
+    /// is new.
     pub fn edit(&mut self, base: Option<&Signed>, content: Content, author: &Author) -> Signed {
         let base = self.standing(base.map(|base| self.lift(base)).cloned(), &content);
         if let Some(said) = self.said(base.as_ref(), &content) {
@@ -54,9 +54,9 @@ impl Replica {
         self.insert(draft, author)
     }
 
-    /// The revision on top of which an edit stands. One that repeats what was deleted stands on no older
-    /// one, for whoever repeats their parent is taken for it, and the deletion has seen that one. Of a
-    /// part of a session it stands on the deletion itself: without one it would speak of all of it.
+    /// The revision on top of which an edit is made. One that repeats what was deleted is made on no older
+    /// one, for a revision that repeats its parent is taken for it, and the deletion has seen that one. Of a
+    /// part of a session it is made on the deletion itself: without one it would speak of all of it.
     fn standing(&self, base: Option<Signed>, content: &Content) -> Option<Signed> {
         let deletion = self.current().filter(|current| current.deleted);
         match (base, deletion) {
@@ -181,8 +181,8 @@ impl Replica {
     }
 }
 
-/// When a revision is written: now, but not before what it is made of, when a clock was set back.
-/// What is made of something far ahead of now counts as now; else nobody would ever take it.
+/// When a revision is written: now, but not before what it is made of, when a clock was set back. What is
+/// made of something far ahead of now counts as now; else no node would ever take it.
 fn later(revision: &Revision, now: Timestamp) -> Timestamp {
     if revision.parents.is_empty() {
         return now;
