@@ -71,7 +71,7 @@ pub(crate) fn is_blank(url: &str) -> bool {
     url.is_empty() || url == "about:blank" || targets::is_internal(url)
 }
 
-/// The address at which a tab stands, by the browser's own word, and the entries that it has.
+/// The address at which a tab is, by the browser's own word, and the entries that it has.
 pub(crate) async fn read_history(
     session: &CdpSession,
 ) -> Result<(String, Vec<TabEntry>), CdpError> {
@@ -127,7 +127,7 @@ fn is_moving(error: CdpError) -> Result<(), CdpError> {
 mod tests {
     use super::*;
 
-    /// What is done about a tab that began blank and stands at the entry `current`.
+    /// What is done about a tab that began blank and is at the entry `current`.
     fn step(current_index: usize, urls: &[&str]) -> Step {
         let entry = |(id, url): (i64, &&str)| TabEntry { id, url: (*url).to_owned() };
         let listed = TabHistory { current_index, entries: (0..).zip(urls).map(entry).collect() };

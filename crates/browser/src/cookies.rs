@@ -36,7 +36,7 @@ pub(crate) async fn fetch(
     Ok(fetched)
 }
 
-/// Why a cookie is not kept. Nobody can tell what its server would get: the protocol drops some of it.
+/// Why a cookie is not kept. It is not known what its server would get: the protocol drops some of it.
 const INEXACT: &str = "its name or value has bytes that are not UTF-8, which no browser tells or takes over its protocol";
 
 /// `Network.Cookie`, as far as it says something about the cookie itself.
@@ -68,7 +68,7 @@ struct Wire {
     size: Option<usize>,
 }
 
-/// A cookie, and whether it is told byte by byte.
+/// A cookie, and whether it is exact byte by byte.
 fn decode(wire: &Value) -> Option<(Cookie, bool)> {
     let name = wire["name"].as_str().unwrap_or_default();
     let wire = match Wire::deserialize(wire) {
@@ -140,8 +140,8 @@ fn source_scheme(cookie: &Cookie) -> SourceScheme {
     if secure { SourceScheme::Secure } else { cookie.source_scheme }
 }
 
-/// Sets `cookies`, and returns those that the browser refused with its reason. One invalid cookie
-/// fails a whole batch, so a failing batch is halved until the culprit stands alone.
+/// Sets `cookies`, and returns those that the browser refused with its reason. One invalid cookie fails a
+/// whole batch, so a failing batch is halved until the culprit is alone.
 pub(crate) async fn set<'a>(
     browser: &CdpSession,
     cookies: &'a [Cookie],

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 pub(crate) struct Frame {
     /// For as long as the frame lives, over its navigations.
     pub(crate) id: String,
-    /// For as long as its document stands.
+    /// For as long as its document is there.
     #[serde(default)]
     pub(crate) loader_id: String,
     /// Its address, without what follows `#`.
@@ -59,7 +59,7 @@ impl Tree {
 /// The frames of a target, the topmost first.
 pub(crate) async fn list(session: &CdpSession) -> Result<Vec<Frame>, CdpError> {
     let method = "Page.getFrameTree";
-    // A frame's name, which nobody here reads, may hold lone surrogates.
+    // A frame's name, which is not read here, may hold lone surrogates.
     let answer = session.call_raw(CALL_LIMIT, method, json!({})).await?;
     let answer: FrameTreeAnswer =
         serde_json::from_str(answer.get()).map_err(|source| CdpError::Decode { method, source })?;
@@ -93,8 +93,7 @@ async fn ask_storage_key(
     }
 }
 
-/// Asks to be told of changes to the databases and caches of a storage key for as long as the
-/// session lasts.
+/// Asks to hear of changes to the databases and caches of a storage key for as long as the session lasts.
 pub(crate) async fn track(session: &CdpSession, key: &StorageKey) -> Result<(), CdpError> {
     let params = json!({ "storageKey": key });
     session.call("Storage.trackIndexedDBForStorageKey", &params).await?;

@@ -1,4 +1,4 @@
-//! Doors for the fuzz targets, to what reads bytes that nobody vouches for.
+//! Doors for the fuzz targets, to what reads untrusted bytes.
 //!
 //! The one idea: each door knows what must hold of whatever is read, and panics when it does not. Only
 //! the feature `fuzzing` opens them; nothing that is installed has it.

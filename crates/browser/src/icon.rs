@@ -54,7 +54,7 @@ pub(crate) fn draw(bytes: &[u8]) -> Option<Vec<u8>> {
     write(&picture.resize_exact(ICON_SIDE, ICON_SIDE, FilterType::Triangle))
 }
 
-/// Draws anew what somebody else says is an icon of a site; none when it is not as an icon is.
+/// Draws anew what another program says is an icon of a site; none when it is not as an icon is.
 pub fn redraw(png: &[u8]) -> Option<Vec<u8>> {
     if png.len() > ICON_BYTES {
         return None;

@@ -99,7 +99,7 @@ pub(crate) fn is_internal(url: &str) -> bool {
 /// What a tab shows, by its address as the browser tells it from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shows<'a> {
-    /// A page, of a site or of whoever else.
+    /// A page, of a site or of anything else.
     Page,
     /// Nothing yet: a blank page, or the one that a new tab begins with.
     Nothing,

@@ -195,7 +195,7 @@ async fn read_one(session: &CdpSession, key: &StorageKey, work: &Work<'_>) -> Ve
     };
     match timeout(PAGE_LIMIT, reading).await {
         Ok(Ok(unread)) => unread,
-        // Nobody can see the key of one that has ended.
+        // The key of one that has ended cannot be seen.
         Ok(Err(_)) if !work.shared().is_worker(session) => Vec::new(),
         Ok(Err(error)) => vec![Unread::new(key.to_string(), error)],
         Err(_) => {

@@ -6,9 +6,9 @@
 //! Only what the browser itself would ask for is asked for. So a page that names icons of other kinds
 //! only has none, and the address that every site may have is for pages that name nothing.
 //!
-//! The browser collects all of what it fetches before it answers, and a call that nobody waits for does
-//! not end that; the end of the session does in which it was asked. So each fetch has a session of its
-//! own, which ends with the wait for it.
+//! The browser collects all of what it fetches before it answers, and a call without a waiting task does not
+//! end that; the end of the session does in which it was asked. So each fetch has a session of its own, which
+//! ends with the wait for it.
 
 use crate::cdp::CdpSession;
 use crate::icon::{SiteIcon, draw, site_at, site_in_front, site_of};
@@ -114,7 +114,7 @@ async fn ask(session: &CdpSession, tab: &str) -> Result<IconLinks, ScriptError> 
     script::run(session, &world, Script::Icons, &bounds, LIMIT).await
 }
 
-/// Whether a tab still shows a site, as far as that was told.
+/// Whether a tab still shows a site, as far as events said.
 fn shows(live: &Live, tab: &str, site: &Site) -> bool {
     let mirror = live.shared().mirror();
     let tab = mirror.tabs().iter().find(|known| known.id == tab);
@@ -231,7 +231,7 @@ const FETCH_LIMIT: Duration = Duration::from_secs(1);
 pub(super) async fn load(page: &CdpSession, tab: &str, address: &Url) -> Option<Vec<u8>> {
     let end = CancellationToken::new();
     let _ends_the_fetch = end.clone().drop_guard();
-    // In a task of its own, which puts all in order also when nobody waits for it any more.
+    // In a task of its own, which puts all in order also when its caller has left.
     let fetching = fetch(page.clone(), TargetId::new(tab), address.clone(), end);
     tokio::spawn(fetching).await.ok()??.read().await
 }

@@ -47,7 +47,7 @@ impl Pages<'_> {
             let others: BTreeSet<_> = others.map(|read| read.target.clone()).collect();
             let others = tabs.iter().filter(|tab| others.contains(&tab.target_id));
             let again = self.read_at_once(others).await;
-            // What they told of themselves stands, unless they told all of it again.
+            // What they told of themselves is kept, unless they told all of it again.
             reads.extend(again.into_iter().map(PageRead::without_entry));
         }
         reads
@@ -77,7 +77,7 @@ impl Pages<'_> {
         if timeout(PAGE_LIMIT, reading).await.is_err() {
             read.miss(format!("expected the page to answer within {PAGE_LIMIT:?}, found it busy"));
         }
-        // An entry that was told while pages came and went need not fit what else is known of it.
+        // An entry that a page told while pages came and went need not fit what else is known of it.
         if read.has_failed { read.without_entry() } else { read }
     }
 

@@ -4,10 +4,10 @@
 //! the answer of a script in it is of that document, however soon the tab moves on. Within one document
 //! the address can change (`history.pushState`) between the two: that is no other visit.
 //!
-//! The page knows which entries share its document, and only of the entry at which it stands how far it
-//! is scrolled and what its state is. Of all others an earlier capture knows, which read them when the
-//! tab was there. A page counts the entries of its own origin around its own, but for those at which
-//! only a frame in it moved.
+//! The page knows which entries share its document, and only of the entry at which it is how far it is
+//! scrolled and what its state is. Of all others an earlier capture knows, which read them when the tab was
+//! there. A page counts the entries of its own origin around its own, but for those at which only a frame in
+//! it moved.
 
 use super::PAGE_LIMIT;
 use crate::beginning::is_blank;
@@ -123,7 +123,7 @@ impl DocumentVisit {
 
     /// Gives a tab its address, title and history.
     fn merge_entry(&self, tab: &mut Tab) {
-        // An error page stands in for the entry's own, and tells nothing of it.
+        // An error page takes the place of the entry's own, and tells nothing of it.
         let sight = self.sight.as_ref().filter(|sight| sight.url == self.entry.url);
         self.entry.merge(sight.map(|sight| &sight.history), tab);
     }
@@ -222,7 +222,7 @@ struct ListedEntry {
     title: String,
 }
 
-/// What a page tells of the entry at which it stands.
+/// What a page tells of the entry at which it is.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct EntryReport {
     #[serde(default)]

@@ -1,7 +1,7 @@
 //! The work of one capture: what is to be read, and what has been read so far.
 //!
-//! The one idea: a mark is only taken away by whoever read its place. When a page hangs, a frame
-//! leaves, or the capture itself is given up, the marks of what was not read stand again.
+//! The one idea: a mark is only taken away by the reader of its place. When a page hangs, a frame leaves, or
+//! the capture itself is given up, the marks of what was not read are set again.
 
 use crate::live::Shared;
 use crate::live::mirror::{Dirty, DirtyDatabases};
@@ -65,7 +65,7 @@ impl<'a> Work<'a> {
         mine.contains(key)
     }
 
-    /// Claims a key for whoever is the last to be asked, whatever others could not read of it.
+    /// Claims a key for the last frame that is asked, whatever others could not read of it.
     pub(super) fn claim_last(&self, key: &StorageKey) {
         self.progress().claims.insert(key.clone());
     }

@@ -1,9 +1,9 @@
 //! One connection to a browser with its flat sessions: two tasks, the calls that wait, and what can go
 //! wrong with one.
 //!
-//! The one idea: whoever calls owns its wait. A call that is dropped or times out takes its entry with
-//! it, and when the connection or its session ends every waiting call fails at once. A call that nobody
-//! waits for is sent, or the connection ends: something in the browser may wait for it.
+//! The one idea: a caller owns its wait. A call that is dropped or times out takes its entry with it, and
+//! when the connection or its session ends every waiting call fails at once. A call without a waiting caller
+//! is sent, or the connection ends: something in the browser may wait for it.
 
 use super::envelope::{CallFailure, CdpSessionId, Envelope, write_call};
 use super::events::{Event, Events, Queue};
@@ -110,7 +110,7 @@ impl Connection {
         }
     }
 
-    /// Sends a call whose reply nobody awaits.
+    /// Sends a call whose reply is not awaited.
     pub(super) fn post(&self, session: Option<&CdpSessionId>, method: &str, params: &str) {
         let id = self.shared.next_id();
         let frame = write_call(id, session.map(CdpSessionId::as_str), method, params);
@@ -120,12 +120,12 @@ impl Connection {
         }
         match self.outgoing.try_send(frame) {
             Err(TrySendError::Full(_)) => self.fail(method, "too many calls wait for the browser"),
-            // Whoever uses the connection hears of its end.
+            // The users of the connection hear of its end.
             Ok(()) | Err(TrySendError::Closed(_)) => {}
         }
     }
 
-    /// Ends the connection over a call that nobody waits for and that cannot be sent.
+    /// Ends the connection over a call without a waiting caller that cannot be sent.
     fn fail(&self, method: &str, reason: &str) {
         if !self.is_closed() {
             tracing::error!(
@@ -191,7 +191,7 @@ impl ConnectionState {
             None => Ok(result.map_or_else(empty, ToOwned::to_owned)),
         };
         match (self.waiting().remove(&id), reply) {
-            // The caller may have left meanwhile: then nobody misses the reply.
+            // The caller may have left meanwhile: then the reply is not missed.
             (Some(waiting), reply) => drop(waiting.reply.send(reply)),
             (None, Err(CallFailure { code, message })) => {
                 tracing::debug!(id, code, message, "a call without a waiting caller failed");

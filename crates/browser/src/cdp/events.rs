@@ -1,10 +1,9 @@
 //! The bounded queue between the reader of a connection and the consumer of its events.
 //!
-//! The one idea: a slow consumer never stalls the browser and never grows memory. Newer events are
-//! dropped and counted, and one [`Event::Overflow`] stands in their place, in order, so that the
-//! consumer knows from where on it must distrust what it mirrored. What something waits for in the
-//! browser is never dropped, for it would wait for ever: when there is no room even for that, the
-//! connection ends, and everybody sees it.
+//! The one idea: a slow consumer never stalls the browser and never grows memory. Newer events are dropped
+//! and counted, and one [`Event::Overflow`] takes their place, in order, so that the consumer knows from
+//! where on it must distrust what it mirrored. What something waits for in the browser is never dropped, for
+//! it would wait for ever: when there is no room even for that, the connection ends, and everybody sees it.
 
 use super::envelope::CdpSessionId;
 use serde_json::value::RawValue;
@@ -29,7 +28,7 @@ const KEPT: [&str; 6] = [
     "Page.javascriptDialogOpening",
 ];
 
-/// Something that the browser told unasked.
+/// Something that the browser said unasked.
 #[derive(Debug, Clone)]
 pub enum Event {
     /// An event of the protocol.

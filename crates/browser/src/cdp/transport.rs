@@ -54,7 +54,7 @@ impl Transport {
         Self { reader, writer }
     }
 
-    /// The two directions, for whoever sorts frames itself.
+    /// The two directions, for a caller that sorts frames itself.
     pub fn split(self) -> (FrameReader, FrameWriter) {
         (self.reader, self.writer)
     }

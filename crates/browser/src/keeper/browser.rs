@@ -106,7 +106,7 @@ impl Browser {
 /// At this size the log becomes `<log>.old` and starts anew, so both together stay below 1 MiB.
 const HALF: u64 = 500 * 1024;
 
-/// How many characters of a line are told.
+/// How many characters of a line are shown.
 const LINE: usize = 300;
 
 /// Opens a log to append to, for its user's eyes only.

@@ -1,7 +1,7 @@
 //! The clients of a keeper: who may come in and as what, and one client's connection, a reader that may
 //! be paused and a bounded queue of frames to it.
 //!
-//! The one idea: the browser never waits for a client. Whoever does not read what it asked for, up to
+//! The one idea: the browser never waits for a client. A client that does not read what it asked for, up to
 //! the bound, is disconnected.
 
 use super::mux::ClientId;
@@ -81,14 +81,14 @@ async fn read(
     let reading = async {
         while let Ok(Some(frame)) = reader.next().await {
             if let Some(gate) = &mut gate {
-                // Without a loop behind it nobody receives either.
+                // Without a loop behind it nothing receives either.
                 let _ = gate.wait_for(|is_open| *is_open).await;
             }
             if inputs.send(Input::Frame(id, frame)).await.is_err() {
                 return;
             }
         }
-        // When nobody receives any more, nobody needs to know.
+        // Without a receiver, nothing needs to know.
         let _ = inputs.send(Input::Left(id)).await;
     };
     tokio::select! {
@@ -127,7 +127,7 @@ const AT_THE_DOOR: usize = 32;
 /// How long a client may take to say hello.
 const HELLO_LIMIT: Duration = Duration::from_secs(5);
 
-/// The places that there are; whoever has one keeps it until it leaves.
+/// The places that there are; a client keeps its own until it leaves.
 struct ClientPlaces {
     door: Arc<Semaphore>,
     clients: Arc<Semaphore>,
@@ -170,15 +170,15 @@ async fn greet(stream: UnixStream, places: Arc<ClientPlaces>, inputs: mpsc::Send
     match admitted {
         Ok((role, place)) => {
             let connected = Connected { role, reader, writer, place };
-            // When nobody receives any more, the keeper is about to end.
+            // Without a receiver, the keeper is about to end.
             let _ = inputs.send(Input::Connected(connected)).await;
         }
         Err(reason) => refuse(&mut writer, reason).await,
     }
 }
 
-/// Hears who it is and gives it a place. The node keeps the one at the door: there is one node at a
-/// time, so it takes nobody's.
+/// Hears who it is and gives it a place. The node keeps the one at the door: there is one node at a time, so
+/// it takes none of the others.
 async fn admit(
     reader: &mut FrameReader,
     writer: &mut FrameWriter,

@@ -20,7 +20,7 @@ use tokio::net::UnixStream;
 
 /// How long a connection may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
-/// How long a keeper may take to end after it was told to: the browser's 10 s, and a little.
+/// How long a keeper may take to end after it was asked to: the browser's 10 s, and a little.
 const END_LIMIT: Duration = Duration::from_secs(20);
 
 /// A connection to a keeper, over which CDP flows.
@@ -49,7 +49,7 @@ pub async fn knock(socket: &Path, role: Role) -> Result<(Transport, Welcome), Ke
     ))
 }
 
-/// Connects to whoever listens at `socket`, without a word.
+/// Connects to the keeper that listens at `socket`, without a word.
 async fn dial(socket: &Path) -> Result<UnixStream, KeeperError> {
     UnixStream::connect(socket).await.map_err(|error| {
         if nobody_listens(&error) {
@@ -64,7 +64,7 @@ async fn greet(socket: &Path, role: Role) -> Result<(Transport, Welcome), Keeper
     let stream = dial(socket).await?;
     let (reader, writer) = stream.into_split();
     let (mut reader, mut writer) = Transport::nul(reader, writer).split();
-    // After somebody was found to listen: until then, an older keeper's may lie there.
+    // After a keeper was found to listen: until then, an older keeper's may lie there.
     let welcome = if let Some(secret) = KeeperSecret::read(socket)? {
         let nonce = Nonce::random();
         let hello = Greeting::Hello { role, version: VERSION, nonce: Some(nonce) };
@@ -121,7 +121,7 @@ async fn say(writer: &mut FrameWriter, socket: &Path, word: &Greeting) -> Result
 
 async fn answer(reader: &mut FrameReader, socket: &Path) -> Result<KeeperAnswer, KeeperError> {
     let frame = reader.next().await.map_err(KeeperError::file("read from", socket))?;
-    // A keeper that ends closes the door on whoever waits there.
+    // A keeper that ends closes the door on the clients that wait there.
     let frame = frame.ok_or_else(|| KeeperError::NotRunning { socket: socket.to_owned() })?;
     serde_json::from_slice(&frame)
         .map_err(|error| not_understood("an answer of the keeper", error.to_string()))
@@ -163,8 +163,8 @@ async fn end(connection: &Connection, command: &'static str) -> Result<(), Keepe
 /// How long a killed process may take to be gone.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 
-/// Kills the keeper that listens at `socket`, whether it answers or not (SIGKILL), and waits until it
-/// is gone; false when nobody listens. Its browser, whose pipe closes, ends by itself.
+/// Kills the keeper that listens at `socket`, whether it answers or not (SIGKILL), and waits until it is
+/// gone; false when none listens. Its browser, whose pipe closes, ends by itself.
 pub async fn force(socket: &Path) -> Result<bool, KeeperError> {
     let what = "a connection to the keeper";
     let dialled = tokio::time::timeout(CONNECT_LIMIT, dial(socket)).await;

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 /// The version of this protocol; a keeper may be older than the node that finds it.
 pub(super) const VERSION: u32 = 2;
-/// The version of keepers that have no secret: whoever says hello comes in. They are spoken to, so
+/// The version of keepers that have no secret: any client that says hello comes in. They are spoken to, so
 /// that their browsers are not lost with an upgrade.
 pub(super) const WITHOUT_SECRET: u32 = 1;
 

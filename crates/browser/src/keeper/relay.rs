@@ -1,7 +1,7 @@
 //! Passes messages between one WebSocket and one keeper, until either side ends.
 //!
-//! The one idea: nobody waits for anybody without a limit. A client that is silent for too long,
-//! or reads nothing, loses its connection; the browser does not notice.
+//! The one idea: no side waits for the other without a limit. A client that is silent for too long, or reads
+//! nothing, loses its connection; the browser does not notice.
 
 use crate::cdp::{FRAME_LIMIT, FrameReader, FrameWriter, Transport};
 use futures_util::stream::{SplitSink, SplitStream, unfold};
@@ -250,7 +250,7 @@ mod tests {
         drop(silent);
 
         let (mut client, _keeper, passing) = line(hasty).await;
-        // Whoever reads answers pings by itself.
+        // A reader answers pings by itself.
         let reads = async { while let Some(Ok(_)) = client.next().await {} };
         timeout(hasty.silence * 2, reads).await.unwrap_err();
         assert!(!passing.is_finished());

@@ -13,9 +13,9 @@ use std::io::Write;
 use std::path::PathBuf;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Leaves the terminal and the process group of whoever started this process, so that neither a
-/// closed terminal nor Ctrl-C reaches the keeper. Called once, before [`run`], by a process that is
-/// a keeper and nothing else.
+/// Leaves the terminal and the process group of the parent of this process, so that neither a closed terminal
+/// nor Ctrl-C reaches the keeper. Called once, before [`run`], by a process that is a keeper and nothing
+/// else.
 pub fn detach() -> Result<Signals, KeeperError> {
     rustix::process::setsid().map(|_| Signals::Ours).map_err(|error| KeeperError::NotStarted {
         reason: format!("expected to lead a session of processes, found {error}"),
@@ -40,7 +40,7 @@ pub fn run(spec: &KeeperSpec, mut ready: impl Write, signals: Signals) -> Result
         .map_err(KeeperError::file("make a runtime for", &spec.socket))?;
     let outcome = runtime.block_on(hold(spec, &mut ready, signals));
     if let Err(error) = &outcome {
-        // Whoever started us may be gone: the error is returned as well.
+        // Our parent may be gone: the error is returned as well.
         let _ = report(&mut ready, &Report::Error(error.to_string()));
     }
     outcome

@@ -101,7 +101,8 @@ impl Server {
                 None => {}
             }
             tokio::select! {
-                // Nobody else is to speak yet. What is none of its frames must not switch this branch off.
+                // No other client is to speak yet. What is none of its frames must not switch this branch
+                // off.
                 Some(input) = self.inputs.recv() => {
                     if let Input::Browser(frame) = input {
                         let actions = self.mux.on_browser_message(&frame);
@@ -296,8 +297,8 @@ async fn write(mut writer: FrameWriter, mut frames: mpsc::Receiver<Vec<u8>>) {
 
 /// How long a browser may leave its calls unread.
 const STALL_LIMIT: Duration = Duration::from_mins(1);
-/// How many calls, and how many bytes of them, may wait. From half of it on nobody adds to them but the
-/// keeper itself.
+/// How many calls, and how many bytes of them, may wait. From half of it on only the keeper itself adds to
+/// them.
 const CALLS: usize = 16_384;
 const BYTES: usize = 512 * 1024 * 1024;
 
@@ -318,7 +319,7 @@ impl Outbox {
         Self { browser, waiting: VecDeque::new(), bytes: 0, since: None, reads }
     }
 
-    /// Whether the browser reads what it is told, for those who wait until it does.
+    /// Whether the browser reads what it is sent, for tasks that wait until it does.
     pub(super) fn reads(&self) -> watch::Receiver<bool> {
         self.reads.subscribe()
     }

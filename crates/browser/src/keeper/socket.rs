@@ -14,8 +14,8 @@ use tokio::net::UnixListener;
 /// What `sockaddr_un` holds on Linux, without the final NUL.
 const PATH_LIMIT: usize = 107;
 
-/// A listening socket; its file is removed when this is dropped, unless another one stands there by then: of
-/// a keeper that came when somebody had removed the file.
+/// A listening socket; its file is removed when this is dropped, unless another one is there by then: of a
+/// keeper that came when the file had been removed.
 pub(super) struct ListeningSocket {
     path: PathBuf,
     is: Identity,
@@ -79,7 +79,7 @@ pub(super) fn check_length(path: &Path) -> Result<(), KeeperError> {
     Err(KeeperError::PathTooLong { socket: path.to_owned(), limit: PATH_LIMIT, found })
 }
 
-/// Whether a failed connection means that nobody listens.
+/// Whether a failed connection means that no keeper listens.
 pub(super) fn nobody_listens(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused)
 }

@@ -1,4 +1,4 @@
-//! Starting a keeper as a process that outlives whoever starts it.
+//! Starting a keeper as a process that outlives its parent.
 
 use super::error::KeeperError;
 use super::spec::{KeeperSpec, Ready, Report};
@@ -26,7 +26,7 @@ pub trait Keepers: fmt::Debug + Send + Sync {
     fn spawn<'a>(&'a self, spec: &'a KeeperSpec) -> BoxFuture<'a, Result<Ready, KeeperError>>;
 
     /// Kills the keeper that listens at `socket`, whether it answers or not, and waits until it is gone;
-    /// false when nobody listens.
+    /// false when none listens.
     fn force<'a>(&'a self, socket: &'a Path) -> BoxFuture<'a, Result<bool, KeeperError>>;
 }
 

@@ -1,8 +1,8 @@
-//! What a keeper is told at its start, and what it answers; and the clock that both sides share.
+//! What a keeper gets at its start, and what it answers; and the clock that both sides share.
 //!
-//! The clock is the time since the machine was started. Nobody sets it, and it goes on while the
-//! machine sleeps. So an instant of it means the same in both processes, however long one of them was
-//! stopped before it could say it.
+//! The clock is the time since the machine was started. It cannot be set, and goes on while the machine
+//! sleeps. So an instant of it means the same in both processes, however long one of them was stopped before
+//! it could say it.
 
 use crate::launch::LaunchOptions;
 use baton_session::{Confinement, SessionId};
@@ -81,7 +81,7 @@ pub enum Report {
     Error(String),
 }
 
-/// The longest sleep: a timer stands still while the machine sleeps, and has to be looked at then.
+/// The longest sleep: a timer does not go on while the machine sleeps, and has to be looked at then.
 const STEP: Duration = Duration::from_secs(1);
 
 /// An instant of this machine, since its start (`CLOCK_BOOTTIME`).

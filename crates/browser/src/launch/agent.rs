@@ -117,7 +117,7 @@ fn major(version: &str) -> Option<u32> {
     version.split_whitespace().find_map(chrome)
 }
 
-/// What stands in the first parentheses: a browser's word for its system (RFC 9110, 5.6.5 and 10.1.5).
+/// What is in the first parentheses: a browser's word for its system (RFC 9110, 5.6.5 and 10.1.5).
 fn comment(user_agent: &str) -> Option<&str> {
     let (_, rest) = user_agent.split_once('(')?;
     rest.split(')').next()

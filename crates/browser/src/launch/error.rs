@@ -36,7 +36,7 @@ pub enum LaunchError {
         /// The process that uses it.
         pid: u32,
     },
-    /// The profile was last used on another machine, and nobody said that it is dead.
+    /// The profile was last used on another machine, and no person said that it is dead.
     #[error(
         "expected a free profile at {}, found it locked by process {pid} on host {host:?}",
         profile.display()
@@ -49,7 +49,7 @@ pub enum LaunchError {
         /// The process named in the lock.
         pid: u32,
     },
-    /// A browser that Baton started has the profile, where nobody here sees its processes.
+    /// A browser that Baton started has the profile, where its processes are not seen from here.
     #[error(
         "expected a free profile at {}, found a browser on it that another container or machine runs\n\
          end that one first",

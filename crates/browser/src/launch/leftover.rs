@@ -1,11 +1,10 @@
-//! Whoever still holds a profile: a browser of ours that is known and ended, or any that is waited for.
+//! What still holds a profile: a browser of ours that is known and ended, or any that is waited for.
 //!
 //! A browser ends by itself when its keeper's end of the pipe closes, unless it hangs. Ours bear a mark
 //! on their command line: a browser that a person started on the same profile is left alone.
 //!
-//! The kernel tells when a process ends, so nobody looks again and again. All processes of the machine
-//! are looked at once, on a thread that may block, and again only when those that were found have
-//! ended.
+//! The kernel tells when a process ends, so nothing is polled. All processes of the machine are looked at
+//! once, on a thread that may block, and again only when those that were found have ended.
 
 use super::error::LaunchError;
 use super::lock::LockState;
@@ -104,7 +103,7 @@ async fn off_thread<T: Send + 'static>(
         Ok(looked) => looked,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => panic::resume_unwind(panic),
-            // The runtime ends, and with it whoever waits.
+            // The runtime ends, and with it the tasks that wait.
             Err(_) => future::pending().await,
         },
     }
@@ -118,7 +117,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use tokio::time::timeout;
 
-    /// For how long it is seen that nobody looks: as often as somebody might who looks again and again.
+    /// For how long it is seen that nothing looks: longer than a poll would take.
     const QUIET: Duration = Duration::from_millis(400);
 
     /// A process that was started with the profile, and ends when its input does.
@@ -153,7 +152,7 @@ mod tests {
         let waiting = wait(profile.path(), Duration::from_mins(1), look);
         let ending = async {
             looked.recv().await.unwrap();
-            // It has been found, and as long as it lives nobody looks for it again.
+            // It has been found, and as long as it lives nothing looks for it again.
             timeout(QUIET, looked.recv()).await.unwrap_err();
             drop(child.stdin.take());
             looked.recv().await.unwrap();

@@ -7,11 +7,10 @@
 //! files of it open, as a browser has that a person started without naming one.
 //!
 //! The claim is a lock of the kernel on a file in the profile. Chromium's own lock names a host and a
-//! process. That says nothing of a container that was made anew under another name, and nothing of one
-//! beside it, whose processes nobody here sees. This lock is held by the browser's own process, and the
-//! kernel frees it when that ends: whoever has it knows that no browser of ours lives on the profile,
-//! in no container of this machine, and on no other machine where the file system passes locks on (NFS
-//! does).
+//! process. That says nothing of a container that was made anew under another name, and nothing of one beside
+//! it, whose processes are not seen from here. This lock is held by the browser's own process, and the kernel
+//! frees it when that ends: its holder knows that no browser of ours lives on the profile, in no container of
+//! this machine, and on no other machine where the file system passes locks on (NFS does).
 
 use super::error::LaunchError;
 use std::cell::OnceCell;
@@ -134,7 +133,7 @@ fn remove(path: &Path) -> Result<(), LaunchError> {
 /// A profile that is looked for among processes.
 struct WantedProfile<'a> {
     profile: &'a Path,
-    /// Where it really is, once somebody names a profile otherwise.
+    /// Where it really is, once a process names a profile otherwise.
     real: OnceCell<Option<PathBuf>>,
 }
 
@@ -196,7 +195,7 @@ impl CommandLine {
     }
 }
 
-/// How often a claim is looked at that somebody else holds.
+/// How often a claim is looked at that another process holds.
 const STEP: Duration = Duration::from_millis(20);
 
 /// A profile that is claimed, for as long as this or what the browser got of it is open.

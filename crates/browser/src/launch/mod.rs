@@ -1,8 +1,8 @@
 //! Starting Chromium on a session's own profile.
 //!
-//! The one idea: the browser speaks through a pipe, never a debugging port, so that no other local
-//! user, page or sandbox can reach it, and it dies with whoever holds the pipe. What the caller
-//! read from the environment is an argument here: this crate reads none.
+//! The one idea: the browser speaks through a pipe, never a debugging port, so that no other local user, page
+//! or sandbox can reach it, and it dies with the holder of the pipe. What the caller read from the
+//! environment is an argument here: this crate reads none.
 
 mod agent;
 mod confine;

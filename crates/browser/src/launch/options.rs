@@ -1,4 +1,4 @@
-//! What a browser is started with, and where Chromium is if nobody says.
+//! What a browser is started with, and where Chromium is by default.
 
 use super::error::LaunchError;
 use baton_session::Environment;
@@ -45,8 +45,8 @@ pub struct LaunchOptions {
     /// The caller's environment variables; only those that a browser needs are passed on.
     #[serde(default)]
     pub inherited: BTreeMap<String, String>,
-    /// Whether a lock of Chromium that names another host may be removed, because the profile is ours and
-    /// nobody else can have it.
+    /// Whether a lock of Chromium that names another host may be removed, because the profile is ours and no
+    /// other program can have it.
     #[serde(default)]
     pub break_foreign_lock: bool,
 }

@@ -114,7 +114,7 @@ fn prepare(
 const FOLDERS: [&str; 2] = ["Sessions", "Sessions_Encrypted"];
 
 /// How the files are called that name what was open, windows of web apps too. Others in the folder name what
-/// was closed, which nobody brings back unasked.
+/// was closed, which is not brought back unasked.
 const OPEN: [&str; 2] = ["Session_", "Apps_"];
 
 /// Takes away what Chromium would bring back by itself. No browser runs on the profile. What a browser may

@@ -82,12 +82,12 @@ impl EventPump {
             return;
         };
         if self.tab_of(parent).is_some_and(|tab| tab == target_info.target_id) {
-            // Somebody asks the tab for something in a session beside the one that watches it.
+            // A client asks the tab for something in a session beside the one that watches it.
             return;
         }
         let session = self.connection.session(session_id.clone());
-        // A popup, and the script that opened it, stand still until they are told to go on, although
-        // nobody asked for that.
+        // A popup, and the script that opened it, wait until they are resumed, although no client asked for
+        // that.
         session.post("Runtime.runIfWaitingForDebugger", json!({}));
         let tab = match target_info.kind.as_str() {
             "service_worker" | "shared_worker" if self.contexts.keep(&target_info) => {
@@ -260,7 +260,7 @@ impl EventPump {
             return;
         };
         match called.name.as_str() {
-            // Only what was asked for is told, and whoever no longer wants it does not count it.
+            // Only what was asked for is sent, and a listener that no longer wants it does not count it.
             INPUT if self.shared.tells_input() => self.activity.input(),
             REQUESTS => self.activity.request(),
             mute::BINDING => {

@@ -51,7 +51,7 @@ pub(crate) enum DirtyDatabases {
     Named(BTreeSet<Text>),
 }
 
-/// A database as far as can be told without reading its records.
+/// A database as far as it is known without reading its records.
 #[derive(Debug, Serialize)]
 pub(crate) struct DatabaseLook<'a> {
     name: &'a Text,
@@ -92,8 +92,8 @@ impl Mirror {
         &mut tabs[position]
     }
 
-    /// Notes that another document stands in a tab. Events come in the order in which things happen:
-    /// what was told of its storage so far is of the visits before, and what follows of this one.
+    /// Notes that another document is in a tab. Events come in the order in which things happen: what was
+    /// told of its storage so far is of the visits before, and what follows of this one.
     pub(crate) fn visit(&mut self, target: &TargetId, url: String) {
         let tab = self.tab(target);
         tab.url = url;
@@ -175,7 +175,7 @@ impl Mirror {
         !found.eq(known.iter().map(decided))
     }
 
-    /// Notes that there is nobody who could have allowed something for a while.
+    /// Notes that there is no person who could have allowed something for a while.
     pub(super) fn note_headless(&mut self) {
         self.seen.permissions.note_headless();
     }
@@ -256,7 +256,7 @@ impl Dirty {
         self.session.insert((tab.to_string(), key.clone()));
     }
 
-    /// A document of this key appeared in this tab: nobody watched the key before.
+    /// A document of this key appeared in this tab: the key was not watched before.
     pub(crate) fn mark_document(&mut self, tab: &TargetId, key: &StorageKey) {
         self.mark_areas(tab, key);
         self.databases.insert(key.clone(), DirtyDatabases::All);
@@ -362,23 +362,23 @@ impl Mirror {
         self.seen.usage.insert(key.origin().to_owned(), usage);
     }
 
-    /// How many bytes the files of an origin took when somebody asked.
+    /// How many bytes the files of an origin took when last asked.
     pub(crate) fn usage(&self, origin: &str) -> Option<u64> {
         self.seen.usage.get(origin).copied()
     }
 
-    /// Whether the key had files when somebody looked.
+    /// Whether the key had files at the last look.
     pub(crate) fn has_files(&self, key: &StorageKey) -> bool {
         self.state().origins.get(key).is_some_and(|origin| !origin.files.is_empty())
     }
 
-    /// Whether the key had service workers when somebody looked.
+    /// Whether the key had service workers at the last look.
     pub(crate) fn has_workers(&self, key: &StorageKey) -> bool {
         self.state().origins.get(key).is_some_and(|origin| !origin.service_workers.is_empty())
     }
 
-    /// Gives the scripts of a worker to its registration, or keeps them for when that is seen. No tab
-    /// may show the site any more, and then nobody looks at its registrations again.
+    /// Gives the scripts of a worker to its registration, or keeps them for when that is seen. No tab may
+    /// show the site any more, and then its registrations are not looked at again.
     pub(crate) fn keep_sources(&mut self, key: StorageKey, script_url: String, sources: Sources) {
         let mut is_known = false;
         for registration in &mut self.origin(&key).service_workers {

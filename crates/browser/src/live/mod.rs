@@ -3,8 +3,8 @@
 //! The one idea: [`Live`] only watches and reads. The browser belongs to its keeper and lives on when a
 //! `Live` is dropped; another one can take over at any time from the last snapshot's state.
 //!
-//! No event tells of cookies without slowing every request down, so somebody has to look; a look costs
-//! about a millisecond.
+//! No event tells of cookies without slowing every request down, so the node has to look; a look costs about
+//! a millisecond.
 
 mod events;
 mod hearing;
@@ -116,14 +116,14 @@ impl Live {
         self
     }
 
-    /// The browser has no window, and so nobody whom it could ask what a site may do.
+    /// The browser has no window, and so no person whom it could ask what a site may do.
     #[must_use]
     pub fn headless(self) -> Self {
         self.shared.mirror().note_headless();
         self
     }
 
-    /// Whether it is a browser of somebody's own, which goes on when nobody watches it any more.
+    /// Whether it is a browser that others started, which goes on when it is not watched any more.
     pub fn is_attached(&self) -> bool {
         self.is_attached
     }
@@ -276,8 +276,8 @@ impl Live {
         self.shared.loads().any(Instant::now())
     }
 
-    /// Whether the files of a tab's site take more or less room than at the last capture. No event
-    /// tells of files, so somebody has to look; the browser answers without asking the page.
+    /// Whether the files of a tab's site take more or less room than at the last capture. No event tells of
+    /// files, so the node has to look; the browser answers without asking the page.
     pub async fn files_changed(&self) -> bool {
         let systems = self.shared.systems().await;
         // A tab's own session answers this, the browser's does not.

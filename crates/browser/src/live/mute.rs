@@ -38,7 +38,7 @@ pub(super) async fn start(session: CdpSession, shared: Arc<Shared>, tab: TargetI
     }
 }
 
-/// Whether what the documents of a target store can be told in samples.
+/// Whether what the documents of a target store can be sampled.
 async fn sample_all(
     session: &CdpSession,
     shared: &Shared,

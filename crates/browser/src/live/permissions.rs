@@ -23,7 +23,7 @@ pub(crate) struct Permissions {
     look: Option<FileMark>,
     /// What pages said that they were granted: by tab, with the origin.
     granted: BTreeMap<String, (String, Vec<String>)>,
-    /// Whether the browser has no window, and so nobody to ask.
+    /// Whether the browser has no window, and so no person to ask.
     is_headless: bool,
 }
 
@@ -70,8 +70,8 @@ impl Permissions {
 }
 
 impl Live {
-    /// Reads the settings if they look otherwise than before, and says whether another decision stands
-    /// in them. Those that cannot be read are as they were last known.
+    /// Reads the settings if they look otherwise than before, and says whether they have another decision.
+    /// Those that cannot be read are as they were last known.
     pub(crate) async fn read_permissions(&self) -> bool {
         let Some(profile) = self.shared().profile() else { return false };
         let known = self.shared().mirror().seen.permissions.look;

@@ -49,7 +49,7 @@ impl DirtyStored {
     }
 }
 
-/// A cache as far as can be told without reading it.
+/// A cache as far as it is known without reading it.
 #[derive(Debug, Serialize)]
 pub(crate) struct CacheLook<'a> {
     name: &'a Text,
@@ -85,7 +85,7 @@ pub(crate) struct Sources {
 pub(crate) struct StoredKnowledge {
     /// How the files of a key looked when they were read.
     pub(super) files: BTreeMap<StorageKey, String>,
-    /// How many bytes the files of an origin took when somebody asked.
+    /// How many bytes the files of an origin took when last asked.
     pub(super) usage: BTreeMap<String, u64>,
     /// The scripts of workers, by key and main script, until their registration is seen.
     pub(super) sources: BTreeMap<(StorageKey, String), Sources>,

@@ -1,11 +1,11 @@
 //! What the event loop and the captures share: the mirror, what we are attached to, which frames load,
 //! which icons were shown, and how much has happened.
 //!
-//! A page that never rests writes hundreds of times a second, and whoever knows that it wrote need not
-//! be woken again. So what is no write is told on a channel of its own.
+//! A page that never rests writes hundreds of times a second, and a runner that knows that it wrote need not
+//! be woken again. So what is no write is sent on a channel of its own.
 //!
-//! That a site has none is remembered as well, but only for as long as the tab in front stays there;
-//! what was missing for a moment is found when somebody comes back.
+//! That a site has none is remembered as well, but only for as long as the tab in front stays there; what was
+//! missing for a moment is found when the tab comes back.
 //!
 //! While a frame loads, its site may answer with cookies of which no event tells.
 
@@ -56,7 +56,7 @@ pub(crate) struct Attached {
     pub(crate) tab: TargetId,
     /// Whether it is the tab itself.
     pub(crate) is_page: bool,
-    /// Whether its changes are told by now, and its frames in other processes are known.
+    /// Whether events tell of its changes by now, and its frames in other processes are known.
     pub(crate) is_watched: bool,
 }
 
@@ -172,7 +172,7 @@ impl Shared {
         }
     }
 
-    /// A worker has a script. Beyond the bound nobody is told, and the worker is left to its site.
+    /// A worker has a script. Beyond the bound it is not noted, and the worker is left to its site.
     pub(super) fn parsed(&self, worker: &CdpSessionId, script: ScriptParsed) {
         if let Some(waiting) = self.scripts().get(worker) {
             let _ = waiting.try_send(script);
@@ -212,7 +212,7 @@ pub struct Activity {
     pub writes: u64,
     /// Requests that pages told to have been answered, and frames that began to load.
     pub requests: u64,
-    /// Clicks and typing, once somebody asked for them.
+    /// Clicks and typing, once a client asked for them.
     pub inputs: u64,
 }
 

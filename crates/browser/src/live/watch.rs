@@ -1,4 +1,4 @@
-//! What is switched on in each target, so that its changes are told.
+//! What is switched on in each target, so that events tell of its changes.
 //!
 //! Auto-attach, `Page` and `DOMStorage` cost nothing that can be measured, where no page writes without
 //! end (see [`mute`](super::mute)); `Network` and `Runtime` would cost a quarter of a page's speed and
@@ -9,8 +9,8 @@
 //! page a quarter of its speed.
 //!
 //! A worker that runs has its scripts in memory, exactly as they ran, also where the site would answer
-//! otherwise by now. A debugger tells of them, and is switched off again at once, so that no worker
-//! ever stands still for us.
+//! otherwise by now. A debugger tells of them, and is switched off again at once, so that no worker ever
+//! waits for us.
 
 use super::messages::ScriptParsed;
 use super::mirror::DirtyDatabases;
@@ -148,9 +148,9 @@ pub(super) const INPUT: Listener = Listener {
     }",
 };
 
-/// Requests of a document that have been answered, whatever for (Resource Timing, section 4.2): each
-/// answer may have set cookies. Requests of dedicated workers are told to those alone. The world is
-/// that of captures, which is made for each document anyway.
+/// Requests of a document that have been answered, whatever for (Resource Timing, section 4.2): each answer
+/// may have set cookies. Of requests of dedicated workers those alone hear. The world is that of captures,
+/// which is made for each document anyway.
 pub(super) const REQUESTS: Listener = Listener {
     binding: "batonRequests",
     world: "baton",

@@ -1,9 +1,9 @@
 //! What a profile holds while no browser runs on it, and how late it was written.
 //!
-//! The one idea: a disk says when it was written. After a browser was killed its profile may lag behind
-//! the last snapshot, because cookies and localStorage are written late, or be ahead of it, because
-//! nobody took another snapshot. Chromium notes an instant beside each of its cookies and each area of
-//! localStorage; whatever else it stores it writes at once, and the files tell when.
+//! The one idea: a disk says when it was written. After a browser was killed its profile may lag behind the
+//! last snapshot, because cookies and localStorage are written late, or be ahead of it, because no other
+//! snapshot was taken. Chromium notes an instant beside each of its cookies and each area of localStorage;
+//! whatever else it stores it writes at once, and the files tell when.
 
 pub use super::instant::Instant;
 
@@ -27,7 +27,7 @@ pub struct AtRest {
     /// that is in the store, for Chromium writes what has gathered in one transaction.
     pub(crate) cookies: Option<Instant>,
     pub(crate) files: WrittenFolders,
-    /// What could not be read: there the snapshot stands, and whatever is later than it is lost.
+    /// What could not be read: there the snapshot counts, and what is later than it is lost.
     pub(crate) unread: Receipt,
 }
 
@@ -53,7 +53,7 @@ impl AtRest {
     /// Reads localStorage only, as if there were nothing else.
     pub(crate) fn read_local_storage(profile: &Path) -> Self {
         let found = local_storage::read(&profile.join("Default"));
-        // Of one that is damaged nobody knows what is missing, and so not how late it was written.
+        // Of one that is damaged it is not known what is missing, and so not how late it was written.
         let areas = found.map_err(|error| error.to_string()).and_then(|found| {
             if found.lost.is_none() { Ok(found.areas) } else { Err(found.lost.to_string()) }
         });

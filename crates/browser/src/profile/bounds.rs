@@ -14,10 +14,9 @@ pub(super) const LARGEST: u64 = 512 << 20;
 /// What a row takes in memory beside its bytes, about.
 const ROW: usize = 64;
 
-/// Reads a file of at most `limit` bytes. What is no plain file, say a pipe that nobody writes to, is
-/// an error.
+/// Reads a file of at most `limit` bytes. What is no plain file, say a pipe without a writer, is an error.
 pub(super) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    // What was opened is looked at, so that nobody puts another in its place, and opening does not wait.
+    // What was opened is looked at, so that no other is put in its place, and opening does not wait.
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
     expect_file(&file.metadata()?)?;

@@ -17,7 +17,7 @@ const KEYRING: &[u8] = b"v11";
 /// The mark of a value whose key comes from the desktop's secret portal.
 const PORTAL: &[u8] = b"v12";
 
-/// From this version of the cookie store on, a value stands behind the SHA-256 of its host.
+/// From this version of the cookie store on, a value follows the SHA-256 of its host.
 const FIRST_WITH_HOST: u32 = 24;
 
 /// Each value is encrypted with the same initial block.

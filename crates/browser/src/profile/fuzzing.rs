@@ -61,7 +61,7 @@ pub fn cookie_store(input: &[u8]) {
     assert_eq!(read, usable);
 }
 
-/// Reads a store whose encrypted values are texts that nobody encrypted.
+/// Reads a store whose encrypted values are texts that were never encrypted.
 fn read(store: &Path) -> Option<(Vec<Cookie>, Receipt)> {
     // It waits until a file has not been written for a moment.
     let file = File::options().write(true).open(store).expect("the store is there");

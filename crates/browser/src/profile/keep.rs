@@ -1,9 +1,9 @@
 //! Keeps a copy of the state-bearing files of a profile, puts it back when a resume fails, and notes
 //! whose state they hold.
 //!
-//! The one idea: the copy counts only under its final name. It is written beside, synced and renamed,
-//! so a half-written copy is never mistaken for a whole one; and while a whole one stands there, an
-//! earlier resume did not end well, so the copy is the truth and goes back first.
+//! The one idea: the copy counts only under its final name. It is written beside, synced and renamed, so a
+//! half-written copy is never mistaken for a whole one; and while a whole one is there, an earlier resume did
+//! not end well, so the copy is the truth and goes back first.
 //!
 //! A profile and a snapshot can only be compared when one came from the other. The note names the term
 //! in which the profile's browser runs and the snapshot that it was made equal to; a snapshot of
@@ -50,7 +50,7 @@ const NO_STATE: [&str; 3] = ["LOCK", "LOG", "LOG.old"];
 /// How many files are synced at once.
 const SYNCS_AT_ONCE: usize = 8;
 
-/// The copy that stands beside a profile while a browser is tried on it.
+/// The copy beside a profile while a browser is tried on it.
 #[derive(Debug)]
 #[must_use = "discard it once the browser is verified, or put it back"]
 pub struct KeptProfile {
@@ -58,9 +58,9 @@ pub struct KeptProfile {
     copy: PathBuf,
 }
 
-/// Keeps a copy of the profile's state-bearing files. If a copy from an earlier try stands there
-/// still, that try did not end well: its files are put back first. No browser may be running on it.
-/// Blocks on the disk; a profile that does not exist yet is an empty one.
+/// Keeps a copy of the profile's state-bearing files. If a copy from an earlier try is there still, that try
+/// did not end well: its files are put back first. No browser may be running on it. Blocks on the disk; a
+/// profile that does not exist yet is an empty one.
 pub fn keep(profile: &Path) -> Result<KeptProfile, ProfileError> {
     let kept = KeptProfile { profile: profile.to_owned(), copy: beside(profile, ".kept") };
     if kept.copy.exists() {
@@ -138,7 +138,7 @@ fn copy(from: &Path, to: &Path, copied: &mut Vec<PathBuf>) -> Result<(), Profile
     Ok(())
 }
 
-/// Which of two databases counts is told by when they were written: a copy is as old as its file.
+/// When they were written decides which of two databases counts: a copy is as old as its file.
 fn keep_instant(from: &Path, to: &Path) -> io::Result<()> {
     File::open(to)?.set_modified(fs::metadata(from)?.modified()?)
 }
@@ -200,7 +200,7 @@ pub struct Note {
     /// The snapshot that it was made equal to; none for a session that was just opened.
     #[serde(default)]
     pub from: Option<SnapshotId>,
-    /// During which run of the machine; empty where that cannot be told.
+    /// During which run of the machine; empty where that is not known.
     boot: String,
 }
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 
-/// A new file, in memory. It goes when nobody has it open any more.
+/// A new file, in memory. It goes when no process has it open any more.
 #[cfg(target_os = "linux")]
 pub(super) fn file() -> io::Result<File> {
     use rustix::fs::MemfdFlags;
@@ -12,7 +12,7 @@ pub(super) fn file() -> io::Result<File> {
     Ok(rustix::fs::memfd_create("profile", flags)?.into())
 }
 
-/// From now on nobody changes it, whoever gets it.
+/// From now on it cannot be changed, whatever gets it.
 #[cfg(target_os = "linux")]
 pub(super) fn seal(file: File) -> io::Result<File> {
     use rustix::fs::SealFlags;
@@ -40,7 +40,7 @@ pub(super) fn again(file: &File) -> io::Result<File> {
     File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
-/// The same file once more, which nobody else may read meanwhile.
+/// The same file once more, which nothing else may read meanwhile.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn again(file: &File) -> io::Result<File> {
     use std::io::Seek;
@@ -49,7 +49,7 @@ pub(super) fn again(file: &File) -> io::Result<File> {
     Ok(file)
 }
 
-/// Reads a file from its beginning, whoever else reads it meanwhile.
+/// Reads a file from its beginning, whatever else reads it meanwhile.
 pub(super) struct FromStart<'a> {
     file: &'a File,
     at: u64,

@@ -4,9 +4,9 @@
 //! The one idea: a browser is never started on the only copy of a profile. A start can cost state: a
 //! database that does not open is deleted, a cookie store without its key is emptied.
 //!
-//! Bytes that are bad stay bad, and whoever wrote them has lost them. A disk that is full, a file that
-//! may not be opened, or a fault of this program says nothing of the bytes: they can be read later. So
-//! the two are never one error.
+//! Bytes that are bad stay bad, and their writer has lost them. A disk that is full, a file that may not be
+//! opened, or a fault of this program says nothing of the bytes: they can be read later. So the two are never
+//! one error.
 
 pub mod at_rest;
 mod bounds;
@@ -40,7 +40,7 @@ use std::io;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Whether no browser has written any state to a profile yet, and nobody else has.
+/// Whether no browser has written any state to a profile yet, and nothing else has.
 pub fn is_blank(profile: &Path) -> bool {
     let state = ["Local Storage", "LocalStorage", "IndexedDB", "WebStorage"];
     let mut state = state.iter().chain(&cookies::PLACES);
@@ -76,14 +76,14 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// One of this kind, told as what `error` says.
+    /// One of this kind, with what `error` says.
     fn of(is_ours: bool, error: impl std::fmt::Display) -> Self {
         if is_ours { Self::Ours(error.to_string()) } else { Self::Bytes(error.to_string()) }
     }
 }
 
 /// Whether the system failed, and not what was asked of it: names, kinds, sizes and contents of files are
-/// those of whoever wrote them.
+/// those of their writer.
 fn is_ours(error: &io::Error) -> bool {
     !matches!(
         error.kind(),

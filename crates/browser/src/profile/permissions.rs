@@ -1,8 +1,8 @@
 //! What sites may do by the settings of a profile.
 //!
-//! The one idea: a permission over CDP ends with whoever gave it, and with anybody else who gave one.
-//! What stands in the browser's settings holds until somebody decides otherwise, so there it is read,
-//! and written before the browser starts.
+//! The one idea: a permission over CDP ends with the client that gave it, and with any other that gave one.
+//! What is in the browser's settings holds until a person decides otherwise, so there it is read, and written
+//! before the browser starts.
 
 use super::ProfileError;
 use super::instant::Instant;
@@ -85,7 +85,7 @@ fn newest(preferences: &Preferences) -> (Vec<Permission>, usize) {
     (found, left)
 }
 
-/// A permission, and where it stands.
+/// A permission, and where it is.
 struct StoredPermission<'a> {
     chromium: &'static str,
     pattern: &'a str,

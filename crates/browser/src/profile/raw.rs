@@ -1,14 +1,14 @@
 //! The browser's own folders of what sites store: those of IndexedDB, byte by byte, and whether there
 //! are any files.
 //!
-//! The one idea: what no script can read, a key that its site marked as not extractable, stands in
-//! these folders in the clear. Chromium adopts them in any profile, so they can be carried to another
-//! machine; whoever asks for that carries the key too. Only first parties have folders of their own;
-//! those of partitions are named by numbers of the profile.
+//! The one idea: what no script can read, a key that its site marked as not extractable, is in these folders
+//! in the clear. Chromium adopts them in any profile, so they can be carried to another machine; a caller
+//! that asks for that carries the key too. Only first parties have folders of their own; those of partitions
+//! are named by numbers of the profile.
 //!
-//! Hardly any site uses files (those of the origin private file system), and Chromium makes their folder
-//! when the first one does, before a script gets hold of it. So for as long as there is no folder, nobody
-//! has to be asked.
+//! Hardly any site uses files (those of the origin private file system), and Chromium makes their folder when
+//! the first one does, before a script gets hold of it. So for as long as there is no folder, no page has to
+//! be asked.
 
 use super::at_rest::folder_name;
 use super::{ProfileError, bounds};

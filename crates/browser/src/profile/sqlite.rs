@@ -26,7 +26,7 @@ const CACHE: i64 = 64 << 10;
 /// How often a file is copied that a browser writes meanwhile.
 const ATTEMPTS: usize = 20;
 const PAUSE: Duration = Duration::from_millis(10);
-/// What stands beside a database and belongs to it.
+/// What is beside a database and belongs to it.
 const BESIDE: [&str; 3] = ["", "-journal", "-wal"];
 
 /// A copy of a database, open. It goes with its folder.
@@ -62,12 +62,12 @@ pub(super) fn open_copy(path: &Path) -> Result<Option<Copy>, SqliteError> {
     Ok(Some(Copy { connection: open(&target)?, _folder: folder }))
 }
 
-/// A folder that nobody else looks into: where a file system shares blocks, a copy may be read by all.
+/// A folder for this process alone: where a file system shares blocks, a copy may be read by all.
 fn own_folder() -> io::Result<TempDir> {
     tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o700)).tempdir()
 }
 
-/// Opens a database that nobody vouches for, if it is whole.
+/// Opens an untrusted database, if it is whole.
 pub(super) fn open(path: &Path) -> Result<Connection, SqliteError> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)?;
@@ -81,14 +81,14 @@ pub(super) fn open(path: &Path) -> Result<Connection, SqliteError> {
     if whole == "ok" { Ok(connection) } else { Err(SqliteError::Broken(whole.replace('\n', " "))) }
 }
 
-/// A new database at `path`, where nothing is, with pages of so many bytes; what it holds is synced by
-/// whoever puts it in its place.
+/// A new database at `path`, where nothing is, with pages of so many bytes; its caller syncs what it holds,
+/// when that puts it in its place.
 pub(super) fn create(path: &Path, page: u32) -> Result<Connection, SqliteError> {
     let connection = Connection::open(path)?;
     connection.pragma_update(None, "page_size", page)?;
     connection.pragma_update(None, "journal_mode", "off")?;
     connection.pragma_update(None, "synchronous", "off")?;
-    // Nobody else can see it: pages are written once, when it is whole.
+    // No other process can see it: pages are written once, when it is whole.
     connection.pragma_update(None, "locking_mode", "exclusive")?;
     connection.pragma_update(None, "cache_size", -CACHE)?;
     Ok(connection)

@@ -116,7 +116,7 @@ impl Called {
 }
 
 impl Thrown {
-    /// An exception that nobody caught, or a rejection.
+    /// An uncaught exception, or a rejection.
     pub(super) fn into_line(self, place: &RecordedPlace, most: usize) -> ConsoleLine {
         let Details { text, line_number, column_number, url, stack_trace, exception } =
             self.exception_details;

@@ -1,11 +1,10 @@
 //! Recording: what the network and the console of every tab do, told as it happens.
 //!
 //! The one idea: a recorder is a client of the keeper for itself, and what it switches on ends with it.
-//! `Network` and `Runtime` cost a page a part of its speed, so they are on only while somebody looks.
-//! New tabs, frames and workers stand still until they are listened to, so nothing of them is missed.
-//! Rooms: `told` is what is told; `places` knows to which tab a target belongs; `network`, `socket`
-//! and `console` read what the browser says; `bodies` fetches what was answered; `pump` brings them
-//! together.
+//! `Network` and `Runtime` cost a page a part of its speed, so they are on only while a client looks. New
+//! tabs, frames and workers stand still until they are listened to, so nothing of them is missed. Rooms:
+//! `told` is what is told; `places` knows to which tab a target belongs; `network`, `socket` and `console`
+//! read what the browser says; `bodies` fetches what was answered; `pump` brings them together.
 
 mod console;
 mod network;
@@ -25,8 +24,8 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// How many records wait for whoever reads them. The browser's own events wait behind them; what does
-/// not fit there is counted, and told as missing.
+/// How many records wait for their reader. The browser's own events wait behind them; what does not fit there
+/// is counted, and told as missing.
 const WAITING: usize = 1024;
 /// What is listened to of all that a browser runs. Workers of one page are found below it.
 const OF_A_BROWSER: [&str; 3] = ["page", "service_worker", "shared_worker"];

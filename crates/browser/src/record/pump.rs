@@ -1,7 +1,7 @@
 //! The loop of a recorder: each event of the browser becomes a record of a tab.
 //!
-//! It never waits for the browser: whatever takes a call, a new target or a body, is done in a task of
-//! its own. It waits for whoever reads the records; the browser's events wait meanwhile, within bounds.
+//! It never waits for the browser: whatever takes a call, a new target or a body, is done in a task of its
+//! own. It waits for the reader of the records; the browser's events wait meanwhile, within bounds.
 
 use super::console::{Added, Called, Thrown};
 use super::network::{
@@ -113,7 +113,7 @@ impl RecordPump {
         }
     }
 
-    /// Runs until the connection ends or nobody reads any more.
+    /// Runs until the connection ends or the reader has left.
     pub(super) async fn run(mut self, mut events: Events) {
         while let Some(event) = events.next().await {
             match event {
@@ -180,7 +180,7 @@ impl RecordPump {
             // A tab that does not answer is told of as far as the browser tells.
             let _ = session.call("Page.enable", json!({})).await;
             let _ = session.call("Runtime.enable", json!({})).await;
-            // Whoever read the records may have left.
+            // The reader may have left.
             let _ = records.send(Record { tab, what: What::Ready }).await;
         };
         tokio::spawn(self.end.clone().run_until_cancelled_owned(ready));
@@ -216,7 +216,7 @@ impl RecordPump {
             let Ok(Shown { url, title, .. }) = Shown::deserialize(&answer["targetInfo"]) else {
                 return;
             };
-            // Whoever read the records may have left.
+            // The reader may have left.
             let _ = records.send(Record { tab, what: What::Shown { url, title } }).await;
         };
         tokio::spawn(self.end.clone().run_until_cancelled_owned(ask));
@@ -232,7 +232,7 @@ impl RecordPump {
     }
 
     async fn tell(&self, record: Record) {
-        // Whoever read the records may have left; then the loop ends.
+        // The reader may have left; then the loop ends.
         let _ = self.records.send(record).await;
     }
 }
@@ -360,7 +360,7 @@ impl RecordPump {
             if let Some((body, is_cut)) = network::fetch_body(&session, &end.id, most).await {
                 (end.body, end.body_truncated) = (Some(body), is_cut);
             }
-            // Whoever read the records may have left.
+            // The reader may have left.
             let _ = records.send(Record { tab, what: What::Finished(end) }).await;
             drop(place);
         };

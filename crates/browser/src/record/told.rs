@@ -220,8 +220,8 @@ impl Clock {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(wall - monotonic);
     }
 
-    /// Milliseconds since 1970 of an instant of the clock that only goes on, in seconds. Before the
-    /// first request nobody knows what that clock says: then it is now.
+    /// Milliseconds since 1970 of an instant of the clock that only goes on, in seconds. Before the first
+    /// request it is not known what that clock says: then it is now.
     pub(super) fn at(&self, monotonic: f64) -> u64 {
         let ahead = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);

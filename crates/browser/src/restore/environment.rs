@@ -146,7 +146,7 @@ pub fn choose(
             (Some(there), Some(at)) if there.changed > wanted.changed.or(Some(at.0)) => {
                 chosen.push(of_disk(there));
             }
-            // It stood in the settings, and does no more: somebody took it back.
+            // It was in the settings, and is no more: a person took it back.
             (None, Some(_)) if told_by_settings => {}
             _ => chosen
                 .push(PermissionChoice { permission: (*wanted).clone(), source: Source::Snapshot }),

@@ -158,8 +158,8 @@ fn differing_cookies(wanted: &State, found: &[Cookie], now: Expiry) -> BTreeSet<
     changed.chain(new).map(|(_, cookie)| cookie.site()).collect()
 }
 
-/// Puts the cookies that end with the browser among those that were found: one that ended by itself
-/// dropped them, and nobody logged out. Each stands before the one that was set after it.
+/// Puts the cookies that end with the browser among those that were found: one that ended by itself dropped
+/// them, and no one logged out. Each comes before the one that was set after it.
 fn keep_ended(known: Vec<Cookie>, found: &mut Vec<Cookie>) {
     let position = |found: &[Cookie], cookie: &Cookie| {
         found.iter().position(|other| identity(other) == identity(cookie))

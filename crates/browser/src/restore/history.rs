@@ -5,8 +5,8 @@
 //! their own addresses (`history.pushState`). So no address is ever navigated to twice, whatever two
 //! neighbours have in common, and no page of a site is needed.
 //!
-//! Each document of ours is forgotten by the browser as soon as the tab leaves it, and answers only
-//! once: whoever goes back later meets the site's own page.
+//! Each document of ours is forgotten by the browser as soon as the tab leaves it, and answers only once: a
+//! person who goes back later meets the site's own page.
 
 use super::VisitError;
 use super::stage::Stage;

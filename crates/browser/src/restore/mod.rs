@@ -273,7 +273,7 @@ fn is_as_wanted(wanted: &[Cookie], found: &mut [Cookie]) -> bool {
     wanted.iter().all(|wanted| rest.any(|found| is_one(wanted, found)))
 }
 
-/// Whether a cookie is the one that is wanted, but for a scheme and a port that nobody knows.
+/// Whether a cookie is the one that is wanted, but for an unknown scheme and port.
 fn is_one(wanted: &Cookie, found: &Cookie) -> bool {
     let mut found = found.clone();
     if wanted.source_scheme == SourceScheme::Unset {

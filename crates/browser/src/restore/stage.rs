@@ -67,7 +67,7 @@ impl Stage {
         self.browser().call("Fetch.disable", json!({})).await.map(drop)
     }
 
-    /// Answers with these scripts whoever asks for them.
+    /// Answers requests for these scripts.
     pub(super) fn know_scripts(&self, scripts: &[WorkerScript]) {
         let mut known = self.shared.scripts();
         for script in scripts {
@@ -100,7 +100,7 @@ impl Stage {
     ) -> Result<(CdpSession, World), VisitError> {
         let inner = format!("<iframe src=\"{}/.baton\"></iframe>", key.origin());
         if key.is_inside_another() {
-            // A site that nobody has, at an address of its own for each key: nothing is asked of it.
+            // A site that does not exist, at an address of its own for each key: nothing is asked of it.
             // Below a host that is not trusted without TLS no frame is a secure context.
             let hash = PartHash::of(key.as_str().as_bytes());
             let scheme = key.origin().split(':').next().unwrap_or_default();

@@ -183,7 +183,7 @@ impl Stagehand {
         }
     }
 
-    /// The end of a loading whose beginning nobody waited for says nothing.
+    /// The end of a loading whose beginning was not waited for says nothing.
     fn stopped(&self, session: Option<CdpSessionId>) {
         let mut loads = self.shared.loads();
         if let Some(load) = session.and_then(|session| loads.get_mut(&session)) {

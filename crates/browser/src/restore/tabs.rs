@@ -195,7 +195,7 @@ impl OpenTab<'_> {
     }
 }
 
-/// Whether two addresses are one, whoever wrote them.
+/// Whether two addresses are one, however they are written.
 fn is_same(one: &str, other: &str) -> bool {
     one == other || Url::parse(one).is_ok_and(|one| Url::parse(other) == Ok(one))
 }

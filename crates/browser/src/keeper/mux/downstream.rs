@@ -175,7 +175,7 @@ impl Mux {
         self.sessions.insert(child.to_owned(), route);
     }
 
-    /// A client was attached to what it must not see: nobody else would resume it.
+    /// A client was attached to what it must not see: no other client would resume it.
     fn let_go(&mut self, session: &str, child: &str, waiting: bool) {
         if waiting {
             self.send_own(Some(child), "Runtime.runIfWaitingForDebugger", "{}");

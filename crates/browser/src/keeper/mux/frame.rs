@@ -82,7 +82,7 @@ pub(super) struct TargetInfo<'a> {
 }
 
 impl<'a> Params<'a> {
-    /// Reads what is there; none when a field is of another type or stands twice.
+    /// Reads what is there; none when a field is of another type or is there twice.
     pub(super) fn read(raw: Option<&'a RawValue>) -> Option<Self> {
         match raw {
             Some(raw) => serde_json::from_str(raw.get()).ok(),

@@ -1,9 +1,9 @@
 //! What of CDP is not for clients: the files of the machine, the browser's own pages, and methods that
 //! lead out of the browser.
 //!
-//! The rules of the kernel hold whatever is said here. Here it is said in words, and what cannot be a
-//! file of the session is not asked for at all. Browsers without rules keep what they had: whoever
-//! chose that wants their files.
+//! The rules of the kernel hold whatever is said here. Here it is said in words, and what cannot be a file of
+//! the session is not asked for at all. Browsers without rules keep what they had: the person who chose that
+//! wants their files.
 //!
 //! Of files it says which ones a client may name to a confined browser. The kernel decides what the
 //! browser reads; this says it in words before the browser is asked, for a file that it may not read
@@ -50,7 +50,7 @@ const DRAGS: &str = "Input.dispatchDragEvent";
 pub(super) enum Verdict<'a> {
     /// It goes on, with these parameters.
     Passes(Cow<'a, str>),
-    /// It does not; the client is told this.
+    /// It does not; the client hears this.
     Refused(String),
 }
 
@@ -189,7 +189,7 @@ impl BrowserFolders {
             folders.map(|folder| folder.path.as_path()).chain([self.own.as_path()]).collect();
         let plain =
             path.is_absolute() && !path.components().any(|part| part == Component::ParentDir);
-        // Nothing else is looked at: whether other files exist is nobody's business. The folder of all
+        // Nothing else is looked at: whether other files exist is no client's business. The folder of all
         // sessions' files is, because tools have links there that lead to those of one.
         let mut places = folders.iter().copied().chain(self.own.parent());
         if !plain || !places.any(|place| path.starts_with(place)) {

@@ -40,7 +40,7 @@ pub(super) enum Action {
     Ready(ClientId),
     /// Close the connection of a client; the text is for the log.
     Disconnect(ClientId, String),
-    /// The browser speaks, and its anchor stands; the text is its version.
+    /// The browser speaks, and its anchor is there; the text is its version.
     Started(String),
     /// The browser cannot be used.
     Failed(String),

@@ -1,4 +1,4 @@
-//! The multiplexer's rules, told as stories in which the test plays the browser and the clients.
+//! The multiplexer's rules, as stories in which the test plays the browser and the clients.
 
 use super::*;
 use serde_json::{Value, json};

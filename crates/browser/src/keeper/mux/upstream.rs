@@ -81,7 +81,7 @@ impl Mux {
         let mut text = match text {
             Verdict::Passes(text) => text.into_owned(),
             Verdict::Refused(why) => {
-                // Some tools try again and never say what they were told.
+                // Some tools try again and never say what they heard.
                 tracing::info!(client, method, why, "a call was refused");
                 self.answer(client, frame::refusal(id, session, REFUSED, &why));
                 return;

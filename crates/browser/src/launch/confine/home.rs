@@ -1,8 +1,8 @@
 //! The home of a confined browser: a folder among the session's own files, and links to the few
 //! things of its user that it may read.
 //!
-//! What a browser wrote there may be anything, so every step looks at what is there and follows no
-//! link: nobody else writes there while the browser does not run.
+//! What a browser wrote there may be anything, so every step looks at what is there and follows no link: no
+//! other process writes there while the browser does not run.
 
 use super::super::error::LaunchError;
 use super::super::options::LaunchOptions;
@@ -37,7 +37,7 @@ const FOLDERS: &[(&str, Option<&str>)] = &[
 const SHOWN: &[&str] =
     &[".fonts", ".local/share/fonts", ".config/fontconfig", ".fonts.conf", ".pki/nssdb"];
 
-/// A home that stands ready.
+/// A home that is ready.
 pub(in crate::launch) struct Home {
     /// What of the user's own home the links lead to.
     pub(super) shown: Vec<PathBuf>,

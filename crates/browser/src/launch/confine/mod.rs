@@ -1,9 +1,9 @@
 //! Takes the files of the machine away from a browser.
 //!
-//! Whoever speaks CDP to a browser has the files that the browser has: it uploads them, opens them,
-//! downloads over them, and each version brings a new way. So no way is closed; the files are taken
-//! away, by rules of the kernel that the browser and all that it starts inherit and cannot leave.
-//! [`View`] is the one list of what is left; Landlock and bubblewrap enforce the same one.
+//! A client that speaks CDP to a browser has the files that the browser has: it uploads them, opens them,
+//! downloads over them, and each version brings a new way. So no way is closed; the files are taken away, by
+//! rules of the kernel that the browser and all that it starts inherit and cannot leave. [`View`] is the one
+//! list of what is left; Landlock and bubblewrap enforce the same one.
 //!
 //! The rules are set on a thread of their own, which starts the browser and ends: its process inherits
 //! them, and the keeper, which has files to look after, does not.
@@ -118,7 +118,7 @@ impl Confined {
         }
     }
 
-    /// The current folder of the browser; none is that of whoever starts it.
+    /// The current folder of the browser; none is that of its parent.
     pub(super) fn folder<'a>(&self, options: &'a LaunchOptions) -> Option<&'a Path> {
         (self.rules() != Confinement::Off).then_some(options.files.as_path())
     }
@@ -256,7 +256,7 @@ fn restrict_by_landlock(view: &View) -> io::Result<()> {
     }
 }
 
-/// A display is often reached by an abstract socket, which belongs to nobody's files.
+/// A display is often reached by an abstract socket, which is no file.
 fn scopes(view: &View) -> BitFlags<Scope> {
     if view.headed { Scope::Signal.into() } else { Scope::Signal | Scope::AbstractUnixSocket }
 }

@@ -1,4 +1,4 @@
-//! What a confined browser sees of its machine: one list, whoever enforces it.
+//! What a confined browser sees of its machine: one list, whatever enforces it.
 //!
 //! Programs, libraries, fonts and certificates to read; its profile and the session's own files to
 //! write; a few devices. What is not named is not there: the data folder, the home, `/tmp`, other

@@ -1,4 +1,4 @@
-//! Stores that are made before somebody asks for them, and those that nobody will ask for any more.
+//! Stores that are made before a caller asks for them, and those that none will ask for any more.
 
 use super::cache::{CacheKey, ProfileCache, is_worth_it};
 use super::store::{StateRows, Store, StoreArchive};
@@ -20,9 +20,9 @@ impl ProfileCache {
         Store::ALL.iter().filter(|store| is_lacking(store)).map(|store| store.kind()).collect()
     }
 
-    /// Makes the stores of these kinds before somebody asks for them, one after the other, in a new folder
-    /// of `scratch`, in which nothing stays. Returns whether all of it is kept: what takes more than half of
-    /// the room is not. The state is that of the key. Blocks on the disk.
+    /// Makes the stores of these kinds before a caller asks for them, one after the other, in a new folder of
+    /// `scratch`, in which nothing stays. Returns whether all of it is kept: what takes more than half of the
+    /// room is not. The state is that of the key. Blocks on the disk.
     pub fn make_ahead(
         &self,
         key: CacheKey,
@@ -93,7 +93,7 @@ mod tests {
         (CacheKey::of(&parts).of_session(session(of)), state)
     }
 
-    /// Makes what is lacking, as whoever has nothing else to do.
+    /// Makes what is lacking, as work that is not urgent.
     fn ahead(cache: &ProfileCache, key: CacheKey, state: &State, now: Instant) {
         let scratch = tempfile::tempdir().unwrap();
         let kinds = cache.lacks(key, now);
@@ -128,7 +128,7 @@ mod tests {
             assert!(cache.local_storage(*key, NOW).is_some());
         }
         all[2..].iter().for_each(|(key, state)| ahead(&cache, *key, state, NOW));
-        // Of three that nobody asked for the first one gave way, and none that somebody asked for.
+        // Of three that no caller asked for the first one gave way, and none that a caller asked for.
         assert_eq!(kept(&cache), [true, true, false, true, true]);
         assert!(cache.local_storage(keys[3], NOW).is_some());
         ahead(&cache, keys[2], &all[2].1, NOW);

@@ -1,11 +1,11 @@
-//! Stores that were compiled before, for whoever starts many browsers with one login.
+//! Stores that were compiled before, for callers that start many browsers with one login.
 //!
 //! The one idea: a store follows from its parts, so the parts are its name. Not more of them are kept
 //! than a bound, the one that was used last for the longest. Cookies and localStorage are kept apart:
 //! mostly a site has changed the former only.
 //!
-//! What nobody asked for yet takes half of the room at most, so that what somebody asked for has the
-//! other half for itself.
+//! What no caller asked for yet takes half of the room at most, so that what a caller asked for has the other
+//! half for itself.
 
 use super::store::{StateRows, Store, StoreArchive};
 use super::{CompileError, Times};
@@ -160,7 +160,7 @@ pub(super) struct Shelf {
 pub(super) struct Kept {
     store: StoreArchive,
     last_used: u64,
-    /// Whether somebody asked for it.
+    /// Whether a caller asked for it.
     was_asked: bool,
     /// For which sessions it is kept: when the last of them needs it no more, it goes.
     sessions: BTreeSet<SessionId>,
@@ -178,7 +178,7 @@ impl Shelf {
         Self { limit, used: 0, clock: 0, stores: HashMap::new() }
     }
 
-    /// A store that somebody asks for.
+    /// A store that a caller asks for.
     fn take_out(
         &mut self,
         key: StoreKey,
@@ -197,7 +197,7 @@ impl Shelf {
         Some(kept.store.clone())
     }
 
-    /// Keeps a store that somebody asked for.
+    /// Keeps a store that a caller asked for.
     pub(super) fn remember(
         &mut self,
         key: StoreKey,
@@ -210,7 +210,7 @@ impl Shelf {
         }
     }
 
-    /// Keeps a store that nobody asked for yet, if there is room for it.
+    /// Keeps a store that no caller asked for yet, if there is room for it.
     pub(super) fn put_ahead(
         &mut self,
         key: StoreKey,
@@ -226,7 +226,7 @@ impl Shelf {
         has_room
     }
 
-    /// Whether so many bytes have room that nobody asked for yet.
+    /// Whether so many bytes have room that no caller asked for yet.
     pub(super) fn has_room(&self, size: u64) -> bool {
         size <= self.limit / 2
     }

@@ -160,7 +160,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), ProfileError> {
     }
 }
 
-/// A folder that goes when nobody puts it in place.
+/// A folder that goes when it is not put in place.
 #[derive(Debug)]
 pub(super) struct StagedFolder {
     path: PathBuf,

@@ -124,7 +124,7 @@ pub enum CompileError {
     /// It is not what it should be merged into.
     #[error("expected a Chrome profile at {} (a folder with a folder Default), found none", .0.display())]
     NoProfile(PathBuf),
-    /// Somebody has it open.
+    /// A process has it open.
     #[error("expected nobody to use the profile at {}, found it open in process {pid}: close that browser first", profile.display())]
     InUse {
         /// Which profile.
@@ -132,7 +132,7 @@ pub enum CompileError {
         /// Whose it is.
         pid: u32,
     },
-    /// Somebody elsewhere may have it open.
+    /// A process elsewhere may have it open.
     #[error("expected nobody to use the profile at {}, found it locked by process {pid} on host {host:?}: close that browser, or remove SingletonLock if it is gone", profile.display())]
     Elsewhere {
         /// Which profile.
@@ -185,7 +185,7 @@ impl From<Unwritable> for CompileError {
     }
 }
 
-/// A disk that is full is told as such, whoever notices it.
+/// A disk that is full is reported as such, whatever notices it.
 fn is_full(path: &Path) -> CompileError {
     ProfileError::new("write", path)(ErrorKind::StorageFull.into()).into()
 }
@@ -251,7 +251,7 @@ fn leave_tab(tab: &Tab, receipt: &mut Receipt) {
     }
 }
 
-/// Settings that whoever starts the browser gives it, and permissions, which are settings of a profile.
+/// Settings that the browser is started with, and permissions, which are settings of a profile.
 fn leave_environment(state: &State, receipt: &mut Receipt) {
     let environment = &state.environment;
     let settings = [

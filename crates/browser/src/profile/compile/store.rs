@@ -174,7 +174,7 @@ const CHUNK: usize = 256 << 10;
 const END: u64 = 1024;
 
 /// The files of a store as a tar archive, in memory only, for they may be a login in plain text. Cheap to
-/// clone; they are there for whoever has one.
+/// clone; they are there as long as one is held.
 #[derive(Debug, Clone)]
 pub struct StoreArchive(Arc<Inner>);
 
@@ -205,7 +205,7 @@ impl StoreArchive {
         self.0.size
     }
 
-    /// Its file. Whoever reads it says from where.
+    /// Its file. The reader says from where.
     pub(in crate::profile) fn file(&self) -> &File {
         &self.0.file
     }

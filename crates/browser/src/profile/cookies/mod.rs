@@ -93,7 +93,7 @@ pub(super) const MOVED: &str = "Network/NetworkDataMigrated";
 
 /// All places in which a store can be, in the folder of a profile.
 pub(super) const PLACES: [&str; 2] = [PLAIN, NETWORK];
-/// What stands beside a store and belongs to it.
+/// What is beside a store and belongs to it.
 const BESIDE: [&str; 3] = ["", "-journal", "-wal"];
 
 /// Where the store of a profile is.
@@ -157,7 +157,7 @@ pub(super) fn read(
     if version < OLDEST {
         return Err(CookieStoreError::TooOld(version));
     }
-    // Whoever changes the schema so that others cannot read it raises this number.
+    // Chromium raises this number when it changes the schema so that others cannot read it.
     if sqlite::version(store, "last_compatible_version")?.unwrap_or(version) > VERSION {
         return Err(CookieStoreError::TooNew(version));
     }
@@ -190,7 +190,7 @@ pub(super) fn read(
     Ok(Some(found))
 }
 
-/// How many cookies the store at `path` has, which nobody reads otherwise. Blocks on the disk.
+/// How many cookies the store at `path` has, which is not read otherwise. Blocks on the disk.
 pub(super) fn count(path: &Path) -> Result<u64, SqliteError> {
     let Some(copy) = sqlite::open_copy(path)? else { return Ok(0) };
     let count: i64 =
@@ -240,8 +240,7 @@ pub(super) fn merge(path: &Path, cookies: &[Cookie], at: Instant) -> Result<(), 
     expect_there(path, cookies)
 }
 
-/// Reads the store as whoever asks for it later does, for one that is damaged may take what it does not
-/// give again.
+/// Reads the store as its later reader does, for one that is damaged may take what it does not give again.
 fn expect_there(path: &Path, cookies: &[Cookie]) -> Result<(), CookieStoreError> {
     let key = |cookie: &Cookie| format!("{} {:?}", cookie.place(), cookie.partition_key);
     // What is written is never encrypted, and of what was there nothing is asked.

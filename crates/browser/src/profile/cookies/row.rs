@@ -82,7 +82,7 @@ pub(super) struct Strange {
     pub(super) what: &'static str,
 }
 
-/// Text, or what stands in its place.
+/// Text, or what is in its place.
 type TextValue = Result<String, String>;
 
 fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<TextValue> {
@@ -154,7 +154,7 @@ pub(super) fn insert(
 
 const SOURCE_TYPE_UNKNOWN: i64 = 0;
 
-/// The partition of a cookie, as the store has it: those without one have an ancestor, nobody knows why.
+/// The partition of a cookie, as the store has it: those without one have an ancestor, for no known reason.
 pub(super) fn partition(cookie: &Cookie) -> (&str, bool) {
     match &cookie.partition_key {
         Some(key) => (&key.top_level_site, key.has_cross_site_ancestor),

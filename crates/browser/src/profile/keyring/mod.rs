@@ -1,7 +1,7 @@
 //! The password with which a browser encrypts its cookies, from the keyring of the desktop.
 //!
-//! The one idea: we look, and change nothing. No keyring is unlocked, nobody is prompted, and
-//! nothing is stored; what is not there for the asking is an error that says what to do.
+//! The one idea: we look, and change nothing. No keyring is unlocked, no person is prompted, and nothing is
+//! stored; what is not there for the asking is an error that says what to do.
 
 use secrecy::SecretString;
 use std::ffi::OsStr;
@@ -46,7 +46,7 @@ impl Product {
 /// Why there is no password. Nothing of a password is in it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyringError {
-    /// There is no session bus, or nobody answers there.
+    /// There is no session bus, or nothing answers there.
     #[error(
         "expected the bus of a desktop session, found {found}\n\
          run this in the desktop session in which the browser runs"

@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 
 const SERVICE: &str = "org.freedesktop.secrets";
 const ROOT: &str = "/org/freedesktop/secrets";
-/// The path that stands for none.
+/// The path that means none.
 const NO_PATH: &str = "/";
 
 /// What `GetSecret` gives: session, parameters of its encryption, value, type of the value.

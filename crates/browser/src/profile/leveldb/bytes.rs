@@ -1,4 +1,4 @@
-//! Numbers and slices as `LevelDB` writes them, taken from the front of bytes that nobody vouches for.
+//! Numbers and slices as `LevelDB` writes them, taken from the front of untrusted bytes.
 
 /// What is left to read.
 #[derive(Debug, Clone, Copy)]

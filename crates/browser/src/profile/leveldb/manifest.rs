@@ -36,7 +36,7 @@ pub(super) struct NewTable<'a> {
 }
 
 impl Manifest {
-    /// The files that a manifest names; of a damaged one nobody knows which they are.
+    /// The files that a manifest names; of a damaged one it is not known which they are.
     pub(super) fn parse(file: &[u8]) -> Result<Self, Damage> {
         let (mut manifest, mut is_empty) = (Self::default(), true);
         let lost = log::records(file, |edit| {

@@ -1,10 +1,10 @@
 //! `LevelDB`, as far as a profile needs it: a whole database is read at once, or written anew.
 //!
-//! The one idea: what is on a disk is trusted by nobody. A file is read into memory, so that nothing of
-//! it is ever touched; every length is checked before it is believed, and every checksum is compared.
-//! Behind what is damaged one reads on, as a browser does, and tells what was passed over; damage to what
-//! says which files are the database is an error that names the file. A database is written as one sorted
-//! table, so that a browser has nothing to recover when it opens it.
+//! The one idea: what is on a disk is not trusted. A file is read into memory, so that nothing of it is ever
+//! touched; every length is checked before it is believed, and every checksum is compared. Behind what is
+//! damaged one reads on, as a browser does, and tells what was passed over; damage to what says which files
+//! are the database is an error that names the file. A database is written as one sorted table, so that a
+//! browser has nothing to recover when it opens it.
 
 mod bytes;
 mod log;
@@ -323,7 +323,7 @@ impl DatabaseFiles<'_> {
 
 /// The number of the only table.
 const TABLE: u64 = 2;
-/// Where it stands: deep enough that the browser has no reason to merge it with anything.
+/// Where it is: deep enough that the browser has no reason to merge it with anything.
 const LEVEL: u64 = 2;
 /// The number of every row's write: each key has one row only.
 const SEQUENCE: u64 = 1;

@@ -1,9 +1,9 @@
 //! Archives of strangers, before a library reads them.
 //!
-//! The one idea: what an archive says of itself is believed by whoever reads it, and some of it is taken
-//! into memory whole before anybody is asked: long names, and lists of attributes (POSIX, `pax`), which
-//! can also give a file another size than its header does. So the bytes are looked at on their way: how
-//! many there are at all, how long such descriptions are, and that a file is as large as its header says.
+//! The one idea: what an archive says of itself is believed by its reader, and some of it is taken into
+//! memory whole before the caller is asked: long names, and lists of attributes (POSIX, `pax`), which can
+//! also give a file another size than its header does. So the bytes are looked at on their way: how many
+//! there are at all, how long such descriptions are, and that a file is as large as its header says.
 
 use std::io::{Error, ErrorKind, Read, Result};
 use tar::{EntryType, Header};

@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(first.receipt().losses().count(), 0);
         let mut archives = first.open().unwrap();
         assert_eq!(archives.len(), 2);
-        // Whoever gets one changes nothing for those who get it next.
+        // A receiver changes nothing for the next one.
         let path = format!("/proc/self/fd/{}", archives[0].as_raw_fd());
         let again = fs::File::options().write(true).open(path);
         assert!(again.and_then(|mut file| file.write_all(b"x")).is_err());

@@ -62,7 +62,7 @@ fn written_at(entry: &mut Entry<'_, impl Read>) -> io::Result<Option<SystemTime>
 }
 
 fn write(from: &mut impl Read, path: &Path, at: Option<SystemTime>) -> Result<(), Fault> {
-    // A name that cannot be had here is that of whoever wrote the archive.
+    // A name that cannot be had here is the fault of the archive's writer.
     let failed =
         |error: io::Error| Fault::of(is_ours(&error), ProfileError::new("write", path)(error));
     if let Some(folder) = path.parent() {
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn an_archive_without_an_end_has_one() {
-        // Files that nobody wants are passed over, but not for ever.
+        // Files that are not wanted are passed over, but not for ever.
         let folder = tempfile::tempdir().unwrap();
         let cache = header("Default/Cache/x", EntryType::Regular, u64::MAX / 4);
         let mut archive = BoundedTar::new(cache.chain(io::repeat(b'x')), 1 << 20);

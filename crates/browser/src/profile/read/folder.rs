@@ -1,8 +1,8 @@
 //! Which folder is a profile, and which of several is read.
 //!
-//! A user data dir may have several profiles, and the one that a person means is the one that the
-//! browser would open: the last used. Which one was taken and which ones were not is told, so that
-//! nobody takes one for all.
+//! A user data dir may have several profiles, and the one that a person means is the one that the browser
+//! would open: the last used. The answer says which one was taken and which ones were not, so that one is not
+//! taken for all.
 
 use super::ReadError;
 use crate::profile::preferences::Preferences;

@@ -1,8 +1,8 @@
 //! Reads a profile into a state, with no browser running, or beside one that is.
 //!
-//! The one idea: a profile is somebody's. Nothing of it is ever opened in place; its files are read
-//! into memory or copied, and the copies go. What cannot be read costs itself only, and is named with
-//! its reason.
+//! The one idea: a profile belongs to a person. Nothing of it is ever opened in place; its files are read
+//! into memory or copied, and the copies go. What cannot be read costs itself only, and is named with its
+//! reason.
 //!
 //! Of encrypted cookies the keyring is asked once, and only when a value needs it.
 

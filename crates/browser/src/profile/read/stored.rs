@@ -1,5 +1,5 @@
-//! What of a profile only a browser can read: databases, caches, files and service workers of sites. Whose
-//! they are is told, where that can be seen; so nobody takes them for absent.
+//! What of a profile only a browser can read: databases, caches, files and service workers of sites. The
+//! answer says whose they are, where that can be seen; so they are not taken for absent.
 
 use crate::profile::at_rest::key_of;
 use crate::profile::{bounds, leveldb, protobuf, sqlite};

@@ -1,4 +1,4 @@
-//! `LevelDB` beside an implementation of somebody else's, and with files that somebody damaged.
+//! `LevelDB` beside another implementation, and with damaged files.
 
 mod damaged;
 
@@ -11,7 +11,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
 
-/// What somebody does to a database.
+/// What is done to a database.
 #[derive(Debug, Clone)]
 enum Step {
     Put(Vec<u8>, Vec<u8>),
