@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use baton_sync::messages::{verify_request, BATON_NODE, Replays};
+use baton_sync::messages::{verify_request, BATON_NODE, NonceCache};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName};
 use http::{Method, Request, Uri, request::Parts};
 use jiff::Timestamp;
@@ -22,7 +22,7 @@ fuzz_target!(|input: &[u8]| {
     let (ours, our_body) = &*OURS;
     let Some((parts, body)) = parse(input) else { return };
     let at = Timestamp::from_second(SIGNED_AT).expect("a time");
-    if verify_request(&parts, &body, at, &Replays::default()).is_err() {
+    if verify_request(&parts, &body, at, &NonceCache::default()).is_err() {
         return assert_ne!(input, SIGNED, "what was signed is refused");
     }
     assert_eq!((&parts.method, &parts.uri, &body), (&ours.method, &ours.uri, our_body));
