@@ -1,4 +1,4 @@
-//! The browsers of whoever runs this: where their profiles are, and how one is read.
+//! The browsers of the user who runs this: where their profiles are, and how one is read.
 //!
 //! The one idea: a person's own browser is looked at and left as it is. Its files are read by copy,
 //! and its keyring gives one password when a cookie needs it.

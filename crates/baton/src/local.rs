@@ -20,7 +20,7 @@ use url::Url;
 pub(crate) struct Context {
     /// The node's folder.
     pub(crate) data: DataFolder,
-    /// Whether somebody named that folder.
+    /// Whether the caller named that folder.
     pub(crate) named: bool,
     /// As which agent to ask.
     pub(crate) agent: Option<AgentName>,
@@ -137,7 +137,7 @@ async fn find_or_start(data: &DataFolder, output: Output) -> anyhow::Result<Clie
     data.create()?;
     let end = Instant::now() + START_LIMIT;
     let _lock = lock(data, end).await?;
-    // Whoever had the lock before us may have started one.
+    // The command that had the lock before us may have started one.
     if let Some(found) = find(data).await? {
         return Ok(found.client);
     }

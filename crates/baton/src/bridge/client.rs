@@ -39,7 +39,7 @@ struct Line {
     _room: OwnedSemaphorePermit,
 }
 
-/// A question, until its answer is there or nobody waits for it any more.
+/// A question, until its answer is there or its asker has left.
 struct Question<'client> {
     client: &'client Inner,
     id: String,
@@ -59,7 +59,7 @@ impl ClientWriter {
         let (ending, ended) = oneshot::channel();
         std::thread::spawn(move || {
             write(output, waiting);
-            // Whoever waits for the end may have given up.
+            // The task that waits for the end may have given up.
             let _ = ending.send(());
         });
         let ended = Mutex::new(Some(ended));
@@ -85,7 +85,7 @@ impl ClientWriter {
         self.0.mention(method, params);
     }
 
-    /// Whether nobody reads any more.
+    /// Whether the client reads no more.
     pub(super) fn has_left(&self) -> bool {
         self.0.lines.is_closed()
     }
@@ -96,7 +96,7 @@ impl ClientWriter {
         self.request(method, params, ANSWER_LIMIT).await?.ok()
     }
 
-    /// Asks the client something; none when it does not answer in time, which it is told.
+    /// Asks the client something; none when it does not answer in time, which it hears.
     pub(super) async fn request(
         &self,
         method: &str,
@@ -116,7 +116,7 @@ impl ClientWriter {
     pub(super) fn answered(&self, id: &Value, outcome: Outcome) {
         let waiting = id.as_str().and_then(|id| self.0.asked().remove(id));
         if let Some(tell) = waiting {
-            // Whoever asked may have given up.
+            // The asker may have given up.
             let _ = tell.send(outcome);
         }
     }

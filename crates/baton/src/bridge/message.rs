@@ -71,7 +71,7 @@ impl Asker {
         response(&self.id, outcome.map(complete))
     }
 
-    /// The answer that somebody else has written, who may speak an older protocol, on a line.
+    /// The answer that another server has written, which may speak an older protocol, on a line.
     pub(super) fn line(&self, outcome: Result<&RawValue, &RawValue>) -> String {
         let (field, raw) = match outcome {
             Ok(result) => ("result", result.get()),
@@ -281,7 +281,7 @@ mod tests {
             line(true, r#"{"resultType":"input_required"}"#)["resultType"],
             "input_required"
         );
-        // Deeper down it is somebody else's.
+        // Deeper down it belongs to another protocol.
         let deep = line(true, r#"{"structuredContent":{"resultType":"x"}}"#);
         assert_eq!(deep["resultType"], "complete");
         assert_eq!(line(true, "null"), Value::Null);

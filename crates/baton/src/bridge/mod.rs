@@ -36,14 +36,14 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use upstream::{Introduction, Patience, Upstream};
 
-/// What whoever starts the bridge wants of it.
+/// What the caller that starts the bridge wants of it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Setup {
     /// The tools that are offered; all when left out.
     pub(crate) toolsets: Option<BTreeSet<Toolset>>,
     /// The session that tools mean which are called without one.
     pub(crate) session: Option<String>,
-    /// Nobody is asked before a session leaves or is abandoned.
+    /// No person is asked before a session leaves or is abandoned.
     pub(crate) unattended: bool,
     /// Another server on the session's browser.
     pub(crate) with: Option<With>,
@@ -111,7 +111,7 @@ struct Bridge {
 }
 
 impl Bridge {
-    /// Answers what comes in, until nobody asks or nobody reads any more.
+    /// Answers what comes in, until the client asks or reads no more.
     async fn serve(
         self: &Arc<Self>,
         lines: &mut Receiver<io::Result<Vec<u8>>>,
@@ -153,7 +153,7 @@ impl Bridge {
         if let Some(upstream) = &self.upstream {
             upstream.end(how).await;
         }
-        // Whoever is still under way would be waited for.
+        // Answers still under way would be waited for.
         drop(running);
         let client = self.client.clone();
         drop(self);
@@ -283,8 +283,8 @@ struct Running {
 }
 
 impl Running {
-    /// Begins to answer a request, unless too many are under way: whoever waited here would read
-    /// nothing any more, and so never hear that one was cancelled, or the answer to a question.
+    /// Begins to answer a request, unless too many are under way: a task that waited here would read nothing
+    /// any more, and so never hear that one was cancelled, or the answer to a question.
     fn start_answer(
         &mut self,
         id: &Value,
@@ -312,7 +312,7 @@ impl Running {
     /// Waits until everything is answered.
     async fn finish(mut self) {
         let done = async { while self.tasks.join_next().await.is_some() {} };
-        // Whoever takes longer is cut off.
+        // An answer that takes longer is cut off.
         let _ = timeout(FINISH_LIMIT, done).await;
     }
 }

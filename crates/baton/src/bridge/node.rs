@@ -89,7 +89,7 @@ impl Node {
             *arguments = json!({});
         }
         let Some(arguments) = arguments.as_object_mut() else { return };
-        // Whoever says null says nothing.
+        // A client that says null says nothing.
         arguments.retain(|key, value| !SESSION.contains(&key.as_str()) || !value.is_null());
         if !SESSION.iter().any(|key| arguments.contains_key(*key)) {
             arguments.insert(SESSION[0].to_owned(), json!(session));
@@ -344,7 +344,8 @@ impl NodeCall {
         }
     }
 
-    /// The stream of the next node. None is started for it: whoever ended the last one may have meant it.
+    /// The stream of the next node. None is started for it: the person who ended the last one may have meant
+    /// it.
     async fn open_again(&self) -> Messages {
         let mut pause = FIRST_PAUSE;
         loop {

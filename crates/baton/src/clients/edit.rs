@@ -148,7 +148,7 @@ impl ServerEntry {
     }
 }
 
-/// An entry with what stands around it.
+/// An entry with what is around it.
 pub(super) fn lines(form: Form, fields: &Fields) -> Vec<String> {
     match form {
         Form::Toml => toml::block(fields),
@@ -165,7 +165,7 @@ pub(super) fn lines(form: Form, fields: &Fields) -> Vec<String> {
     }
 }
 
-/// What stands around an entry.
+/// What is around an entry.
 pub(super) fn around(form: Form) -> Vec<String> {
     match form {
         Form::Toml => Vec::new(),

@@ -1,4 +1,4 @@
-//! A file that belongs to somebody else, read and replaced.
+//! A file that belongs to another program, read and replaced.
 //!
 //! It is replaced whole or not at all, keeps its mode and its owner, and stays what it is when it
 //! changed since it was read: its owner may be a program that runs.
@@ -29,7 +29,7 @@ pub(crate) enum FileError {
     /// It is larger than such files are.
     #[error("expected at most 64 MiB at {path}, found more", path = .0.display())]
     TooLarge(PathBuf),
-    /// Somebody else wrote it at the same time.
+    /// Another program wrote it at the same time.
     #[error(
         "expected {path} as it was read, found it changed\nit was not written; do this again",
         path = .0.display()

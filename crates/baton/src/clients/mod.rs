@@ -65,7 +65,7 @@ impl Client {
         }
     }
 
-    /// Whether somebody uses it here.
+    /// Whether it is used here.
     pub(crate) fn is_here(self, homes: &Homes) -> bool {
         self.places(homes).iter().any(|place| place.exists())
     }
@@ -130,7 +130,7 @@ pub(crate) struct Homes {
 }
 
 impl Homes {
-    /// Those of whoever runs this.
+    /// Those of the user who runs this.
     pub(crate) fn of_this_user() -> anyhow::Result<Self> {
         let strategy = etcetera::base_strategy::choose_native_strategy()
             .context("expected a home folder, found none\nset HOME")?;
@@ -209,7 +209,7 @@ impl ServerEntry {
     }
 }
 
-/// Whether what Baton writes fits into an entry beside what stands there.
+/// Whether what Baton writes fits into an entry beside what is there.
 fn can_keep(entry: &Value) -> bool {
     entry.is_object() && ELSEWHERE.iter().all(|key| entry.get(key).is_none())
 }
@@ -243,7 +243,7 @@ pub(crate) enum Mistake {
     Unusual,
 }
 
-/// The line in which the byte `at` stands, counted from one.
+/// The line that has the byte `at`, counted from one.
 fn line_of(text: &str, at: usize) -> usize {
     text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
 }

@@ -103,7 +103,7 @@ fn change(text: &str, entry: &Item, fields: &Fields) -> Result<String, Mistake> 
     Ok(spliced(text, splices))
 }
 
-/// Where an entry stands: its head with its values, and each table below it.
+/// Where an entry is: its head with its values, and each table below it.
 fn places(item: &Item, ranges: &mut Vec<Range<usize>>) {
     let Some(table) = item.as_table() else { return };
     let mut own = table.span().filter(|_| !table.is_dotted());

@@ -43,8 +43,8 @@ pub(super) fn settings(site: &Url) -> String {
     )
 }
 
-/// Asks the agent; fails when it finds somebody else than the page showed. None where this machine makes
-/// no sandboxes.
+/// Asks the agent; fails when it finds another visitor than the page showed. None where this machine makes no
+/// sandboxes.
 pub(super) async fn hand_in(
     steps: &mut Steps,
     test_node: &TestNode,
@@ -102,7 +102,7 @@ async fn look_again(test_node: &TestNode) -> Result<((), String)> {
     ))
 }
 
-/// How long the page may take to show somebody, and the browser to end.
+/// How long the page may take to show a visitor, and the browser to end.
 const LIMIT: Duration = Duration::from_secs(15);
 
 /// How often the page is looked at.

@@ -56,7 +56,7 @@ async fn perform(output: Output) -> Result<Story> {
     let (mut test_node, mut other) = (TestNode::build(&program)?, TestNode::build(&program)?);
     let story = tokio::select! {
         story = tell(&mut test_node, &mut other, Steps::new(output)) => Some(story),
-        _ = told_to_end() => None,
+        _ = asked_to_end() => None,
     };
     let logs = [test_node.log_tail(), other.log_tail()].join("\nthat of the second one with\n");
     let cleared = [test_node.clear().await, other.clear().await];
@@ -85,8 +85,8 @@ async fn tell(test_node: &mut TestNode, other: &mut TestNode, mut steps: Steps) 
     Ok(Story { signed_in: true, steps, total_ms, before, after, resume, second, handed_in })
 }
 
-/// Ends when somebody wants the demo to end.
-async fn told_to_end() -> std::io::Result<()> {
+/// Ends when a person wants the demo to end.
+async fn asked_to_end() -> std::io::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     tokio::select! {
         pressed = tokio::signal::ctrl_c() => pressed,
@@ -209,7 +209,7 @@ async fn save(first: &TestNode) -> Result<((), String)> {
 
 async fn register(first: &TestNode, second: &TestNode) -> Result<((), String)> {
     let name = "second".to_owned();
-    // The key is made for that node, so nobody at the first one has to confirm it.
+    // The key is made for that node, so no person at the first one has to confirm it.
     let for_node = Some(second.client()?.list_peers().await?.fingerprint);
     let request = CreateKey { name, owner: None, scopes: [Scope::Sync].into(), for_node };
     let key = first.client()?.create_key(&request).await?;

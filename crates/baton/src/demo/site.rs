@@ -47,7 +47,7 @@ pub(super) fn pages() -> Router {
         .with_state(SignedIn::default())
 }
 
-/// The page of whoever is signed in, the form for anybody else.
+/// The page of a signed-in visitor, the form for all others.
 async fn home(State(signed_in): State<SignedIn>, headers: HeaderMap) -> Response {
     let Some(visitor) = session_cookie(&headers).and_then(|cookie| signed_in.visit(cookie)) else {
         return Html(FORM.replace("{message}", "")).into_response();
@@ -77,7 +77,7 @@ async fn login(State(signed_in): State<SignedIn>, Form(login): Form<Login>) -> R
 impl SignedIn {
     /// Remembers a new visitor; answers the value of their cookie.
     fn admit(&self, name: String) -> String {
-        // A hasher's random keys make a value that nobody can know beforehand.
+        // A hasher's random keys make a value that cannot be known beforehand.
         let cookie = format!("{:016x}", RandomState::new().hash_one(&name));
         let visitor = Visitor { name, welcomed: false };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(cookie.clone(), visitor);
@@ -108,7 +108,7 @@ async fn without_cache(mut response: Response) -> Response {
     response
 }
 
-/// What the page shows to whoever is signed in.
+/// What the page shows to a signed-in visitor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SignedInPage {
     /// The heading, `Signed in as …`.

@@ -1,4 +1,4 @@
-//! Revisions: what was saved, where somebody has to choose, what each choice would change, what was chosen.
+//! Revisions: what was saved, where a person has to choose, what each choice would change, what was chosen.
 
 use super::exchange::outcome;
 use super::peers::Names;
@@ -14,7 +14,7 @@ use serde::Serialize;
 /// How many names a line shows.
 const NAMES: usize = 5;
 
-/// The sessions in which somebody has to choose.
+/// The sessions in which a person has to choose.
 #[derive(Debug, Serialize)]
 pub(crate) struct ConflictedSessions {
     /// By name.
@@ -150,7 +150,7 @@ pub(crate) fn saved(view: &SavedView, names: &Names) -> String {
     lines.join("\n")
 }
 
-/// A session in which somebody chose.
+/// A session in which a person chose.
 pub(crate) fn resolved(view: &ConflictView) -> String {
     let (name, rev) = (&view.name, short(&view.current.rev, &all(view)));
     let ended = style::good(&format!("revision {rev} of {name} counts from now on;"));

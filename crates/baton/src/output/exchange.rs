@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// There is nobody to compare with: no peer, or only such as ask this node.
+/// There is no peer to compare with: no peer, or only such as ask this node.
 pub(super) fn nobody(asking: &[String]) -> String {
     if asking.is_empty() {
         return "no confirmed peers; baton peers add URL --name NAME registers one".to_owned();
@@ -95,7 +95,7 @@ pub(crate) struct Failed {
 }
 
 impl Exchange {
-    /// In how many sessions somebody has to choose.
+    /// In how many sessions a person has to choose.
     pub(crate) fn conflicts(&self) -> usize {
         let movements = self.items.iter().map(|moved| &moved.movement);
         let in_conflict = movements.filter(|one| one.outcome == MovementOutcome::Conflict);

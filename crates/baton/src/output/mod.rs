@@ -79,7 +79,7 @@ impl Output {
         let _ = writeln!(std::io::stdout(), "{}", Printable::for_terminal(text));
     }
 
-    /// A line of a result that goes on; false when nobody reads any more.
+    /// A line of a result that goes on; false when there is no reader any more.
     pub(crate) fn goes_on(self, document: &impl Serialize, text: impl FnOnce() -> String) -> bool {
         let line = if self.json {
             printable::json(&json::text(document))
@@ -89,14 +89,14 @@ impl Output {
         writeln!(std::io::stdout(), "{line}").is_ok()
     }
 
-    /// What somebody else wrote, as it is, for a person.
+    /// What another program wrote, as it is, for a person.
     #[expect(clippy::unused_self, reason = "only who has an output may write")]
     pub(crate) fn pass_on(self, text: &str) {
         let _ = std::io::stdout().write_all(text.as_bytes());
         let _ = std::io::stdout().flush();
     }
 
-    /// What somebody else complained about, as it is.
+    /// What another program complained about, as it is.
     #[expect(clippy::unused_self, reason = "only who has an output may write")]
     pub(crate) fn pass_on_errors(self, text: &str) {
         let _ = std::io::stderr().write_all(text.as_bytes());
@@ -187,7 +187,7 @@ pub(crate) fn log_to_stderr(default: &str, json: bool) {
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
     let registry = tracing_subscriber::registry().with(filter).with(filter_fn(is_written));
-    // A second subscriber is refused: then the first one stands.
+    // A second subscriber is refused: then the first one counts.
     let _ =
         if json { registry.with(layer.json()).try_init() } else { registry.with(layer).try_init() };
 }

@@ -30,7 +30,7 @@ pub(crate) struct Standing {
     directory: DirectoryView,
     /// Each session, those for which something waits first.
     sessions: Vec<Row>,
-    /// Those in which somebody has to choose.
+    /// Those in which a person has to choose.
     conflicts: Vec<ConflictView>,
     /// What waits, all together.
     waits: Waits,
@@ -48,7 +48,7 @@ pub(crate) struct NodeReport {
     pub(crate) asking: Vec<String>,
     /// What is here.
     pub(crate) here: SyncIndex,
-    /// In which somebody has to choose.
+    /// In which a person has to choose.
     pub(crate) conflicts: Vec<ConflictView>,
     /// How it stands with the sync directory.
     pub(crate) directory: DirectoryView,
@@ -116,7 +116,7 @@ struct Waits {
 }
 
 impl Standing {
-    /// Puts together by session what was told by peer.
+    /// Puts together by session what peers said.
     pub(crate) fn of(told: NodeReport) -> Self {
         let NodeReport { mut lists, failed, asking, here, conflicts, directory, names } = told;
         let mut sessions = rows(&here, &lists, &conflicts);

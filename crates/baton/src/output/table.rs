@@ -4,7 +4,7 @@ use super::style;
 use console::{Term, measure_text_width};
 use textwrap::{Options, WordSeparator, WordSplitter};
 
-/// How wide a table is that no terminal shows: whoever reads it in a file or behind a pipe has as much.
+/// How wide a table is that no terminal shows: a reader of a file or behind a pipe has as much.
 const USUAL: usize = 80;
 /// Words up to this width stay in one piece for as long as that is possible: an id is copied.
 const WORD: usize = 36;
@@ -12,7 +12,7 @@ const WORD: usize = 36;
 const SHORT: usize = 14;
 /// No column gets narrower than this.
 const NARROWEST: usize = 8;
-/// What stands between two columns.
+/// What is between two columns.
 const GAP: usize = 2;
 
 /// Rows of text under headings.

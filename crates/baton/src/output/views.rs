@@ -228,12 +228,12 @@ pub(crate) fn audit(list: &AuditList, output: Output) -> String {
     table.render()
 }
 
-/// Whoever did it, by name; the document has the id of the key as well.
+/// Who did it, by name; the document has the id of the key as well.
 fn who(entry: &AuditView) -> &str {
     entry.actor.split_once(" (").map_or(&*entry.actor, |(name, _)| name)
 }
 
-/// Whoever reads knows things by their names; the id tells apart those that share one.
+/// A reader knows things by their names; the id tells apart those that share one.
 fn subject(entry: &AuditView) -> String {
     match entry.detail["name"].as_str() {
         Some(name) if name != entry.subject => {

@@ -1,8 +1,8 @@
 //! What waits for an answer: calls of the other server, its questions to the client, and why none came.
 //!
-//! The one idea: a call lasts as long as somebody waits for it. When its [`Call`] is dropped, because
-//! the client cancelled it or it took too long, the server is told, and a late answer goes nowhere.
-//! Calls and questions are passed on under numbers of ours.
+//! The one idea: a call lasts as long as its caller waits for it. When its [`Call`] is dropped, because the
+//! client cancelled it or it took too long, the server hears of it, and a late answer goes nowhere. Calls and
+//! questions are passed on under numbers of ours.
 
 use crate::bridge::client::ClientWriter;
 use crate::bridge::message::{Asker, error, response, understood};
@@ -49,7 +49,7 @@ pub(super) struct PendingCall {
     state: watch::Sender<CallState>,
 }
 
-/// A call, for whoever waits for it.
+/// A call, for the task that waits for it.
 pub(super) struct Call<'calls> {
     calls: &'calls Calls,
     input: mpsc::Sender<String>,
@@ -104,7 +104,7 @@ impl Calls {
         Ok(Call { calls: self, input: input.clone(), id, state })
     }
 
-    /// Takes the call that the server answers with this id; none when nobody waits for it.
+    /// Takes the call that the server answers with this id; none when none waits for it.
     pub(super) fn remove(&self, id: &Value) -> Option<PendingCall> {
         self.lock().entries.remove(&id.as_u64()?)
     }
@@ -154,7 +154,7 @@ impl Drop for Call<'_> {
             let told = json!({
                 "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params,
             });
-            // A server that reads nothing any more is not told.
+            // A server that reads nothing any more does not hear of it.
             let _ = self.input.try_send(told.to_string());
         }
     }
@@ -213,7 +213,7 @@ impl Questions {
         open.insert(key, task.abort_handle());
     }
 
-    /// The server does not want to know any more; the client is told.
+    /// The server does not want to know any more; the client hears of it.
     pub(super) fn cancel(&self, params: Option<&RawValue>) {
         let id =
             params.map(understood).and_then(|params| Some(params.get("requestId")?.to_string()));

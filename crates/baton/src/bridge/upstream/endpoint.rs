@@ -1,9 +1,9 @@
 //! Where the other server reaches the browser: an address on loopback that stays the same.
 //!
-//! The one idea: the address belongs to the bridge, not to a browser, so a server can be given it
-//! before there is a session, and keeps it over every resume. It opens for whoever knows its random
-//! path, speaks WebSocket and is no web page, and leads to the node with the key of the data folder.
-//! Then bytes go both ways, until either side or the session ends, or another session is meant.
+//! The one idea: the address belongs to the bridge, not to a browser, so a server can be given it before
+//! there is a session, and keeps it over every resume. It opens for a client that knows its random path,
+//! speaks WebSocket and is no web page, and leads to the node with the key of the data folder. Then bytes go
+//! both ways, until either side or the session ends, or another session is meant.
 
 use super::process::AddressSecret;
 use super::session::Session;
@@ -30,8 +30,8 @@ use tokio_util::sync::CancellationToken;
 
 /// How many connections may be open at once.
 const CONNECTIONS: usize = 16;
-/// How many may be open that have not said yet who they are: strangers take nobody else's place, and of one
-/// too many the first that came loses theirs.
+/// How many may be open that have not said yet who they are: strangers take no place of others, and of one
+/// too many the first that came loses its own.
 const STRANGERS: usize = 64;
 /// How long it may take to come.
 const HEAD_LIMIT: Duration = Duration::from_secs(10);
@@ -66,7 +66,7 @@ impl Endpoint {
         &self.url
     }
 
-    /// What of it nobody else may read.
+    /// What of it no other may read.
     pub(super) fn secret(&self) -> AddressSecret {
         self.secret.clone()
     }
@@ -122,7 +122,7 @@ async fn refuse(stream: &mut TcpStream, status: &str, reason: &str) {
         "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {length}\r\n\
          Connection: close\r\n\r\n{reason}"
     );
-    // Whoever has left misses it.
+    // A client that has left misses it.
     let _ = timeout(HEAD_LIMIT, stream.write_all(answer.as_bytes())).await;
 }
 
@@ -312,7 +312,7 @@ async fn dial(client: &baton_api::Client) -> anyhow::Result<TcpStream> {
 }
 
 async fn pass(mut from: impl AsyncBufRead + Unpin, mut to: impl AsyncWrite + Unpin) {
-    // However it ends, the other side is told.
+    // However it ends, the other side hears of it.
     let _ = copy_buf(&mut from, &mut to).await;
     let _ = to.shutdown().await;
 }

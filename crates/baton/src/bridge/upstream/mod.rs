@@ -44,10 +44,10 @@ const CUT_AFTER: Duration = Duration::from_secs(5);
 const LEVELS: [&str; 8] =
     ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
-/// What whoever starts the bridge wants of the other server.
+/// What the caller that starts the bridge wants of the other server.
 #[derive(Debug, Clone)]
 pub(crate) struct With {
-    /// The program and its arguments, in which [`PLACE`] stands for the address of the browser.
+    /// The program and its arguments, in which [`PLACE`] means the address of the browser.
     pub(crate) command: Vec<String>,
     /// The variables from which its environment is taken.
     pub(crate) environment: BTreeMap<String, String>,
@@ -77,7 +77,7 @@ struct ServerState {
     introduction: Option<Introduction>,
     running: Option<Arc<Server>>,
     tools: Arc<Tools>,
-    /// The tools that the client was told last.
+    /// The tools that the client heard of last.
     told: Option<Arc<Tools>>,
     /// How much the client wants to hear of its log.
     level: Option<&'static str>,
@@ -108,7 +108,7 @@ impl Upstream {
         Ok(Arc::new(upstream))
     }
 
-    /// Its tools, for a client that asks; none of a server that is not there, which is told later.
+    /// Its tools, for a client that asks; none of a server that is not there, which are sent later.
     pub(super) async fn list(self: &Arc<Self>, introduction: Introduction) -> Arc<Tools> {
         self.state().introduction.get_or_insert(introduction);
         // One that is slow goes on starting.
@@ -216,7 +216,7 @@ const WINDOW: Duration = Duration::from_mins(1);
 
 const LATER: &str = "tell the user; the tools of Baton itself work";
 
-/// When the server was started last. Whoever starts it holds this.
+/// When the server was started last. The task that starts it holds this.
 #[derive(Default)]
 struct Starts(VecDeque<Instant>);
 
@@ -233,8 +233,7 @@ impl Starts {
 }
 
 impl Upstream {
-    /// The running server; started when it does not run. A start goes on when whoever asked for it
-    /// has given up.
+    /// The running server; started when it does not run. A start goes on when its asker has given up.
     async fn server(self: &Arc<Self>) -> Result<Arc<Server>, CallFailure> {
         if let Some(server) = self.running().filter(|server| server.lives()) {
             return Ok(server);
@@ -277,7 +276,7 @@ impl Upstream {
             self.with.limit,
             introduction.can_ask,
         )?;
-        // Whoever ends the bridge finds it here.
+        // What ends the bridge finds it here.
         if !self.keep(&server) {
             server.end("the bridge ends", Patience::Short).await;
             return Err("the bridge ends".to_owned());
@@ -319,7 +318,7 @@ impl Upstream {
         !state.is_over
     }
 
-    /// These are its tools; a client that was told others hears of it.
+    /// These are its tools; a client that knows others hears of it.
     fn show(&self, tools: Tools) {
         let tools = Arc::new(tools);
         let mut state = self.state();

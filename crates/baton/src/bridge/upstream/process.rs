@@ -1,9 +1,9 @@
 //! The other server's process: started with what it may see, read, and ended with all that it started.
 //!
-//! It leads a process group of its own, so that a launcher such as `npx` takes nobody's place: who is
-//! to end is the group. Of our environment it sees what a browser may see, and what Node and npm need;
-//! its files for a moment lie among those of the session; and what it writes to standard error is
-//! passed on to ours, line by line, without the secret.
+//! It leads a process group of its own, so that a launcher such as `npx` takes no other's place: what is to
+//! end is the group. Of our environment it sees what a browser may see, and what Node and npm need; its files
+//! for a moment lie among those of the session; and what it writes to standard error is passed on to ours,
+//! line by line, without the secret.
 
 use crate::bridge::message::LINE_BYTES;
 use baton_session::SessionId;
@@ -86,7 +86,7 @@ impl Process {
         Ok((Self { child, group, writer }, lines, output))
     }
 
-    /// Ends it: its input closes, it is asked, it is killed. Returns when nobody of its group is left.
+    /// Ends it: its input closes, it is asked, it is killed. Returns when no process of its group is left.
     pub(super) async fn end(mut self, patience: Patience) {
         self.writer.abort();
         let (closed, asked) = match patience {
@@ -107,7 +107,7 @@ impl Process {
     async fn is_gone_within(&mut self, limit: Duration) -> bool {
         let end = Instant::now() + limit;
         loop {
-            // Who leads the group is ours to bury; the others have somebody else.
+            // The leader of the group is ours to wait for; the others have another parent.
             let led = matches!(self.child.try_wait(), Ok(None));
             let left = self.group.is_some_and(|group| test_kill_process_group(group).is_ok());
             if !led && !left {
@@ -130,7 +130,7 @@ impl Process {
 }
 
 impl Drop for Process {
-    /// Whoever is not ended in order is killed.
+    /// A process that is not ended in order is killed.
     fn drop(&mut self) {
         self.writer.abort();
         self.signal(Signal::KILL);
@@ -166,7 +166,7 @@ async fn write(mut input: ChildStdin, mut waiting: mpsc::Receiver<String>) {
 
 /// The longest line, in bytes; a longer one comes in pieces.
 const PIECE_BYTES: usize = 2048;
-/// How many lines wait for whoever reads.
+/// How many lines wait for the reader.
 const WAITING_LINES: usize = 256;
 
 /// Passes on what a server writes, until it ends.
@@ -204,8 +204,8 @@ impl<R: AsyncRead + Unpin> Pieces<R> {
     }
 }
 
-/// Writes a line to standard error, now or soon. A thread of its own writes, because nobody may be
-/// reading: then lines are left out, and neither server waits.
+/// Writes a line to standard error, now or soon. A thread of its own writes, because there may be no reader:
+/// then lines are left out, and neither server waits.
 pub(super) fn say(line: String) {
     static WRITER: OnceLock<SyncSender<String>> = OnceLock::new();
     let writer = WRITER.get_or_init(|| {
@@ -218,7 +218,7 @@ pub(super) fn say(line: String) {
         });
         lines
     });
-    // Nobody reads: it is left out.
+    // There is no reader: it is left out.
     let _ = writer.try_send(line);
 }
 
@@ -248,7 +248,7 @@ pub(super) fn passed(all: BTreeMap<String, String>) -> BTreeMap<String, String> 
     all.into_iter().filter(|(name, _)| passes(name)).collect()
 }
 
-/// Among a session's files; hidden, because they are nobody's business but the server's.
+/// Among a session's files; hidden, because they are the server's business alone.
 const OF_A_SESSION: &str = ".tools";
 
 /// The folder of one server; gone when this is dropped.
@@ -316,11 +316,11 @@ fn create(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// What stands in the place of the secret.
+/// What takes the place of the secret.
 const HIDDEN: &str = "[redacted]";
 
-/// The random part of the browser's address, which nobody else may read: in what a server passes on, such
-/// as the error of a connection, something else stands in its place. Cheap to clone.
+/// The random part of the browser's address, which no other may read: in what a server passes on, such as the
+/// error of a connection, something else takes its place. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct AddressSecret(Arc<str>);
 

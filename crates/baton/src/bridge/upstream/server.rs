@@ -128,8 +128,8 @@ impl Server {
         self.wait(&mut call, self.limit).await.map(drop)
     }
 
-    /// Waits until it has dealt with what happened before: what comes in at several places has no
-    /// order, but whoever answers a ping is not in the middle of something.
+    /// Waits until it has dealt with what happened before: what comes in at several places has no order, but
+    /// a server that answers a ping is not in the middle of something.
     pub(super) async fn settle(&self) {
         // One that does not know pings refuses them, which is as good.
         let _ = timeout(SETTLE_LIMIT, self.request("ping", &json!({}))).await;

@@ -28,7 +28,7 @@ const TRIES: usize = 3;
 /// The session of the other server.
 pub(super) struct Session {
     nodes: Arc<Nodes>,
-    /// The one that whoever started the bridge has named.
+    /// The one that the caller that started the bridge has named.
     named: Option<String>,
     current: watch::Sender<Current>,
     state: Mutex<SessionState>,
@@ -197,7 +197,7 @@ impl Session {
         &self.nodes
     }
 
-    /// Whether nobody is connected to another browser than the one that is meant.
+    /// Whether no tool is connected to another browser than the one that is meant.
     fn have_closed(&self) -> bool {
         let current = *self.current.borrow();
         let state = self.state();
