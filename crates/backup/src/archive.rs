@@ -1,7 +1,7 @@
 //! The archive: files in tar, tar in zstd, zstd in the seal, the seal in a file; and last in it the manifest,
 //! which says what a whole one holds.
 //!
-//! Whoever reads one believes nothing that the manifest does not confirm, and writes it into an empty folder.
+//! A reader believes nothing that the manifest does not confirm, and writes it into an empty folder.
 
 use super::error::BackupError;
 use super::{BYTES_MAX, DATABASE, FILES_MAX, FORMAT, KEY, MANIFEST, MANIFEST_MAX, SESSIONS};
@@ -90,8 +90,8 @@ impl Archive {
         Ok(Self { tar, path: path.to_owned(), bytes: 0, files: Vec::new() })
     }
 
-    /// Adds the file at `from` under `name`. One that grows or shrinks meanwhile keeps the size that
-    /// it had at first: whoever lets it change must not count on it.
+    /// Adds the file at `from` under `name`. One that grows or shrinks meanwhile keeps the size that it had
+    /// at first: a caller that lets it change must not count on it.
     pub(super) fn add_file(&mut self, from: &Path, name: &str) -> Result<(), BackupError> {
         let file = File::open(from).map_err(BackupError::file(from))?;
         let size = file.metadata().map_err(BackupError::file(from))?.len();
@@ -165,7 +165,7 @@ fn hex(bytes: &[u8]) -> String {
 const PATH_BYTES: usize = 1024;
 const DEPTH: usize = 24;
 
-/// What stands around each file, in bytes: two headers, a long name, and what fills its last block.
+/// What is around each file, in bytes: two headers, a long name, and what fills its last block.
 const AROUND: u64 = 4 << 10;
 
 type Packed = BoundedTar<zstd::Decoder<'static, BufReader<SealedReader<BufReader<File>>>>>;

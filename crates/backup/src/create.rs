@@ -35,7 +35,7 @@ pub struct Backup {
     pub size: u64,
 }
 
-/// Writes a backup of `from` to `to`, where nothing or an older backup stands. With a passphrase the master
+/// Writes a backup of `from` to `to`, where there is nothing or an older backup. With a passphrase the master
 /// key is in it and the passphrase opens it; without one the master key opens it and is kept apart.
 pub async fn create(
     from: Source<'_>,
@@ -117,7 +117,7 @@ impl Work {
 struct DatabaseCopy(PathBuf);
 
 impl DatabaseCopy {
-    /// The lock is held: what stands there was left behind by a process that died.
+    /// The lock is held: what is there was left behind by a process that died.
     fn new(data: &DataFolder) -> Result<Self, BackupError> {
         let copy = Self(data.path().join("backup.db"));
         copy.remove().map_err(BackupError::file(&copy.0))?;

@@ -51,7 +51,7 @@ pub enum BackupError {
         /// Its version.
         found: u64,
     },
-    /// Something else stands where the backup is to go.
+    /// Something else is where the backup is to go.
     #[error("expected a place for a backup at {}, found another file there\nit was left alone; name another place", .0.display())]
     InTheWay(PathBuf),
     /// Another backup or restore is under way.

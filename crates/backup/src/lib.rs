@@ -1,13 +1,13 @@
 //! Backups: everything that a node cannot make again, in one sealed file.
 //!
-//! The one idea: *whole or not at all, in both directions*. A backup is written beside its place,
-//! synced and renamed; a restore builds a whole data folder beside the old one, checks it, and then
-//! the two change places. Whoever dies in the middle leaves what was there before.
+//! The one idea: *whole or not at all, in both directions*. A backup is written beside its place, synced and
+//! renamed; a restore builds a whole data folder beside the old one, checks it, and then the two change
+//! places. A process that dies in the middle leaves what was there before.
 //!
-//! Inside the seal is a tar archive, compressed with zstd: the database, the master key when a
-//! passphrase seals it, the profiles that were asked for, and at last a manifest that names every
-//! file with its hash. What a node makes by itself (locks, addresses) stays out; who it is
-//! stands in the database, and which of the identities there is its own in the manifest.
+//! Inside the seal is a tar archive, compressed with zstd: the database, the master key when a passphrase
+//! seals it, the profiles that were asked for, and at last a manifest that names every file with its hash.
+//! What a node makes by itself (locks, addresses) stays out; who it is, is in the database, and which of the
+//! identities there is its own in the manifest.
 
 mod archive;
 mod create;
@@ -46,7 +46,7 @@ pub fn kind(path: &Path) -> Result<FileKeyKind, BackupError> {
     SealedReader::kind(file).map_err(|error| BackupError::sealed(path, error))
 }
 
-/// Whether what stands where a backup is to go is one itself, or an empty file, and may be replaced.
+/// Whether what is where a backup is to go is one itself, or an empty file, and may be replaced.
 fn may_be_replaced(path: &Path) -> bool {
     let empty = path.metadata().is_ok_and(|found| found.is_file() && found.len() == 0);
     let damaged_or_newer = |error: &SealedFileError| {

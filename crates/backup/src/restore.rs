@@ -172,8 +172,8 @@ async fn identity_of(store: &Store, made_by: Option<NodeId>) -> Result<NodeId, B
     Ok(known.node)
 }
 
-/// The server has it now; a file of that name would be taken for the database by a node that is not
-/// told of the server.
+/// The server has it now; a file of that name would be taken for the database by a node that does not know of
+/// the server.
 fn remove_database(folder: &Path) -> Result<(), BackupError> {
     for entry in fs::read_dir(folder).map_err(BackupError::file(folder))?.flatten() {
         if entry.file_name().as_encoded_bytes().starts_with(DATABASE.as_bytes()) {

@@ -16,7 +16,7 @@ use std::{fs, io};
 pub(super) struct Held(File);
 
 impl Held {
-    /// Takes the file, which is made with mode 0600, or says that somebody else has it.
+    /// Takes the file, which is made with mode 0600, or says that another process has it.
     pub(super) fn acquire(path: &Path) -> Result<Self, BackupError> {
         let file = OpenOptions::new()
             .create(true)
@@ -27,7 +27,7 @@ impl Held {
             .map_err(BackupError::file(path))?;
         match file.try_lock() {
             Ok(()) if is_at(&file, path) => Ok(Self(file)),
-            // Whoever held it has just given it its final name: it is not ours to write to.
+            // Its holder has just given it its final name: it is not ours to write to.
             Ok(()) | Err(TryLockError::WouldBlock) => Err(BackupError::UnderWay(path.to_owned())),
             Err(TryLockError::Error(source)) => {
                 Err(BackupError::File { path: path.to_owned(), source })
@@ -194,8 +194,8 @@ impl Stage {
         Ok(old)
     }
 
-    /// The new folder first takes the name that the old one shall have: so what stands under that
-    /// name is the old one from the moment of the exchange on, whoever dies when.
+    /// The new folder first takes the name that the old one shall have: so what is under that name is the old
+    /// one from the moment of the exchange on, whichever process dies when.
     fn exchange(&mut self, place: &Path) -> Result<PathBuf, BackupError> {
         let at = baton_store::clock::now().strftime("%Y%m%dT%H%M%S%3fZ");
         let old = beside(place, &format!("before-{at}"));

@@ -27,7 +27,7 @@ pub enum CallsError {
 /// How a refused call answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// `EPERM`: whoever calls lacks the right.
+    /// `EPERM`: the caller lacks the right.
     NotPermitted,
     /// `ENOSYS`: this kernel has no such call, so that the program takes the way it has without.
     NoSuchCall,
@@ -40,7 +40,7 @@ pub struct Refused {
     pub name: &'static str,
     /// On this kind of processor.
     pub number: i64,
-    /// What the caller is told.
+    /// What the caller gets.
     pub answer: Answer,
     /// What it could do to others.
     pub reason: &'static str,

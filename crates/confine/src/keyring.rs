@@ -15,7 +15,7 @@ pub enum Joined {
     Own,
     /// This kernel keeps no keys.
     NoKeys,
-    /// Somebody above us refuses the calls, as containers do, and so refuses them to our children too.
+    /// A parent of ours refuses the calls, as containers do, and so refuses them to our children too.
     Refused,
 }
 
@@ -32,8 +32,8 @@ pub enum KeyringError {
     Kernel(#[source] Error),
 }
 
-/// Puts the calling thread, and with it what it starts from now on, into a new session keyring without
-/// a name, so that nobody else can join it.
+/// Puts the calling thread, and with it what it starts from now on, into a new session keyring without a
+/// name, so that no other process can join it.
 pub fn join() -> Result<Joined, KeyringError> {
     let error = match Keyring::join_anonymous_session() {
         Ok(_) => return Ok(Joined::Own),

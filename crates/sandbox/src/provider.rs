@@ -1,6 +1,6 @@
 //! Who makes sandboxes, of what, and how commands run in them.
 //!
-//! One trait for whoever makes them and one for what they make, so that containers and clusters can follow.
+//! One trait for what makes them and one for what that makes, so that containers and clusters can follow.
 
 use crate::network::Network;
 use futures_util::future::BoxFuture;
@@ -210,7 +210,7 @@ pub enum Ended {
     Gone,
 }
 
-/// Why a sandbox could not be made, or did not do what it was told.
+/// Why a sandbox could not be made, or did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     /// A program that makes sandboxes is not installed.

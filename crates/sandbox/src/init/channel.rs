@@ -18,7 +18,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 /// 212,992 bytes without asking.
 pub(crate) const MESSAGE_MAX: usize = 128 * 1024;
 
-/// What the first process is told.
+/// What the first process is sent.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Order {

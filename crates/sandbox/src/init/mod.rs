@@ -1,8 +1,8 @@
-//! The first process in a sandbox: it starts what it is told to, and gives up everything when the
-//! socket that it was born with closes.
+//! The first process in a sandbox: it starts what it is asked to, and gives up everything when the socket
+//! that it was born with closes.
 //!
-//! The one idea: whatever runs in a sandbox is a child of process 1, and the kernel ends them all when
-//! that one ends. So nothing can outlive whoever holds the other end of the socket.
+//! The one idea: whatever runs in a sandbox is a child of process 1, and the kernel ends them all when that
+//! one ends. So nothing can outlive the holder of the other end of the socket.
 
 mod channel;
 mod processes;
@@ -17,7 +17,7 @@ use baton_confine::calls::CallsError;
 use baton_confine::keyring::KeyringError;
 use std::path::Path;
 
-/// Why the first process of a sandbox ended otherwise than it was told to.
+/// Why the first process of a sandbox ended otherwise than it was asked to.
 #[derive(Debug, thiserror::Error)]
 pub enum InitError {
     /// It was not started by a provider.

@@ -89,11 +89,11 @@ pub(super) fn end_all() -> bool {
             return false;
         }
         if getpid().is_init() {
-            // The first of its namespace ends all others in one go (`kill(-1)`): nobody can run away.
+            // The first of its namespace ends all others in one go (`kill(-1)`): no process can run away.
             let _ = kill_process_group(Pid::INIT, Signal::KILL);
         } else {
-            // Whoever starts itself anew all the time is left to us each time, and found sooner than by a
-            // look at all that runs.
+            // A process that starts itself anew all the time is left to us each time, and found sooner than
+            // by a look at all that runs.
             (0..QUICK_LOOKS).for_each(|_| tell(&children(), Signal::KILL));
             let left: Vec<Pid> = running().iter().map(|one| one.pid).collect();
             tell(&left, Signal::KILL);
@@ -119,7 +119,7 @@ fn children() -> Vec<Pid> {
     pids.filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
 }
 
-/// The second field after the name, which stands in brackets and may hold some itself (`proc(5)`).
+/// The second field after the name, which is in brackets and may hold some itself (`proc(5)`).
 fn parent(pid: Pid) -> Option<Pid> {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
     let (_, fields) = stat.rsplit_once(')')?;
@@ -141,9 +141,10 @@ const LOOKS_PAUSE: Duration = Duration::from_millis(10);
 /// Asks browsers, and then all others that this process has started, to end, and waits until they have, or for
 /// 23 s. Says whether all browsers have.
 ///
-/// Browsers first, and nobody else moves meanwhile. A browser is told by its first process only, and has
-/// ended when its helpers have: what it holds is written by one of them (the network service writes cookies).
-/// Whoever drives a browser may kill it as soon as it hangs up, and it hangs up before it writes.
+/// Browsers first, and no other process moves meanwhile. A browser hears it by its first process only, and
+/// has ended when its helpers have: what it holds is written by one of them (the network service writes
+/// cookies). A program that drives a browser may kill it as soon as it hangs up, and it hangs up before it
+/// writes.
 pub(super) fn settle() -> bool {
     let Kinds { browsers, helpers, drivers } = Kinds::of(&running());
     if !browsers.is_empty() {
@@ -210,10 +211,11 @@ const ENDING: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
 /// Has all that is started from now on hear the signals that end programs, which this process goes on to
 /// ignore if it does.
 ///
-/// Whoever starts a program in the background of a script has it ignore Ctrl-C, and `nohup` that the terminal
-/// is gone (POSIX, `sh`, "Signals and Error Handling"); all that it starts inherits that, and a shell cannot
-/// undo it with a trap. A node may be started so, but a browser in a sandbox is asked to close with the first
-/// of these signals. What has a handler is not ignored, and a program that is started then hears it as usual.
+/// A shell that starts a program in the background of a script has it ignore Ctrl-C, and `nohup` that the
+/// terminal is gone (POSIX, `sh`, "Signals and Error Handling"); all that it starts inherits that, and a
+/// shell cannot undo it with a trap. A node may be started so, but a browser in a sandbox is asked to close
+/// with the first of these signals. What has a handler is not ignored, and a program that is started then
+/// hears it as usual.
 pub(super) fn hear() -> io::Result<()> {
     let ignored = ignored(&std::fs::read_to_string("/proc/self/status")?);
     for signal in ENDING.into_iter().filter(|signal| ignored & (1 << (signal - 1)) != 0) {

@@ -78,7 +78,7 @@ fn obey(
             let children = Arc::clone(children);
             std::thread::spawn(move || {
                 let whole = processes::settle();
-                // What comes out of it from now on comes from us: nobody else is there to write it.
+                // What comes out of it from now on comes from us: no other process is there to write it.
                 let whole = processes::end_all() && whole;
                 children.tell(&Notice::Settled { id, whole });
             });
@@ -113,7 +113,7 @@ pub(crate) const BARE: &str = "bare";
 ///
 /// What the kernel would end and remove with a namespace, this process ends and removes itself.
 pub(super) fn hold(folder: &Path) -> Result<(), InitError> {
-    // Whoever interrupts the node from a terminal does not interrupt this.
+    // A person who interrupts the node from a terminal does not interrupt this.
     let _ = setsid();
     // Processes whose parent ends are left to this one, so that it can end them.
     set_child_subreaper(Some(getpid())).map_err(|error| InitError::file(folder)(error.into()))?;
@@ -143,7 +143,7 @@ impl Children {
         self.socket.as_fd()
     }
 
-    /// Tells the node. When it has gone, whoever reads the socket ends all of this.
+    /// Tells the node. When it has gone, the reader of the socket ends all of this.
     fn tell(&self, notice: &Notice) {
         let _ = channel::send(self.socket(), notice, &[]);
     }
@@ -152,7 +152,7 @@ impl Children {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a command. Nobody reaps until it is noted, so that no end comes before its beginning.
+    /// Starts a command. Nothing is reaped until it is noted, so that no end comes before its beginning.
     fn start(&self, start: &Start, descriptors: Vec<OwnedFd>) {
         let id = start.id;
         let mut running = self.running();
@@ -177,7 +177,7 @@ impl Children {
     /// Waits for children, its own and those that were left to it, for as long as it lives.
     fn reap(&self) {
         loop {
-            // Looks only: what ends while a command is started belongs to whoever starts it.
+            // Looks only: what ends while a command is started belongs to its starter.
             let some_ended = waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
             let mut running = self.running();
             if some_ended.is_err() && running.is_empty() {
@@ -228,9 +228,9 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Passes on, from now on and in a thread of its own, what connects to these ports here. A port that cannot
 /// be had is left out.
 ///
-/// `http://127.0.0.1:3000` is the same page in a sandbox as outside, so that whoever is logged in there is
-/// logged in here. Each connection is passed on to where this network has the machine's loopback; the rules
-/// of the network are asked as they are for that address itself.
+/// `http://127.0.0.1:3000` is the same page in a sandbox as outside, so that a login there is a login here.
+/// Each connection is passed on to where this network has the machine's loopback; the rules of the network
+/// are asked as they are for that address itself.
 fn open_ports(ports: &[u16], host: Ipv4Addr) -> std::io::Result<()> {
     let doors: Vec<_> = ports.iter().filter_map(|port| bind(*port).ok().zip(Some(*port))).collect();
     if doors.is_empty() {

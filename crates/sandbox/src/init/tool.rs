@@ -34,7 +34,7 @@ pub(super) fn run(verb: &str, path: &Path, more: Option<&str>) -> Result<(), Ini
     .map_err(InitError::file(path))
 }
 
-/// Only a plain file is read: others may have no end, or wait until somebody writes to them.
+/// Only a plain file is read: others may have no end, or wait for a writer.
 fn read(path: &Path, most: u64) -> std::io::Result<()> {
     // Neither does opening it wait, nor does a terminal become ours.
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -64,7 +64,7 @@ fn write(path: &Path) -> std::io::Result<()> {
         std::fs::create_dir_all(folder)?;
     }
     let beside = beside(path);
-    // Nothing that is there already, and may be a pipe that nobody reads.
+    // Nothing that is there already, and may be a pipe without a reader.
     let written = File::create_new(&beside)
         .and_then(|mut file| std::io::copy(&mut stdin().lock(), &mut file))
         .and_then(|_| std::fs::rename(&beside, path));
@@ -85,7 +85,7 @@ fn beside(path: &Path) -> PathBuf {
 fn pack(path: &Path) -> std::io::Result<()> {
     let mut archive = tar::Builder::new(BufWriter::with_capacity(CHUNK, stdout().lock()));
     archive.follow_symlinks(false);
-    // A file with holes goes as if it had none: whoever reads it takes no descriptions of holes.
+    // A file with holes goes as if it had none: its reader takes no descriptions of holes.
     archive.sparse(false);
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {

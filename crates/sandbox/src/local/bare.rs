@@ -1,5 +1,5 @@
 //! Sandboxes that isolate nothing, for machines that are one themselves: a folder and processes of this
-//! machine, with the rights of whoever runs the node.
+//! machine, with the rights of the user who runs the node.
 //!
 //! The one idea: the same first process, without namespaces. Where the kernel would end what runs and
 //! remove its files, that process does it (`init::serve`).
@@ -83,7 +83,7 @@ impl BareProvider {
         })
     }
 
-    /// A folder that nobody else may look into. Its path is short, for sockets are made below it.
+    /// A folder that no other user may look into. Its path is short, for sockets are made below it.
     fn folder(&self) -> std::io::Result<TempDir> {
         let folder = tempfile::Builder::new()
             .prefix(&self.prefix)

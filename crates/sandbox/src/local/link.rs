@@ -16,14 +16,14 @@ use tokio_util::sync::CancellationToken;
 /// How many commands may run in a sandbox at once.
 const COMMANDS_MAX: usize = 64;
 
-/// Whoever waits for a command.
+/// A task that waits for a command.
 #[derive(Debug)]
 struct Waiter {
     started: Option<oneshot::Sender<Result<(), String>>>,
     ended: oneshot::Sender<Ended>,
 }
 
-/// What is to be told of a command.
+/// What is to be said of a command.
 pub(super) struct Watch {
     pub(super) id: u64,
     pub(super) started: oneshot::Receiver<Result<(), String>>,
@@ -172,7 +172,7 @@ impl Link {
             }
         }
         self.close();
-        // Whoever waits learns by that that it is gone.
+        // The tasks that wait learn by that that it is gone.
         self.commands().waiting.clear();
     }
 
@@ -180,7 +180,7 @@ impl Link {
         let mut commands = self.commands();
         let tell = |waiter: Option<&mut Waiter>, how| {
             if let Some(started) = waiter.and_then(|waiter| waiter.started.take()) {
-                // Whoever asked may have gone.
+                // The asker may have gone.
                 let _ = started.send(how);
             }
         };
@@ -188,7 +188,7 @@ impl Link {
             Notice::Ready => self.ready.cancel(),
             Notice::Settled { id, whole } => {
                 if let Some(tell) = commands.settling.remove(&id) {
-                    // Whoever asked may have gone.
+                    // The asker may have gone.
                     let _ = tell.send(whole);
                 }
             }
@@ -198,7 +198,7 @@ impl Link {
             }
             Notice::Ended { id, ended } => {
                 if let Some(waiter) = commands.waiting.remove(&id) {
-                    // Whoever asked may have gone.
+                    // The asker may have gone.
                     let _ = waiter.ended.send(ended);
                 }
             }

@@ -83,7 +83,7 @@ impl Provider for LocalProvider {
     }
 }
 
-/// Reads on what a process says that nobody wants to know: where it is not read, it stands still one day.
+/// Reads on what a process says and no one wants to know: where it is not read, it stops one day.
 fn drain(pipe: Option<impl AsyncRead + Unpin + Send + 'static>) {
     if let Some(mut pipe) = pipe {
         tokio::spawn(async move { tokio::io::copy(&mut pipe, &mut tokio::io::sink()).await });

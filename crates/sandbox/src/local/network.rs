@@ -18,7 +18,7 @@ const NOT_PUBLIC: &str = "0.0.0.0/8, 10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 169
     172.16.0.0/12, 192.0.0.0/24, 192.0.2.0/24, 192.168.0.0/16, 198.18.0.0/15, 198.51.100.0/24, \
     203.0.113.0/24, 224.0.0.0/3";
 
-/// The rules for a sandbox. A refusal is told at once, so that nothing in it waits.
+/// The rules for a sandbox. A refusal comes at once, so that nothing in it waits.
 ///
 /// They are set in the sandbox's network namespace from outside of its user namespace, so nothing in it can
 /// change them.
@@ -89,7 +89,7 @@ impl Slirp {
         command.args(["--netns-type=path".to_owned(), namespace("net"), "tap0".into()]);
         let mut process = command
             .env_clear()
-            // For whoever looks at what runs on the machine.
+            // For a person who looks at what runs on the machine.
             .env("BATON_SANDBOX", name)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -123,7 +123,7 @@ async fn is_ready(process: &mut Child) -> Result<(), SandboxError> {
     }
     let mut reason = String::new();
     if let Some(errors) = &mut process.stderr {
-        // What it says is told as far as it can be read.
+        // What it says is shown as far as it can be read.
         let _ = errors.take(4096).read_to_string(&mut reason).await;
     }
     Err(SandboxError::NotStarted { reason: format!("no network: {}", reason.trim()) })

@@ -150,7 +150,7 @@ async fn start_init(link: &Arc<Link>, spec: &SandboxSpec) -> Result<(), SandboxE
 pub(super) async fn with_output(process: &mut Child, error: SandboxError) -> SandboxError {
     let mut reason = String::new();
     if let Some(errors) = process.stderr.take() {
-        // What they say is told as far as it can be read.
+        // What they say is shown as far as it can be read.
         let _ = errors.take(4096).read_to_string(&mut reason).await;
     }
     match reason.trim() {
@@ -201,8 +201,8 @@ const SETTINGS: [&str; 10] = [
 const SMALL: u64 = 64 << 20;
 const TINY: u64 = 1 << 20;
 
-/// Namespaces, and no rights in them. Of the kernel's settings nothing can be changed: bubblewrap
-/// leaves them writable for whoever runs as root.
+/// Namespaces, and no rights in them. Of the kernel's settings nothing can be changed: bubblewrap leaves them
+/// writable for what runs as root.
 const CONFINED: [&str; 15] = [
     "--unshare-user",
     "--uid",
@@ -242,7 +242,7 @@ fn arguments(
     all.show("--ro-bind", program, INIT);
     all.add(["--proc", "/proc"]);
     all.show("--ro-bind", "/proc/sys", "/proc/sys");
-    // They name keys of whoever runs the node, which no namespace hides.
+    // They name keys of the user who runs the node, which no namespace hides.
     for keys in ["/proc/keys", "/proc/key-users"] {
         all.show_nothing_at(keys);
     }
@@ -301,7 +301,7 @@ fn is_plain(path: &Path) -> bool {
     path.is_absolute() && path.components().all(|part| part != Component::ParentDir)
 }
 
-/// The path on which a sandbox looks for programs, unless it is told another one.
+/// The path on which a sandbox looks for programs, unless it is given another one.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// The environment of every command, with the workspace at `workspace` and room for small files at
