@@ -16,13 +16,14 @@ use baton_api::debug::{
     ConsoleEntry, ConsoleFilters, DebugErrorCode, DebugTab, NetworkFilters, NetworkRequest,
     TabToken,
 };
+use baton_redaction::{Names, Redactor};
 use baton_session::Owner;
 use futures_util::future::BoxFuture;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tab::{Life, Tab};
+use tab::{Life, SharedRedactor, Tab};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
@@ -47,9 +48,26 @@ impl Default for RelayLimits {
 #[derive(Debug, Clone, Default)]
 pub struct Relay(Arc<Inner>);
 
+/// Which names mean a secret here, and which do not: `[debug] redact`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Redaction {
+    /// Names whose values are secrets.
+    pub names: Vec<String>,
+    /// Names whose values are none, whatever they look like; what is known to be a key is one still.
+    pub allow: Vec<String>,
+}
+
+impl Redaction {
+    fn redactor(&self) -> SharedRedactor {
+        let names = Names::new(&self.names, &self.allow);
+        Arc::new(Mutex::new(Redactor::new(names, rand::random())))
+    }
+}
+
 #[derive(Debug, Default)]
 struct Inner {
     limits: RelayLimits,
+    redaction: Redaction,
     tabs: Mutex<HashMap<TabToken, Arc<Tab>>>,
     /// Wakes whoever waits for other tabs, or for a tab that shows something else.
     changed: watch::Sender<()>,
@@ -121,7 +139,12 @@ impl LookError {
 impl Relay {
     /// A relay without tabs.
     pub fn new(limits: RelayLimits) -> Self {
-        Self(Arc::new(Inner { limits, ..Inner::default() }))
+        Self::redacting(limits, Redaction::default())
+    }
+
+    /// The same, with names of one's own.
+    pub fn redacting(limits: RelayLimits, redaction: Redaction) -> Self {
+        Self(Arc::new(Inner { limits, redaction, ..Inner::default() }))
     }
 
     /// How much it keeps.
@@ -145,7 +168,12 @@ impl Relay {
         if found >= most {
             return Err(LookError::TooManyTabs { most });
         }
-        let tab = Arc::new(Tab::new(token.clone(), about, self.0.limits.tab));
+        let is_beside = |tab: &&Arc<Tab>| {
+            tab.about.owner == about.owner && tab.about.cocoon_id == about.cocoon_id
+        };
+        let redactor = tabs.values().find(is_beside).map(|tab| tab.redactor());
+        let redactor = redactor.unwrap_or_else(|| self.0.redaction.redactor());
+        let tab = Arc::new(Tab::new(token.clone(), about, self.0.limits.tab, redactor));
         tabs.insert(token, Arc::clone(&tab));
         self.tell();
         Ok(TabSender::new(self.clone(), tab))

@@ -5,6 +5,7 @@ use crate::limits::Limits;
 use crate::secrets::{Clean, Page, Revealed};
 use crate::tab::{EventPair, Kept, TabBuffer};
 use baton_api::debug::{ConsoleEvent, DebugTab, EpochMs, GapReason, NetworkEvent, TabToken};
+use baton_redaction::Redactor;
 use baton_session::Owner;
 use jiff::Timestamp;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,6 +36,10 @@ pub(super) enum Life {
     Gone,
 }
 
+/// The redactor of all tabs of a session, or of an upstream service: what one of them shows as a secret
+/// is one in the others.
+pub(super) type SharedRedactor = Arc<Mutex<Redactor>>;
+
 /// One tab.
 #[derive(Debug)]
 pub(super) struct Tab {
@@ -42,18 +47,25 @@ pub(super) struct Tab {
     pub(super) about: About,
     pub(super) begun: Timestamp,
     limits: Limits,
+    redactor: SharedRedactor,
     kept: Mutex<Kept>,
     used: AtomicUsize,
     life: watch::Sender<Life>,
 }
 
 impl Tab {
-    pub(super) fn new(token: TabToken, about: About, limits: Limits) -> Self {
+    pub(super) fn new(
+        token: TabToken,
+        about: About,
+        limits: Limits,
+        redactor: SharedRedactor,
+    ) -> Self {
         Self {
             token,
             about,
             begun: Timestamp::now(),
             limits,
+            redactor,
             kept: Mutex::new(Kept::new(limits)),
             used: AtomicUsize::new(0),
             life: watch::Sender::new(Life::Told(0)),
@@ -150,6 +162,11 @@ impl Tab {
         self.life.send_replace(Life::Offline);
     }
 
+    /// What hides its secrets.
+    pub(super) fn redactor(&self) -> SharedRedactor {
+        Arc::clone(&self.redactor)
+    }
+
     pub(super) fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -185,7 +202,7 @@ impl TabSender {
     pub fn show(&self, page: &Page) {
         let limits = self.tab.limits();
         let revealed = self.reveals().then(|| Revealed::page(page, limits));
-        let page = EventPair { clean: Clean::page(page, limits), revealed };
+        let page = EventPair { clean: Clean::page(page, limits, &mut self.redactor()), revealed };
         self.change(|kept| kept.show(page));
         self.relay.tell();
     }
@@ -194,7 +211,8 @@ impl TabSender {
     pub fn network(&self, event: NetworkEvent) {
         let limits = self.tab.limits();
         let revealed = self.reveals().then(|| Revealed::network(event.clone(), limits));
-        let event = EventPair { clean: Clean::network(event, limits), revealed };
+        let event =
+            EventPair { clean: Clean::network(event, limits, &mut self.redactor()), revealed };
         self.change(|kept| kept.network(event));
     }
 
@@ -202,7 +220,8 @@ impl TabSender {
     pub fn console(&self, event: ConsoleEvent) {
         let limits = self.tab.limits();
         let revealed = self.reveals().then(|| Revealed::console(event.clone(), limits));
-        let event = EventPair { clean: Clean::console(event, limits), revealed };
+        let event =
+            EventPair { clean: Clean::console(event, limits, &mut self.redactor()), revealed };
         self.change(|kept| kept.console(event));
     }
 
@@ -235,6 +254,10 @@ impl TabSender {
     /// Whether secrets are kept.
     pub fn reveals(&self) -> bool {
         self.tab.kept().revealed().is_some()
+    }
+
+    fn redactor(&self) -> MutexGuard<'_, Redactor> {
+        self.tab.redactor.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut Kept) -> T) -> T {

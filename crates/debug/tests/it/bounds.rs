@@ -1,6 +1,6 @@
 //! A tab under any events: bounded, in order, and every change seen once by a reader that keeps up.
 
-use super::{Tab, answered, at, failed, finished, requested, token};
+use super::{Tab, answered, at, failed, finished, redactor, requested, token};
 use baton_api::debug::{
     Answered, ConsoleEvent, ConsoleLevel, Direction, Finished, GapReason, NetworkChange,
     NetworkEvent, NetworkFilters, Requested, SocketEvent, SocketMessage, Source,
@@ -107,7 +107,7 @@ proptest! {
 fn numbered(tab: &mut TabBuffer, seq: u64, id: &str) -> Applied {
     let change = NetworkChange::Request(requested(id, "GET", "https://a.test/", seq));
     let event = NetworkEvent { token: token(), seq: Some(seq), source: Source::Debugger, change };
-    tab.network(Clean::network(event, &Limits::default()))
+    tab.network(Clean::network(event, &Limits::default(), &mut redactor()))
 }
 
 fn gaps(tab: &TabBuffer, after: Option<u64>) -> Vec<(GapReason, Option<u64>, Option<u64>)> {
@@ -219,6 +219,9 @@ fn a_line_keeps_its_number_in_the_console() {
     for (seq, text, applied) in
         [(1, "a", Applied::New(1)), (1, "a", Applied::Repeated), (2, "b", Applied::New(2))]
     {
-        assert_eq!(tab.buffer.console(Clean::console(event(seq, text), &tab.limits)), applied);
+        assert_eq!(
+            tab.buffer.console(Clean::console(event(seq, text), &tab.limits, &mut tab.redactor)),
+            applied
+        );
     }
 }

@@ -68,7 +68,7 @@ fn values<'a>(root: &'a Value, path: &str) -> Vec<&'a Value> {
 fn shop() -> Tab {
     let mut tab = Tab::new();
     let page = Page { url: "https://shop.test/?token=abc".into(), title: "Shop".into() };
-    tab.buffer.show(Clean::page(&page, &tab.limits));
+    tab.buffer.show(Clean::page(&page, &tab.limits, &mut tab.redactor));
     tab.sent(Requested {
         headers: Some(headers(&[("Content-Type", "application/json")])),
         body: Some(r#"{"password":"x"}"#.into()),

@@ -12,7 +12,6 @@ mod planted;
 mod relay;
 mod reveal;
 mod ring;
-mod secrets;
 mod token;
 mod words;
 
@@ -21,6 +20,7 @@ use baton_api::debug::{
     NetworkChange, NetworkEvent, NetworkRequest, Requested, Source, TabToken,
 };
 use baton_debug::{Applied, Clean, Limits, TabBuffer};
+use baton_redaction::{Names, Redactor};
 use std::sync::Arc;
 
 /// When the stories begin.
@@ -79,10 +79,15 @@ fn line(level: ConsoleLevel, message: &str, millis: u64) -> ConsoleEntry {
     }
 }
 
+fn redactor() -> Redactor {
+    Redactor::new(Names::default(), *b"a key of a test.")
+}
+
 /// A tab, and what happens in it.
 struct Tab {
     buffer: TabBuffer,
     limits: Limits,
+    redactor: Redactor,
 }
 
 impl Tab {
@@ -91,12 +96,12 @@ impl Tab {
     }
 
     fn with(limits: Limits) -> Self {
-        Self { buffer: TabBuffer::new(limits), limits }
+        Self { buffer: TabBuffer::new(limits), limits, redactor: redactor() }
     }
 
     fn apply(&mut self, source: Source, change: NetworkChange) -> Applied {
         let event = NetworkEvent { token: token(), seq: None, source, change };
-        self.buffer.network(Clean::network(event, &self.limits))
+        self.buffer.network(Clean::network(event, &self.limits, &mut self.redactor))
     }
 
     fn sent(&mut self, sent: Requested) -> Applied {
@@ -117,7 +122,7 @@ impl Tab {
 
     fn write(&mut self, entry: ConsoleEntry) -> Applied {
         let event = ConsoleEvent { token: token(), seq: None, entry };
-        self.buffer.console(Clean::console(event, &self.limits))
+        self.buffer.console(Clean::console(event, &self.limits, &mut self.redactor))
     }
 
     /// A request, answered and complete 20 ms later.

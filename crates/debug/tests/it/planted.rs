@@ -1,6 +1,6 @@
 //! No secret that was planted anywhere in a tab comes out again, in data, words or files.
 
-use super::{Tab, answered, at, finished, headers, line, requested};
+use super::{Tab, answered, at, finished, headers, line, redactor, requested};
 use baton_api::debug::{
     Answered, ConsoleEntry, ConsoleFilters, ConsoleLevel, Direction, Finished, NetworkChange,
     NetworkFilters, Redirected, Requested, SocketEvent, SocketMessage, Source,
@@ -141,7 +141,7 @@ fn plant(tab: &mut Tab) {
     });
     for url in addresses() {
         let page = Page { url, title: format!("token={SECRET}") };
-        tab.buffer.show(Clean::page(&page, &tab.limits));
+        tab.buffer.show(Clean::page(&page, &tab.limits, &mut tab.redactor));
     }
 }
 
@@ -190,11 +190,19 @@ fn a_long_text_of_any_shape_is_looked_through() {
         "http://a",
         "<password>",
         "x=\\\"",
+        "a-",
+        "eyA-",
+        "aaaaaaaaaa.",
+        "password ",
+        "a, ",
+        "-p ",
+        "/token",
+        "[\"login\",",
     ];
     for shape in shapes {
         let text = shape.repeat(100_000 / shape.len());
         for mime in ["application/json", "text/html", "application/x-www-form-urlencoded"] {
-            let redacted = baton_debug::secrets::message::redact_body(&text, Some(mime));
+            let redacted = redactor().body(&text, Some(mime));
             assert!(!redacted.is_empty());
         }
     }
@@ -207,24 +215,31 @@ proptest! {
     fn a_body_cut_anywhere_hides_its_secret(which in 0..15usize, at in 0..200usize) {
         let body = &bodies()[which];
         let cut = &body[..body.floor_char_boundary(at.min(body.len()))];
-        let redacted = baton_debug::secrets::message::redact_body(cut, None);
+        let redacted = redactor().body(cut, None);
         // The first characters of a value may be the end of its name; more are not.
         prop_assert!(!redacted.contains(&SECRET[..8]), "{cut}\n{redacted}");
     }
 
     #[test]
     fn no_text_makes_it_stumble(text in ".{0,80}", odd in "[\"'\\\\{}\\[\\]:=<>&%;,\u{e9}tokenpassword ]{0,80}") {
-        use baton_debug::secrets::{json, message, text as texts};
         for text in [&text, &odd] {
+            let mut redactor = redactor();
+            let (args, message) = redactor.console(text, text);
             let shapes = [
-                json::redact(text, texts::Kind::Prose),
-                message::redact_form(text),
-                message::redact_multipart(text),
-                message::redact_address(text),
-                message::redact_header("x", text),
-                message::redact_header("cookie", text),
-                texts::redact(text, texts::Kind::Prose).into_owned(),
-                texts::redact(text, texts::Kind::Code).into_owned(),
+                args,
+                message,
+                redactor.body(text, Some("application/json")),
+                redactor.body(text, Some("application/x-www-form-urlencoded")),
+                redactor.body(text, Some("multipart/form-data")),
+                redactor.body(text, Some("text/html")),
+                redactor.body(text, Some("text/csv")),
+                redactor.body(text, Some("text/event-stream")),
+                redactor.address(text),
+                redactor.header("x", text),
+                redactor.header("cookie", text),
+                redactor.line(text),
+                redactor.body(text, Some("text/javascript")),
+                redactor.socket(text),
             ];
             prop_assert!(shapes.iter().all(|shape| shape.len() <= 40 + text.len() * 12));
         }

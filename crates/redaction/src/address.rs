@@ -1,0 +1,177 @@
+//! Addresses: userinfo, and what is secret in path, query and fragment.
+//!
+//! The one idea: each segment of a path and each value of query and fragment is judged as a value, the
+//! segment by the one before it: `/reset-password/…`.
+
+use crate::form;
+use crate::look::Look;
+use crate::names::Weight;
+use crate::ranges::Ranges;
+use crate::shown::without_user;
+use crate::text::Kind;
+use crate::work::Work;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// The URL without its secrets. Of a URL that is all content, such as `data:`, the scheme stays.
+pub(crate) fn redact(work: &mut Work<'_>, url: &str) -> String {
+    let (before, fragment) = cut(url, '#');
+    let (path, query) = cut(before, '?');
+    let mut redacted = redact_path(work, &without_user(path)).into_owned();
+    if let Some(query) = query {
+        redacted.push('?');
+        redacted.push_str(&form::redact(work, query));
+    }
+    if let Some(fragment) = fragment {
+        redacted.push('#');
+        redacted.push_str(&redact_fragment(work, fragment));
+    }
+    redacted
+}
+
+fn cut(text: &str, at: char) -> (&str, Option<&str>) {
+    text.split_once(at).map_or((text, None), |(before, after)| (before, Some(after)))
+}
+
+fn redact_path<'t>(work: &mut Work<'_>, path: &'t str) -> Cow<'t, str> {
+    work.text(path, Kind::Data)
+}
+
+/// A fragment is a path within the page, pairs, or both; or the name of a place, or a secret.
+fn redact_fragment(work: &mut Work<'_>, fragment: &str) -> String {
+    match fragment.split_once('?') {
+        Some((path, query)) => {
+            let path = redact_path(work, path).into_owned();
+            format!("{path}?{}", form::redact(work, query))
+        }
+        None if fragment.starts_with(['/', '!']) => redact_path(work, fragment).into_owned(),
+        None if fragment.contains('=') => form::redact(work, fragment),
+        None if work.hides(Weight::Telling, fragment) => crate::HIDDEN.to_owned(),
+        None => form::redact(work, fragment),
+    }
+}
+
+/// The longest segment that names the next one, in bytes.
+const MAX_SEGMENT: usize = 64;
+/// How many segments behind a telling one are judged by it: `/services/T0/B0/…`.
+const REACH: usize = 3;
+/// Words of segments behind which all that looks like a secret is one.
+const TELLING: [&str; 45] = [
+    "access",
+    "activate",
+    "activation",
+    "auth",
+    "bot",
+    "capability",
+    "code",
+    "confirm",
+    "confirmation",
+    "feed",
+    "grant",
+    "hook",
+    "hooks",
+    "ical",
+    "invitation",
+    "invitations",
+    "invite",
+    "invites",
+    "join",
+    "key",
+    "l",
+    "license",
+    "login",
+    "magic",
+    "nonce",
+    "optout",
+    "private",
+    "published",
+    "r",
+    "recovery",
+    "reset",
+    "s",
+    "session",
+    "share",
+    "shared",
+    "sharing",
+    "signed",
+    "t",
+    "unlock",
+    "unsubscribe",
+    "verification",
+    "verify",
+    "webhook",
+    "webhooks",
+    "x",
+];
+/// Segments behind which several are judged: `/services/T0/B0/…`.
+const HOOKS: [&str; 6] = ["services", "workflows", "hooks", "webhook", "webhooks", "actions"];
+
+/// Notes segments of paths, wherever they stand in a text, that are secrets by what is before them.
+/// `/token/new` is none.
+pub(crate) fn find_segments(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
+    let bytes = text.as_bytes();
+    let fits = |c: u8| c.is_ascii_alphanumeric() || b"_-.~+=%:!@".contains(&c);
+    let (mut at, mut reach) = (0, 0);
+    while let Some(slash) = bytes[at..].iter().position(|c| *c == b'/').map(|found| at + found) {
+        let start = slash + 1;
+        let length = bytes[start..].iter().take_while(|c| fits(**c)).count();
+        if slash > at || at == 0 {
+            // It is not behind the segment before: another path begins.
+            reach = reach_of(work, segment_before(text, slash));
+        }
+        at = start + length;
+        let segment = &text[start..at];
+        // `…/verify/CODE`: the parts of a matrix parameter or a name with its ending are not judged apart.
+        if reach > 0 && !segment.is_empty() && is_secret_segment(segment) {
+            work.note(segment);
+            found.add(start..at);
+        } else if let Some(inner) = inner_secret(segment) {
+            found.add(start + inner.start..start + inner.end);
+        }
+        reach = reach_of(work, segment).max(reach.saturating_sub(1));
+        if length == 0 {
+            at = start;
+        }
+    }
+}
+
+fn segment_before(text: &str, slash: usize) -> &str {
+    let bytes = text.as_bytes();
+    let fits = |c: u8| c.is_ascii_alphanumeric() || b"_-.~".contains(&c);
+    let length = bytes[..slash].iter().rev().take(MAX_SEGMENT).take_while(|c| fits(**c)).count();
+    &text[slash - length..slash]
+}
+
+fn reach_of(work: &mut Work<'_>, segment: &str) -> usize {
+    if segment.is_empty() || segment.len() > MAX_SEGMENT || segment.contains('.') {
+        return 0;
+    }
+    let is_one_of =
+        |words: &[&str], word: &str| words.iter().any(|one| word.eq_ignore_ascii_case(one));
+    if is_one_of(&HOOKS, segment) {
+        return REACH;
+    }
+    let is_telling = segment.split(['-', '_']).any(|word| is_one_of(&TELLING, word));
+    let is_camel = segment.bytes().any(|c| c.is_ascii_uppercase());
+    match work.weigh(segment) {
+        Weight::Secret => 2,
+        Weight::Telling if is_camel || is_telling => 2,
+        _ if is_telling => 2,
+        _ => 0,
+    }
+}
+
+/// What is secret within a segment: `private-…`, `s--…--` (Cloudinary), `(S(…))` (ASP.NET).
+fn inner_secret(segment: &str) -> Option<Range<usize>> {
+    let end = segment.len();
+    if segment.starts_with("s--") && segment.ends_with("--") && end > 8 {
+        return Some(3..end - 2);
+    }
+    let rest = segment.strip_prefix("private-")?;
+    (Look::of(rest) >= Look::Random).then_some(8..end)
+}
+
+fn is_secret_segment(segment: &str) -> bool {
+    let plain = form::decoded(segment);
+    !plain.contains(':') && Look::of(&plain) >= Look::Opaque
+}

@@ -1,0 +1,93 @@
+//! Pairs `name=value&…`, as in addresses and forms.
+
+use crate::names::Weight;
+use crate::text::Kind;
+use crate::work::Work;
+use crate::{HIDDEN, Look};
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use std::borrow::Cow;
+
+/// The pairs without their secrets.
+pub(crate) fn redact(work: &mut Work<'_>, pairs: &str) -> String {
+    let mut out = String::with_capacity(pairs.len());
+    for (at, one) in pairs.split('&').enumerate() {
+        if at > 0 {
+            out.push('&');
+        }
+        out.push_str(&pair(work, one));
+    }
+    out
+}
+
+fn pair<'t>(work: &mut Work<'_>, pair: &'t str) -> Cow<'t, str> {
+    let Some((name, value)) = pair.split_once('=') else {
+        return alone(work, pair);
+    };
+    if value.is_empty() || value == HIDDEN {
+        return pair.into();
+    }
+    let plain = decoded(value);
+    let weight = work.weigh_in_address(&decoded(name));
+    let hides = work.hides(weight, &plain) || (weight == Weight::Plain && is_random(&plain));
+    if hides {
+        return format!("{name}={HIDDEN}").into();
+    }
+    // `credentials[name]=password&credentials[value]=x` is what the name beside it says.
+    match shown(work, value, &plain) {
+        Cow::Borrowed(_) => pair.into(),
+        Cow::Owned(value) => format!("{name}={value}").into(),
+    }
+}
+
+/// What has no name may be a token by itself.
+fn alone<'t>(work: &mut Work<'_>, part: &'t str) -> Cow<'t, str> {
+    let plain = decoded(part);
+    if is_random(&plain) {
+        return HIDDEN.into();
+    }
+    shown(work, part, &plain)
+}
+
+fn is_random(value: &str) -> bool {
+    Look::of(value) >= Look::Random
+}
+
+/// A value in which others may stand: an address, JSON.
+fn shown<'t>(work: &mut Work<'_>, value: &'t str, plain: &str) -> Cow<'t, str> {
+    let redacted = work.value_among(plain, Kind::Prose);
+    if *redacted == *plain {
+        return value.into();
+    }
+    if plain == value {
+        return redacted.into_owned().into();
+    }
+    let encode = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+    let parts: Vec<String> = redacted.split(HIDDEN).map(encode).collect();
+    parts.join(HIDDEN).into()
+}
+
+/// Pluses are spaces, bytes that are no UTF-8 become replacement characters.
+pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
+    if !text.contains(['%', '+']) {
+        return text.into();
+    }
+    let spaced = text.replace('+', " ");
+    percent_decode_str(&spaced).decode_utf8_lossy().into_owned().into()
+}
+
+/// Whether a text is made of such pairs only.
+pub(crate) fn is_form(body: &str) -> bool {
+    let fits = |c: u8| c.is_ascii_alphanumeric() || b"-_.~%+&=[]*!'()$@:/,".contains(&c);
+    let body = body.trim_end();
+    // The padding of base64.
+    if body.ends_with('=') && !body.contains('&') {
+        return false;
+    }
+    let has_names = || {
+        body.split('&').all(|pair| {
+            pair.split_once('=')
+                .is_some_and(|(name, _)| !name.is_empty() && !name.contains([':', ',']))
+        })
+    };
+    body.contains('=') && body.bytes().all(fits) && has_names()
+}

@@ -1,0 +1,96 @@
+//! Redaction: what a tab does, without its secrets, for the node and, as WebAssembly, for the extension.
+//!
+//! The one idea: each form in which a secret comes has a grammar, and the grammar says what is a name and
+//! what is its value. A name weighs ([`Weight`]), a value has a look ([`Look`]), and both together decide;
+//! what was hidden once is hidden wherever it comes again, by a keyed hash. It reads no clock and no file,
+//! and takes time in proportion to the text.
+//!
+//! Rooms: [`names`] weighs names; [`look`] and `shapes` judge values; one file a grammar (`json`, `form`,
+//! `multipart`, `markup`, `table`, `stream`, `commands`, `text`); `address`, `header` and `console` for what
+//! is made of several; `seen` remembers.
+
+mod address;
+mod body;
+mod commands;
+mod console;
+mod form;
+mod header;
+mod json;
+pub mod look;
+mod markup;
+mod multipart;
+pub mod names;
+mod ranges;
+mod seen;
+mod shapes;
+mod shown;
+mod stream;
+mod table;
+mod text;
+mod work;
+
+pub use look::Look;
+pub use names::{Names, Weight};
+pub use shown::{ShownAddress, shown_title};
+
+use seen::Seen;
+use text::Kind;
+use work::Work;
+
+/// What stands in the place of a secret.
+pub const HIDDEN: &str = "[redacted]";
+
+/// Hides the secrets of one tab or session, and remembers them.
+#[derive(Debug)]
+pub struct Redactor {
+    names: Names,
+    seen: Seen,
+}
+
+impl Redactor {
+    /// One that has seen nothing. The key makes what it remembers useless to others: 16 random bytes.
+    pub fn new(names: Names, key: [u8; 16]) -> Self {
+        Self { names, seen: Seen::new(key) }
+    }
+
+    fn work(&mut self) -> Work<'_> {
+        Work::new(&mut self.names, &mut self.seen)
+    }
+
+    /// The URL without its userinfo, and without what is secret in its path, query and fragment. Of a URL
+    /// that is all content, such as `data:`, the scheme stays.
+    pub fn address(&mut self, url: &str) -> String {
+        address::redact(&mut self.work(), url)
+    }
+
+    /// The value of a header; of one that came several times its values, one a line.
+    pub fn header(&mut self, name: &str, value: &str) -> String {
+        header::redact(&mut self.work(), name, value)
+    }
+
+    /// A body. `mime` is what it says to be; where that is missing or wrong, the body's own look decides.
+    pub fn body(&mut self, body: &str, mime: Option<&str>) -> String {
+        self.work().body(body, mime)
+    }
+
+    /// A body that came as base64, which may be cut: text as text, pictures and the like as base64. Nobody
+    /// can say what is in any other, so it is hidden. True when it is still base64.
+    pub fn base64(&mut self, body: &str, mime: Option<&str>) -> (String, bool) {
+        body::redact_base64(&mut self.work(), body, mime)
+    }
+
+    /// A line for people: a title, an error, a stack.
+    pub fn line(&mut self, text: &str) -> String {
+        self.work().text(text, Kind::Prose).into_owned()
+    }
+
+    /// What goes over a WebSocket.
+    pub fn socket(&mut self, payload: &str) -> String {
+        self.work().body(payload, None)
+    }
+
+    /// What was given to the console, a JSON array, and the message that the browser made of it.
+    pub fn console(&mut self, args: &str, message: &str) -> (String, String) {
+        console::redact(&mut self.work(), args, message)
+    }
+}

@@ -1,0 +1,464 @@
+//! Shapes: keys and tokens that say themselves what they are, wherever they stand.
+//!
+//! The one idea: their makers gave them a beginning by which leaks are found (GitHub's and Stripe's
+//! prefixes, a JSON Web Token's `ey`, the lines around a private key), and so do we find them.
+
+use crate::ranges::Ranges;
+use std::ops::Range;
+
+/// A beginning, how many characters follow at least, and whether those are of base64url (`-`, `_`) too.
+type Prefix = (&'static str, usize, bool);
+
+/// Beginnings of keys, by their makers' documents and the public rules of secret scanners.
+const PREFIXES: [Prefix; 104] = [
+    ("ghp_", 16, false),
+    ("gho_", 16, false),
+    ("ghu_", 16, false),
+    ("ghs_", 16, false),
+    ("ghr_", 16, false),
+    ("github_pat_", 16, true),
+    ("glpat-", 16, true),
+    ("gldt-", 16, true),
+    ("glrt-", 16, true),
+    ("glptt-", 16, true),
+    ("glcbt-", 12, true),
+    ("glsoat-", 16, true),
+    ("gloas-", 16, true),
+    ("glft-", 16, true),
+    ("npm_", 16, false),
+    ("pypi-", 16, true),
+    ("hf_", 16, false),
+    ("xoxb-", 8, true),
+    ("xoxp-", 8, true),
+    ("xoxa-", 8, true),
+    ("xoxc-", 8, true),
+    ("xoxd-", 8, true),
+    ("xoxe-", 8, true),
+    ("xoxe.", 8, true),
+    ("xoxo-", 8, true),
+    ("xoxr-", 8, true),
+    ("xoxs-", 8, true),
+    ("xapp-", 8, true),
+    ("AKIA", 12, false),
+    ("ASIA", 12, false),
+    ("ABIA", 12, false),
+    ("AIza", 20, true),
+    ("ya29.", 8, true),
+    ("GOCSPX-", 12, true),
+    ("1//0", 20, true),
+    ("baton_", 16, true),
+    ("AGE-SECRET-KEY-1", 10, false),
+    ("dop_v1_", 16, false),
+    ("doo_v1_", 16, false),
+    ("dor_v1_", 16, false),
+    ("shpat_", 16, false),
+    ("shpca_", 16, false),
+    ("shppa_", 16, false),
+    ("shpss_", 16, false),
+    ("shptka_", 16, false),
+    ("gsk_", 16, false),
+    ("r8_", 20, false),
+    ("lin_api_", 16, false),
+    ("lin_oauth_", 16, false),
+    ("PMAK-", 16, true),
+    ("dapi", 30, false),
+    ("dckr_pat_", 12, true),
+    ("dckr_oat_", 12, true),
+    ("glsa_", 16, true),
+    ("glc_", 20, true),
+    ("hvs.", 16, true),
+    ("hvb.", 16, true),
+    ("hvr.", 16, true),
+    ("ATATT3", 16, true),
+    ("ATCTT3", 16, true),
+    ("ATBB", 16, true),
+    ("sq0csp-", 12, true),
+    ("sq0atp-", 12, true),
+    ("sq0idp-", 12, true),
+    ("EAAA", 40, true),
+    ("EAAC", 40, true),
+    ("EAAG", 40, true),
+    ("EAAB", 40, true),
+    ("whsec_", 12, true),
+    ("SK-", 30, true),
+    ("rnd_", 20, false),
+    ("figd_", 16, true),
+    ("ntn_", 20, false),
+    ("secret_", 24, false),
+    ("sntrys_", 16, true),
+    ("sntryu_", 16, false),
+    ("tskey-", 12, true),
+    ("vercel_", 20, true),
+    ("sbp_", 20, false),
+    ("nvapi-", 20, true),
+    ("pplx-", 20, false),
+    ("xai-", 20, false),
+    ("fo1_", 16, true),
+    ("CFPAT-", 16, true),
+    ("pscale_", 20, true),
+    ("phc_", 20, false),
+    ("phx_", 20, false),
+    ("NRAK-", 16, false),
+    ("rubygems_", 20, false),
+    ("xprv", 60, false),
+    ("pul-", 20, false),
+    ("eyJ", 24, true),
+    ("key-", 32, false),
+    ("oy2", 43, false),
+    ("dp.st.", 20, true),
+    ("dp.pt.", 20, true),
+    ("dp.ct.", 20, true),
+    ("access-production-", 30, true),
+    ("access-sandbox-", 30, true),
+    ("access-development-", 30, true),
+    ("A3-", 30, true),
+    ("MDAxY2xvY2F0aW9u", 30, true),
+    ("gAAAAA", 60, true),
+    ("nsec1", 50, false),
+];
+
+/// How much of a word is looked at, in bytes: many that begin alike take no longer than their number.
+const MAX_WORD: usize = 256;
+/// The same of the first part of a JSON Web Token, which may hold certificates.
+const MAX_HEAD: usize = 2048;
+/// The shortest of them, in bytes.
+const SHORTEST: usize = 12;
+/// Keys of Stripe and of those who write theirs like it: `sk_live_…`, `rk_test_…`, `sk-proj-…`.
+const STRIPE_LIKE: [&str; 4] = ["sk_", "sk-", "rk_", "rk-"];
+/// Hashes of passwords (`crypt(3)`, PHC string format).
+const CRYPT: [&str; 11] = [
+    "$1$", "$apr1$", "$2a$", "$2b$", "$2y$", "$argon2", "$scrypt$", "$5$", "$6$", "$y$", "$pbkdf2",
+];
+/// Where blocks of keys begin and end (RFC 7468, RFC 4880 section 6.2).
+const BLOCK: &str = "-----BEGIN ";
+/// How much of a block's first line is looked at, in bytes.
+const MAX_LABEL: usize = 64;
+
+/// Notes the secrets of known kinds in a text.
+pub(crate) fn find(text: &str, found: &mut Ranges) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while bytes.len() - at >= SHORTEST.min(bytes.len()) && at < bytes.len() {
+        let c = bytes[at];
+        if c == b'-'
+            && bytes[at..].starts_with(BLOCK.as_bytes())
+            && let Some(end) = end_of_block(text, at)
+        {
+            found.add(at..end);
+            at = end;
+            continue;
+        }
+        if !c.is_ascii_alphanumeric() && c != b'$' {
+            at += 1;
+            continue;
+        }
+        // Most words are too short for any of them; numbers of people and cards have groups.
+        let length = run(&bytes[at..], is_long_token);
+        if length < SHORTEST && !matches!(c, b'$' | b'0'..=b'9') {
+            at += length.max(1);
+            continue;
+        }
+        let word = at..end_of_word(bytes, at);
+        at = match known_at(text, &word) {
+            Some(end) => {
+                // Of a long one, only its beginning was looked at.
+                let is_cut = end - at >= MAX_WORD;
+                let rest = bytes[end..].iter().take_while(|c| is_cut && is_long_token(**c)).count();
+                found.add(at..end + rest);
+                end + rest
+            }
+            // The next one begins behind what is no letter and no digit.
+            None => at + run(&bytes[at..], |c| c.is_ascii_alphanumeric()).max(1),
+        };
+    }
+}
+
+/// What the longest of them are made of.
+fn is_long_token(c: u8) -> bool {
+    is_token(c) || matches!(c, b'~' | b'/' | b':' | b'+' | b'=')
+}
+
+/// Whether a text is a secret of a known kind from its first to its last character.
+pub(crate) fn is_known(text: &str) -> bool {
+    if text.len() < 12 {
+        return false;
+    }
+    let mut found = Ranges::default();
+    find(text, &mut found);
+    found.is_all_of(text)
+}
+
+/// The block of a private key, or of anything that PGP seals. Certificates and public keys are for all.
+fn end_of_block(text: &str, start: usize) -> Option<usize> {
+    let rest = &text[start + BLOCK.len()..];
+    let label = &rest[..rest.floor_char_boundary(MAX_LABEL)];
+    let label = label.split_once("-----").map_or(label, |(label, _)| label);
+    let is_secret = label.contains("PRIVATE")
+        || label.contains("PGP MESSAGE")
+        || label.contains("SSH2 ENCRYPTED")
+        || label.contains("OpenVPN Static");
+    if !is_secret {
+        return None;
+    }
+    let end = rest.find("-----END ").map(|at| {
+        let tail = &rest[at + 9..];
+        let close = tail[..tail.floor_char_boundary(MAX_LABEL)].find("-----");
+        start + BLOCK.len() + at + 9 + close.map_or(0, |at| at + 5)
+    });
+    Some(end.unwrap_or(text.len()))
+}
+
+fn is_word(c: u8) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_')
+}
+
+fn end_of_word(bytes: &[u8], start: usize) -> usize {
+    start + run(&bytes[start..], is_word)
+}
+
+/// Where the secret ends whose first word this is, if it is one.
+fn known_at(text: &str, word: &Range<usize>) -> Option<usize> {
+    let rest = &text[word.start..];
+    let bytes = rest.as_bytes();
+    match bytes[0] {
+        b'$' if rest.starts_with("$ANSIBLE_VAULT") => return Some(text.len()),
+        b'$' => return crypt(rest).map(|length| word.start + length),
+        b'e' if rest.starts_with("ey") => {
+            if let Some(length) = json_web_token(bytes) {
+                return Some(word.start + length);
+            }
+        }
+        b'v' if is_paseto(rest) => return Some(word.start + run(bytes, is_token)),
+        b'0'..=b'9' => {
+            if let Some(length) = bot_token(bytes) {
+                return Some(word.start + length);
+            }
+        }
+        b'S' if rest.starts_with("SG.") && run(bytes, is_token) >= 24 => {
+            return Some(word.start + run(bytes, is_token));
+        }
+        _ => {}
+    }
+    if let Some(length) = other_kinds(text, word) {
+        return Some(word.start + length);
+    }
+    if STRIPE_LIKE.iter().any(|begin| rest.starts_with(begin)) {
+        let length = word.len();
+        let last = rest[..length].rsplit(['_', '-']).find(|part| part.len() >= 12);
+        if last.is_some() || has_secret_part(&rest[..length]) {
+            return Some(word.end);
+        }
+    }
+    let first = bytes[0];
+    let alike = PREFIXES.iter().filter(|(prefix, ..)| prefix.as_bytes()[0] == first);
+    let prefixed = alike.into_iter().find_map(|(prefix, least, is_url)| {
+        let rest = rest.strip_prefix(prefix)?.as_bytes();
+        let fits = |c: u8| if *is_url { is_token(c) } else { c.is_ascii_alphanumeric() };
+        let length = run(rest, fits);
+        (length >= *least).then_some(word.start + prefix.len() + length)
+    });
+    prefixed
+        .or_else(|| three_parts(text, word))
+        .or_else(|| marked(&text[word.clone()]).then_some(word.end))
+}
+
+/// Kinds that are told by more than their beginning.
+fn other_kinds(text: &str, word: &Range<usize>) -> Option<usize> {
+    let rest = &text[word.start..];
+    let (bytes, length) = (rest.as_bytes(), word.len());
+    let all = |fits: fn(&u8) -> bool| bytes[..length].iter().all(fits);
+    match bytes[0] {
+        // Keys of Twilio.
+        b'S' if length == 34
+            && rest[2..34].bytes().all(|c| c.is_ascii_hexdigit())
+            && bytes[1] == b'K' =>
+        {
+            return Some(length);
+        }
+        // Seeds of Stellar: 56 letters of base32.
+        b'S' if length == 56 && all(|c| c.is_ascii_uppercase() || (b'2'..=b'7').contains(c)) => {
+            return Some(length);
+        }
+        // Private keys in Bitcoin's wallet import format: base58.
+        b'5' | b'K' | b'L' if (51..=52).contains(&length) && all(u8::is_ascii_alphanumeric) => {
+            return (turns_much(&bytes[..length])).then_some(length);
+        }
+        b'p' if rest.starts_with("pbkdf2_sha") => return crypt_tail(bytes),
+        b'S' if rest.starts_with("SCRAM-SHA-") => return crypt_tail(bytes),
+        b'b' if rest.starts_with("bot") => return bot_token(&bytes[3..]).map(|length| length + 3),
+        b'0'..=b'9' => {
+            if let Some(length) = card_number(bytes) {
+                return Some(length);
+            }
+        }
+        b'e' if rest.starts_with("eJ") => return signed_by_django(bytes),
+        _ => {}
+    }
+    if let Some(length) = signed_by_rails(bytes).or_else(|| social_security(bytes)) {
+        return Some(length);
+    }
+    // Secrets of Azure's applications have this mark in them.
+    let token = run(bytes, |c| is_token(c) || c == b'~');
+    if rest[..token].contains("8Q~") && (34..=44).contains(&token) {
+        return Some(token);
+    }
+    two_parts(bytes)
+}
+
+fn turns_much(word: &[u8]) -> bool {
+    let kind = |c: u8| (c.is_ascii_lowercase(), c.is_ascii_uppercase());
+    word.windows(2).filter(|pair| kind(pair[0]) != kind(pair[1])).count() * 4 >= word.len()
+}
+
+fn crypt_tail(bytes: &[u8]) -> Option<usize> {
+    let length = run(bytes, |c| c.is_ascii_alphanumeric() || b"$./+=:_-".contains(&c));
+    (length >= 40 && bytes[..length].contains(&b'$')).then_some(length)
+}
+
+/// `eJx…:1rAbCd:…`: what Django signs, packed.
+fn signed_by_django(bytes: &[u8]) -> Option<usize> {
+    let length = run(bytes, |c| is_word(c) || c == b':');
+    let parts = bytes[..length].split(|c| *c == b':');
+    (parts.count() == 3 && length >= 50).then_some(length)
+}
+
+/// `…--…`: what Rails signs, with a digest at its end, or seals in three parts.
+fn signed_by_rails(bytes: &[u8]) -> Option<usize> {
+    let length = run(bytes, |c| c.is_ascii_alphanumeric() || b"+/=-_".contains(&c));
+    if length < 50 {
+        return None;
+    }
+    let word = str::from_utf8(&bytes[..length]).ok()?;
+    let parts: Vec<&str> = word.split("--").collect();
+    let is_hex = |part: &str| part.len() >= 40 && part.bytes().all(|c| c.is_ascii_hexdigit());
+    let is_base64 = |part: &&str| part.len() >= 12 && part.bytes().any(|c| c.is_ascii_uppercase());
+    let is_it = match parts.as_slice() {
+        [first, last] => first.len() >= 16 && is_hex(last),
+        [_, _, _] => parts.iter().all(is_base64),
+        _ => false,
+    };
+    is_it.then_some(length)
+}
+
+/// Numbers of the social security of the United States: `123-45-6789`.
+fn social_security(bytes: &[u8]) -> Option<usize> {
+    let length = run(bytes, |c| c.is_ascii_digit() || c == b'-');
+    let groups: Vec<usize> = bytes[..length].split(|c| *c == b'-').map(<[u8]>::len).collect();
+    (groups == [3, 2, 4]).then_some(length)
+}
+
+/// `pat….…`: a name and a long secret of hexadecimal digits.
+fn two_parts(bytes: &[u8]) -> Option<usize> {
+    let first = run(bytes, |c| c.is_ascii_alphanumeric());
+    let rest = bytes.get(first + 1..)?;
+    let second = run(rest, |c| c.is_ascii_hexdigit());
+    let is_it = (10..=40).contains(&first) && bytes[first] == b'.' && second >= 60;
+    is_it.then_some(first + 1 + second)
+}
+
+/// Payment cards: 15 or 16 digits in their makers' ranges with a check digit, perhaps in groups of four
+/// (ISO/IEC 7812-1, Luhn).
+fn card_number(bytes: &[u8]) -> Option<usize> {
+    let length =
+        run(&bytes[..bytes.len().min(19)], |c| c.is_ascii_digit() || c == b' ' || c == b'-');
+    let text = &bytes[..length];
+    let has_groups = text.iter().any(|c| !c.is_ascii_digit());
+    let fits =
+        !has_groups || (length == 19 && [4, 9, 14].iter().all(|at| !text[*at].is_ascii_digit()));
+    let digits: Vec<u32> =
+        text.iter().filter(|c| c.is_ascii_digit()).map(|c| u32::from(c - b'0')).collect();
+    let is_end = bytes.get(length).is_none_or(|c| !c.is_ascii_alphanumeric() && *c != b'.');
+    let first_two = digits.first()? * 10 + digits.get(1)?;
+    let is_range = match digits.len() {
+        15 => matches!(first_two, 34 | 37),
+        16 => matches!(first_two, 40..=49 | 51..=55 | 22..=27 | 60 | 65),
+        _ => false,
+    };
+    let sum: u32 = digits
+        .iter()
+        .rev()
+        .enumerate()
+        .map(|(at, digit)| match (at % 2, digit * 2) {
+            (0, _) => *digit,
+            (_, double) => double / 10 + double % 10,
+        })
+        .sum();
+    (fits && is_end && is_range && sum.is_multiple_of(10)).then_some(length)
+}
+
+fn has_secret_part(word: &str) -> bool {
+    word.len() >= 24 && word.bytes().any(|c| c.is_ascii_digit())
+}
+
+fn is_token(c: u8) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.')
+}
+
+/// How many bytes fit, of those that are looked at.
+fn run(bytes: &[u8], fits: impl Fn(u8) -> bool) -> usize {
+    bytes.iter().take(MAX_WORD).take_while(|c| fits(**c)).count()
+}
+
+/// RFC 7519 and RFC 7516: parts of base64url with dots between, the first of which is `{"` in base64.
+fn json_web_token(bytes: &[u8]) -> Option<usize> {
+    let first = bytes.iter().take(MAX_HEAD).take_while(|c| is_word(**c)).count();
+    let is_head = matches!(bytes.get(2), Some(b'J' | b'K' | b'A' | b'I'));
+    if !is_head || first < 8 || bytes.get(first) != Some(&b'.') {
+        return None;
+    }
+    let rest = run(&bytes[first..], is_token);
+    Some(first + rest)
+}
+
+/// `v4.local.…`: PASETO's version, purpose and payload.
+fn is_paseto(rest: &str) -> bool {
+    let mut parts = rest.splitn(3, '.');
+    let version = parts.next().is_some_and(|part| part.len() == 2);
+    let purpose = parts.next().is_some_and(|part| matches!(part, "local" | "public"));
+    version && purpose && parts.next().is_some_and(|part| run(part.as_bytes(), is_token) >= 16)
+}
+
+/// `123456789:AA…`: Telegram's bots.
+fn bot_token(bytes: &[u8]) -> Option<usize> {
+    let id = run(bytes, |c| c.is_ascii_digit());
+    if !(6..=12).contains(&id) || bytes.get(id) != Some(&b':') {
+        return None;
+    }
+    let secret = run(&bytes[id + 1..], is_word);
+    (secret >= 30).then_some(id + 1 + secret)
+}
+
+fn crypt(rest: &str) -> Option<usize> {
+    let fits = |c: u8| c.is_ascii_alphanumeric() || b"$./+=,-_".contains(&c);
+    let length = run(rest.as_bytes(), fits);
+    (length >= 20 && CRYPT.iter().any(|begin| rest.starts_with(begin))).then_some(length)
+}
+
+/// Three parts of base64url with dots between, long and mixed, as Discord, Django and Flask sign theirs.
+fn three_parts(text: &str, word: &Range<usize>) -> Option<usize> {
+    let bytes = &text.as_bytes()[word.start..];
+    if word.len() < 10 || bytes.get(word.len()) != Some(&b'.') {
+        return None;
+    }
+    let whole = &text[word.start..word.start + run(bytes, is_token)];
+    let parts: Vec<&str> = whole.split('.').collect();
+    let is_long = (3..=5).contains(&parts.len()) && whole.len() >= 50;
+    let is_signed = parts.last().is_some_and(|last| last.len() >= 20);
+    let mixed = |part: &&str| {
+        let has = |fits: fn(&u8) -> bool| part.bytes().any(|c| fits(&c));
+        has(u8::is_ascii_digit) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
+    };
+    let is_mixed = parts.iter().filter(|part| mixed(part)).count() >= 2;
+    (is_long && is_signed && is_mixed).then_some(word.start + whole.len())
+}
+
+/// `acme_live_…`: small letters, a mark, and a long mixed text.
+fn marked(word: &str) -> bool {
+    let Some((before, last)) = word.rsplit_once('_') else { return false };
+    let has = |fits: fn(&u8) -> bool| last.bytes().any(|c| fits(&c));
+    let is_mixed =
+        has(u8::is_ascii_digit) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+    let is_prefix = (2..=16).contains(&before.len())
+        && before.bytes().all(|c| c.is_ascii_lowercase() || c == b'_' || c.is_ascii_digit());
+    is_prefix && is_mixed && last.len() >= 20
+}

@@ -1,0 +1,504 @@
+//! Any text: secrets by their shape, and values behind names of secrets.
+//!
+//! Found are `name=value`, `name: value` and `"name": "value"` (also with the quotes escaped, as in JSON
+//! within JSON, or as entities of HTML), a value that ends with the text, credentials behind their scheme,
+//! segments of a path behind a telling one, and the value of a pair that is named beside it:
+//! `name="password" value="…"`. A value is in quotes, or ends with its word, or with its line.
+
+use crate::look::Look;
+use crate::names::{Weight, is_named_beside, names_another};
+use crate::ranges::Ranges;
+use crate::work::Work;
+use crate::{address, commands, markup};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// What kind of text it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Lines for people: any value counts, and a long random one whatever its name is.
+    Prose,
+    /// Data and markup: any value counts, and a line that begins with a name is all value.
+    Data,
+    /// Programs and style sheets: values in quotes count.
+    Code,
+    /// A name: only what is a secret by itself.
+    Name,
+}
+
+/// How far the value is from its name at most, in bytes.
+const BESIDE: usize = 256;
+
+/// The text without its secrets.
+pub(crate) fn redact<'t>(work: &mut Work<'_>, text: &'t str, kind: Kind) -> Cow<'t, str> {
+    if text.len() < 4 {
+        return text.into();
+    }
+    let mut found = Ranges::default();
+    work.sweep(text, &mut found);
+    let signs = if kind == Kind::Name { 0 } else { signs_in(text) };
+    let has = |sign: u8| signs & sign != 0;
+    if has(SPACE | ENCODED) {
+        find_credentials(work, text, &mut found);
+    }
+    if has(SEPARATOR) {
+        find_in_addresses(text, &mut found);
+    }
+    if has(SEPARATOR | ENCODED | FOREIGN) {
+        find_named(work, text, kind, &mut found);
+    }
+    if has(SLASH) {
+        address::find_segments(work, text, &mut found);
+    }
+    if has(SPACE | QUOTE) || text.contains(':') {
+        commands::find(work, text, kind, &mut found);
+    }
+    if has(TAG) && kind != Kind::Code {
+        markup::find(work, text, &mut found);
+    }
+    found.put_out(text)
+}
+
+// Most texts are single words: one look at all bytes says which rules can find something.
+const SPACE: u8 = 1;
+const SEPARATOR: u8 = 2;
+const ENCODED: u8 = 4;
+const SLASH: u8 = 8;
+const QUOTE: u8 = 16;
+const TAG: u8 = 32;
+const FOREIGN: u8 = 64;
+
+const fn sign_of(c: u8) -> u8 {
+    match c {
+        b' ' | b'\n' | b'\r' | b'\t' | 0x0b | 0x0c => SPACE,
+        b':' | b'=' | b'|' | b'(' | b'@' | b'?' => SEPARATOR,
+        b'%' | b'+' => ENCODED,
+        b'/' => SLASH,
+        b'"' | b'\'' | b'`' => QUOTE,
+        b'<' => TAG,
+        0x80.. => FOREIGN,
+        _ => 0,
+    }
+}
+
+/// What there is in a text.
+fn signs_in(text: &str) -> u8 {
+    static SIGNS: [u8; 256] = {
+        let (mut signs, mut c) = ([0; 256], 0_u8);
+        loop {
+            signs[c as usize] = sign_of(c);
+            if c == u8::MAX {
+                break signs;
+            }
+            c += 1;
+        }
+    };
+    text.bytes().fold(0, |signs, c| signs | SIGNS[usize::from(c)])
+}
+
+/// Words before credentials (RFC 9110, section 11.1, and its registry).
+const SCHEMES: [&str; 4] = ["bearer", "basic", "dpop", "negotiate"];
+
+/// Credentials behind the word for their kind, also over a line's end.
+fn find_credentials(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
+    let bytes = text.as_bytes();
+    for (at, c) in bytes.iter().enumerate() {
+        let begins = matches!(c, b'b' | b'B' | b'd' | b'D' | b'n' | b'N')
+            && (at == 0 || !bytes[at - 1].is_ascii_alphanumeric());
+        if !begins {
+            continue;
+        }
+        let rest = &bytes[at..];
+        let scheme = SCHEMES.iter().find(|scheme| {
+            rest.get(..scheme.len()).is_some_and(|it| it.eq_ignore_ascii_case(scheme.as_bytes()))
+        });
+        let Some(scheme) = scheme else { continue };
+        if let Some(value) = credentials(bytes, at + scheme.len())
+            && !is_word(&text[value.clone()])
+        {
+            work.note(&text[value.clone()]);
+            found.add(value);
+        }
+    }
+}
+
+/// Where the credentials are, when some stand behind the end of a scheme.
+fn credentials(bytes: &[u8], end: usize) -> Option<Range<usize>> {
+    let space = count(bytes, end, 4, |c| matches!(c, b' ' | b'+' | b'\n' | b'\r' | b'\t'));
+    let encoded = if bytes[end..].starts_with(b"%20") { 3 } else { 0 };
+    let start = end + space.max(encoded);
+    let fits = |c: u8| c.is_ascii_alphanumeric() || b"._~+/=-".contains(&c);
+    let length = count(bytes, start, 8192, fits);
+    (start > end && length >= 6).then_some(start..start + length)
+}
+
+/// `Bearer authentication` is no credential.
+fn is_word(text: &str) -> bool {
+    let word = text.trim_end_matches(['=', '.', '-', ',']);
+    let is_plain = word.bytes().all(|c| c.is_ascii_alphabetic() || c == b'-');
+    is_plain && (word.len() < 16 || word.contains('-')) && Look::of(word) == Look::Plain
+}
+
+/// The user and the password of an address, and addresses that are all content.
+fn find_in_addresses(text: &str, found: &mut Ranges) {
+    let bytes = text.as_bytes();
+    for (at, _) in text.match_indices("://") {
+        let start = at + 3;
+        let ends = |c: u8| c.is_ascii_whitespace() || b"/?#\"'<>\\`".contains(&c);
+        let end = start + count(bytes, start, 512, |c| !ends(c));
+        if let Some(last) = bytes[start..end].iter().rposition(|c| *c == b'@') {
+            found.add(start..start + last);
+        }
+    }
+    // Sessions in the paths of ASP.NET: `/(S(…))/`.
+    for (at, _) in text.match_indices("(S(") {
+        let end = count(bytes, at + 3, 128, |c| c.is_ascii_alphanumeric());
+        found.add(at + 3..at + 3 + end);
+    }
+    // As drivers for Go write an address: `user:password@tcp(host:port)/`.
+    for mark in ["@tcp(", "@unix("] {
+        for (at, _) in text.match_indices(mark) {
+            let word =
+                bytes[..at].iter().rev().take(256).take_while(|c| !is_end_of_word(**c)).count();
+            if let Some(colon) = text.get(at - word..at).and_then(|word| word.find(':')) {
+                found.add(at - word + colon + 1..at);
+            }
+        }
+    }
+    for (at, _) in text.match_indices("data:") {
+        if at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'-') {
+            continue;
+        }
+        let start = at + 5;
+        let head =
+            count(bytes, start, 128, |c| c.is_ascii_alphanumeric() || b"/.+;=_-".contains(&c));
+        let is_data = head > 2 && text[start..start + head].contains('/');
+        if is_data && bytes.get(start + head) == Some(&b',') {
+            let start = start + head + 1;
+            let ends = |c: u8| c.is_ascii_whitespace() || b"\"'<>)\\".contains(&c);
+            found.add(start..start + count(bytes, start, usize::MAX, |c| !ends(c)));
+        }
+    }
+}
+
+/// Values behind a name and a separator.
+fn find_named(work: &mut Work<'_>, text: &str, kind: Kind, found: &mut Ranges) {
+    let (mut from, mut named) = (0, None);
+    while let Some(separator) = next_separator(text, from) {
+        from = separator.end;
+        let Some(name) = name_before(text, separator.start) else { continue };
+        let value = Value::behind(text, &separator);
+        let beside = named.filter(|(end, _)| separator.start - end <= BESIDE);
+        let weight = weigh(work, text, &name, beside.map(|(_, weight)| weight));
+        if weight > Weight::Plain {
+            let is_or = matches!(text.as_bytes()[separator.start], b'|' | b'?');
+            let is_pair = is_behind(text, name.start, &["?", "&"]).is_some();
+            if value.quote.is_none() && (is_or || (kind == Kind::Code && !is_pair)) {
+                continue;
+            }
+            let range = value.whole(text, &name, kind);
+            // A block of YAML begins with a mark.
+            let judged = text[range.clone()].trim_start_matches(['|', '>', '-']).trim();
+            if work.hides(weight, judged) {
+                (from, named) = (range.end.max(from), None);
+                found.add(range);
+                continue;
+            }
+        }
+        if names_another(&text[name]) {
+            let weight = work.weigh(value.beginning());
+            if weight > Weight::Plain {
+                named = Some((separator.end, weight));
+                continue;
+            }
+        }
+        if kind == Kind::Prose
+            && let Some(range) = value.random()
+        {
+            from = range.end;
+            found.add(range);
+        }
+    }
+}
+
+/// What this name says of its value; `beside` what a name beside it says.
+fn weigh(work: &mut Work<'_>, text: &str, name: &Range<usize>, beside: Option<Weight>) -> Weight {
+    // Behind these it is a pair of an address.
+    let begins_pair = is_behind(text, name.start, &["?", "&", "%3F", "%3f", "%26"]).is_some()
+        && is_behind(text, name.start, &["&amp;"]).is_none();
+    let start = name.start;
+    let name = &text[name.clone()];
+    let own = if begins_pair { work.weigh_in_address(name) } else { work.weigh(name) };
+    // `seed phrase`, `access code`: two words can say more than the last one.
+    let own = if own == Weight::Telling { own.max(weigh_two(work, text, start)) } else { own };
+    match beside.filter(|_| is_named_beside(name)) {
+        Some(beside) => own.max(beside),
+        None => own,
+    }
+}
+
+/// What two words say together, of which the second begins here: `seed phrase`.
+fn weigh_two(work: &mut Work<'_>, text: &str, second: usize) -> Weight {
+    let bytes = text.as_bytes();
+    if second < 2 || bytes[second - 1] != b' ' {
+        return Weight::Plain;
+    }
+    let length =
+        bytes[..second - 1].iter().rev().take(24).take_while(|c| is_part_of_name(**c)).count();
+    let end = second + count(bytes, second, MAX_NAME, is_part_of_name);
+    text.get(second - 1 - length..end).map_or(Weight::Plain, |two| work.weigh(two))
+}
+
+/// The next colon or equals sign, perhaps encoded as in an address within another one; `：` is a colon too.
+fn next_separator(text: &str, from: usize) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    (from..bytes.len()).find_map(|at| match bytes[at] {
+        b':' | b'=' => Some(at..at + 1),
+        b'%' => starts_with_any(&bytes[at..], &["%3D", "%3d", "%3A", "%3a"]).then_some(at..at + 3),
+        // `process.env.SECRET || "…"`: what stands in when there is none.
+        b'|' | b'?' if bytes.get(at + 1) == Some(&bytes[at]) => Some(at..at + 2),
+        0xef => bytes[at..].starts_with("：".as_bytes()).then_some(at..at + 3),
+        _ => None,
+    })
+}
+
+/// The length of the one of `texts` that ends before `at`.
+fn is_behind(text: &str, at: usize, texts: &[&str]) -> Option<usize> {
+    let before = &text.as_bytes()[..at];
+    texts.iter().find(|text| before.ends_with(text.as_bytes())).map(|text| text.len())
+}
+
+/// Quotes as they are written elsewhere.
+const QUOTES: [&str; 8] = ["&quot;", "&#34;", "&#x22;", "&#39;", "&apos;", "%22", "%27", "\\u0022"];
+
+/// The name that ends before a separator, perhaps in quotes, perhaps with a space behind it.
+fn name_before(text: &str, separator: usize) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let back = |mut end: usize, most: usize, fits: fn(u8) -> bool| {
+        let least = end.saturating_sub(most);
+        while end > least && fits(bytes[end - 1]) {
+            end -= 1;
+        }
+        end
+    };
+    let end = back(separator, 4, |c| c == b' ' || c == b'\t');
+    let end = end - is_behind(text, end, &QUOTES).unwrap_or(0);
+    let end = back(end, 8, |c| matches!(c, b'"' | b'\'' | b'`' | b'\\' | b']'));
+    let start = text.ceil_char_boundary(back(end, MAX_NAME, is_part_of_name));
+    // `%3Fname` begins behind the encoded character.
+    let is_encoded = start > 0 && bytes[start - 1] == b'%' && end - start.min(end) >= 2;
+    let start = if is_encoded { start + 2 } else { start };
+    let has_letter = start < end
+        && text.is_char_boundary(start)
+        && text.is_char_boundary(end)
+        && text[start..end].contains(char::is_alphabetic);
+    has_letter.then_some(start..end)
+}
+
+/// The longest name, in bytes.
+pub(crate) const MAX_NAME: usize = 64;
+/// Names whose value goes on until the end of the line or of the quotation.
+const WHOLE_LINE: [&str; 6] =
+    ["authorization", "proxy-authorization", "cookie", "set-cookie", "cookies", "x-wsse"];
+/// Words before credentials, which go on until the end of the line.
+const CREDENTIALS: [&str; 10] = [
+    "apikey",
+    "aws4-hmac-sha256",
+    "basic",
+    "bearer",
+    "digest",
+    "dpop",
+    "hawk",
+    "negotiate",
+    "oauth",
+    "token",
+];
+
+/// Where a value begins, and how.
+struct Value<'a> {
+    text: &'a str,
+    start: usize,
+    quote: Option<&'a str>,
+    /// How often the quote is escaped.
+    depth: usize,
+    /// Whether it is encoded as in an address.
+    is_encoded: bool,
+}
+
+impl<'a> Value<'a> {
+    fn behind(text: &'a str, separator: &Range<usize>) -> Self {
+        let bytes = text.as_bytes();
+        let mut start = separator.end;
+        if bytes[separator.start] == b'%' {
+            start += if starts_with_any(&bytes[start..], &["%22", "%27", "%20"]) { 3 } else { 0 };
+            return Self { text, start, quote: None, depth: 0, is_encoded: true };
+        }
+        start += usize::from(matches!(bytes.get(start), Some(b'>' | b'=')));
+        start += count(bytes, start, 32, |c| matches!(c, b' ' | b'\t' | 0x0b | 0x0c));
+        if let Some(quote) =
+            QUOTES.iter().find(|quote| bytes[start..].starts_with(quote.as_bytes()))
+        {
+            let (quote, start) = (&text[start..start + quote.len()], start + quote.len());
+            return Self { text, start, quote: Some(quote), depth: 0, is_encoded: false };
+        }
+        let depth = count(bytes, start, 8, |c| c == b'\\');
+        let mut value = Self { text, start, quote: None, depth: 0, is_encoded: false };
+        let behind = start + depth;
+        let length = match bytes.get(behind) {
+            // Blocks of GraphQL and Python have three.
+            Some(quote @ (b'"' | b'\'')) => {
+                let is_block =
+                    bytes[behind..].starts_with(&[*quote; 3]) && bytes.len() > behind + 3;
+                if is_block { 3 } else { 1 }
+            }
+            Some(b'`') => 1,
+            _ => return value,
+        };
+        value.quote = Some(&text[behind..behind + length]);
+        (value.start, value.depth) = (behind + length, depth);
+        value
+    }
+
+    /// All of it: in quotes, or until something that ends a word or a line.
+    fn whole(&self, text: &str, name: &Range<usize>, kind: Kind) -> Range<usize> {
+        let bytes = self.text.as_bytes();
+        if let Some(quote) = self.quote {
+            let end = match quote.as_bytes() {
+                [quote] => end_of_quotation(bytes, self.start, *quote, self.depth),
+                _ => self.text[self.start..].find(quote).map_or(bytes.len(), |at| self.start + at),
+            };
+            return self.start..end;
+        }
+        if self.is_encoded {
+            return self.start..end_of_encoded_word(bytes, self.start);
+        }
+        let last = text[name.clone()].rsplit('.').next().unwrap_or_default();
+        if is_one_of(last, &WHOLE_LINE) {
+            // The parameters of a digest are in quotes.
+            let has_parameters =
+                starts_with_any(&bytes[self.start..], &["Digest ", "OAuth ", "Hawk ", "AWS4"]);
+            let ends = if has_parameters { |c| matches!(c, b'\n' | b'\r') } else { is_end_of_line };
+            return self.start..end(bytes, self.start, ends);
+        }
+        if ["phrase", "mnemonic", "words"]
+            .iter()
+            .any(|word| last.to_ascii_lowercase().ends_with(word))
+        {
+            return self.start..end(bytes, self.start, is_end_of_line);
+        }
+        let word = end(bytes, self.start, is_end_of_word);
+        if is_one_of(&self.text[self.start..word], &CREDENTIALS) {
+            return self.start..end(bytes, word, is_end_of_line);
+        }
+        if kind == Kind::Data && begins_line(bytes, name.start) {
+            return self.start..self.end_of_lines(name.start);
+        }
+        self.start..word
+    }
+
+    /// The end of a line that is all value; of a block below it, as YAML has them, the end of that.
+    fn end_of_lines(&self, name: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let line = end(bytes, self.start, |c| matches!(c, b'\n' | b'\r' | b'<'));
+        let value = self.text[self.start..line].trim_end();
+        let indent = |at: usize| count(bytes, at, usize::MAX, |c| c == b' ' || c == b'\t');
+        let begin = bytes[..name].iter().rposition(|c| *c == b'\n').map_or(0, |at| at + 1);
+        if !matches!(value, "|" | ">" | "|-" | ">-" | "|+" | "") {
+            // What ends a word ends a value with another pair behind it, as in `a: x, b: y`.
+            let word = end(bytes, self.start, |c| {
+                matches!(c, b',' | b';' | b'}' | b')' | b'\n' | b'\r' | b'<')
+            });
+            let has_another = self.text[word..line].contains([':', '=']);
+            return if has_another { word } else { self.start + value.len() };
+        }
+        let (mut at, most) = (line, indent(begin));
+        loop {
+            let next = at + count(bytes, at, 2, |c| matches!(c, b'\n' | b'\r'));
+            let is_inside = next > at && indent(next) > most && !value.is_empty();
+            if !is_inside {
+                return at;
+            }
+            at = end(bytes, next, |c| matches!(c, b'\n' | b'\r'));
+        }
+    }
+
+    /// As much of it as a name may have.
+    fn beginning(&self) -> &'a str {
+        let bytes = &self.text.as_bytes()[self.start..];
+        let length = bytes.iter().take(MAX_NAME).take_while(|c| is_part_of_name(**c)).count();
+        self.text.get(self.start..self.start + length).unwrap_or_default()
+    }
+
+    /// All of it, if it is one long random text.
+    fn random(&self) -> Option<Range<usize>> {
+        let bytes = self.text.as_bytes();
+        let fits = |c: u8| c.is_ascii_alphanumeric() || b"-_+/.~".contains(&c);
+        let length = count(bytes, self.start, 4096, fits);
+        let padding = count(bytes, self.start + length, 2, |c| c == b'=');
+        let range = self.start..self.start + length + padding;
+        let value = self.text.get(range.clone()).unwrap_or_default();
+        (value.len() >= 20 && Look::of(value) >= Look::Random).then_some(range)
+    }
+}
+
+/// Whether a line begins with this name, behind a list's mark and what shells and others put before.
+fn begins_line(bytes: &[u8], name: usize) -> bool {
+    let begin =
+        bytes[..name].iter().rposition(|c| matches!(c, b'\n' | b'\r')).map_or(0, |at| at + 1);
+    let before = bytes[begin..name].trim_ascii();
+    name - begin <= MAX_NAME
+        && matches!(before, b"" | b"-" | b"\"" | b"'" | b"export" | b"set" | b"ENV")
+}
+
+/// The end of a word in which what ends one may be encoded.
+fn end_of_encoded_word(bytes: &[u8], start: usize) -> usize {
+    let encoded = ["%26", "%23", "%22", "%27", "%2C", "%2c", "%7D", "%7d"];
+    let ends = |at: &usize| is_end_of_word(bytes[*at]) || starts_with_any(&bytes[*at..], &encoded);
+    (start..bytes.len()).find(ends).unwrap_or(bytes.len())
+}
+
+/// Also letters of other scripts, byte by byte.
+fn is_part_of_name(c: u8) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, b'_' | b'-' | b'.' | b'$' | b'@') || c >= 0x80
+}
+
+fn is_end_of_word(c: u8) -> bool {
+    c.is_ascii_whitespace() || b"\"'`,;&<>(){}[]|\\".contains(&c)
+}
+
+fn is_end_of_line(c: u8) -> bool {
+    matches!(c, b'\n' | b'\r' | b'"' | b'<')
+}
+
+fn end(bytes: &[u8], from: usize, ends: fn(u8) -> bool) -> usize {
+    bytes[from..].iter().position(|c| ends(*c)).map_or(bytes.len(), |at| from + at)
+}
+
+/// How many bytes fit from here on, at most so many.
+fn count(bytes: &[u8], from: usize, most: usize, fits: impl Fn(u8) -> bool) -> usize {
+    bytes.get(from..).unwrap_or_default().iter().take(most).take_while(|c| fits(**c)).count()
+}
+
+/// The quote that is escaped as often as the first one, or less; the end of the text when there is none.
+fn end_of_quotation(bytes: &[u8], from: usize, quote: u8, depth: usize) -> usize {
+    let mut escapes = 0;
+    for (at, c) in bytes.iter().enumerate().skip(from) {
+        if *c == b'\\' {
+            escapes += 1;
+            continue;
+        }
+        if *c == quote && (escapes <= depth || (depth == 0 && escapes % 2 == 0)) {
+            return if depth == 0 { at } else { at - escapes };
+        }
+        escapes = 0;
+    }
+    bytes.len()
+}
+
+fn is_one_of(name: &str, names: &[&str]) -> bool {
+    names.iter().any(|one| name.eq_ignore_ascii_case(one))
+}
+
+fn starts_with_any(bytes: &[u8], texts: &[&str]) -> bool {
+    texts.iter().any(|text| bytes.starts_with(text.as_bytes()))
+}
