@@ -3,12 +3,12 @@
 //! The one idea: each segment of a path and each value of query and fragment is judged as a value, the
 //! segment by the one before it: `/reset-password/…`.
 
+use crate::HIDDEN;
 use crate::form;
+use crate::kind::Kind;
 use crate::look::Look;
 use crate::names::Weight;
 use crate::ranges::Ranges;
-use crate::shown::without_user;
-use crate::text::Kind;
 use crate::work::Work;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -46,7 +46,7 @@ fn redact_fragment(work: &mut Work<'_>, fragment: &str) -> String {
         }
         None if fragment.starts_with(['/', '!']) => redact_path(work, fragment).into_owned(),
         None if fragment.contains('=') => form::redact(work, fragment),
-        None if work.hides(Weight::Telling, fragment) => crate::HIDDEN.to_owned(),
+        None if work.hides(Weight::Telling, fragment) => HIDDEN.to_owned(),
         None => form::redact(work, fragment),
     }
 }
@@ -174,4 +174,39 @@ fn inner_secret(segment: &str) -> Option<Range<usize>> {
 fn is_secret_segment(segment: &str) -> bool {
     let plain = form::decoded(segment);
     !plain.contains(':') && Look::of(&plain) >= Look::Opaque
+}
+
+/// The address without its user and, when it is all content, without that.
+pub(crate) fn without_user(address: &str) -> String {
+    let (scheme, rest) = match address.split_once(':') {
+        Some((scheme, rest)) => (format!("{scheme}:"), rest),
+        None => (String::new(), address),
+    };
+    if let Some(rest) = rest.strip_prefix("//") {
+        let (authority, path) = rest.split_at(rest.find(['/', '\\']).unwrap_or(rest.len()));
+        return match authority.rsplit_once('@') {
+            Some((_, host)) => format!("{scheme}//{HIDDEN}@{host}{path}"),
+            None => format!("{scheme}//{rest}"),
+        };
+    }
+    match scheme.as_str() {
+        "" | "about:" => format!("{scheme}{rest}"),
+        "blob:" | "view-source:" => format!("{scheme}{}", without_user(rest)),
+        _ if address.starts_with('/') => address.to_owned(),
+        _ => format!("{scheme}{HIDDEN}"),
+    }
+}
+
+/// Whether a value is one address from its first to its last character.
+pub(crate) fn is_address(value: &str) -> bool {
+    let has_scheme = || {
+        value.split_once(':').is_some_and(|(scheme, rest)| {
+            let fits = |c: u8| c.is_ascii_alphanumeric() || b"+-.".contains(&c);
+            (rest.starts_with("//") || matches!(scheme, "otpauth" | "data" | "blob" | "magnet"))
+                && (2..=24).contains(&scheme.len())
+                && scheme.bytes().all(fits)
+        })
+    };
+    let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>');
+    (value.starts_with('/') || has_scheme()) && !value.trim_end().contains(ends)
 }

@@ -1,6 +1,6 @@
 //! Bodies, by what they are.
 
-use crate::text::Kind;
+use crate::kind::Kind;
 use crate::work::Work;
 use crate::{HIDDEN, form, json, multipart, stream, table};
 use base64::Engine;

@@ -2,8 +2,8 @@
 
 use crate::HIDDEN;
 use crate::json;
+use crate::kind::Kind;
 use crate::names::Weight;
-use crate::text::Kind;
 use crate::work::Work;
 
 /// The arguments, a JSON array, and the message without their secrets.

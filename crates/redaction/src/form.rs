@@ -1,9 +1,10 @@
 //! Pairs `name=value&…`, as in addresses and forms.
 
+use crate::HIDDEN;
+use crate::kind::Kind;
+use crate::look::Look;
 use crate::names::Weight;
-use crate::text::Kind;
 use crate::work::Work;
-use crate::{HIDDEN, Look};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use std::borrow::Cow;
 

@@ -1,11 +1,11 @@
 //! Headers: credentials and cookies without their values.
 
 use crate::HIDDEN;
-use crate::address;
+use crate::address::{self, is_address};
+use crate::kind::Kind;
 use crate::look::Look;
 use crate::names::Weight;
-use crate::text::Kind;
-use crate::work::{Work, is_address};
+use crate::work::Work;
 
 /// Names with a telling word whose values are none: who may cache what, and how a connection is made
 /// (RFC 9110, RFC 6455, RFC 7838 and the registry of fields).

@@ -5,8 +5,8 @@
 //! stay as they were, and a body that ends in the middle, or several in a row, do no harm.
 
 use crate::HIDDEN;
+use crate::kind::Kind;
 use crate::names::{Weight, is_named_beside, names_another};
-use crate::text::Kind;
 use crate::work::Work;
 use std::borrow::Cow;
 

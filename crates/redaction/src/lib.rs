@@ -14,27 +14,36 @@ mod body;
 mod commands;
 mod console;
 mod form;
+mod grammars;
 mod header;
 mod json;
+mod kind;
 pub mod look;
 mod markup;
 mod multipart;
 pub mod names;
+mod protocols;
 mod ranges;
+mod search;
 mod seen;
+mod sentences;
 mod shapes;
 mod shown;
+mod sql;
 mod stream;
 mod table;
+mod tags;
 mod text;
+mod value;
 mod work;
 
 pub use look::Look;
 pub use names::{Names, Weight};
 pub use shown::{ShownAddress, shown_title};
 
+use grammars::GRAMMARS;
+use kind::Kind;
 use seen::Seen;
-use text::Kind;
 use work::Work;
 
 /// What stands in the place of a secret.
@@ -54,7 +63,7 @@ impl Redactor {
     }
 
     fn work(&mut self) -> Work<'_> {
-        Work::new(&mut self.names, &mut self.seen)
+        Work::new(&mut self.names, &mut self.seen, &GRAMMARS)
     }
 
     /// The URL without its userinfo, and without what is secret in its path, query and fragment. Of a URL

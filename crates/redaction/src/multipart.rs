@@ -4,8 +4,8 @@
 //! within a body.
 
 use crate::HIDDEN;
+use crate::kind::Kind;
 use crate::names::Weight;
-use crate::text::Kind;
 use crate::work::Work;
 use percent_encoding::percent_decode_str;
 

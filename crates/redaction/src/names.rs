@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::sync::LazyLock;
 
 /// What a name says of its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,542 +21,121 @@ pub enum Weight {
 
 /// Parts that make a name a secret's wherever they stand in it: in `X-Api-Key`, `accessToken` and
 /// `PHPSESSID` alike.
-const PARTS: [&str; 142] = [
-    "password",
-    "passwd",
-    "passphrase",
-    "passcode",
-    "passwort",
-    "secret",
-    "token",
-    "apikey",
-    "credential",
-    "authorization",
-    "authkey",
-    "accesskey",
-    "privatekey",
-    "signingkey",
-    "encryptionkey",
-    "masterkey",
-    "subscriptionkey",
-    "sharedkey",
-    "sessionkey",
-    "sessionid",
-    "sessid",
-    "connectsid",
-    "sessioncookie",
-    "assertion",
-    "samlresponse",
-    "samlrequest",
-    "signature",
-    "connectionstring",
-    "authcode",
-    "authorizationcode",
-    "verificationcode",
-    "recoverycode",
-    "backupcode",
-    "securitycode",
-    "onetimecode",
-    "accesscode",
-    "cardnumber",
-    "creditcard",
-    "codeverifier",
-    "clientdata",
-    "idtoken",
-    "accountkey",
-    "storagekey",
-    "functionskey",
-    "devicekey",
-    "licensekey",
-    "licencekey",
-    "serverkey",
-    "secretkey",
-    "webhookkey",
-    "integrationkey",
-    "deploykey",
-    "hostkey",
-    "appkey",
-    "authdata",
-    "oidcdata",
-    "authinfo",
-    "mnemonic",
-    "seedphrase",
-    "recoveryphrase",
-    "seedwords",
-    "securityanswer",
-    "secretanswer",
-    "authenticatordata",
-    "kennwort",
-    "zugangscode",
-    "geheim",
-    "motdepasse",
-    "motpasse",
-    "contrasena",
-    "contrasenya",
-    "palavrapasse",
-    "parolachiave",
-    "wachtwoord",
-    "lozenord",
-    "katasandi",
-    "sandimasuk",
-    "sifreniz",
-    "userpass",
-    "logonpass",
-    "loginpass",
-    "dbpass",
-    "smtppass",
-    "adminpass",
-    "mailpass",
-    "authpass",
-    "rememberme",
-    "unlockcode",
-    "usercode",
-    "doorcode",
-    "entrycode",
-    "gatecode",
-    "giftcode",
-    "giftcard",
-    "vouchercode",
-    "resetcode",
-    "logincode",
-    "sharekey",
-    "passportnumber",
-    "accountnumber",
-    "socialsecurity",
-    "nationalid",
-    "securityquestion",
-    "securestring",
-    "identityheader",
-    "honeycombteam",
-    "ovhconsumer",
-    "yanzhengma",
-    "guptshabd",
-    "llaveprivada",
-    "palabradepaso",
-    "palabraclave",
-    "kalimatalmurur",
-    "kalimatalsir",
-    "codigoverificacion",
-    "codigodeverificacion",
-    "codigoseguranca",
-    "codigodeseguranca",
-    "codigodeseguridad",
-    "codigoseguridad",
-    "bimilbeonho",
-    "anshoubangou",
-    "anshobango",
-    "toegangscode",
-    "sicherheitsantwort",
-    "reponsesecrete",
-    "rispostasegreta",
-    "respuestasecreta",
-    "matkhau",
-    "adgangskode",
-    "manualentrykey",
-    "track1",
-    "track2",
-    "loginhint",
-    "relaystate",
-    "wpnonce",
-    "kodweryfikacyjny",
-    "dogrulamakodu",
-    "requirepass",
-    "masterauth",
-    "artapi",
-    "assword",
-];
+static PARTS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    list(
+        "password passwd passphrase passcode passwort secret token apikey credential \
+     authorization authkey accesskey privatekey signingkey encryptionkey masterkey \
+     subscriptionkey sharedkey sessionkey sessionid sessid connectsid sessioncookie \
+     assertion samlresponse samlrequest signature connectionstring authcode \
+     authorizationcode verificationcode recoverycode backupcode securitycode onetimecode \
+     accesscode cardnumber creditcard codeverifier clientdata idtoken accountkey \
+     storagekey functionskey devicekey licensekey licencekey serverkey secretkey \
+     webhookkey integrationkey deploykey hostkey appkey authdata oidcdata authinfo \
+     mnemonic seedphrase recoveryphrase seedwords securityanswer secretanswer \
+     authenticatordata kennwort zugangscode geheim motdepasse motpasse contrasena \
+     contrasenya palavrapasse parolachiave wachtwoord lozenord katasandi sandimasuk \
+     sifreniz userpass logonpass loginpass dbpass smtppass adminpass mailpass authpass \
+     rememberme unlockcode usercode doorcode entrycode gatecode giftcode giftcard \
+     vouchercode resetcode logincode sharekey passportnumber accountnumber \
+     socialsecurity nationalid securityquestion securestring identityheader \
+     honeycombteam ovhconsumer yanzhengma guptshabd llaveprivada palabradepaso \
+     palabraclave kalimatalmurur kalimatalsir codigoverificacion codigodeverificacion \
+     codigoseguranca codigodeseguranca codigodeseguridad codigoseguridad bimilbeonho \
+     anshoubangou anshobango toegangscode sicherheitsantwort reponsesecrete \
+     rispostasegreta respuestasecreta matkhau adgangskode manualentrykey track1 track2 \
+     loginhint relaystate wpnonce kodweryfikacyjny dogrulamakodu requirepass masterauth \
+     artapi assword",
+    )
+});
 
 /// The same in other scripts.
-const FOREIGN: [&str; 65] = [
-    "密码",
-    "密碼",
-    "口令",
-    "密钥",
-    "密鑰",
-    "令牌",
-    "验证码",
-    "驗證碼",
-    "暗号",
-    "秘钥",
-    "机密",
-    "パスワード",
-    "秘密",
-    "トークン",
-    "暗証",
-    "合言葉",
-    "認証コード",
-    "認証キー",
-    "비밀번호",
-    "암호",
-    "토큰",
-    "인증번호",
-    "비밀",
-    "인증키",
-    "пароль",
-    "парол",
-    "секрет",
-    "токен",
-    "пинкод",
-    "пин-код",
-    "كلمة المرور",
-    "كلمة_المرور",
-    "كلمةالمرور",
-    "كلمه المرور",
-    "كلمة السر",
-    "كلمة_السر",
-    "كلمةالسر",
-    "الرمز السري",
-    "رمز_سري",
-    "الرقم السري",
-    "رمز المرور",
-    "पासवर्ड",
-    "कूटशब्द",
-    "गुप्त",
-    "टोकन",
-    "পাসওয়ার্ড",
-    "পাসওয়ার্ড",
-    "গোপন",
-    "টোকেন",
-    "سری",
-    "סיסמה",
-    "סיסמא",
-    "รหัสผ่าน",
-    "ﾊﾟｽﾜｰﾄﾞ",
-    "ओटीपी",
-    "кодовое",
-    "주민등록",
-    "пин_код",
-    "пин код",
-    "mật khẩu",
-    "mật_khẩu",
-    "κωδικός",
-    "κωδικος",
-    "رمز التحقق",
-    "contraseã",
-];
+static FOREIGN: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    list(
+        "密码,密碼,口令,密钥,密鑰,令牌,验证码,驗證碼,暗号,秘钥,机密,パスワード,秘密,トークン,暗証,合言葉,認証コード,認証キー,비밀번호,암호,토큰,인증번호,\
+     비밀,인증키,пароль,парол,секрет,токен,пинкод,пин-код,كلمة المرور,كلمة_المرور,كلمةالمرور,\
+     كلمه المرور,كلمة السر,كلمة_السر,كلمةالسر,الرمز السري,رمز_سري,الرقم السري,رمز المرور,\
+     पासवर्ड,कूटशब्द,गुप्त,टोकन,পাসওয়ার্ড,পাসওয়ার্ড,গোপন,টোকেন,سری,סיסמה,סיסמא,\
+     รหัสผ่าน,ﾊﾟｽﾜｰﾄﾞ,ओटीपी,кодовое,주민등록,пин_код,пин код,mật khẩu,mật_khẩu,κωδικός,\
+     κωδικος,رمز التحقق,contraseã",
+    )
+});
 
 /// Words that make a name a secret's when they stand by themselves in it.
-const WORDS: [&str; 78] = [
-    "auth",
-    "authentication",
-    "bearer",
-    "cookie",
-    "cookies",
-    "credential",
-    "credentials",
-    "cred",
-    "creds",
-    "csrf",
-    "csc",
-    "cvc",
-    "cvc2",
-    "cvn",
-    "cvv",
-    "cvv2",
-    "hmac",
-    "jwe",
-    "jwt",
-    "macaroon",
-    "mdp",
-    "mfa",
-    "otp",
-    "parola",
-    "parole",
-    "pass",
-    "paswoord",
-    "password1",
-    "password2",
-    "pin",
-    "pincode",
-    "passkey",
-    "psk",
-    "psw",
-    "puk",
-    "pw",
-    "pwd",
-    "haslo",
-    "heslo",
-    "jelszo",
-    "losenord",
-    "losung",
-    "rahasia",
-    "sandi",
-    "secreto",
-    "segredo",
-    "segreto",
-    "senha",
-    "sid",
-    "sifre",
-    "sig",
-    "ssn",
-    "sso",
-    "tajne",
-    "tan",
-    "ticket",
-    "tkn",
-    "totp",
-    "wpa",
-    "xauth",
-    "xsrf",
-    "2fa",
-    "crumb",
-    "mima",
-    "parol",
-    "jeton",
-    "salasana",
-    "passord",
-    "cpf",
-    "passwrd",
-    "pasword",
-    "pwds",
-    "passw",
-    "plaintext",
-    "dtsg",
-    "secrete",
-    "secreta",
-    "segreta",
-];
+static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    list(
+        "auth authentication bearer cookie cookies credential credentials cred creds csrf \
+     csc cvc cvc2 cvn cvv cvv2 hmac jwe jwt macaroon mdp mfa otp parola parole pass \
+     paswoord password1 password2 pin pincode passkey psk psw puk pw pwd haslo heslo \
+     jelszo losenord losung rahasia sandi secreto segredo segreto senha sid sifre sig \
+     ssn sso tajne tan ticket tkn totp wpa xauth xsrf 2fa crumb mima parol jeton \
+     salasana passord cpf passwrd pasword pwds passw plaintext dtsg secrete secreta \
+     segreta",
+    )
+});
 
 /// Words that make a value of a secret's look a secret.
-const TELLING: [&str; 89] = [
-    "access",
-    "account",
-    "activate",
-    "activation",
-    "anahtar",
-    "answer",
-    "antwort",
-    "capability",
-    "card",
-    "certificate",
-    "chave",
-    "challenge",
-    "chiave",
-    "clave",
-    "cle",
-    "clef",
-    "code",
-    "codes",
-    "codice",
-    "codigo",
-    "conf",
-    "confirm",
-    "confirmation",
-    "conn",
-    "connection",
-    "device",
-    "dsn",
-    "feed",
-    "grant",
-    "guest",
-    "handshake",
-    "hook",
-    "hooks",
-    "identify",
-    "invitation",
-    "invite",
-    "iv",
-    "k",
-    "key",
-    "keys",
-    "kode",
-    "kod",
-    "klucz",
-    "kunci",
-    "license",
-    "licence",
-    "login",
-    "logon",
-    "magic",
-    "nonce",
-    "pan",
-    "phrase",
-    "private",
-    "proof",
-    "recovery",
-    "refresh",
-    "relaystate",
-    "reset",
-    "salt",
-    "schluessel",
-    "schlussel",
-    "seed",
-    "session",
-    "share",
-    "sign",
-    "signed",
-    "sleutel",
-    "state",
-    "unlock",
-    "unsubscribe",
-    "verify",
-    "verification",
-    "verifier",
-    "webhook",
-    "webhooks",
-    "authenticate",
-    "cc",
-    "consumer",
-    "prf",
-    "voucher",
-    "coupon",
-    "pat",
-    "crypt",
-    "cipher",
-    "shared",
-    "published",
-    "pannumber",
-    "community",
-    "resume",
-];
+static TELLING: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    list(
+        "access account activate activation anahtar answer antwort capability card \
+     certificate chave challenge chiave clave cle clef code codes codice codigo conf \
+     confirm confirmation conn connection device dsn feed grant guest handshake hook \
+     hooks identify invitation invite iv k key keys kode kod klucz kunci license licence \
+     login logon magic nonce pan phrase private proof recovery refresh relaystate reset \
+     salt schluessel schlussel seed session share sign signed sleutel state unlock \
+     unsubscribe verify verification verifier webhook webhooks authenticate cc consumer \
+     prf voucher coupon pat crypt cipher shared published pannumber community resume",
+    )
+});
 
 /// The same in other scripts.
-const FOREIGN_TELLING: [&str; 16] = [
-    "ключ",
-    "код",
-    "ответ",
-    "钥匙",
-    "代码",
-    "答案",
-    "コード",
-    "キー",
-    "答え",
-    "코드",
-    "열쇠",
-    "مفتاح",
-    "رمز",
-    "कुंजी",
-    "कोड",
-    "কোড",
-];
+static FOREIGN_TELLING: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    list("ключ код ответ 钥匙 代码 答案 コード キー 答え 코드 열쇠 مفتاح رمز कुंजी कोड কোড")
+});
+
+/// The words of a list, between blanks or, where they have some themselves, commas.
+fn list(words: &'static str) -> Vec<&'static str> {
+    let by = if words.contains(',') { ',' } else { ' ' };
+    words.split(by).filter(|word| !word.is_empty()).collect()
+}
 
 /// Names that mean a secret in an address or a form, and may mean something else elsewhere.
 const IN_ADDRESSES: [&str; 7] = ["code", "key", "k", "nonce", "session", "sign", "state"];
 
 /// Last words of names that tell *about* a secret.
-const ABOUT: [&str; 60] = [
-    "age",
-    "at",
-    "attempts",
-    "count",
-    "disabled",
-    "enabled",
-    "endpoint",
-    "error",
-    "errors",
-    "exists",
-    "expired",
-    "expires",
-    "expiration",
-    "expiry",
-    "field",
-    "format",
-    "hint",
-    "in",
-    "label",
-    "length",
-    "limit",
-    "max",
-    "message",
-    "method",
-    "methods",
-    "min",
-    "mode",
-    "name",
-    "names",
-    "placeholder",
-    "policy",
-    "required",
-    "size",
-    "status",
-    "strength",
-    "supported",
-    "title",
-    "ttl",
-    "type",
-    "types",
-    "uri",
-    "url",
-    "help",
-    "rule",
-    "rules",
-    "requirements",
-    "page",
-    "form",
-    "forgotten",
-    "toggle",
-    "visible",
-    "hidden",
-    "changed",
-    "updated",
-    "created",
-    "formats",
-    "valid",
-    "invalid",
-    "version",
-    "scope",
-];
+static ABOUT: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    list(
+        "age at attempts count disabled enabled endpoint error errors exists expired expires \
+     expiration expiry field format hint in label length limit max message method \
+     methods min mode name names placeholder policy required size status strength \
+     supported title ttl type types uri url help rule rules requirements page form \
+     forgotten toggle visible hidden changed updated created formats valid invalid \
+     version scope",
+    )
+});
 
 /// Words beside which tokens are counted, not told.
-const COUNTED: [&str; 14] = [
-    "max",
-    "min",
-    "total",
-    "prompt",
-    "completion",
-    "input",
-    "output",
-    "num",
-    "cached",
-    "reasoning",
-    "used",
-    "remaining",
-    "count",
-    "per",
-];
+static COUNTED: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    list(
+        "max min total prompt completion input output num cached reasoning used remaining \
+     count per",
+    )
+});
 
 /// Names whose value is a name, of what stands beside it: `{"name": "password", "value": "…"}`.
-const NAMING: [&str; 22] = [
-    "name",
-    "key",
-    "id",
-    "field",
-    "header",
-    "property",
-    "param",
-    "parameter",
-    "label",
-    "type",
-    "variable",
-    "var",
-    "k",
-    "attribute",
-    "option",
-    "setting",
-    "path",
-    "selector",
-    "target",
-    "locator",
-    "xpath",
-    "placeholder",
-];
+static NAMING: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    list(
+        "name key id field header property param parameter label type variable var k \
+     attribute option setting path selector target locator xpath placeholder",
+    )
+});
 
 /// Names of what stands there.
-const NAMED: [&str; 13] = [
-    "value",
-    "content",
-    "values",
-    "val",
-    "v",
-    "text",
-    "data",
-    "current",
-    "newvalue",
-    "stringvalue",
-    "secretstring",
-    "default",
-    "example",
-];
+static NAMED: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    list(
+        "value content values val v text data current newvalue stringvalue secretstring \
+     default example",
+    )
+});
 
 /// The longest name that is looked at, in bytes.
 const MAX_NAME: usize = 128;
@@ -640,12 +220,12 @@ fn weigh_words(spaced: &str, joined: &str, name: &str) -> Weight {
     if words().any(|word| WORDS.contains(&word) || bare(word))
         || PARTS.iter().any(|part| plain.contains(part))
         || is_disguised(name)
-        || is_foreign(&FOREIGN)
+        || is_foreign(FOREIGN.as_slice())
     {
         return Weight::Secret;
     }
     let is_telling = || words().any(|word| TELLING.contains(&word));
-    if is_telling() || joined.contains("nonce") || is_foreign(&FOREIGN_TELLING) {
+    if is_telling() || joined.contains("nonce") || is_foreign(FOREIGN_TELLING.as_slice()) {
         return Weight::Telling;
     }
     Weight::Plain

@@ -3,14 +3,18 @@
 //! The one idea: what leaves is of a type that only the redactor makes. Code that shows an address cannot
 //! forget to hide what is secret in it, because there is nothing else to put there.
 
+use crate::HIDDEN;
+use crate::address::{find_segments, without_user};
+use crate::grammars::GRAMMARS;
 use crate::look::Look;
 use crate::names::Names;
+use crate::ranges::Ranges;
 use crate::seen::Seen;
 use crate::work::Work;
 use std::fmt;
 
 /// What stands in a URL in the place of a value.
-const IN_URL: &str = crate::HIDDEN;
+const IN_URL: &str = HIDDEN;
 
 /// An address as it is shown: without its userinfo, the values of its query, its fragment, and segments of
 /// its path that are secrets. It is read as it was written, by those to whom it is shown.
@@ -90,10 +94,10 @@ fn cut(text: &str, at: char) -> (&str, Option<&str>) {
 /// The address without what is secret in its path, by what stands there alone.
 fn redact_path(address: &str) -> String {
     let (mut names, mut seen) = (Names::default(), Seen::new([0; 16]));
-    let mut found = crate::ranges::Ranges::default();
-    let mut work = Work::new(&mut names, &mut seen);
+    let mut found = Ranges::default();
+    let mut work = Work::new(&mut names, &mut seen, &GRAMMARS);
     work.sweep(address, &mut found);
-    crate::address::find_segments(&mut work, address, &mut found);
+    find_segments(&mut work, address, &mut found);
     let path = found.put_out(address);
     // A matrix parameter has a value as a query has.
     match path.split_once(';') {
@@ -107,27 +111,6 @@ fn redact_path(address: &str) -> String {
             format!("{path};{}", values.collect::<Vec<_>>().join(";"))
         }
         _ => path.into_owned(),
-    }
-}
-
-/// The address without its user and, when it is all content, without that.
-pub(crate) fn without_user(address: &str) -> String {
-    let (scheme, rest) = match address.split_once(':') {
-        Some((scheme, rest)) => (format!("{scheme}:"), rest),
-        None => (String::new(), address),
-    };
-    if let Some(rest) = rest.strip_prefix("//") {
-        let (authority, path) = rest.split_at(rest.find(['/', '\\']).unwrap_or(rest.len()));
-        return match authority.rsplit_once('@') {
-            Some((_, host)) => format!("{scheme}//{IN_URL}@{host}{path}"),
-            None => format!("{scheme}//{rest}"),
-        };
-    }
-    match scheme.as_str() {
-        "" | "about:" => format!("{scheme}{rest}"),
-        "blob:" | "view-source:" => format!("{scheme}{}", without_user(rest)),
-        _ if address.starts_with('/') => address.to_owned(),
-        _ => format!("{scheme}{IN_URL}"),
     }
 }
 

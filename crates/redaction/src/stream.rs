@@ -4,8 +4,8 @@
 //! the same lines.
 
 use crate::HIDDEN;
+use crate::kind::Kind;
 use crate::names::Weight;
-use crate::text::Kind;
 use crate::work::Work;
 
 /// The stream without its secrets, with the line ends that it had.

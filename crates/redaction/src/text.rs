@@ -5,6 +5,7 @@
 //! segments of a path behind a telling one, and the value of a pair that is named beside it:
 //! `name="password" value="…"`. A value is in quotes, or ends with its word, or with its line.
 
+use crate::kind::Kind;
 use crate::look::Look;
 use crate::names::{Weight, is_named_beside, names_another};
 use crate::ranges::Ranges;
@@ -12,19 +13,6 @@ use crate::work::Work;
 use crate::{address, commands, markup};
 use std::borrow::Cow;
 use std::ops::Range;
-
-/// What kind of text it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Lines for people: any value counts, and a long random one whatever its name is.
-    Prose,
-    /// Data and markup: any value counts, and a line that begins with a name is all value.
-    Data,
-    /// Programs and style sheets: values in quotes count.
-    Code,
-    /// A name: only what is a secret by itself.
-    Name,
-}
 
 /// How far the value is from its name at most, in bytes.
 const BESIDE: usize = 256;

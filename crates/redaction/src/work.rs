@@ -1,11 +1,12 @@
 //! The work on one text: the names, what was seen, and how deep it is in texts within texts.
 
-use crate::form::is_form;
+use crate::HIDDEN;
+use crate::kind::Kind;
 use crate::look::Look;
 use crate::names::{Names, Weight};
+use crate::ranges::Ranges;
 use crate::seen::Seen;
-use crate::text::{self, Kind};
-use crate::{HIDDEN, address, body, json};
+use crate::shapes;
 use std::borrow::Cow;
 
 /// How many texts within texts are looked at; what is deeper is hidden.
@@ -13,16 +14,32 @@ const MAX_DEPTH: usize = 8;
 /// Values that hide nothing.
 const NOTHING: [&str; 8] = ["", "null", "undefined", "true", "false", "none", "nil", HIDDEN];
 
+/// The grammars by which texts within texts are read. A grammar knows the work only, and the work none of
+/// them: which there are, `grammars` says.
+pub(crate) struct Grammars {
+    /// A body, of a media type.
+    pub(crate) body: fn(&mut Work<'_>, &str, Option<&str>) -> String,
+    /// A value in which others may stand; `None` when it is to be read as text.
+    pub(crate) value: fn(&mut Work<'_>, &str, Kind) -> Option<String>,
+    /// Text of a kind.
+    pub(crate) text: for<'t> fn(&mut Work<'_>, &'t str, Kind) -> Cow<'t, str>,
+}
+
 /// What a grammar works with.
 pub(crate) struct Work<'a> {
     names: &'a mut Names,
     seen: &'a mut Seen,
+    grammars: &'static Grammars,
     depth: usize,
 }
 
 impl<'a> Work<'a> {
-    pub(crate) fn new(names: &'a mut Names, seen: &'a mut Seen) -> Self {
-        Self { names, seen, depth: 0 }
+    pub(crate) fn new(
+        names: &'a mut Names,
+        seen: &'a mut Seen,
+        grammars: &'static Grammars,
+    ) -> Self {
+        Self { names, seen, grammars, depth: 0 }
     }
 
     /// What a name says of its value.
@@ -54,8 +71,8 @@ impl<'a> Work<'a> {
     }
 
     /// What was seen as a secret before, or is of a known kind.
-    pub(crate) fn sweep(&self, text: &str, found: &mut crate::ranges::Ranges) {
-        crate::shapes::find(text, found);
+    pub(crate) fn sweep(&self, text: &str, found: &mut Ranges) {
+        shapes::find(text, found);
         self.seen.find(text, found);
     }
 
@@ -66,7 +83,7 @@ impl<'a> Work<'a> {
 
     /// Text of a kind.
     pub(crate) fn text<'t>(&mut self, text: &'t str, kind: Kind) -> Cow<'t, str> {
-        text::redact(self, text, kind)
+        (self.grammars.text)(self, text, kind)
     }
 
     /// Goes one text deeper; `None` where it is deep enough.
@@ -75,12 +92,14 @@ impl<'a> Work<'a> {
             return None;
         }
         let depth = self.depth + 1;
-        Some(go(&mut Work { names: self.names, seen: self.seen, depth }))
+        let grammars = self.grammars;
+        Some(go(&mut Work { names: self.names, seen: self.seen, grammars, depth }))
     }
 
     /// A body, also within another one.
     pub(crate) fn body(&mut self, body: &str, mime: Option<&str>) -> String {
-        let redacted = self.deeper(|work| body::redact(work, body, mime));
+        let read = self.grammars.body;
+        let redacted = self.deeper(|work| read(work, body, mime));
         redacted.unwrap_or_else(|| HIDDEN.to_owned())
     }
 
@@ -91,42 +110,10 @@ impl<'a> Work<'a> {
 
     /// The same, where words in it are of a kind.
     pub(crate) fn value_among<'t>(&mut self, value: &'t str, kind: Kind) -> Cow<'t, str> {
-        let start = value.trim_start();
-        let deep = match start.as_bytes().first() {
-            None => return value.into(),
-            Some(b'{' | b'[') if value.contains('"') => {
-                self.deeper(|work| json::redact(work, value, kind))
-            }
-            _ if is_address(start) => self.deeper(|work| address::redact(work, value)),
-            _ => match body::base64_text(start) {
-                Some(text) => self.deeper(|work| {
-                    let hides = work.body(&text, None) != text;
-                    if hides { HIDDEN.to_owned() } else { value.to_owned() }
-                }),
-                None if start.contains('&') && is_form(start) => {
-                    self.deeper(|work| crate::form::redact(work, value))
-                }
-                None => return self.text(value, kind),
-            },
-        };
-        match deep {
+        match (self.grammars.value)(self, value, kind) {
+            None => self.text(value, kind),
             Some(same) if same == value => value.into(),
             Some(changed) => changed.into(),
-            None => HIDDEN.into(),
         }
     }
-}
-
-/// Whether a value is one address from its first to its last character.
-pub(crate) fn is_address(value: &str) -> bool {
-    let has_scheme = || {
-        value.split_once(':').is_some_and(|(scheme, rest)| {
-            let fits = |c: u8| c.is_ascii_alphanumeric() || b"+-.".contains(&c);
-            (rest.starts_with("//") || matches!(scheme, "otpauth" | "data" | "blob" | "magnet"))
-                && (2..=24).contains(&scheme.len())
-                && scheme.bytes().all(fits)
-        })
-    };
-    let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>');
-    (value.starts_with('/') || has_scheme()) && !value.trim_end().contains(ends)
 }

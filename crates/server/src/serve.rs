@@ -157,7 +157,8 @@ async fn run(
     let identity = OwnIdentity::new(load_or_create(&store, &data).await?, &data.place()?);
     let node = identity.node();
     let tab = Limits { body_bytes: config.proxy.most_body_bytes(), ..Limits::default() };
-    let relay = Relay::new(RelayLimits { tab, ..RelayLimits::default() });
+    let limits = RelayLimits { tab, ..RelayLimits::default() };
+    let relay = Relay::redacting(limits, config.redaction.clone());
     let debug_secret = debug_secret(config.debug_secret.as_ref(), &data)?;
     let services = upstreams::load(&store, &config.proxy).await?;
     let supervisor =

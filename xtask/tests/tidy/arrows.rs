@@ -6,7 +6,7 @@ use crate::repository::{files, report};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The crates, by where their sources are.
-const CRATES: [&str; 21] = [
+const CRATES: [&str; 22] = [
     "crates/agents/src/",
     "crates/api/src/",
     "crates/backup/src/",
@@ -19,6 +19,7 @@ const CRATES: [&str; 21] = [
     "crates/server/src/",
     "crates/playground/src/",
     "crates/proxy/src/",
+    "crates/redaction/src/",
     "crates/runtime/src/",
     "crates/sandbox/src/",
     "crates/session/src/",

@@ -3,13 +3,14 @@
 use super::gateway::read_gateway;
 use super::proxy::ProxyChoices;
 use super::sandboxes::read_sandboxes;
-use super::settings::Settings;
+use super::settings::{RedactTexts, Settings};
 use super::values::{ConfigError, address, invalid, number};
 use super::{node, oidc, webhooks};
 use axum::http::uri::Authority;
 use baton_agents::gateway::GatewaySettings;
 use baton_agents::sandboxes::SandboxSettings;
 use baton_browser::launch::{ChromiumSandbox, Confine, Folder, NotSwitch, Switch};
+use baton_debug::relay::Redaction;
 use baton_net::outbound::Allowed;
 use baton_net::tls::{Exposure, TlsFiles};
 use baton_session::wire::NodeType;
@@ -103,6 +104,8 @@ pub struct Choices {
     pub capture_on_input: Option<bool>,
     /// See [`Config::lease`](super::Config::lease).
     pub lease: Option<Duration>,
+    /// See [`Config::redaction`](super::Config::redaction).
+    pub redaction: Option<Redaction>,
     /// See [`Config::metrics`](super::Config::metrics).
     pub metrics: Option<SocketAddr>,
     /// See [`Config::body_bytes`](super::Config::body_bytes).
@@ -127,14 +130,35 @@ const LONGEST: i64 = 10 * 366 * 24 * 60 * 60;
 /// The shortest and the longest lease, in seconds.
 const LEASES: RangeInclusive<i64> = 2..=3600;
 
+/// How many names of one's own there may be in a list, and how long each may be, in bytes.
+const REDACTED_NAMES: usize = 1000;
+const REDACTED_NAME: usize = 128;
+
+fn redaction(origin: &str, texts: RedactTexts) -> Result<Redaction, ConfigError> {
+    for (key, names) in [("debug.redact.names", &texts.names), ("debug.redact.allow", &texts.allow)]
+    {
+        let is_name =
+            |name: &String| name.len() <= REDACTED_NAME && name.contains(char::is_alphanumeric);
+        let wrong = names.iter().find(|name| !is_name(name));
+        if names.len() > REDACTED_NAMES || wrong.is_some() {
+            let found =
+                wrong.map_or_else(|| format!("{} names", names.len()), |name| format!("{name:?}"));
+            let expected = format!(
+                "at most {REDACTED_NAMES} names with letters or digits, of at most {REDACTED_NAME} bytes each"
+            );
+            return Err(ConfigError::Invalid { origin: origin.to_owned(), key, expected, found });
+        }
+    }
+    Ok(Redaction { names: texts.names, allow: texts.allow })
+}
+
 impl Choices {
     /// Checks the settings of one source; `origin` names it in errors, such as
     /// `the file /etc/baton.toml`.
     pub fn check(origin: &str, settings: Settings) -> Result<Self, ConfigError> {
         let Settings { server, node: own, sync, outbound, storage, .. } = settings;
         let Settings { browser, recovery, metrics, limits, proxy, cocoons, .. } = settings;
-        let (sandboxes, gateway, auth) = (settings.sandboxes, settings.gateway, settings.auth);
-        let hooks = settings.webhooks;
+        let Settings { sandboxes, gateway, auth, webhooks: hooks, debug, .. } = settings;
         let seconds = |key, value| {
             let seconds = number(origin, key, value, 1..=LONGEST)?;
             Ok::<_, ConfigError>(seconds.map(Duration::from_secs))
@@ -209,6 +233,7 @@ impl Choices {
             capture_on_input: recovery.capture_on_input,
             lease: number(origin, "recovery.lease", recovery.lease, LEASES)?
                 .map(Duration::from_secs),
+            redaction: debug.redact.map(|names| redaction(origin, names)).transpose()?,
             metrics: metrics
                 .listen
                 .map(|text| loopback(origin, "metrics.listen", &text))
@@ -296,6 +321,7 @@ impl Choices {
             max_session_snapshots: self.max_session_snapshots.or(other.max_session_snapshots),
             capture_on_input: self.capture_on_input.or(other.capture_on_input),
             lease: self.lease.or(other.lease),
+            redaction: self.redaction.or(other.redaction),
             metrics: self.metrics.or(other.metrics),
             body_bytes: self.body_bytes.or(other.body_bytes),
             connections: self.connections.or(other.connections),

@@ -21,9 +21,9 @@ pub use oidc::{AuthTexts, OidcTexts};
 pub use proxy::ProxyChoices;
 pub use sandboxes::{FlavorTexts, SandboxTexts, SessionServiceTexts};
 pub use settings::{
-    BrowserDebugTexts, BrowserSettings, LimitSettings, MetricsSettings, NodeTexts, OutboundTexts,
-    ProxyTexts, RecoveryTexts, ServerSettings, ServiceTexts, Settings, StorageSettings, SyncTexts,
-    TlsSettings,
+    BrowserDebugTexts, BrowserSettings, DebugTexts, LimitSettings, MetricsSettings, NodeTexts,
+    OutboundTexts, ProxyTexts, RecoveryTexts, RedactTexts, ServerSettings, ServiceTexts, Settings,
+    StorageSettings, SyncTexts, TlsSettings,
 };
 pub use values::ConfigError;
 pub use webhooks::WebhookTexts;
@@ -32,6 +32,7 @@ use baton_agents::gateway::GatewaySettings;
 use baton_agents::sandboxes::SandboxSettings;
 use baton_browser::keeper::Keepers;
 use baton_browser::launch::{ChromiumSandbox, Confine, Folder, Switch};
+use baton_debug::relay::Redaction;
 use baton_net::connections::Bounds;
 use baton_net::outbound::Outbound;
 use baton_net::rates::RateLimits;
@@ -130,6 +131,8 @@ pub struct Config {
     pub sandbox_init: Option<InitCommand>,
     /// Who makes sandboxes; none means this machine does.
     pub provider: Option<Arc<dyn Provider>>,
+    /// Which names mean a secret in what tabs do, beside those that always do.
+    pub redaction: Redaction,
     /// Where metrics are served; none means nowhere.
     pub metrics: Option<SocketAddr>,
     /// How long the node stays without an active session and without a request; none means for
@@ -244,6 +247,7 @@ impl Config {
             gateway: choices.gateway.unwrap_or_default(),
             sandbox_init: around.sandbox_init,
             provider: None,
+            redaction: choices.redaction.unwrap_or_default(),
             metrics: choices.metrics,
             idle_exit: around.idle_exit,
             data: around.data,

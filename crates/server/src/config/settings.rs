@@ -37,6 +37,8 @@ pub struct Settings {
     pub limits: LimitSettings,
     /// `[proxy]`
     pub proxy: ProxyTexts,
+    /// `[debug]`
+    pub debug: DebugTexts,
     /// `[[cocoons]]`
     pub cocoons: Option<Vec<ServiceTexts>>,
     /// `[sandboxes]`
@@ -220,6 +222,24 @@ pub struct ServiceTexts {
     /// What it says of its pages otherwise than `[proxy.browser_debug]`.
     #[serde(default)]
     pub browser_debug: BrowserDebugTexts,
+}
+
+/// `[debug]`
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
+pub struct DebugTexts {
+    /// Names of one's own that mean a secret in what tabs do, or none.
+    pub redact: Option<RedactTexts>,
+}
+
+/// `[debug] redact`
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
+pub struct RedactTexts {
+    /// Names whose values are hidden.
+    pub names: Vec<String>,
+    /// Names whose values are shown, unless they are keys of a known kind.
+    pub allow: Vec<String>,
 }
 
 /// `[metrics]`

@@ -297,6 +297,11 @@ fn the_reference_is_a_valid_file_that_sets_everything() {
     assert!(choices.session_snapshot_interval.is_some() && choices.max_session_age.is_some());
     assert!(choices.auto_rehydrate.is_some() && choices.max_session_snapshots.is_some());
     assert!(choices.metrics.is_some() && choices.body_bytes.is_some());
+    let redaction = choices.redaction.unwrap();
+    assert_eq!(
+        (redaction.names[0].as_str(), redaction.allow[0].as_str()),
+        ("order_ref", "token_kind")
+    );
     assert!(choices.behind_proxy.is_some() && choices.allowed_hosts.is_some());
     assert!(choices.tls_certificate.is_some() && choices.tls_key.is_some());
     assert_eq!(choices.oidc.unwrap().leeway, Duration::from_secs(30));

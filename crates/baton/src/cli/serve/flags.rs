@@ -1,9 +1,9 @@
 //! The settings of a node as flags and variables.
 
 use baton_server::config::{
-    AuthTexts, BrowserDebugTexts, BrowserSettings, LimitSettings, MetricsSettings, NodeTexts,
-    OutboundTexts, ProxyTexts, RecoveryTexts, ServerSettings, Settings, StorageSettings, SyncTexts,
-    TlsSettings,
+    AuthTexts, BrowserDebugTexts, BrowserSettings, DebugTexts, LimitSettings, MetricsSettings,
+    NodeTexts, OutboundTexts, ProxyTexts, RecoveryTexts, ServerSettings, Settings, StorageSettings,
+    SyncTexts, TlsSettings,
 };
 use clap::Args;
 use std::fmt;
@@ -313,6 +313,7 @@ impl From<Flags> for Settings {
                 browser_debug: BrowserDebugTexts::default(),
             },
             cocoons: None,
+            debug: DebugTexts::default(),
             sandboxes: None,
             gateway: None,
             webhooks: None,

@@ -1,0 +1,288 @@
+//! Sentences: a value a few words behind the word for it, or before it.
+//!
+//! The one idea: values are found first, by their look, for most words are none; then the words before one
+//! are asked whether they name it.
+
+use crate::look::Look;
+use crate::names::Weight;
+use crate::search::{Search, end_of_tag};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// A word of a sentence, and what stands behind it.
+struct Said {
+    range: Range<usize>,
+    /// A comma, the end of a sentence, and a colon part more or less.
+    mark: Mark,
+    /// Whether it is in parentheses.
+    is_aside: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Mark {
+    Nothing,
+    Line,
+    Colon,
+    End,
+}
+
+/// Words that say that the next one is it.
+const IS: [&str; 16] = [
+    "is", "was", "are", "lautet", "ist", "es", "est", "è", "é", "to", "be", "equals", "jest", "är",
+    "er", "now",
+];
+/// Words that may stand between a name and its value.
+const BETWEEN: [&str; 20] = [
+    "for", "the", "a", "set", "changed", "with", "equal", "has", "been", "of", "new", "your",
+    "für", "pour", "para", "per", "value", "using", "as", "this",
+];
+/// What tells about a secret, and ends what its name says.
+const APART: [&str; 20] = [
+    "expired", "mismatch", "reset", "request", "failed", "missing", "length", "id", "type",
+    "endpoint", "policy", "not", "and", "or", "by", "from", "in", "at", "must", "error",
+];
+/// Words of letters and digits that are no passwords.
+const TERMS: [&str; 22] = [
+    "sha", "oauth", "base64", "base32", "argon", "pbkdf", "utf", "hs256", "rs256", "es256", "md5",
+    "bcrypt", "ed25519", "x25519", "rsa", "aes", "web3", "ipv", "html5", "http", "oidc", "level",
+];
+/// So many words before a value may hold its name.
+const MAX_BACK: usize = 6;
+
+impl Search<'_, '_> {
+    /// `The password is x`.
+    pub(crate) fn sentences(&mut self) {
+        let mut said: VecDeque<Said> = VecDeque::with_capacity(MAX_BACK + 1);
+        let mut letters = self.text.char_indices().peekable();
+        let (mut start, mut skip, mut is_aside, mut told) = (None, 0, false, None);
+        while let Some((at, c)) = letters.next() {
+            let next = letters.peek().map_or(self.text.len(), |(next, _)| *next);
+            if at < skip {
+                continue;
+            }
+            let is_end = ends_word(c);
+            if !is_end && start.is_none() {
+                start = Some(at);
+            }
+            let end = if is_end { at } else { next };
+            if (is_end || next == self.text.len())
+                && let Some(start) = start.take()
+            {
+                self.word(start..end, is_aside, &mut said);
+                self.say_before(start..end, &mut told);
+            }
+            match c {
+                '(' => is_aside = true,
+                ')' => is_aside = false,
+                '<' => skip = end_of_tag(self.bytes, at),
+                ',' | ';' | '，' | '。' | '、' | '|' => {
+                    mark(&mut said, Mark::End);
+                    told = None;
+                }
+                '：' => mark(&mut said, Mark::Colon),
+                '\n' => mark(&mut said, Mark::Line),
+                _ => {}
+            }
+        }
+    }
+
+    fn word(&mut self, range: Range<usize>, is_aside: bool, said: &mut VecDeque<Said>) {
+        let word = &self.text[range.clone()];
+        let bare = word.trim_end_matches(['.', ':', '!', '?', '…']);
+        let end = range.start + bare.len();
+        if !said.is_empty() && is_candidate(bare) {
+            self.judge_word(range.start..end, is_aside, said);
+        }
+        let tail =
+            &self.text[range.start + bare.trim_end_matches(['=', '>', '-', '→']).len()..range.end];
+        let behind = match tail {
+            _ if tail.contains([':', '=', '>', '→']) => Mark::Colon,
+            _ if tail.contains(['.', '?', '…']) => Mark::End,
+            _ => Mark::Nothing,
+        };
+        let name = range.start..range.end - tail.len();
+        if name.is_empty() {
+            mark(said, behind);
+            return;
+        }
+        said.push_back(Said { range: name, mark: behind, is_aside });
+        if said.len() > MAX_BACK {
+            said.pop_front();
+        }
+    }
+
+    /// `123456 is your code`, `use x as the password`: the value comes first.
+    fn say_before(&mut self, range: Range<usize>, told: &mut Option<Told>) {
+        let word = self.text[range.clone()].trim_end_matches(['.', '!', '?', ':']);
+        let lower = word.to_lowercase();
+        let is_verb = matches!(lower.as_str(), "is" | "as" | "ist" | "est");
+        let Some(before) = told.as_mut().filter(|before| before.words > 0 || is_verb) else {
+            let is_strong = word.len() >= 8 && Look::of(word) >= Look::Opaque;
+            let range = range.start..range.start + word.len();
+            *told =
+                (is_strong || is_number(word)).then_some(Told { range, words: 0, is_yours: false });
+            return;
+        };
+        before.words += 1;
+        before.is_yours |= matches!(lower.as_str(), "your" | "ihr" | "dein" | "votre");
+        let least = if before.is_yours { Weight::Telling } else { Weight::Secret };
+        if before.words > 1 && self.work.weigh(word) >= least {
+            let range = before.range.clone();
+            // What is told to be one is one, also if it is a number.
+            if !is_number(&self.text[range.clone()]) || before.is_yours {
+                self.judge(Weight::Secret, range);
+            }
+            *told = None;
+        } else if before.words > 6 || word.len() < range.len() {
+            *told = None;
+        }
+    }
+
+    fn judge_word(&mut self, range: Range<usize>, is_aside: bool, said: &VecDeque<Said>) {
+        let value = &self.text[range.clone()];
+        let is_strong = value.len() >= 8 && Look::of(value) >= Look::Opaque;
+        if !is_strong && !is_mixed(value) && !is_number(value) {
+            return;
+        }
+        let Some(named) = self.name_before(said, is_aside) else { return };
+        let is_near = !named.is_far && (named.is_said || !named.is_on_other_line);
+        let hides = match named.weight {
+            Weight::Secret if is_strong => true,
+            Weight::Secret if is_number(value) => is_near && named.is_said,
+            Weight::Secret => is_near,
+            _ => is_strong && is_near,
+        };
+        if hides {
+            self.judge(named.weight, range);
+        }
+    }
+
+    /// The name in the words before, and how it stands to what comes behind them.
+    fn name_before(&mut self, said: &VecDeque<Said>, is_aside: bool) -> Option<Named> {
+        let mut named =
+            Named { weight: Weight::Plain, is_far: false, is_said: false, is_on_other_line: false };
+        let mut others = 0;
+        // `login failed for al / x`: only the name of a pair of a user and a secret counts.
+        let is_behind_user = said.back().is_some_and(|last| &self.text[last.range.clone()] == "/");
+        if is_behind_user {
+            let mut words =
+                said.iter().map(|before| self.text[before.range.clone()].to_lowercase());
+            let is_pair = words.any(|word| {
+                let pairs = ["login", "credentials", "creds", "user", "password", "signin", "auth"];
+                pairs.contains(&word.as_str())
+            });
+            named.weight = if is_pair { Weight::Telling } else { Weight::Plain };
+            return is_pair.then_some(named);
+        }
+        for (at, before) in said.iter().enumerate().rev() {
+            if before.is_aside && !is_aside {
+                continue;
+            }
+            match before.mark {
+                Mark::End => return None,
+                Mark::Colon => named.is_said = true,
+                // Over a line's end only the next word belongs to a name.
+                Mark::Line if named.is_far || named.is_on_other_line => return None,
+                Mark::Line => named.is_on_other_line = true,
+                Mark::Nothing => {}
+            }
+            let word = &self.text[before.range.clone()];
+            let lower = word.to_lowercase();
+            if IS.contains(&lower.as_str()) {
+                named.is_said = true;
+                continue;
+            }
+            if APART.contains(&lower.as_str()) {
+                return None;
+            }
+            if !BETWEEN.contains(&lower.as_str()) {
+                named.weight = self.work.weigh(word);
+                // A name may be of two words, or three.
+                for first in said.range(..at).rev().take(2) {
+                    let name = &self.text[first.range.start..before.range.end];
+                    if first.mark != Mark::Nothing
+                        || named.weight == Weight::Secret
+                        || name.len() > 64
+                    {
+                        break;
+                    }
+                    named.weight = named.weight.max(self.work.weigh(name));
+                }
+                if named.weight > Weight::Plain {
+                    return Some(named);
+                }
+                others += 1;
+                if others > 1 {
+                    return None;
+                }
+            }
+            named.is_far = true;
+        }
+        None
+    }
+}
+
+/// A value whose name may come behind it.
+struct Told {
+    range: Range<usize>,
+    /// How many words came since.
+    words: u8,
+    /// Whether one of them says that it is for the reader.
+    is_yours: bool,
+}
+
+struct Named {
+    weight: Weight,
+    /// Whether other words stand between.
+    is_far: bool,
+    /// Whether a colon or a word says that the value is it.
+    is_said: bool,
+    is_on_other_line: bool,
+}
+
+fn mark(said: &mut VecDeque<Said>, mark: Mark) {
+    if let Some(last) = said.back_mut() {
+        last.mark = last.mark.max(mark);
+    }
+}
+
+fn ends_word(c: char) -> bool {
+    match c {
+        '"' | '\'' | '`' | '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>' | ',' | ';' | '|'
+        | '\0' => true,
+        c if c.is_ascii() => c.is_ascii_whitespace(),
+        c => c.is_whitespace() || "“”„‘’«»‹›，。、：│".contains(c),
+    }
+}
+
+/// Whether a word may be a value at all: cheap, for most are none.
+fn is_candidate(word: &str) -> bool {
+    let is_pair = word.trim_end_matches('=').contains('=') || word.contains("://");
+    !is_pair && word.len() >= 4 && (word.len() >= 8 || word.bytes().any(|c| c.is_ascii_digit()))
+}
+
+fn is_number(value: &str) -> bool {
+    (4..=8).contains(&value.len()) && value.bytes().all(|c| c.is_ascii_digit())
+}
+
+/// `Summer2024`; no term, no count with its unit, no path.
+fn is_mixed(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    let letters = bytes.iter().filter(|c| c.is_ascii_alphabetic()).count();
+    let has_digit = bytes.iter().any(u8::is_ascii_digit);
+    let lower = value.to_ascii_lowercase();
+    let is_unit = bytes.iter().skip_while(|c| c.is_ascii_digit()).all(u8::is_ascii_alphabetic)
+        && bytes.first().is_some_and(u8::is_ascii_digit);
+    // `INV-2024`.
+    let is_count = value.split_once(['-', '#', '_']).is_some_and(|(word, number)| {
+        word.bytes().all(|c| c.is_ascii_uppercase()) && number.bytes().all(|c| c.is_ascii_digit())
+    });
+    (6..=128).contains(&bytes.len())
+        && !is_count
+        && letters >= 2
+        && has_digit
+        && !is_unit
+        && bytes.iter().all(u8::is_ascii_graphic)
+        && !value.contains(['/', '\\', '='])
+        && !TERMS.iter().any(|term| lower.starts_with(term))
+}

@@ -1,0 +1,30 @@
+//! A value in which others may stand: JSON, an address, pairs, or base64 of any of them.
+
+use crate::HIDDEN;
+use crate::address::{self, is_address};
+use crate::body::base64_text;
+use crate::form::{self, is_form};
+use crate::json;
+use crate::kind::Kind;
+use crate::work::Work;
+
+/// The value without its secrets; `None` when it is words, or nothing.
+pub(crate) fn redact(work: &mut Work<'_>, value: &str, kind: Kind) -> Option<String> {
+    let start = value.trim_start();
+    let deep = match start.as_bytes().first()? {
+        b'{' | b'[' if value.contains('"') => work.deeper(|work| json::redact(work, value, kind)),
+        _ if is_address(start) => work.deeper(|work| address::redact(work, value)),
+        _ => match base64_text(start) {
+            Some(text) => work.deeper(|work| {
+                let hides = work.body(&text, None) != text;
+                if hides { HIDDEN.to_owned() } else { value.to_owned() }
+            }),
+            None if start.contains('&') && is_form(start) => {
+                work.deeper(|work| form::redact(work, value))
+            }
+            None => return None,
+        },
+    };
+    // What is too deep to be looked at is hidden.
+    Some(deep.unwrap_or_else(|| HIDDEN.to_owned()))
+}
