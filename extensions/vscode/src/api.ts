@@ -1281,7 +1281,7 @@ export interface paths {
                 query?: {
                     /** @description Toolsets, with commas between them; all when left out. */
                     toolsets?: string;
-                    /** @description Nobody is asked: whoever set the client up agreed to exports and abandons beforehand. */
+                    /** @description No person is asked: the one who set the client up agreed to exports and abandons beforehand. */
                     unattended?: boolean;
                 };
                 header?: never;
@@ -1314,7 +1314,7 @@ export interface paths {
                 query?: {
                     /** @description Toolsets, with commas between them; all when left out. */
                     toolsets?: string;
-                    /** @description Nobody is asked: whoever set the client up agreed to exports and abandons beforehand. */
+                    /** @description No person is asked: the one who set the client up agreed to exports and abandons beforehand. */
                     unattended?: boolean;
                 };
                 header?: never;
@@ -1346,7 +1346,7 @@ export interface paths {
                 query?: {
                     /** @description Toolsets, with commas between them; all when left out. */
                     toolsets?: string;
-                    /** @description Nobody is asked: whoever set the client up agreed to exports and abandons beforehand. */
+                    /** @description No person is asked: the one who set the client up agreed to exports and abandons beforehand. */
                     unattended?: boolean;
                 };
                 header?: never;
@@ -5658,7 +5658,7 @@ export interface components {
          * @description Who holds a shared session: the node that runs its browser, or is about to.
          *
          *     Its term counts between nodes only; within one database, the terms of that database count. Each
-         *     node tells of its own lease and of no other one, so nobody can be robbed of a session by what a
+         *     node tells of its own peer lease and of no other one, so nobody can be robbed of a session by what a
          *     third one says.
          */
         Lease: {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 /// What looks like a setting and is none, and what it is.
 const SETTINGS_ELSEWHERE: &[(&str, &str)] = &[
     ("[redacted]", "what stands in the place of a secret"),
+    ("debug.key", "a file of the data folder"),
     ("node.id", "a file of the data folder"),
     ("node.json", "a file of the data folder"),
     ("node.lock", "a file of the data folder"),
