@@ -153,6 +153,10 @@ fn reach_of(work: &mut Work<'_>, segment: &str) -> usize {
     }
     let is_telling = segment.split(['-', '_']).any(|word| is_one_of(&TELLING, word));
     let is_camel = segment.bytes().any(|c| c.is_ascii_uppercase());
+    // Names of assets are many, and none of them is a word.
+    if segment.len() > 24 || segment.bytes().filter(u8::is_ascii_digit).count() > 2 {
+        return if is_telling { 2 } else { 0 };
+    }
     match work.weigh(segment) {
         Weight::Secret => 2,
         Weight::Telling if is_camel || is_telling => 2,

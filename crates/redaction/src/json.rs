@@ -117,8 +117,7 @@ impl Scan<'_, '_> {
 
     fn is_done_with(&mut self) -> bool {
         let top = self.top();
-        let is_one = |name: &String| DONE_WITH.contains(&name.to_ascii_lowercase().as_str());
-        top.does.is_some() && top.name.as_ref().is_some_and(is_one)
+        top.does.is_some() && top.name.as_deref().is_some_and(is_done_with)
     }
 
     /// What is said of the value that comes now.
@@ -181,7 +180,8 @@ impl Scan<'_, '_> {
     /// Remembers where a value stands whose name may come behind it.
     fn note_before(&mut self, from: usize, to: usize) {
         let top = self.top();
-        if top.named.is_none() && top.name.as_deref().is_some_and(is_named_beside) {
+        let is_one = |name: &str| is_named_beside(name) || is_done_with(name);
+        if top.named.is_none() && top.name.as_deref().is_some_and(is_one) {
             top.before = Some((from, to));
         }
     }
@@ -229,6 +229,7 @@ impl Scan<'_, '_> {
         }
         if is_doing {
             self.top().does = Some(weight.min(Weight::Telling));
+            self.hide_before(weight.min(Weight::Telling));
         }
         if name == "kind" && plain == "Secret" {
             self.top().does = Some(Weight::Secret);
@@ -245,8 +246,12 @@ impl Scan<'_, '_> {
 
     /// The value beside has this weight, also when it came before.
     fn name_beside(&mut self, weight: Weight) {
-        let before = self.top().before.take();
         self.top().named = Some(weight);
+        self.hide_before(weight);
+    }
+
+    fn hide_before(&mut self, weight: Weight) {
+        let before = self.top().before.take();
         if let Some((from, to)) = before.filter(|(_, to)| *to <= self.out.len()) {
             let value = unescaped(&self.out[from..to]).into_owned();
             if self.work.hides(weight, &value) {
@@ -323,6 +328,10 @@ impl Scan<'_, '_> {
         }
         self.at += length;
     }
+}
+
+fn is_done_with(name: &str) -> bool {
+    DONE_WITH.iter().any(|one| name.eq_ignore_ascii_case(one))
 }
 
 /// Arguments of a GraphQL query that are given by variables: `login(password: $p)`.

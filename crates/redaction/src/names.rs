@@ -4,6 +4,7 @@
 //! like a secret one (`code`), and some at the end tell *about* a secret (`password_length`). It is the
 //! only list of such words.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::LazyLock;
@@ -21,8 +22,8 @@ pub enum Weight {
 
 /// Parts that make a name a secret's wherever they stand in it: in `X-Api-Key`, `accessToken` and
 /// `PHPSESSID` alike.
-static PARTS: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    list(
+static PARTS: LazyLock<Words> = LazyLock::new(|| {
+    Words::of(
         "password passwd passphrase passcode passwort secret token apikey credential \
      authorization authkey accesskey privatekey signingkey encryptionkey masterkey \
      subscriptionkey sharedkey sessionkey sessionid sessid connectsid sessioncookie \
@@ -61,8 +62,8 @@ static FOREIGN: LazyLock<Vec<&str>> = LazyLock::new(|| {
 });
 
 /// Words that make a name a secret's when they stand by themselves in it.
-static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    list(
+static WORDS: LazyLock<Words> = LazyLock::new(|| {
+    Words::of(
         "auth authentication bearer cookie cookies credential credentials cred creds csrf \
      csc cvc cvc2 cvn cvv cvv2 hmac jwe jwt macaroon mdp mfa otp parola parole pass \
      paswoord password1 password2 pin pincode passkey psk psw puk pw pwd haslo heslo \
@@ -74,8 +75,8 @@ static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
 });
 
 /// Words that make a value of a secret's look a secret.
-static TELLING: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    list(
+static TELLING: LazyLock<Words> = LazyLock::new(|| {
+    Words::of(
         "access account activate activation anahtar answer antwort capability card \
      certificate chave challenge chiave clave cle clef code codes codice codigo conf \
      confirm confirmation conn connection device dsn feed grant guest handshake hook \
@@ -92,6 +93,38 @@ static FOREIGN_TELLING: LazyLock<Vec<&str>> = LazyLock::new(|| {
     list("ключ код ответ 钥匙 代码 答案 コード キー 答え 코드 열쇠 مفتاح رمز कुंजी कोड কোড")
 });
 
+/// Words by their first letter: few of them are compared.
+struct Words(HashMap<u8, Vec<&'static str>>);
+
+impl Words {
+    fn of(words: &'static str) -> Self {
+        let mut by_letter: HashMap<u8, Vec<&'static str>> = HashMap::new();
+        for word in list(words) {
+            by_letter.entry(word.as_bytes()[0]).or_default().push(word);
+        }
+        Self(by_letter)
+    }
+
+    fn beginning_as(&self, bytes: &[u8]) -> &[&'static str] {
+        bytes.first().and_then(|first| self.0.get(first)).map_or(&[], Vec::as_slice)
+    }
+
+    fn has(&self, word: &str) -> bool {
+        self.beginning_as(word.as_bytes()).contains(&word)
+    }
+
+    /// Whether one of them stands anywhere in a text.
+    fn are_in(&self, text: &str) -> bool {
+        let bytes = text.as_bytes();
+        let begins = |at: usize| {
+            self.beginning_as(&bytes[at..])
+                .iter()
+                .any(|word| bytes[at..].starts_with(word.as_bytes()))
+        };
+        (0..bytes.len()).any(begins)
+    }
+}
+
 /// The words of a list, between blanks or, where they have some themselves, commas.
 fn list(words: &'static str) -> Vec<&'static str> {
     let by = if words.contains(',') { ',' } else { ' ' };
@@ -102,8 +135,8 @@ fn list(words: &'static str) -> Vec<&'static str> {
 const IN_ADDRESSES: [&str; 7] = ["code", "key", "k", "nonce", "session", "sign", "state"];
 
 /// Last words of names that tell *about* a secret.
-static ABOUT: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    list(
+static ABOUT: LazyLock<Words> = LazyLock::new(|| {
+    Words::of(
         "age at attempts count disabled enabled endpoint error errors exists expired expires \
      expiration expiry field format hint in label length limit max message method \
      methods min mode name names placeholder policy required size status strength \
@@ -114,8 +147,8 @@ static ABOUT: LazyLock<Vec<&str>> = LazyLock::new(|| {
 });
 
 /// Words beside which tokens are counted, not told.
-static COUNTED: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    list(
+static COUNTED: LazyLock<Words> = LazyLock::new(|| {
+    Words::of(
         "max min total prompt completion input output num cached reasoning used remaining \
      count per",
     )
@@ -205,26 +238,31 @@ fn weigh_words(spaced: &str, joined: &str, name: &str) -> Weight {
     let words = || spaced.split(' ').filter(|word| !word.is_empty());
     let Some(last) = words().next_back() else { return Weight::Plain };
     let is_long = words().nth(1).is_some();
-    let is_about = ABOUT.contains(&last) && !joined.ends_with("loginhint");
+    let is_about = ABOUT.has(last) && !joined.ends_with("loginhint");
     if is_long && (is_about || words().any(|word| word == "public")) {
         return Weight::Plain;
     }
-    if words().any(|word| word == "tokens") && words().any(|word| COUNTED.contains(&word)) {
+    if words().any(|word| word == "tokens") && words().any(|word| COUNTED.has(word)) {
         return Weight::Plain;
     }
     let is_foreign =
         |parts: &[&str]| !name.is_ascii() && parts.iter().any(|part| spaced.contains(part));
-    let plain = joined.replace("tokeniz", "").replace("secretar", "");
+    let has_other = joined.contains("tokeniz") || joined.contains("secretar");
+    let plain = if has_other {
+        Cow::from(joined.replace("tokeniz", "").replace("secretar", ""))
+    } else {
+        Cow::from(joined)
+    };
     // `pwd2`, `pin1`.
-    let bare = |word: &'_ str| WORDS.contains(&word.trim_end_matches(|c: char| c.is_ascii_digit()));
-    if words().any(|word| WORDS.contains(&word) || bare(word))
-        || PARTS.iter().any(|part| plain.contains(part))
+    let bare = |word: &'_ str| WORDS.has(word.trim_end_matches(|c: char| c.is_ascii_digit()));
+    if words().any(|word| WORDS.has(word) || bare(word))
+        || PARTS.are_in(&plain)
         || is_disguised(name)
         || is_foreign(FOREIGN.as_slice())
     {
         return Weight::Secret;
     }
-    let is_telling = || words().any(|word| TELLING.contains(&word));
+    let is_telling = || words().any(|word| TELLING.has(word));
     if is_telling() || joined.contains("nonce") || is_foreign(FOREIGN_TELLING.as_slice()) {
         return Weight::Telling;
     }

@@ -5,7 +5,7 @@
 
 use crate::look::Look;
 use crate::names::Weight;
-use crate::search::{Search, end_of_tag};
+use crate::search::{Search, count, end_of_tag};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -53,17 +53,22 @@ impl Search<'_, '_> {
     /// `The password is x`.
     pub(crate) fn sentences(&mut self) {
         let mut said: VecDeque<Said> = VecDeque::with_capacity(MAX_BACK + 1);
-        let mut letters = self.text.char_indices().peekable();
-        let (mut start, mut skip, mut is_aside, mut told) = (None, 0, false, None);
-        while let Some((at, c)) = letters.next() {
-            let next = letters.peek().map_or(self.text.len(), |(next, _)| *next);
-            if at < skip {
-                continue;
+        let (mut start, mut at, mut is_aside, mut told) = (None, 0, false, None);
+        while at < self.bytes.len() {
+            // Most of a text are letters of words.
+            if self.bytes[at].is_ascii_alphanumeric() {
+                start.get_or_insert(at);
+                at += count(self.bytes, at, |c| c.is_ascii_alphanumeric());
+                if at < self.bytes.len() {
+                    continue;
+                }
             }
-            let is_end = ends_word(c);
-            if !is_end && start.is_none() {
-                start = Some(at);
+            let c = self.text[at..].chars().next();
+            let is_end = c.is_none_or(ends_word);
+            if !is_end {
+                start.get_or_insert(at);
             }
+            let next = at + c.map_or(0, char::len_utf8);
             let end = if is_end { at } else { next };
             if (is_end || next == self.text.len())
                 && let Some(start) = start.take()
@@ -71,10 +76,13 @@ impl Search<'_, '_> {
                 self.word(start..end, is_aside, &mut said);
                 self.say_before(start..end, &mut told);
             }
+            let Some(c) = c else { break };
+            let before = at;
+            at = next;
             match c {
                 '(' => is_aside = true,
                 ')' => is_aside = false,
-                '<' => skip = end_of_tag(self.bytes, at),
+                '<' => at = end_of_tag(self.bytes, before).max(next),
                 ',' | ';' | '，' | '。' | '、' | '|' => {
                     mark(&mut said, Mark::End);
                     told = None;

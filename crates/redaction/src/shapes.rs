@@ -5,6 +5,7 @@
 
 use crate::ranges::Ranges;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// A beginning, how many characters follow at least, and whether those are of base64url (`-`, `_`) too.
 type Prefix = (&'static str, usize, bool);
@@ -117,6 +118,13 @@ const PREFIXES: [Prefix; 104] = [
     ("nsec1", 50, false),
 ];
 
+/// The same by their first letter: few of them are compared.
+static BY_LETTER: LazyLock<[Vec<Prefix>; 128]> = LazyLock::new(|| {
+    std::array::from_fn(|letter| {
+        let begins = |(prefix, ..): &&Prefix| usize::from(prefix.as_bytes()[0]) == letter;
+        PREFIXES.iter().filter(begins).copied().collect()
+    })
+});
 /// How much of a word is looked at, in bytes: many that begin alike take no longer than their number.
 const MAX_WORD: usize = 256;
 /// The same of the first part of a JSON Web Token, which may hold certificates.
@@ -159,6 +167,12 @@ pub(crate) fn find(text: &str, found: &mut Ranges) {
             continue;
         }
         let word = at..end_of_word(bytes, at);
+        // A short word that is not the beginning of a longer one.
+        let goes_on = matches!(bytes.get(word.end), Some(b'.' | b':' | b'/' | b'$' | b'~' | b'-'));
+        if word.len() < SHORTEST && !goes_on && !matches!(c, b'$' | b'0'..=b'9') {
+            at = word.end;
+            continue;
+        }
         at = match known_at(text, &word) {
             Some(end) => {
                 // Of a long one, only its beginning was looked at.
@@ -249,9 +263,8 @@ fn known_at(text: &str, word: &Range<usize>) -> Option<usize> {
             return Some(word.end);
         }
     }
-    let first = bytes[0];
-    let alike = PREFIXES.iter().filter(|(prefix, ..)| prefix.as_bytes()[0] == first);
-    let prefixed = alike.into_iter().find_map(|(prefix, least, is_url)| {
+    let alike = BY_LETTER.get(usize::from(bytes[0])).map_or(&[][..], Vec::as_slice);
+    let prefixed = alike.iter().find_map(|(prefix, least, is_url)| {
         let rest = rest.strip_prefix(prefix)?.as_bytes();
         let fits = |c: u8| if *is_url { is_token(c) } else { c.is_ascii_alphanumeric() };
         let length = run(rest, fits);
