@@ -28,7 +28,6 @@ mod search;
 mod seen;
 mod sentences;
 mod shapes;
-mod shown;
 mod sql;
 mod stream;
 mod table;
@@ -39,7 +38,6 @@ mod work;
 
 pub use look::Look;
 pub use names::{Names, Weight};
-pub use shown::{ShownAddress, shown_title};
 
 use grammars::GRAMMARS;
 use kind::Kind;
