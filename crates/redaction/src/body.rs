@@ -23,10 +23,11 @@ pub(crate) fn redact(work: &mut Work<'_>, body: &str, mime: Option<&str>) -> Str
     if has(&["event-stream"]) || start.starts_with("data:") || start.starts_with("event:") {
         return stream::redact(work, body);
     }
-    if has(&["javascript", "ecmascript", "css", "wasm"]) && !is_json(start) {
+    if has(&["javascript", "ecmascript", "css", "wasm"]) && !json::begins(start) {
         return work.text(body, Kind::Code).into_owned();
     }
-    if has(&["json"]) || is_json(start) || starts_json_soon(start) {
+    let says_json = has(&["json"]) && !start.starts_with('{');
+    if says_json || json::begins(start) || starts_json_soon(start) {
         return json::redact(work, body, Kind::Data);
     }
     if has(&["multipart"]) || (start.starts_with("--") && body.contains("isposition")) {
@@ -43,22 +44,6 @@ pub(crate) fn redact(work: &mut Work<'_>, body: &str, mime: Option<&str>) -> Str
         return work.value(body).into_owned();
     }
     work.text(body, Kind::Data).into_owned()
-}
-
-fn is_json(start: &str) -> bool {
-    let mut letters = start.chars();
-    match letters.next() {
-        Some('{' | '[') => {
-            let next = letters.find(|c| !c.is_whitespace());
-            next.is_none_or(|c| {
-                matches!(
-                    c,
-                    '"' | '\'' | '{' | '[' | '}' | ']' | '-' | '0'..='9' | '/' | 't' | 'f' | 'n'
-                )
-            })
-        }
-        _ => false,
-    }
 }
 
 /// Messages of other protocols have a few letters before their JSON.

@@ -24,6 +24,24 @@ const PRIVATE: [&str; 7] = ["d", "p", "q", "dp", "dq", "qi", "k"];
 /// Members that say that the value beside them is a secret.
 const SAYS_SO: [&str; 6] = ["sensitive", "secret", "issecret", "is_secret", "masked", "encrypted"];
 
+/// Whether a text begins as JSON does: `{token: "…"}` and `{{name}}` do not.
+pub(crate) fn begins(text: &str) -> bool {
+    let mut letters = text.chars();
+    let first = letters.next();
+    let next = letters.find(|c| !c.is_whitespace() && *c != '\0');
+    match (first, next) {
+        (Some('{' | '['), None) => true,
+        (Some('{'), Some(next)) => matches!(next, '"' | '\'' | '}' | '/' | '\\'),
+        (Some('['), Some(next)) => {
+            matches!(
+                next,
+                '"' | '\'' | '{' | '[' | ']' | '-' | '0'..='9' | '/' | '\\' | 't' | 'f' | 'n'
+            )
+        }
+        _ => false,
+    }
+}
+
 /// The JSON without its secrets. JSON stays JSON; texts in it are of this kind.
 pub(crate) fn redact(work: &mut Work<'_>, json: &str, kind: Kind) -> String {
     let bound = bound_variables(work, json);
@@ -312,6 +330,13 @@ impl Scan<'_, '_> {
         }
         let length = rest.iter().position(ends).unwrap_or(rest.len());
         let words = &self.json[self.at..self.at + length];
+        if self.top().is_object
+            && self.top().name.is_none()
+            && let Some(name) = bare_name(words)
+        {
+            self.top().name = Some(name.to_owned());
+            return self.copy(name.len());
+        }
         let is_word = matches!(words.trim_end(), "true" | "false" | "null");
         if is_word {
             if words.starts_with("true") {
@@ -328,6 +353,14 @@ impl Scan<'_, '_> {
         }
         self.at += length;
     }
+}
+
+/// The name with which words begin, when it has no quotes: `password: `, as scripts write objects.
+fn bare_name(words: &str) -> Option<&str> {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '-' | '.');
+    let end = words.find(|c| !is_part(c))?;
+    let is_name = end > 0 && words[end..].trim_start().starts_with(':');
+    is_name.then_some(&words[..end])
 }
 
 fn is_done_with(name: &str) -> bool {
