@@ -42,6 +42,7 @@ fn baton(test_node: &TestNode, args: &[&str]) -> (i32, Value) {
     let run = command.arg("--data").arg(test_node.data().path()).arg("--json").args(args).assert();
     let output = run.get_output();
     let code = output.status.code().unwrap();
-    assert!([0, 6].contains(&code), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let said = [&output.stderr, &output.stdout].map(|said| String::from_utf8_lossy(said));
+    assert!([0, 6].contains(&code), "{args:?} ended with {code}: {}", said.concat());
     (code, serde_json::from_slice(&output.stdout).unwrap())
 }
