@@ -12,7 +12,9 @@ use crate::work::Work;
 pub(crate) fn redact(work: &mut Work<'_>, value: &str, kind: Kind) -> Option<String> {
     let start = value.trim_start();
     let deep = match start.as_bytes().first()? {
-        b'{' | b'[' if value.contains('"') && json::begins(start) => work.deeper(|work| json::redact(work, value, kind)),
+        b'{' | b'[' if value.contains('"') && json::begins(start) => {
+            work.deeper(|work| json::redact(work, value, kind))
+        }
         _ if is_address(start) => work.deeper(|work| address::redact(work, value)),
         _ => match base64_text(start) {
             Some(text) => work.deeper(|work| {

@@ -32,7 +32,7 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 /// How long an answer may take that waits for a browser; longer than the node's own limit, so that
 /// the node says what happened.
-const BROWSER_LIMIT: Duration = Duration::from_secs(150);
+const BROWSER_LIMIT: Duration = Duration::from_mins(9);
 /// How long an answer may take that goes on until one of both sides leaves. That the other side is gone
 /// is heard by its silence.
 const STREAM_LIMIT: Duration = Duration::from_hours(24 * 365);
