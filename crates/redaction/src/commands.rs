@@ -11,27 +11,34 @@ use crate::search::{
     Arguments, Quoted, Search, behind_comma, call_before, count, is_behind_string, is_in_name,
     is_quote, position, quoted_at, quoted_before,
 };
+use crate::signs::{DASH, MACHINE, QUOTE, SQL, Signs};
 use crate::work::Work;
 use std::ops::Range;
 
 /// Notes the secrets that stand in their place.
-pub(crate) fn find(work: &mut Work<'_>, text: &str, kind: Kind, found: &mut Ranges) {
+pub(crate) fn find(work: &mut Work<'_>, text: &str, kind: Kind, signs: Signs, found: &mut Ranges) {
     let mut search = Search { work, text, bytes: text.as_bytes(), found };
-    if text.contains(" -") || text.contains("\t-") {
+    if signs.has(DASH) && (text.contains(" -") || text.contains("\t-")) {
         search.flags();
         search.programs();
     }
-    if text.contains(['"', '\'', '`']) {
+    if signs.has(QUOTE) {
         search.pairs();
-        search.passwords_in_sql();
     }
-    search.rows_of_sql();
+    if signs.has(SQL) {
+        search.passwords_in_sql();
+        search.rows_of_sql();
+    }
     if kind == Kind::Code {
         return;
     }
-    search.unquoted_in_sql();
+    if signs.has(SQL) {
+        search.unquoted_in_sql();
+    }
     search.protocols();
-    search.netrc();
+    if signs.has(MACHINE) {
+        search.netrc();
+    }
     search.sentences();
 }
 

@@ -28,6 +28,7 @@ mod search;
 mod seen;
 mod sentences;
 mod shapes;
+mod signs;
 mod sql;
 mod stream;
 mod table;

@@ -21,6 +21,8 @@ pub enum Look {
 
 /// From which length on a text may be opaque.
 const MIN_OPAQUE: usize = 8;
+/// The longest value that is looked at as one word, in bytes.
+const LONGEST_WORD: usize = 32;
 /// From which length on a text may be random.
 const MIN_RANDOM: usize = 20;
 /// What is longer is looked at up to here, in bytes.
@@ -30,6 +32,13 @@ impl Look {
     /// The look of a whole value.
     pub fn of(value: &str) -> Self {
         let value = value.trim();
+        if value.len() < MIN_OPAQUE {
+            return Self::Plain;
+        }
+        if is_one_word(value) {
+            let is_opaque = is_strange(value.as_bytes());
+            return if is_opaque { Self::Opaque } else { Self::Plain };
+        }
         if shapes::is_known(value) {
             return Self::Known;
         }
@@ -37,7 +46,7 @@ impl Look {
         if let Some(joined) = joined_groups(value) {
             return Self::of(&joined);
         }
-        if value.len() < MIN_OPAQUE || !value.bytes().all(is_part) || is_named_thing(value) {
+        if !value.bytes().all(is_part) || is_named_thing(value) {
             return Self::Plain;
         }
         if value.len() >= MIN_RANDOM && is_mixed(value.as_bytes()) {
@@ -45,6 +54,14 @@ impl Look {
         }
         if is_unlike_words(value) { Self::Opaque } else { Self::Plain }
     }
+}
+
+/// Small letters alone, the first of which may be a capital: most values are, and keys of known kinds are
+/// longer or have other characters.
+fn is_one_word(value: &str) -> bool {
+    value.len() <= LONGEST_WORD
+        && value.bytes().skip(1).all(|c| c.is_ascii_lowercase())
+        && value.as_bytes()[0].is_ascii_alphabetic()
 }
 
 /// `JBSW Y3DP EHPK 3PXP`, `B2YY-CDEC-JTLY-B3Q5`: groups of capitals and digits for people to type.

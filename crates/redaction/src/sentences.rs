@@ -52,6 +52,9 @@ const MAX_BACK: usize = 6;
 impl Search<'_, '_> {
     /// `The password is x`.
     pub(crate) fn sentences(&mut self) {
+        if !has_value(self.bytes) {
+            return;
+        }
         let mut said: VecDeque<Said> = VecDeque::with_capacity(MAX_BACK + 1);
         let (mut start, mut at, mut is_aside, mut told) = (None, 0, false, None);
         while at < self.bytes.len() {
@@ -122,8 +125,8 @@ impl Search<'_, '_> {
     /// `123456 is your code`, `use x as the password`: the value comes first.
     fn say_before(&mut self, range: Range<usize>, told: &mut Option<Told>) {
         let word = self.text[range.clone()].trim_end_matches(['.', '!', '?', ':']);
-        let lower = word.to_lowercase();
-        let is_verb = matches!(lower.as_str(), "is" | "as" | "ist" | "est");
+        let is_one_of = |words: &[&str]| words.iter().any(|one| word.eq_ignore_ascii_case(one));
+        let is_verb = is_one_of(&["is", "as", "ist", "est"]);
         let Some(before) = told.as_mut().filter(|before| before.words > 0 || is_verb) else {
             let is_strong = word.len() >= 8 && Look::of(word) >= Look::Opaque;
             let range = range.start..range.start + word.len();
@@ -132,7 +135,7 @@ impl Search<'_, '_> {
             return;
         };
         before.words += 1;
-        before.is_yours |= matches!(lower.as_str(), "your" | "ihr" | "dein" | "votre");
+        before.is_yours |= is_one_of(&["your", "ihr", "dein", "votre"]);
         let least = if before.is_yours { Weight::Telling } else { Weight::Secret };
         if before.words > 1 && self.work.weigh(word) >= least {
             let range = before.range.clone();
@@ -267,6 +270,19 @@ fn ends_word(c: char) -> bool {
 fn is_candidate(word: &str) -> bool {
     let is_pair = word.trim_end_matches('=').contains('=') || word.contains("://");
     !is_pair && word.len() >= 4 && (word.len() >= 8 || word.bytes().any(|c| c.is_ascii_digit()))
+}
+
+/// Whether some word may be a value: one with a digit, or one of no language.
+fn has_value(bytes: &[u8]) -> bool {
+    let words = bytes.split(|c| !c.is_ascii() || ends_word(char::from(*c)));
+    let mut words = words.filter(|word| word.len() >= 4);
+    words.any(|word| {
+        let has_digit = word.iter().any(u8::is_ascii_digit);
+        has_digit
+            || (word.len() >= 8
+                && str::from_utf8(word)
+                    .is_ok_and(|word| Look::of(word.trim_matches(ends_word)) >= Look::Opaque))
+    })
 }
 
 fn is_number(value: &str) -> bool {

@@ -341,7 +341,7 @@ fn signed_by_rails(bytes: &[u8]) -> Option<usize> {
     if length < 50 {
         return None;
     }
-    let word = str::from_utf8(&bytes[..length]).ok()?;
+    let word = str::from_utf8(&bytes[..length]).ok().filter(|word| word.contains("--"))?;
     let parts: Vec<&str> = word.split("--").collect();
     let is_hex = |part: &str| part.len() >= 40 && part.bytes().all(|c| c.is_ascii_hexdigit());
     let is_base64 = |part: &&str| part.len() >= 12 && part.bytes().any(|c| c.is_ascii_uppercase());
@@ -356,8 +356,8 @@ fn signed_by_rails(bytes: &[u8]) -> Option<usize> {
 /// Numbers of the social security of the United States: `123-45-6789`.
 fn social_security(bytes: &[u8]) -> Option<usize> {
     let length = run(bytes, |c| c.is_ascii_digit() || c == b'-');
-    let groups: Vec<usize> = bytes[..length].split(|c| *c == b'-').map(<[u8]>::len).collect();
-    (groups == [3, 2, 4]).then_some(length)
+    let groups = bytes[..length].split(|c| *c == b'-').map(<[u8]>::len);
+    (length == 11 && groups.eq([3, 2, 4])).then_some(length)
 }
 
 /// `pat….…`: a name and a long secret of hexadecimal digits.

@@ -9,6 +9,9 @@ use crate::kind::Kind;
 use crate::look::Look;
 use crate::names::{Weight, is_named_beside, names_another};
 use crate::ranges::Ranges;
+use crate::signs::{
+    AT, COLON, DATA, ENCODED, FOREIGN, OPEN, QUOTE, SCHEME, SEPARATOR, SLASH, SPACE, Signs, TAG,
+};
 use crate::work::Work;
 use crate::{address, commands, markup};
 use std::borrow::Cow;
@@ -24,64 +27,29 @@ pub(crate) fn redact<'t>(work: &mut Work<'_>, text: &'t str, kind: Kind) -> Cow<
     }
     let mut found = Ranges::default();
     work.sweep(text, &mut found);
-    let signs = if kind == Kind::Name { 0 } else { signs_in(text) };
-    let has = |sign: u8| signs & sign != 0;
-    if has(SPACE | ENCODED) {
+    if kind == Kind::Name {
+        return found.put_out(text);
+    }
+    let signs = Signs::of(text);
+    if signs.has(SCHEME) && signs.has(SPACE | ENCODED) {
         find_credentials(work, text, &mut found);
     }
-    if has(SEPARATOR) {
-        find_in_addresses(text, &mut found);
+    if signs.has(COLON | OPEN | AT) {
+        find_in_addresses(text, signs, &mut found);
     }
-    if has(SEPARATOR | ENCODED | FOREIGN) {
+    if signs.has(SEPARATOR | ENCODED | FOREIGN) {
         find_named(work, text, kind, &mut found);
     }
-    if has(SLASH) {
+    if signs.has(SLASH) {
         address::find_segments(work, text, &mut found);
     }
-    if has(SPACE | QUOTE) || text.contains(':') {
-        commands::find(work, text, kind, &mut found);
+    if signs.has(SPACE | QUOTE | COLON) {
+        commands::find(work, text, kind, signs, &mut found);
     }
-    if has(TAG) && kind != Kind::Code {
+    if signs.has(TAG) && kind != Kind::Code {
         markup::find(work, text, &mut found);
     }
     found.put_out(text)
-}
-
-// Most texts are single words: one look at all bytes says which rules can find something.
-const SPACE: u8 = 1;
-const SEPARATOR: u8 = 2;
-const ENCODED: u8 = 4;
-const SLASH: u8 = 8;
-const QUOTE: u8 = 16;
-const TAG: u8 = 32;
-const FOREIGN: u8 = 64;
-
-const fn sign_of(c: u8) -> u8 {
-    match c {
-        b' ' | b'\n' | b'\r' | b'\t' | 0x0b | 0x0c => SPACE,
-        b':' | b'=' | b'|' | b'(' | b'@' | b'?' => SEPARATOR,
-        b'%' | b'+' => ENCODED,
-        b'/' => SLASH,
-        b'"' | b'\'' | b'`' => QUOTE,
-        b'<' => TAG,
-        0x80.. => FOREIGN,
-        _ => 0,
-    }
-}
-
-/// What there is in a text.
-fn signs_in(text: &str) -> u8 {
-    static SIGNS: [u8; 256] = {
-        let (mut signs, mut c) = ([0; 256], 0_u8);
-        loop {
-            signs[c as usize] = sign_of(c);
-            if c == u8::MAX {
-                break signs;
-            }
-            c += 1;
-        }
-    };
-    text.bytes().fold(0, |signs, c| signs | SIGNS[usize::from(c)])
 }
 
 /// Words before credentials (RFC 9110, section 11.1, and its registry).
@@ -128,9 +96,12 @@ fn is_word(text: &str) -> bool {
 }
 
 /// The user and the password of an address, and addresses that are all content.
-fn find_in_addresses(text: &str, found: &mut Ranges) {
+fn find_in_addresses(text: &str, signs: Signs, found: &mut Ranges) {
     let bytes = text.as_bytes();
-    for (at, _) in text.match_indices("://") {
+    let each = |sign: u32, mark: &'static str| {
+        signs.has(sign).then(|| text.match_indices(mark)).into_iter().flatten()
+    };
+    for (at, _) in each(SLASH, "://") {
         let start = at + 3;
         let ends = |c: u8| c.is_ascii_whitespace() || b"/?#\"'<>\\`".contains(&c);
         let end = start + count(bytes, start, 512, |c| !ends(c));
@@ -139,13 +110,13 @@ fn find_in_addresses(text: &str, found: &mut Ranges) {
         }
     }
     // Sessions in the paths of ASP.NET: `/(S(…))/`.
-    for (at, _) in text.match_indices("(S(") {
+    for (at, _) in each(OPEN, "(S(") {
         let end = count(bytes, at + 3, 128, |c| c.is_ascii_alphanumeric());
         found.add(at + 3..at + 3 + end);
     }
     // As drivers for Go write an address: `user:password@tcp(host:port)/`.
     for mark in ["@tcp(", "@unix("] {
-        for (at, _) in text.match_indices(mark) {
+        for (at, _) in each(AT, mark) {
             let word =
                 bytes[..at].iter().rev().take(256).take_while(|c| !is_end_of_word(**c)).count();
             if let Some(colon) = text.get(at - word..at).and_then(|word| word.find(':')) {
@@ -153,7 +124,7 @@ fn find_in_addresses(text: &str, found: &mut Ranges) {
             }
         }
     }
-    for (at, _) in text.match_indices("data:") {
+    for (at, _) in each(DATA, "data:") {
         if at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'-') {
             continue;
         }
