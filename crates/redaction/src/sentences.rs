@@ -52,9 +52,6 @@ const MAX_BACK: usize = 6;
 impl Search<'_, '_> {
     /// `The password is x`.
     pub(crate) fn sentences(&mut self) {
-        if !has_value(self.bytes) {
-            return;
-        }
         let mut said: VecDeque<Said> = VecDeque::with_capacity(MAX_BACK + 1);
         let (mut start, mut at, mut is_aside, mut told) = (None, 0, false, None);
         while at < self.bytes.len() {
@@ -273,7 +270,7 @@ fn is_candidate(word: &str) -> bool {
 }
 
 /// Whether some word may be a value: one with a digit, or one of no language.
-fn has_value(bytes: &[u8]) -> bool {
+pub(crate) fn has_value(bytes: &[u8]) -> bool {
     let words = bytes.split(|c| !c.is_ascii() || ends_word(char::from(*c)));
     let mut words = words.filter(|word| word.len() >= 4);
     words.any(|word| {

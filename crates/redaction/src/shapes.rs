@@ -4,6 +4,7 @@
 //! prefixes, a JSON Web Token's `ey`, the lines around a private key), and so do we find them.
 
 use crate::ranges::Ranges;
+use crate::signs::{BLOCK, SHORTEST_KEY};
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -129,24 +130,21 @@ static BY_LETTER: LazyLock<[Vec<Prefix>; 128]> = LazyLock::new(|| {
 const MAX_WORD: usize = 256;
 /// The same of the first part of a JSON Web Token, which may hold certificates.
 const MAX_HEAD: usize = 2048;
-/// The shortest of them, in bytes.
-const SHORTEST: usize = 12;
 /// Keys of Stripe and of those who write theirs like it: `sk_live_…`, `rk_test_…`, `sk-proj-…`.
 const STRIPE_LIKE: [&str; 4] = ["sk_", "sk-", "rk_", "rk-"];
 /// Hashes of passwords (`crypt(3)`, PHC string format).
 const CRYPT: [&str; 11] = [
     "$1$", "$apr1$", "$2a$", "$2b$", "$2y$", "$argon2", "$scrypt$", "$5$", "$6$", "$y$", "$pbkdf2",
 ];
-/// Where blocks of keys begin and end (RFC 7468, RFC 4880 section 6.2).
-const BLOCK: &str = "-----BEGIN ";
 /// How much of a block's first line is looked at, in bytes.
 const MAX_LABEL: usize = 64;
 
 /// Notes the secrets of known kinds in a text.
 pub(crate) fn find(text: &str, found: &mut Ranges) {
     let bytes = text.as_bytes();
-    let mut at = 0;
-    while bytes.len() - at >= SHORTEST.min(bytes.len()) && at < bytes.len() {
+    // How far what a key is made of goes on: looked for once, and not again from each mark within it.
+    let (mut at, mut reach) = (0, 0);
+    while bytes.len() - at >= SHORTEST_KEY.min(bytes.len()) && at < bytes.len() {
         let c = bytes[at];
         if c == b'-'
             && bytes[at..].starts_with(BLOCK.as_bytes())
@@ -161,15 +159,18 @@ pub(crate) fn find(text: &str, found: &mut Ranges) {
             continue;
         }
         // Most words are too short for any of them; numbers of people and cards have groups.
-        let length = run(&bytes[at..], is_long_token);
-        if length < SHORTEST && !matches!(c, b'$' | b'0'..=b'9') {
-            at += length.max(1);
+        if at >= reach {
+            reach = at + bytes[at..].iter().take_while(|c| is_long_token(**c)).count();
+        }
+        let is_begun = !matches!(c, b'$' | b'0'..=b'9');
+        if is_begun && reach - at < SHORTEST_KEY {
+            at = reach.max(at + 1);
             continue;
         }
         let word = at..end_of_word(bytes, at);
         // A short word that is not the beginning of a longer one.
         let goes_on = matches!(bytes.get(word.end), Some(b'.' | b':' | b'/' | b'$' | b'~' | b'-'));
-        if word.len() < SHORTEST && !goes_on && !matches!(c, b'$' | b'0'..=b'9') {
+        if word.len() < SHORTEST_KEY && !goes_on && is_begun {
             at = word.end;
             continue;
         }
@@ -311,9 +312,11 @@ fn other_kinds(text: &str, word: &Range<usize>) -> Option<usize> {
         return Some(length);
     }
     // Secrets of Azure's applications have this mark in them.
-    let token = run(bytes, |c| is_token(c) || c == b'~');
-    if rest[..token].contains("8Q~") && (34..=44).contains(&token) {
-        return Some(token);
+    if bytes.iter().take(8).any(|c| *c == b'~') {
+        let token = run(bytes, |c| is_token(c) || c == b'~');
+        if (34..=44).contains(&token) && rest[..token].contains("8Q~") {
+            return Some(token);
+        }
     }
     two_parts(bytes)
 }

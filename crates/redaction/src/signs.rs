@@ -26,22 +26,68 @@ pub(crate) const SQL: u32 = 1 << 13;
 pub(crate) const MACHINE: u32 = 1 << 14;
 /// The beginning of `data:`.
 pub(crate) const DATA: u32 = 1 << 15;
-/// A letter with which one of these words begins.
-const BEGINS: u32 = 1 << 31;
+/// What a key or token of a known kind needs: many characters without a blank, a number of several digits, a
+/// dollar sign, or the first line of a block.
+pub(crate) const KEY: u32 = 1 << 16;
+/// A word that is long or has a digit, as values have.
+pub(crate) const VALUE: u32 = 1 << 17;
+/// Letters and digits.
+const ALNUM: u32 = 1 << 18;
+/// What parts of a key may stand between.
+const IN_KEY: u32 = 1 << 19;
+/// What ends a word of a sentence.
+const ENDS: u32 = 1 << 20;
+/// The shortest key of a known kind, the shortest number with a meaning, and the shortest word without a
+/// digit that is a value, in bytes.
+pub(crate) const SHORTEST_KEY: usize = 12;
+const SHORTEST_NUMBER: usize = 3;
+const SHORTEST_VALUE: usize = 8;
+/// How blocks of keys begin (RFC 7468, RFC 4880 section 6.2).
+pub(crate) const BLOCK: &str = "-----BEGIN ";
 
 impl Signs {
     /// What there is in a text.
     pub(crate) fn of(text: &str) -> Self {
         let bytes = text.as_bytes();
-        let mut signs = 0;
-        for (at, c) in bytes.iter().enumerate() {
-            let sign = SIGNS[usize::from(*c)];
-            signs |= sign;
-            if sign & BEGINS != 0
-                && let Some(four) = bytes[at..].first_chunk()
-            {
-                signs |= sign_of_word(*four);
+        let (mut signs, mut at, mut key, mut word) = (0, 0, 0, 0);
+        while at < bytes.len() {
+            // Most of a text are letters.
+            let (start, mut inside) = (at, 0);
+            while let Some(c) = bytes.get(at) {
+                let sign = SIGNS[usize::from(*c)];
+                if sign & ALNUM == 0 {
+                    break;
+                }
+                inside |= sign;
+                at += 1;
             }
+            let length = at - start;
+            if length >= SHORTEST_NUMBER && inside & DIGIT != 0 {
+                inside |= KEY;
+            }
+            if let Some(four) = bytes[start..at].first_chunk() {
+                inside |= sign_of_word(*four);
+            }
+            (key, word) = (key + length, word + length);
+            if let Some(c) = bytes.get(at) {
+                let sign = SIGNS[usize::from(*c)];
+                inside |= sign;
+                if sign & DASH != 0 && bytes[at..].starts_with(BLOCK.as_bytes()) {
+                    inside |= KEY;
+                }
+                let ends = word >= SHORTEST_VALUE && sign & ENDS != 0;
+                inside |= if ends { VALUE } else { 0 };
+                word = if sign & ENDS != 0 { 0 } else { word + 1 };
+                key = if sign & IN_KEY != 0 { key + 1 } else { 0 };
+                at += 1;
+            }
+            if key >= SHORTEST_KEY || length >= SHORTEST_KEY {
+                inside |= KEY;
+            }
+            signs |= inside;
+        }
+        if word >= SHORTEST_VALUE || signs & DIGIT != 0 {
+            signs |= VALUE;
         }
         Self(signs)
     }
@@ -65,20 +111,25 @@ static SIGNS: [u32; 256] = {
 
 const fn sign_of(c: u8) -> u32 {
     match c {
-        b' ' | b'\n' | b'\r' | b'\t' | 0x0b | 0x0c => SPACE,
-        b':' => SEPARATOR | COLON,
-        b'(' => SEPARATOR | OPEN,
+        b' ' | b'\n' | b'\r' | b'\t' | 0x0b | 0x0c => SPACE | ENDS,
+        b':' => SEPARATOR | COLON | IN_KEY,
+        b'(' => SEPARATOR | OPEN | ENDS,
         b'@' => SEPARATOR | AT,
-        b'=' | b'|' | b'?' => SEPARATOR,
-        b'%' | b'+' => ENCODED,
-        b'/' => SLASH,
-        b'-' => DASH,
-        b'0'..=b'9' => DIGIT,
-        b'"' | b'\'' | b'`' => QUOTE,
-        b'<' => TAG,
-        0x80.. => FOREIGN,
-        b'b' | b'c' | b'd' | b'i' | b'm' | b'n' | b'p' | b's' => BEGINS,
-        b'B' | b'C' | b'D' | b'I' | b'M' | b'N' | b'P' | b'S' => BEGINS,
+        b'=' => SEPARATOR | IN_KEY,
+        b'|' => SEPARATOR | ENDS,
+        b'?' => SEPARATOR,
+        b'%' => ENCODED,
+        b'+' => ENCODED | IN_KEY,
+        b'/' => SLASH | IN_KEY,
+        b'-' => DASH | IN_KEY,
+        b'_' | b'.' | b'~' => IN_KEY,
+        b'$' => KEY,
+        b'0'..=b'9' => DIGIT | ALNUM,
+        b'a'..=b'z' | b'A'..=b'Z' => ALNUM,
+        b'"' | b'\'' | b'`' => QUOTE | ENDS,
+        b'<' => TAG | ENDS,
+        b')' | b'[' | b']' | b'{' | b'}' | b'>' | b',' | b';' | 0 => ENDS,
+        0x80.. => FOREIGN | ENDS,
         _ => 0,
     }
 }

@@ -10,10 +10,11 @@ use crate::look::Look;
 use crate::names::{Weight, is_named_beside, names_another};
 use crate::ranges::Ranges;
 use crate::signs::{
-    AT, COLON, DATA, ENCODED, FOREIGN, OPEN, QUOTE, SCHEME, SEPARATOR, SLASH, SPACE, Signs, TAG,
+    AT, COLON, DATA, ENCODED, FOREIGN, KEY, OPEN, QUOTE, SCHEME, SEPARATOR, SLASH, SPACE, Signs,
+    TAG,
 };
 use crate::work::Work;
-use crate::{address, commands, markup};
+use crate::{address, commands, markup, shapes};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -26,11 +27,14 @@ pub(crate) fn redact<'t>(work: &mut Work<'_>, text: &'t str, kind: Kind) -> Cow<
         return text.into();
     }
     let mut found = Ranges::default();
-    work.sweep(text, &mut found);
+    let signs = Signs::of(text);
+    if signs.has(KEY) {
+        shapes::find(text, &mut found);
+    }
+    work.find_seen(text, &mut found);
     if kind == Kind::Name {
         return found.put_out(text);
     }
-    let signs = Signs::of(text);
     if signs.has(SCHEME) && signs.has(SPACE | ENCODED) {
         find_credentials(work, text, &mut found);
     }

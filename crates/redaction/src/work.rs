@@ -6,7 +6,6 @@ use crate::look::Look;
 use crate::names::{Names, Weight};
 use crate::ranges::Ranges;
 use crate::seen::Seen;
-use crate::shapes;
 use std::borrow::Cow;
 
 /// How many texts within texts are looked at; what is deeper is hidden.
@@ -70,9 +69,8 @@ impl<'a> Work<'a> {
         hides
     }
 
-    /// What was seen as a secret before, or is of a known kind.
-    pub(crate) fn sweep(&self, text: &str, found: &mut Ranges) {
-        shapes::find(text, found);
+    /// What was seen as a secret before.
+    pub(crate) fn find_seen(&self, text: &str, found: &mut Ranges) {
         self.seen.find(text, found);
     }
 
