@@ -11,7 +11,6 @@ use crate::search::{
     Arguments, Quoted, Search, behind_comma, call_before, count, is_behind_string, is_in_name,
     is_quote, position, quoted_at, quoted_before,
 };
-use crate::sentences::has_value;
 use crate::signs::{DASH, MACHINE, QUOTE, SQL, Signs, VALUE};
 use crate::work::Work;
 use std::ops::Range;
@@ -40,7 +39,7 @@ pub(crate) fn find(work: &mut Work<'_>, text: &str, kind: Kind, signs: Signs, fo
     if signs.has(MACHINE) {
         search.netrc();
     }
-    if signs.has(VALUE) && has_value(search.bytes) {
+    if signs.has(VALUE) {
         search.sentences();
     }
 }

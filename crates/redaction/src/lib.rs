@@ -15,6 +15,7 @@ mod commands;
 mod console;
 mod form;
 mod grammars;
+mod harmless;
 mod header;
 mod json;
 mod kind;
@@ -41,6 +42,7 @@ pub use look::Look;
 pub use names::{Names, Weight};
 
 use grammars::GRAMMARS;
+use harmless::Harmless;
 use kind::Kind;
 use seen::Seen;
 use work::Work;
@@ -53,16 +55,17 @@ pub const HIDDEN: &str = "[redacted]";
 pub struct Redactor {
     names: Names,
     seen: Seen,
+    harmless: Harmless,
 }
 
 impl Redactor {
     /// One that has seen nothing. The key makes what it remembers useless to others: 16 random bytes.
     pub fn new(names: Names, key: [u8; 16]) -> Self {
-        Self { names, seen: Seen::new(key) }
+        Self { names, seen: Seen::new(key), harmless: Harmless::new(key) }
     }
 
     fn work(&mut self) -> Work<'_> {
-        Work::new(&mut self.names, &mut self.seen, &GRAMMARS)
+        Work::new(&mut self.names, &mut self.seen, &mut self.harmless, &GRAMMARS)
     }
 
     /// The URL without its userinfo, and without what is secret in its path, query and fragment. Of a URL

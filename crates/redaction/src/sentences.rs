@@ -73,8 +73,9 @@ impl Search<'_, '_> {
             if (is_end || next == self.text.len())
                 && let Some(start) = start.take()
             {
-                self.word(start..end, is_aside, &mut said);
-                self.say_before(start..end, &mut told);
+                let value = Value::of(self.text, start..end);
+                self.word(start..end, &value, is_aside, &mut said);
+                self.say_before(start..end, &value, &mut told);
             }
             let Some(c) = c else { break };
             let before = at;
@@ -94,12 +95,16 @@ impl Search<'_, '_> {
         }
     }
 
-    fn word(&mut self, range: Range<usize>, is_aside: bool, said: &mut VecDeque<Said>) {
-        let word = &self.text[range.clone()];
-        let bare = word.trim_end_matches(['.', ':', '!', '?', '…']);
-        let end = range.start + bare.len();
+    fn word(
+        &mut self,
+        range: Range<usize>,
+        value: &Value,
+        is_aside: bool,
+        said: &mut VecDeque<Said>,
+    ) {
+        let bare = &self.text[value.range.clone()];
         if !said.is_empty() && is_candidate(bare) {
-            self.judge_word(range.start..end, is_aside, said);
+            self.judge_word(value, is_aside, said);
         }
         let tail =
             &self.text[range.start + bare.trim_end_matches(['=', '>', '-', '→']).len()..range.end];
@@ -120,15 +125,14 @@ impl Search<'_, '_> {
     }
 
     /// `123456 is your code`, `use x as the password`: the value comes first.
-    fn say_before(&mut self, range: Range<usize>, told: &mut Option<Told>) {
-        let word = self.text[range.clone()].trim_end_matches(['.', '!', '?', ':']);
+    fn say_before(&mut self, range: Range<usize>, value: &Value, told: &mut Option<Told>) {
+        let word = &self.text[value.range.clone()];
         let is_one_of = |words: &[&str]| words.iter().any(|one| word.eq_ignore_ascii_case(one));
         let is_verb = is_one_of(&["is", "as", "ist", "est"]);
         let Some(before) = told.as_mut().filter(|before| before.words > 0 || is_verb) else {
-            let is_strong = word.len() >= 8 && Look::of(word) >= Look::Opaque;
-            let range = range.start..range.start + word.len();
-            *told =
-                (is_strong || is_number(word)).then_some(Told { range, words: 0, is_yours: false });
+            let range = value.range.clone();
+            let is_one = value.is_strong || is_number(word);
+            *told = is_one.then_some(Told { range, words: 0, is_yours: false });
             return;
         };
         before.words += 1;
@@ -146,9 +150,9 @@ impl Search<'_, '_> {
         }
     }
 
-    fn judge_word(&mut self, range: Range<usize>, is_aside: bool, said: &VecDeque<Said>) {
+    fn judge_word(&mut self, word: &Value, is_aside: bool, said: &VecDeque<Said>) {
+        let (range, is_strong) = (word.range.clone(), word.is_strong);
         let value = &self.text[range.clone()];
-        let is_strong = value.len() >= 8 && Look::of(value) >= Look::Opaque;
         if !is_strong && !is_mixed(value) && !is_number(value) {
             return;
         }
@@ -230,6 +234,21 @@ impl Search<'_, '_> {
     }
 }
 
+/// A word without the marks behind it, as a value.
+struct Value {
+    range: Range<usize>,
+    /// Whether it is long and unlike words.
+    is_strong: bool,
+}
+
+impl Value {
+    fn of(text: &str, range: Range<usize>) -> Self {
+        let bare = text[range.clone()].trim_end_matches(['.', ':', '!', '?', '…']);
+        let is_strong = bare.len() >= 8 && Look::of(bare) >= Look::Opaque;
+        Self { range: range.start..range.start + bare.len(), is_strong }
+    }
+}
+
 /// A value whose name may come behind it.
 struct Told {
     range: Range<usize>,
@@ -267,19 +286,6 @@ fn ends_word(c: char) -> bool {
 fn is_candidate(word: &str) -> bool {
     let is_pair = word.trim_end_matches('=').contains('=') || word.contains("://");
     !is_pair && word.len() >= 4 && (word.len() >= 8 || word.bytes().any(|c| c.is_ascii_digit()))
-}
-
-/// Whether some word may be a value: one with a digit, or one of no language.
-pub(crate) fn has_value(bytes: &[u8]) -> bool {
-    let words = bytes.split(|c| !c.is_ascii() || ends_word(char::from(*c)));
-    let mut words = words.filter(|word| word.len() >= 4);
-    words.any(|word| {
-        let has_digit = word.iter().any(u8::is_ascii_digit);
-        has_digit
-            || (word.len() >= 8
-                && str::from_utf8(word)
-                    .is_ok_and(|word| Look::of(word.trim_matches(ends_word)) >= Look::Opaque))
-    })
 }
 
 fn is_number(value: &str) -> bool {

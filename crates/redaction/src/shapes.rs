@@ -4,7 +4,6 @@
 //! prefixes, a JSON Web Token's `ey`, the lines around a private key), and so do we find them.
 
 use crate::ranges::Ranges;
-use crate::signs::{BLOCK, SHORTEST_KEY};
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -136,6 +135,13 @@ const STRIPE_LIKE: [&str; 4] = ["sk_", "sk-", "rk_", "rk-"];
 const CRYPT: [&str; 11] = [
     "$1$", "$apr1$", "$2a$", "$2b$", "$2y$", "$argon2", "$scrypt$", "$5$", "$6$", "$y$", "$pbkdf2",
 ];
+/// The shortest key of a known kind that begins with a letter, in bytes.
+pub(crate) const SHORTEST_KEY: usize = 12;
+/// How blocks of keys begin (RFC 7468, RFC 4880 section 6.2).
+pub(crate) const BLOCK: &str = "-----BEGIN ";
+/// The shortest of the keys that are told by a mark within them, and of those by their parts, in bytes.
+const SHORTEST_MARKED: usize = 23;
+const SHORTEST_OTHER: usize = 34;
 /// How much of a block's first line is looked at, in bytes.
 const MAX_LABEL: usize = 64;
 
@@ -174,7 +180,7 @@ pub(crate) fn find(text: &str, found: &mut Ranges) {
             at = word.end;
             continue;
         }
-        at = match known_at(text, &word) {
+        at = match known_at(text, &word, reach - at) {
             Some(end) => {
                 // Of a long one, only its beginning was looked at.
                 let is_cut = end - at >= MAX_WORD;
@@ -231,8 +237,9 @@ fn end_of_word(bytes: &[u8], start: usize) -> usize {
     start + run(&bytes[start..], is_word)
 }
 
-/// Where the secret ends whose first word this is, if it is one.
-fn known_at(text: &str, word: &Range<usize>) -> Option<usize> {
+/// Where the secret ends whose first word this is, if it is one. `reach` is how far what a key is made of
+/// goes on, in bytes.
+fn known_at(text: &str, word: &Range<usize>, reach: usize) -> Option<usize> {
     let rest = &text[word.start..];
     let bytes = rest.as_bytes();
     match bytes[0] {
@@ -254,7 +261,7 @@ fn known_at(text: &str, word: &Range<usize>) -> Option<usize> {
         }
         _ => {}
     }
-    if let Some(length) = other_kinds(text, word) {
+    if let Some(length) = other_kinds(text, word, reach) {
         return Some(word.start + length);
     }
     if STRIPE_LIKE.iter().any(|begin| rest.starts_with(begin)) {
@@ -271,13 +278,14 @@ fn known_at(text: &str, word: &Range<usize>) -> Option<usize> {
         let length = run(rest, fits);
         (length >= *least).then_some(word.start + prefix.len() + length)
     });
-    prefixed
-        .or_else(|| three_parts(text, word))
-        .or_else(|| marked(&text[word.clone()]).then_some(word.end))
+    if prefixed.is_some() || reach < SHORTEST_MARKED {
+        return prefixed;
+    }
+    three_parts(text, word).or_else(|| marked(&text[word.clone()]).then_some(word.end))
 }
 
 /// Kinds that are told by more than their beginning.
-fn other_kinds(text: &str, word: &Range<usize>) -> Option<usize> {
+fn other_kinds(text: &str, word: &Range<usize>, reach: usize) -> Option<usize> {
     let rest = &text[word.start..];
     let (bytes, length) = (rest.as_bytes(), word.len());
     let all = |fits: fn(&u8) -> bool| bytes[..length].iter().all(fits);
@@ -308,7 +316,13 @@ fn other_kinds(text: &str, word: &Range<usize>) -> Option<usize> {
         b'e' if rest.starts_with("eJ") => return signed_by_django(bytes),
         _ => {}
     }
-    if let Some(length) = signed_by_rails(bytes).or_else(|| social_security(bytes)) {
+    if let Some(length) = social_security(bytes) {
+        return Some(length);
+    }
+    if reach < SHORTEST_OTHER {
+        return None;
+    }
+    if let Some(length) = signed_by_rails(bytes) {
         return Some(length);
     }
     // Secrets of Azure's applications have this mark in them.
@@ -358,6 +372,9 @@ fn signed_by_rails(bytes: &[u8]) -> Option<usize> {
 
 /// Numbers of the social security of the United States: `123-45-6789`.
 fn social_security(bytes: &[u8]) -> Option<usize> {
+    if bytes.get(3) != Some(&b'-') {
+        return None;
+    }
     let length = run(bytes, |c| c.is_ascii_digit() || c == b'-');
     let groups = bytes[..length].split(|c| *c == b'-').map(<[u8]>::len);
     (length == 11 && groups.eq([3, 2, 4])).then_some(length)

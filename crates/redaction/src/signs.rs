@@ -1,5 +1,8 @@
 //! Signs: what there is in a text, found in one look, so that rules that can find nothing are not tried.
 
+use crate::look::Look;
+use crate::shapes::{BLOCK, SHORTEST_KEY};
+
 /// Some of the signs below.
 #[derive(Clone, Copy)]
 pub(crate) struct Signs(u32);
@@ -37,23 +40,21 @@ const ALNUM: u32 = 1 << 18;
 const IN_KEY: u32 = 1 << 19;
 /// What ends a word of a sentence.
 const ENDS: u32 = 1 << 20;
-/// The shortest key of a known kind, the shortest number with a meaning, and the shortest word without a
-/// digit that is a value, in bytes.
-pub(crate) const SHORTEST_KEY: usize = 12;
+/// The shortest number with a meaning, and the shortest word without a digit that is a value, in bytes.
 const SHORTEST_NUMBER: usize = 3;
 const SHORTEST_VALUE: usize = 8;
-/// How blocks of keys begin (RFC 7468, RFC 4880 section 6.2).
-pub(crate) const BLOCK: &str = "-----BEGIN ";
 
 impl Signs {
     /// What there is in a text.
     pub(crate) fn of(text: &str) -> Self {
         let bytes = text.as_bytes();
+        // Where the run of characters of keys began, and the word of a sentence.
         let (mut signs, mut at, mut key, mut word) = (0, 0, 0, 0);
+        let mut has_digit = false;
         while at < bytes.len() {
             // Most of a text are letters.
             let (start, mut inside) = (at, 0);
-            while let Some(c) = bytes.get(at) {
+            for c in &bytes[at..] {
                 let sign = SIGNS[usize::from(*c)];
                 if sign & ALNUM == 0 {
                     break;
@@ -62,33 +63,36 @@ impl Signs {
                 at += 1;
             }
             let length = at - start;
-            if length >= SHORTEST_NUMBER && inside & DIGIT != 0 {
-                inside |= KEY;
+            if inside & DIGIT != 0 {
+                has_digit = true;
+                inside |= if length >= SHORTEST_NUMBER { KEY } else { 0 };
             }
             if let Some(four) = bytes[start..at].first_chunk() {
                 inside |= sign_of_word(*four);
             }
-            (key, word) = (key + length, word + length);
             if let Some(c) = bytes.get(at) {
                 let sign = SIGNS[usize::from(*c)];
                 inside |= sign;
-                if sign & DASH != 0 && bytes[at..].starts_with(BLOCK.as_bytes()) {
+                if sign & IN_KEY == 0 {
+                    inside |= if at - key >= SHORTEST_KEY { KEY } else { 0 };
+                    key = at + 1;
+                } else if sign & DASH != 0 && bytes[at..].starts_with(BLOCK.as_bytes()) {
                     inside |= KEY;
                 }
-                let ends = word >= SHORTEST_VALUE && sign & ENDS != 0;
-                inside |= if ends { VALUE } else { 0 };
-                word = if sign & ENDS != 0 { 0 } else { word + 1 };
-                key = if sign & IN_KEY != 0 { key + 1 } else { 0 };
-                at += 1;
-            }
-            if key >= SHORTEST_KEY || length >= SHORTEST_KEY {
-                inside |= KEY;
+                if sign & ENDS != 0 {
+                    inside |= sign_of_value(&text[word..at], has_digit);
+                    (word, has_digit) = (at + 1, false);
+                    // Behind the first byte of another letter no text begins.
+                    while !text.is_char_boundary(word) {
+                        word += 1;
+                    }
+                }
+                at = word.max(at + 1);
             }
             signs |= inside;
         }
-        if word >= SHORTEST_VALUE || signs & DIGIT != 0 {
-            signs |= VALUE;
-        }
+        signs |= sign_of_value(&text[word.min(text.len())..], has_digit);
+        signs |= if at - key.min(at) >= SHORTEST_KEY { KEY } else { 0 };
         Self(signs)
     }
 
@@ -132,6 +136,18 @@ const fn sign_of(c: u8) -> u32 {
         0x80.. => FOREIGN | ENDS,
         _ => 0,
     }
+}
+
+/// Whether a word of a sentence may be a value: one with a digit, or one of no language.
+fn sign_of_value(word: &str, has_digit: bool) -> u32 {
+    let may_be = match has_digit {
+        true => word.len() >= 4,
+        false => {
+            word.len() >= SHORTEST_VALUE
+                && Look::of(word.trim_end_matches(['.', ':', '!', '?'])) >= Look::Opaque
+        }
+    };
+    if may_be { VALUE } else { 0 }
 }
 
 /// What the first four letters of a word say, in any case.

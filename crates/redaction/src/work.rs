@@ -1,6 +1,7 @@
 //! The work on one text: the names, what was seen, and how deep it is in texts within texts.
 
 use crate::HIDDEN;
+use crate::harmless::Harmless;
 use crate::kind::Kind;
 use crate::look::Look;
 use crate::names::{Names, Weight};
@@ -28,6 +29,7 @@ pub(crate) struct Grammars {
 pub(crate) struct Work<'a> {
     names: &'a mut Names,
     seen: &'a mut Seen,
+    harmless: &'a mut Harmless,
     grammars: &'static Grammars,
     depth: usize,
 }
@@ -36,9 +38,10 @@ impl<'a> Work<'a> {
     pub(crate) fn new(
         names: &'a mut Names,
         seen: &'a mut Seen,
+        harmless: &'a mut Harmless,
         grammars: &'static Grammars,
     ) -> Self {
-        Self { names, seen, grammars, depth: 0 }
+        Self { names, seen, harmless, grammars, depth: 0 }
     }
 
     /// What a name says of its value.
@@ -81,7 +84,17 @@ impl<'a> Work<'a> {
 
     /// Text of a kind.
     pub(crate) fn text<'t>(&mut self, text: &'t str, kind: Kind) -> Cow<'t, str> {
-        (self.grammars.text)(self, text, kind)
+        let mark = self.harmless.mark(text, kind);
+        if mark.is_some_and(|mark| self.harmless.knows(mark)) {
+            let mut found = Ranges::default();
+            self.find_seen(text, &mut found);
+            return found.put_out(text);
+        }
+        let shown = (self.grammars.text)(self, text, kind);
+        if let (Cow::Borrowed(_), Some(mark)) = (&shown, mark) {
+            self.harmless.note(mark);
+        }
+        shown
     }
 
     /// Goes one text deeper; `None` where it is deep enough.
@@ -91,7 +104,13 @@ impl<'a> Work<'a> {
         }
         let depth = self.depth + 1;
         let grammars = self.grammars;
-        Some(go(&mut Work { names: self.names, seen: self.seen, grammars, depth }))
+        Some(go(&mut Work {
+            names: self.names,
+            seen: self.seen,
+            harmless: self.harmless,
+            grammars,
+            depth,
+        }))
     }
 
     /// A body, also within another one.
