@@ -3,6 +3,7 @@
 //! The one idea: here a value has no sign before it, it has a place: behind a flag, in the column of its
 //! name, as the next argument, or a few words behind the word for it.
 
+use crate::classes::{DASH, QUOTE};
 use crate::kind::Kind;
 use crate::look::Look;
 use crate::names::Weight;
@@ -11,7 +12,7 @@ use crate::search::{
     Arguments, Quoted, Search, behind_comma, call_before, count, is_behind_string, is_in_name,
     is_quote, position, quoted_at, quoted_before,
 };
-use crate::signs::{DASH, MACHINE, QUOTE, SQL, Signs, VALUE};
+use crate::signs::{MACHINE, SQL, Signs, VALUE};
 use crate::work::Work;
 use std::ops::Range;
 

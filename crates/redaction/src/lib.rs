@@ -11,6 +11,7 @@
 
 mod address;
 mod body;
+mod classes;
 mod commands;
 mod console;
 mod form;

@@ -4,6 +4,7 @@
 //! not. What is long and of no language, or turns between letters and digits all the time, was made by a
 //! machine; whether that makes it a secret, its name says.
 
+use crate::classes::is_in_key;
 use crate::shapes;
 
 /// What a value looks like, from the least to the most telling.
@@ -81,7 +82,7 @@ fn joined_groups(value: &str) -> Option<String> {
 
 /// What a token is made of.
 fn is_part(c: u8) -> bool {
-    c.is_ascii_alphanumeric() || b"-_+/=.~:!*$%@#&^?,".contains(&c)
+    is_in_key(c) || b"!*$%@#&^?,".contains(&c)
 }
 
 /// Random texts change between capitals, small letters and digits all the time.

@@ -3,6 +3,7 @@
 //! The one idea: their makers gave them a beginning by which leaks are found (GitHub's and Stripe's
 //! prefixes, a JSON Web Token's `ey`, the lines around a private key), and so do we find them.
 
+use crate::classes::{is_alnum, is_in_key, is_word};
 use crate::ranges::Ranges;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -142,6 +143,7 @@ pub(crate) const BLOCK: &str = "-----BEGIN ";
 /// The shortest of the keys that are told by a mark within them, and of those by their parts, in bytes.
 const SHORTEST_MARKED: usize = 23;
 const SHORTEST_OTHER: usize = 34;
+const SHORTEST_SIGNED: usize = 50;
 /// How much of a block's first line is looked at, in bytes.
 const MAX_LABEL: usize = 64;
 
@@ -160,13 +162,13 @@ pub(crate) fn find(text: &str, found: &mut Ranges) {
             at = end;
             continue;
         }
-        if !c.is_ascii_alphanumeric() && c != b'$' {
+        if !is_alnum(c) && c != b'$' {
             at += 1;
             continue;
         }
         // Most words are too short for any of them; numbers of people and cards have groups.
         if at >= reach {
-            reach = at + bytes[at..].iter().take_while(|c| is_long_token(**c)).count();
+            reach = at + bytes[at..].iter().take_while(|c| is_in_key(**c)).count();
         }
         let is_begun = !matches!(c, b'$' | b'0'..=b'9');
         if is_begun && reach - at < SHORTEST_KEY {
@@ -184,19 +186,14 @@ pub(crate) fn find(text: &str, found: &mut Ranges) {
             Some(end) => {
                 // Of a long one, only its beginning was looked at.
                 let is_cut = end - at >= MAX_WORD;
-                let rest = bytes[end..].iter().take_while(|c| is_cut && is_long_token(**c)).count();
+                let rest = bytes[end..].iter().take_while(|c| is_cut && is_in_key(**c)).count();
                 found.add(at..end + rest);
                 end + rest
             }
             // The next one begins behind what is no letter and no digit.
-            None => at + run(&bytes[at..], |c| c.is_ascii_alphanumeric()).max(1),
+            None => at + run(&bytes[at..], is_alnum).max(1),
         };
     }
-}
-
-/// What the longest of them are made of.
-fn is_long_token(c: u8) -> bool {
-    is_token(c) || matches!(c, b'~' | b'/' | b':' | b'+' | b'=')
 }
 
 /// Whether a text is a secret of a known kind from its first to its last character.
@@ -227,10 +224,6 @@ fn end_of_block(text: &str, start: usize) -> Option<usize> {
         start + BLOCK.len() + at + 9 + close.map_or(0, |at| at + 5)
     });
     Some(end.unwrap_or(text.len()))
-}
-
-fn is_word(c: u8) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_')
 }
 
 fn end_of_word(bytes: &[u8], start: usize) -> usize {
@@ -264,7 +257,9 @@ fn known_at(text: &str, word: &Range<usize>, reach: usize) -> Option<usize> {
     if let Some(length) = other_kinds(text, word, reach) {
         return Some(word.start + length);
     }
-    if STRIPE_LIKE.iter().any(|begin| rest.starts_with(begin)) {
+    let is_stripe_like =
+        matches!(bytes[0], b's' | b'r') && STRIPE_LIKE.iter().any(|begin| rest.starts_with(begin));
+    if is_stripe_like {
         let length = word.len();
         let last = rest[..length].rsplit(['_', '-']).find(|part| part.len() >= 12);
         if last.is_some() || has_secret_part(&rest[..length]) {
@@ -272,16 +267,19 @@ fn known_at(text: &str, word: &Range<usize>, reach: usize) -> Option<usize> {
         }
     }
     let alike = BY_LETTER.get(usize::from(bytes[0])).map_or(&[][..], Vec::as_slice);
-    let prefixed = alike.iter().find_map(|(prefix, least, is_url)| {
+    let second = bytes.get(1);
+    let mut alike = alike.iter().filter(|(prefix, ..)| prefix.as_bytes().get(1) == second);
+    let prefixed = alike.find_map(|(prefix, least, is_url)| {
         let rest = rest.strip_prefix(prefix)?.as_bytes();
-        let fits = |c: u8| if *is_url { is_token(c) } else { c.is_ascii_alphanumeric() };
+        let fits = |c: u8| if *is_url { is_token(c) } else { is_alnum(c) };
         let length = run(rest, fits);
         (length >= *least).then_some(word.start + prefix.len() + length)
     });
     if prefixed.is_some() || reach < SHORTEST_MARKED {
         return prefixed;
     }
-    three_parts(text, word).or_else(|| marked(&text[word.clone()]).then_some(word.end))
+    let signed = if reach >= SHORTEST_SIGNED { three_parts(text, word) } else { None };
+    signed.or_else(|| marked(&text[word.clone()]).then_some(word.end))
 }
 
 /// Kinds that are told by more than their beginning.
@@ -322,7 +320,9 @@ fn other_kinds(text: &str, word: &Range<usize>, reach: usize) -> Option<usize> {
     if reach < SHORTEST_OTHER {
         return None;
     }
-    if let Some(length) = signed_by_rails(bytes) {
+    if reach >= SHORTEST_SIGNED
+        && let Some(length) = signed_by_rails(bytes)
+    {
         return Some(length);
     }
     // Secrets of Azure's applications have this mark in them.
@@ -332,7 +332,7 @@ fn other_kinds(text: &str, word: &Range<usize>, reach: usize) -> Option<usize> {
             return Some(token);
         }
     }
-    two_parts(bytes)
+    if reach >= SHORTEST_SIGNED { two_parts(bytes) } else { None }
 }
 
 fn turns_much(word: &[u8]) -> bool {
@@ -341,7 +341,7 @@ fn turns_much(word: &[u8]) -> bool {
 }
 
 fn crypt_tail(bytes: &[u8]) -> Option<usize> {
-    let length = run(bytes, |c| c.is_ascii_alphanumeric() || b"$./+=:_-".contains(&c));
+    let length = run(bytes, |c| is_alnum(c) || b"$./+=:_-".contains(&c));
     (length >= 40 && bytes[..length].contains(&b'$')).then_some(length)
 }
 
@@ -354,7 +354,7 @@ fn signed_by_django(bytes: &[u8]) -> Option<usize> {
 
 /// `…--…`: what Rails signs, with a digest at its end, or seals in three parts.
 fn signed_by_rails(bytes: &[u8]) -> Option<usize> {
-    let length = run(bytes, |c| c.is_ascii_alphanumeric() || b"+/=-_".contains(&c));
+    let length = run(bytes, |c| is_alnum(c) || b"+/=-_".contains(&c));
     if length < 50 {
         return None;
     }
@@ -382,7 +382,7 @@ fn social_security(bytes: &[u8]) -> Option<usize> {
 
 /// `pat….…`: a name and a long secret of hexadecimal digits.
 fn two_parts(bytes: &[u8]) -> Option<usize> {
-    let first = run(bytes, |c| c.is_ascii_alphanumeric());
+    let first = run(bytes, is_alnum);
     let rest = bytes.get(first + 1..)?;
     let second = run(rest, |c| c.is_ascii_hexdigit());
     let is_it = (10..=40).contains(&first) && bytes[first] == b'.' && second >= 60;
@@ -394,13 +394,16 @@ fn two_parts(bytes: &[u8]) -> Option<usize> {
 fn card_number(bytes: &[u8]) -> Option<usize> {
     let length =
         run(&bytes[..bytes.len().min(19)], |c| c.is_ascii_digit() || c == b' ' || c == b'-');
+    if length < 15 {
+        return None;
+    }
     let text = &bytes[..length];
     let has_groups = text.iter().any(|c| !c.is_ascii_digit());
     let fits =
         !has_groups || (length == 19 && [4, 9, 14].iter().all(|at| !text[*at].is_ascii_digit()));
     let digits: Vec<u32> =
         text.iter().filter(|c| c.is_ascii_digit()).map(|c| u32::from(c - b'0')).collect();
-    let is_end = bytes.get(length).is_none_or(|c| !c.is_ascii_alphanumeric() && *c != b'.');
+    let is_end = bytes.get(length).is_none_or(|c| !is_alnum(*c) && *c != b'.');
     let first_two = digits.first()? * 10 + digits.get(1)?;
     let is_range = match digits.len() {
         15 => matches!(first_two, 34 | 37),
@@ -424,7 +427,7 @@ fn has_secret_part(word: &str) -> bool {
 }
 
 fn is_token(c: u8) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.')
+    is_word(c) || c == b'.'
 }
 
 /// How many bytes fit, of those that are looked at.
@@ -462,7 +465,7 @@ fn bot_token(bytes: &[u8]) -> Option<usize> {
 }
 
 fn crypt(rest: &str) -> Option<usize> {
-    let fits = |c: u8| c.is_ascii_alphanumeric() || b"$./+=,-_".contains(&c);
+    let fits = |c: u8| is_alnum(c) || b"$./+=,-_".contains(&c);
     let length = run(rest.as_bytes(), fits);
     (length >= 20 && CRYPT.iter().any(|begin| rest.starts_with(begin))).then_some(length)
 }
@@ -487,6 +490,9 @@ fn three_parts(text: &str, word: &Range<usize>) -> Option<usize> {
 
 /// `acme_live_…`: small letters, a mark, and a long mixed text.
 fn marked(word: &str) -> bool {
+    if word.len() < SHORTEST_MARKED {
+        return false;
+    }
     let Some((before, last)) = word.rsplit_once('_') else { return false };
     let has = |fits: fn(&u8) -> bool| last.bytes().any(|c| fits(&c));
     let is_mixed =

@@ -1,5 +1,6 @@
 //! Signs: what there is in a text, found in one look, so that rules that can find nothing are not tried.
 
+use crate::classes::{ALNUM, DASH, DIGIT, DOLLAR, ENDS, IN_KEY, class_of};
 use crate::look::Look;
 use crate::shapes::{BLOCK, SHORTEST_KEY};
 
@@ -7,39 +8,19 @@ use crate::shapes::{BLOCK, SHORTEST_KEY};
 #[derive(Clone, Copy)]
 pub(crate) struct Signs(u32);
 
-pub(crate) const SPACE: u32 = 1;
-/// What parts a name and its value.
-pub(crate) const SEPARATOR: u32 = 1 << 1;
-pub(crate) const ENCODED: u32 = 1 << 2;
-pub(crate) const SLASH: u32 = 1 << 3;
-pub(crate) const QUOTE: u32 = 1 << 4;
-pub(crate) const TAG: u32 = 1 << 5;
-/// What is not ASCII.
-pub(crate) const FOREIGN: u32 = 1 << 6;
-pub(crate) const COLON: u32 = 1 << 7;
-pub(crate) const OPEN: u32 = 1 << 8;
-pub(crate) const AT: u32 = 1 << 9;
-pub(crate) const DASH: u32 = 1 << 10;
-pub(crate) const DIGIT: u32 = 1 << 11;
 /// The beginning of a word behind which credentials stand.
-pub(crate) const SCHEME: u32 = 1 << 12;
+pub(crate) const SCHEME: u32 = 1 << 20;
 /// The beginning of a word for which SQL is looked through.
-pub(crate) const SQL: u32 = 1 << 13;
+pub(crate) const SQL: u32 = 1 << 21;
 /// The beginning of `machine`, as in `.netrc`.
-pub(crate) const MACHINE: u32 = 1 << 14;
+pub(crate) const MACHINE: u32 = 1 << 22;
 /// The beginning of `data:`.
-pub(crate) const DATA: u32 = 1 << 15;
+pub(crate) const DATA: u32 = 1 << 23;
 /// What a key or token of a known kind needs: many characters without a blank, a number of several digits, a
 /// dollar sign, or the first line of a block.
-pub(crate) const KEY: u32 = 1 << 16;
+pub(crate) const KEY: u32 = 1 << 24;
 /// A word that is long or has a digit, as values have.
-pub(crate) const VALUE: u32 = 1 << 17;
-/// Letters and digits.
-const ALNUM: u32 = 1 << 18;
-/// What parts of a key may stand between.
-const IN_KEY: u32 = 1 << 19;
-/// What ends a word of a sentence.
-const ENDS: u32 = 1 << 20;
+pub(crate) const VALUE: u32 = 1 << 25;
 /// The shortest number with a meaning, and the shortest word without a digit that is a value, in bytes.
 const SHORTEST_NUMBER: usize = 3;
 const SHORTEST_VALUE: usize = 8;
@@ -55,7 +36,7 @@ impl Signs {
             // Most of a text are letters.
             let (start, mut inside) = (at, 0);
             for c in &bytes[at..] {
-                let sign = SIGNS[usize::from(*c)];
+                let sign = class_of(*c);
                 if sign & ALNUM == 0 {
                     break;
                 }
@@ -71,8 +52,8 @@ impl Signs {
                 inside |= sign_of_word(*four);
             }
             if let Some(c) = bytes.get(at) {
-                let sign = SIGNS[usize::from(*c)];
-                inside |= sign;
+                let sign = class_of(*c);
+                inside |= sign | if sign & DOLLAR != 0 { KEY } else { 0 };
                 if sign & IN_KEY == 0 {
                     inside |= if at - key >= SHORTEST_KEY { KEY } else { 0 };
                     key = at + 1;
@@ -99,42 +80,6 @@ impl Signs {
     /// Whether one of these is there.
     pub(crate) fn has(self, any: u32) -> bool {
         self.0 & any != 0
-    }
-}
-
-static SIGNS: [u32; 256] = {
-    let (mut signs, mut c) = ([0; 256], 0_u8);
-    loop {
-        signs[c as usize] = sign_of(c);
-        if c == u8::MAX {
-            break signs;
-        }
-        c += 1;
-    }
-};
-
-const fn sign_of(c: u8) -> u32 {
-    match c {
-        b' ' | b'\n' | b'\r' | b'\t' | 0x0b | 0x0c => SPACE | ENDS,
-        b':' => SEPARATOR | COLON | IN_KEY,
-        b'(' => SEPARATOR | OPEN | ENDS,
-        b'@' => SEPARATOR | AT,
-        b'=' => SEPARATOR | IN_KEY,
-        b'|' => SEPARATOR | ENDS,
-        b'?' => SEPARATOR,
-        b'%' => ENCODED,
-        b'+' => ENCODED | IN_KEY,
-        b'/' => SLASH | IN_KEY,
-        b'-' => DASH | IN_KEY,
-        b'_' | b'.' | b'~' => IN_KEY,
-        b'$' => KEY,
-        b'0'..=b'9' => DIGIT | ALNUM,
-        b'a'..=b'z' | b'A'..=b'Z' => ALNUM,
-        b'"' | b'\'' | b'`' => QUOTE | ENDS,
-        b'<' => TAG | ENDS,
-        b')' | b'[' | b']' | b'{' | b'}' | b'>' | b',' | b';' | 0 => ENDS,
-        0x80.. => FOREIGN | ENDS,
-        _ => 0,
     }
 }
 

@@ -3,26 +3,28 @@
 use crate::names::Weight;
 use crate::search::{Search, count, quoted_at};
 
+/// Words of SQL and PowerShell with a password in quotes behind them.
+const BEFORE_PASSWORDS: [&str; 5] =
+    ["password", "passphrase", "identified by", "securestring", "crypt("];
+
 impl Search<'_, '_> {
     /// `PASSWORD 'x'`, `PASSWORD = N'x'`, `IDENTIFIED … BY 'x'`, `crypt('x', …)`, `SecureString "x"`.
     pub(crate) fn passwords_in_sql(&mut self) {
-        for word in ["password", "passphrase", "identified by", "securestring", "crypt("] {
-            let mut from = 0;
-            while let Some(at) = find_folded(self.bytes, word, from) {
-                from = at + word.len();
-                let mut start = from + count(self.bytes, from, |c| c.is_ascii_whitespace());
-                if word == "password" && matches!(self.bytes.get(start), Some(b'=' | b'(')) {
-                    start += 1;
-                    start += count(self.bytes, start, |c| c == b' ');
-                } else if start == from && !word.ends_with('(') {
-                    continue;
-                }
-                start += count(self.bytes, start, |c| matches!(c, b'N' | b'E')).min(1);
-                let Some(value) = quoted_at(self.text, start) else { continue };
-                let inner = &self.text[value.range.clone()];
-                if !inner.contains(char::is_whitespace) && self.work.weigh(inner) < Weight::Secret {
-                    self.judge(Weight::Secret, value.range);
-                }
+        let mut from = 0;
+        while let Some((at, word)) = find_folded(self.bytes, &BEFORE_PASSWORDS, from) {
+            from = at + word.len();
+            let mut start = from + count(self.bytes, from, |c| c.is_ascii_whitespace());
+            if word == "password" && matches!(self.bytes.get(start), Some(b'=' | b'(')) {
+                start += 1;
+                start += count(self.bytes, start, |c| c == b' ');
+            } else if start == from && !word.ends_with('(') {
+                continue;
+            }
+            start += count(self.bytes, start, |c| matches!(c, b'N' | b'E')).min(1);
+            let Some(value) = quoted_at(self.text, start) else { continue };
+            let inner = &self.text[value.range.clone()];
+            if !inner.contains(char::is_whitespace) && self.work.weigh(inner) < Weight::Secret {
+                self.judge(Weight::Secret, value.range);
             }
         }
     }
@@ -30,8 +32,8 @@ impl Search<'_, '_> {
     /// `IDENTIFIED BY x`.
     pub(crate) fn unquoted_in_sql(&mut self) {
         let mut from = 0;
-        while let Some(at) = find_folded(self.bytes, "identified by ", from) {
-            from = at + 14;
+        while let Some((at, word)) = find_folded(self.bytes, &["identified by "], from) {
+            from = at + word.len();
             let length =
                 count(self.bytes, from, |c| c.is_ascii_graphic() && !b"\"'`;,".contains(&c));
             self.judge(Weight::Secret, from..from + length);
@@ -40,22 +42,20 @@ impl Search<'_, '_> {
 
     /// `INSERT INTO t (a, password) VALUES ('…', 'x')`, `COPY t (a, password) FROM stdin`.
     pub(crate) fn rows_of_sql(&mut self) {
-        for word in ["insert into ", "copy "] {
-            let mut from = 0;
-            while let Some(at) = find_folded(self.bytes, word, from) {
-                from = at + word.len();
-                let Some((columns, end)) = self.columns(from) else { continue };
-                let start = end + count(self.bytes, end, |c| c.is_ascii_whitespace());
-                let rest = &self.bytes[start..];
-                let begins = |word: &str| {
-                    rest.get(..word.len())
-                        .is_some_and(|begin| begin.eq_ignore_ascii_case(word.as_bytes()))
-                };
-                if begins("values") {
-                    from = self.values(start + 6, &columns);
-                } else if begins("from stdin") {
-                    from = self.copied(start, &columns);
-                }
+        let mut from = 0;
+        while let Some((at, word)) = find_folded(self.bytes, &["insert into ", "copy "], from) {
+            from = at + word.len();
+            let Some((columns, end)) = self.columns(from) else { continue };
+            let start = end + count(self.bytes, end, |c| c.is_ascii_whitespace());
+            let rest = &self.bytes[start..];
+            let begins = |word: &str| {
+                rest.get(..word.len())
+                    .is_some_and(|begin| begin.eq_ignore_ascii_case(word.as_bytes()))
+            };
+            if begins("values") {
+                from = self.values(start + 6, &columns);
+            } else if begins("from stdin") {
+                from = self.copied(start, &columns);
             }
         }
     }
@@ -132,10 +132,15 @@ fn end_of_sql(bytes: &[u8], open: usize) -> usize {
     bytes.len()
 }
 
-/// The next place of small letters in a text of any case.
-fn find_folded(bytes: &[u8], word: &str, from: usize) -> Option<usize> {
-    let (word, first) = (word.as_bytes(), word.as_bytes()[0]);
-    let fits =
-        |window: &[u8]| window[0].eq_ignore_ascii_case(&first) && window.eq_ignore_ascii_case(word);
-    bytes.get(from..)?.windows(word.len()).position(fits).map(|at| from + at)
+/// The next place of one of some words of small letters, in a text of any case.
+fn find_folded<'w>(bytes: &[u8], words: &[&'w str], from: usize) -> Option<(usize, &'w str)> {
+    let begins = |at: usize, word: &str| {
+        let begin = bytes.get(at..at + word.len());
+        begin.is_some_and(|begin| begin.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    (from..bytes.len()).find_map(|at| {
+        let first = bytes[at] | 0x20;
+        let mut alike = words.iter().filter(|word| word.as_bytes()[0] == first);
+        alike.find(|word| begins(at, word)).map(|word| (at, *word))
+    })
 }

@@ -5,14 +5,12 @@
 //! segments of a path behind a telling one, and the value of a pair that is named beside it:
 //! `name="password" value="…"`. A value is in quotes, or ends with its word, or with its line.
 
+use crate::classes::{AT, COLON, ENCODED, FOREIGN, OPEN, QUOTE, SEPARATOR, SLASH, SPACE, TAG};
 use crate::kind::Kind;
 use crate::look::Look;
 use crate::names::{Weight, is_named_beside, names_another};
 use crate::ranges::Ranges;
-use crate::signs::{
-    AT, COLON, DATA, ENCODED, FOREIGN, KEY, OPEN, QUOTE, SCHEME, SEPARATOR, SLASH, SPACE, Signs,
-    TAG,
-};
+use crate::signs::{DATA, KEY, SCHEME, Signs};
 use crate::work::Work;
 use crate::{address, commands, markup, shapes};
 use std::borrow::Cow;
