@@ -104,7 +104,7 @@ const TELLING: [&str; 45] = [
     "x",
 ];
 /// Segments behind which several are judged: `/services/T0/B0/…`.
-const HOOKS: [&str; 6] = ["services", "workflows", "hooks", "webhook", "webhooks", "actions"];
+const HOOKS: [&str; 6] = ["actions", "hooks", "services", "webhook", "webhooks", "workflows"];
 
 /// Notes segments of paths, wherever they stand in a text, that are secrets by what is before them.
 /// `/token/new` is none.
@@ -146,8 +146,6 @@ fn reach_of(work: &mut Work<'_>, segment: &str) -> usize {
     if segment.is_empty() || segment.len() > MAX_SEGMENT || segment.contains('.') {
         return 0;
     }
-    let is_one_of =
-        |words: &[&str], word: &str| words.iter().any(|one| word.eq_ignore_ascii_case(one));
     if is_one_of(&HOOKS, segment) {
         return REACH;
     }
@@ -163,6 +161,12 @@ fn reach_of(work: &mut Work<'_>, segment: &str) -> usize {
         _ if is_telling => 2,
         _ => 0,
     }
+}
+
+/// Whether a word in any case is one of some in order.
+fn is_one_of(words: &[&str], word: &str) -> bool {
+    let folded = || word.bytes().map(|c| c.to_ascii_lowercase());
+    words.binary_search_by(|one| one.bytes().cmp(folded())).is_ok()
 }
 
 /// What is secret within a segment: `private-…`, `s--…--` (Cloudinary), `(S(…))` (ASP.NET).

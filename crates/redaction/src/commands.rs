@@ -12,7 +12,7 @@ use crate::search::{
     Arguments, Quoted, Search, behind_comma, call_before, count, is_behind_string, is_in_name,
     is_quote, position, quoted_at, quoted_before,
 };
-use crate::signs::{MACHINE, SQL, Signs, VALUE};
+use crate::signs::{IDENTIFIED, MACHINE, PASSWORD, ROWS, Signs, VALUE};
 use crate::work::Work;
 use std::ops::Range;
 
@@ -26,14 +26,16 @@ pub(crate) fn find(work: &mut Work<'_>, text: &str, kind: Kind, signs: Signs, fo
     if signs.has(QUOTE) {
         search.pairs();
     }
-    if signs.has(SQL) {
+    if signs.has(PASSWORD | IDENTIFIED) && signs.has(QUOTE) {
         search.passwords_in_sql();
+    }
+    if signs.has(ROWS) {
         search.rows_of_sql();
     }
     if kind == Kind::Code {
         return;
     }
-    if signs.has(SQL) {
+    if signs.has(IDENTIFIED) {
         search.unquoted_in_sql();
     }
     search.protocols();

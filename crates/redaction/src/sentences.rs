@@ -3,6 +3,7 @@
 //! The one idea: values are found first, by their look, for most words are none; then the words before one
 //! are asked whether they name it.
 
+use crate::classes::is_alnum;
 use crate::look::Look;
 use crate::names::Weight;
 use crate::search::{Search, count, end_of_tag};
@@ -56,9 +57,9 @@ impl Search<'_, '_> {
         let (mut start, mut at, mut is_aside, mut told) = (None, 0, false, None);
         while at < self.bytes.len() {
             // Most of a text are letters of words.
-            if self.bytes[at].is_ascii_alphanumeric() {
+            if is_alnum(self.bytes[at]) {
                 start.get_or_insert(at);
-                at += count(self.bytes, at, |c| c.is_ascii_alphanumeric());
+                at += count(self.bytes, at, is_alnum);
                 if at < self.bytes.len() {
                     continue;
                 }
@@ -106,9 +107,13 @@ impl Search<'_, '_> {
         if !said.is_empty() && is_candidate(bare) {
             self.judge_word(value, is_aside, said);
         }
-        let tail =
-            &self.text[range.start + bare.trim_end_matches(['=', '>', '-', '→']).len()..range.end];
+        let length = match bare.as_bytes().last() {
+            Some(last) if is_alnum(*last) => bare.len(),
+            _ => bare.trim_end_matches(['=', '>', '-', '→']).len(),
+        };
+        let tail = &self.text[range.start + length..range.end];
         let behind = match tail {
+            "" => Mark::Nothing,
             _ if tail.contains([':', '=', '>', '→']) => Mark::Colon,
             _ if tail.contains(['.', '?', '…']) => Mark::End,
             _ => Mark::Nothing,
@@ -128,8 +133,8 @@ impl Search<'_, '_> {
     fn say_before(&mut self, range: Range<usize>, value: &Value, told: &mut Option<Told>) {
         let word = &self.text[value.range.clone()];
         let is_one_of = |words: &[&str]| words.iter().any(|one| word.eq_ignore_ascii_case(one));
-        let is_verb = is_one_of(&["is", "as", "ist", "est"]);
-        let Some(before) = told.as_mut().filter(|before| before.words > 0 || is_verb) else {
+        let is_verb = || is_one_of(&["is", "as", "ist", "est"]);
+        let Some(before) = told.as_mut().filter(|before| before.words > 0 || is_verb()) else {
             let range = value.range.clone();
             let is_one = value.is_strong || is_number(word);
             *told = is_one.then_some(Told { range, words: 0, is_yours: false });
@@ -243,7 +248,12 @@ struct Value {
 
 impl Value {
     fn of(text: &str, range: Range<usize>) -> Self {
-        let bare = text[range.clone()].trim_end_matches(['.', ':', '!', '?', '…']);
+        // Most words end with a letter.
+        let word = &text[range.clone()];
+        let bare = match word.as_bytes().last() {
+            Some(last) if is_alnum(*last) => word,
+            _ => word.trim_end_matches(['.', ':', '!', '?', '…']),
+        };
         let is_strong = bare.len() >= 8 && Look::of(bare) >= Look::Opaque;
         Self { range: range.start..range.start + bare.len(), is_strong }
     }

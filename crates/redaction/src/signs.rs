@@ -10,8 +10,12 @@ pub(crate) struct Signs(u32);
 
 /// The beginning of a word behind which credentials stand.
 pub(crate) const SCHEME: u32 = 1 << 20;
-/// The beginning of a word for which SQL is looked through.
-pub(crate) const SQL: u32 = 1 << 21;
+/// The beginning of a word of SQL behind which a password stands.
+pub(crate) const PASSWORD: u32 = 1 << 21;
+/// The beginning of `identified by`.
+pub(crate) const IDENTIFIED: u32 = 1 << 26;
+/// The beginning of a command of SQL that brings rows.
+pub(crate) const ROWS: u32 = 1 << 27;
 /// The beginning of `machine`, as in `.netrc`.
 pub(crate) const MACHINE: u32 = 1 << 22;
 /// The beginning of `data:`.
@@ -97,13 +101,28 @@ fn sign_of_value(word: &str, has_digit: bool) -> u32 {
 
 /// What the first four letters of a word say, in any case.
 fn sign_of_word(four: [u8; 4]) -> u32 {
-    let small = (u32::from_le_bytes(four) | 0x2020_2020).to_le_bytes();
-    match &small {
-        b"bear" | b"basi" | b"dpop" | b"nego" => SCHEME,
-        // `password`, `passphrase`, `identified by`, `insert into`, `securestring`, `crypt(`, `copy`.
-        b"pass" | b"iden" | b"inse" | b"secu" | b"cryp" | b"copy" => SQL,
-        b"mach" => MACHINE,
-        b"data" => DATA,
+    const fn word(four: [u8; 4]) -> u32 {
+        u32::from_le_bytes(four)
+    }
+    const BEARER: u32 = word(*b"bear");
+    const BASIC: u32 = word(*b"basi");
+    const DPOP: u32 = word(*b"dpop");
+    const NEGOTIATE: u32 = word(*b"nego");
+    const PASS: u32 = word(*b"pass");
+    const SECURE_STRING: u32 = word(*b"secu");
+    const CRYPT: u32 = word(*b"cryp");
+    const IDENTIFIED_BY: u32 = word(*b"iden");
+    const INSERT_INTO: u32 = word(*b"inse");
+    const COPY: u32 = word(*b"copy");
+    const MACHINE_OF: u32 = word(*b"mach");
+    const DATA_OF: u32 = word(*b"data");
+    match word(four) | 0x2020_2020 {
+        BEARER | BASIC | DPOP | NEGOTIATE => SCHEME,
+        PASS | SECURE_STRING | CRYPT => PASSWORD,
+        IDENTIFIED_BY => IDENTIFIED,
+        INSERT_INTO | COPY => ROWS,
+        MACHINE_OF => MACHINE,
+        DATA_OF => DATA,
         _ => 0,
     }
 }

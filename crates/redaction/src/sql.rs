@@ -138,7 +138,13 @@ fn find_folded<'w>(bytes: &[u8], words: &[&'w str], from: usize) -> Option<(usiz
         let begin = bytes.get(at..at + word.len());
         begin.is_some_and(|begin| begin.eq_ignore_ascii_case(word.as_bytes()))
     };
+    // Most letters begin none of them.
+    let letter = |c: u8| 1_u32 << ((c | 0x20).wrapping_sub(b'a') & 31);
+    let firsts = words.iter().fold(0, |all, word| all | letter(word.as_bytes()[0]));
     (from..bytes.len()).find_map(|at| {
+        if letter(bytes[at]) & firsts == 0 {
+            return None;
+        }
         let first = bytes[at] | 0x20;
         let mut alike = words.iter().filter(|word| word.as_bytes()[0] == first);
         alike.find(|word| begins(at, word)).map(|word| (at, *word))

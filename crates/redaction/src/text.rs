@@ -5,7 +5,9 @@
 //! segments of a path behind a telling one, and the value of a pair that is named beside it:
 //! `name="password" value="…"`. A value is in quotes, or ends with its word, or with its line.
 
-use crate::classes::{AT, COLON, ENCODED, FOREIGN, OPEN, QUOTE, SEPARATOR, SLASH, SPACE, TAG};
+use crate::classes::{
+    AT, COLON, ENCODED, FOREIGN, OPEN, QUOTE, SEPARATOR, SLASH, SPACE, TAG, is_alnum,
+};
 use crate::kind::Kind;
 use crate::look::Look;
 use crate::names::{Weight, is_named_beside, names_another};
@@ -420,7 +422,7 @@ fn end_of_encoded_word(bytes: &[u8], start: usize) -> usize {
 
 /// Also letters of other scripts, byte by byte.
 fn is_part_of_name(c: u8) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, b'_' | b'-' | b'.' | b'$' | b'@') || c >= 0x80
+    is_alnum(c) || matches!(c, b'_' | b'-') || matches!(c, b'.' | b'$' | b'@') || c >= 0x80
 }
 
 fn is_end_of_word(c: u8) -> bool {
