@@ -3,7 +3,7 @@
 
 use crate::federation::DriverView;
 use crate::sync::{HandedView, SharedView};
-use baton_session::redact::{ShownAddress, shown_title};
+use baton_redaction::{ShownAddress, shown_title};
 use baton_session::{
     CertificateView, Confinement, Diff, Environment, Forecast, Lifecycle, Owner, Permission,
     Receipt, SandboxId, SessionId, SessionName, SnapshotId,

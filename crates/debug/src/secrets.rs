@@ -111,9 +111,23 @@ impl Cleaner<'_> {
 
     fn message(&mut self, event: &mut SocketEvent) {
         let message = &mut event.message;
-        let mut payload = Some(mem::take(&mut message.payload));
-        self.body(&mut payload, &mut message.payload_truncated, &mut message.binary, None);
-        message.payload = payload.unwrap_or_default();
+        let payload = mem::take(&mut message.payload);
+        if message.binary {
+            let mut payload = Some(payload);
+            self.body(&mut payload, &mut message.payload_truncated, &mut message.binary, None);
+            message.payload = payload.unwrap_or_default();
+            return;
+        }
+        let most = self.limits.body_bytes;
+        let payload = cut(payload, most, &mut message.payload_truncated);
+        message.payload = match &mut self.redactor {
+            None => payload,
+            Some(redactor) => {
+                let connection = format!("{} {:?}", event.request_id, message.direction);
+                let redacted = redactor.socket(&connection, &payload);
+                cut(redacted, most, &mut message.payload_truncated)
+            }
+        };
     }
 
     /// What was given to the console, if it is not too much, and the line that it made.

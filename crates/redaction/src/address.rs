@@ -29,6 +29,33 @@ pub(crate) fn redact(work: &mut Work<'_>, url: &str) -> String {
     redacted
 }
 
+/// The URL as anybody may see it: without any value of its query, and without its fragment.
+pub(crate) fn shown(work: &mut Work<'_>, url: &str) -> String {
+    let (before, fragment) = cut(url, '#');
+    let (path, query) = cut(before, '?');
+    let mut shown = redact_path(work, &without_user(path)).into_owned();
+    if let Some(query) = query {
+        shown.push('?');
+        shown.push_str(&without_values(query));
+    }
+    if let Some(fragment) = fragment {
+        shown.push('#');
+        shown.push_str(if fragment.is_empty() { "" } else { HIDDEN });
+    }
+    shown
+}
+
+/// A part without `=` may be a token by itself.
+fn without_values(query: &str) -> String {
+    let pair = |pair: &str| match pair.split_once('=') {
+        Some((_, "")) => pair.to_owned(),
+        Some((name, _)) => format!("{name}={HIDDEN}"),
+        None if pair.is_empty() => String::new(),
+        None => HIDDEN.to_owned(),
+    };
+    query.split('&').map(pair).collect::<Vec<_>>().join("&")
+}
+
 fn cut(text: &str, at: char) -> (&str, Option<&str>) {
     text.split_once(at).map_or((text, None), |(before, after)| (before, Some(after)))
 }

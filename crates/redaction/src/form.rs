@@ -25,18 +25,20 @@ fn pair<'t>(work: &mut Work<'_>, pair: &'t str) -> Cow<'t, str> {
         return alone(work, pair);
     };
     if value.is_empty() || value == HIDDEN {
-        return pair.into();
+        return work.text(pair, Kind::Name);
     }
     let plain = decoded(value);
     let weight = work.weigh_in_address(&decoded(name));
     let hides = work.hides(weight, &plain) || (weight == Weight::Plain && is_random(&plain));
+    // A name may be a secret that was seen before.
+    let shown_name = work.text(name, Kind::Name);
     if hides {
-        return format!("{name}={HIDDEN}").into();
+        return format!("{shown_name}={HIDDEN}").into();
     }
     // `credentials[name]=password&credentials[value]=x` is what the name beside it says.
     match shown(work, value, &plain) {
-        Cow::Borrowed(_) => pair.into(),
-        Cow::Owned(value) => format!("{name}={value}").into(),
+        Cow::Borrowed(_) if matches!(shown_name, Cow::Borrowed(_)) => pair.into(),
+        value => format!("{shown_name}={value}").into(),
     }
 }
 

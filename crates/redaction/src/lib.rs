@@ -24,12 +24,14 @@ pub mod look;
 mod markup;
 mod multipart;
 pub mod names;
+mod pieces;
 mod protocols;
 mod ranges;
 mod search;
 mod seen;
 mod sentences;
 mod shapes;
+mod shown;
 mod signs;
 mod sql;
 mod stream;
@@ -41,10 +43,12 @@ mod work;
 
 pub use look::Look;
 pub use names::{Names, Weight};
+pub use shown::{ShownAddress, shown_title};
 
 use grammars::GRAMMARS;
 use harmless::Harmless;
 use kind::Kind;
+use pieces::Pieces;
 use seen::Seen;
 use work::Work;
 
@@ -57,15 +61,16 @@ pub struct Redactor {
     names: Names,
     seen: Seen,
     harmless: Harmless,
+    pieces: Pieces,
 }
 
 impl Redactor {
     /// One that has seen nothing. The key makes what it remembers useless to others: 16 random bytes.
     pub fn new(names: Names, key: [u8; 16]) -> Self {
-        Self { names, seen: Seen::new(key), harmless: Harmless::new(key) }
+        Self { names, seen: Seen::new(key), harmless: Harmless::new(key), pieces: Pieces::new(key) }
     }
 
-    fn work(&mut self) -> Work<'_> {
+    pub(crate) fn work(&mut self) -> Work<'_> {
         Work::new(&mut self.names, &mut self.seen, &mut self.harmless, &GRAMMARS)
     }
 
@@ -96,9 +101,12 @@ impl Redactor {
         self.work().text(text, Kind::Prose).into_owned()
     }
 
-    /// What goes over a WebSocket.
-    pub fn socket(&mut self, payload: &str) -> String {
-        self.work().body(payload, None)
+    /// What goes over a WebSocket. `connection` is one direction of one of them: a secret may go on from one
+    /// message to the next.
+    pub fn socket(&mut self, connection: &str, payload: &str) -> String {
+        let Self { names, seen, harmless, pieces } = self;
+        let mut work = Work::new(names, seen, harmless, &GRAMMARS);
+        pieces.redact(&mut work, connection, payload)
     }
 
     /// What was given to the console, a JSON array, and the message that the browser made of it.

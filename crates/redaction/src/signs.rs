@@ -89,14 +89,13 @@ impl Signs {
 
 /// Whether a word of a sentence may be a value: one with a digit, or one of no language.
 fn sign_of_value(word: &str, has_digit: bool) -> u32 {
-    let may_be = match has_digit {
-        true => word.len() >= 4,
-        false => {
-            word.len() >= SHORTEST_VALUE
-                && Look::of(word.trim_end_matches(['.', ':', '!', '?'])) >= Look::Opaque
-        }
-    };
+    let is_long = word.len() >= SHORTEST_VALUE;
+    let may_be = if has_digit { word.len() >= 4 } else { is_long && is_of_no_language(word) };
     if may_be { VALUE } else { 0 }
+}
+
+fn is_of_no_language(word: &str) -> bool {
+    Look::of(word.trim_end_matches(['.', ':', '!', '?'])) >= Look::Opaque
 }
 
 /// What the first four letters of a word say, in any case.

@@ -7,10 +7,10 @@ use crate::certificate::{self, MAX_CERTIFICATES};
 use crate::cookie::Expiry;
 use crate::permission::{self, MAX_PERMISSIONS};
 use crate::receipt::{ItemKind, Receipt, ReceiptItem};
-use crate::redact;
 use crate::state::{OriginState, State};
 use crate::storage::StorageKey;
 use crate::tab::Tab;
+use baton_redaction::ShownAddress;
 use std::collections::BTreeSet;
 use url::Url;
 
@@ -94,7 +94,7 @@ fn admit_tabs(state: &mut State, left_out: &mut Receipt) {
             count += 1;
             return true;
         };
-        let place = redact::redact_url(&tab.url);
+        let place = ShownAddress::of(&tab.url);
         left_out.push(ReceiptItem::rejected(ItemKind::Tab, place, reason));
         false
     });

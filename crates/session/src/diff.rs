@@ -4,11 +4,11 @@ use crate::certificate::Certificate;
 use crate::cookie::Cookie;
 use crate::permission::Permission;
 use crate::receipt::ItemKind;
-use crate::redact::redact_url;
 use crate::state::{Environment, OriginState, State};
 use crate::storage::{Entries, Site, StorageKey};
 use crate::stored::{Cache, Database, FileEntry, Registration};
 use crate::tab::Tab;
+use baton_redaction::ShownAddress;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -374,7 +374,7 @@ fn registrations(
             ("updateViaCache", old.update_via_cache != new.update_via_cache),
             ("navigationPreload", old.navigation_preload != new.navigation_preload),
         ];
-        let place = format!("{key} {}", redact_url(scope));
+        let place = format!("{key} {}", ShownAddress::of(scope));
         let item = DiffItem::new(ItemKind::ServiceWorker, place, change);
         diff.push(DiffItem { fields: named(&fields), ..item });
     }
@@ -412,7 +412,7 @@ fn tab(diff: &mut Diff, pair: &Pair<'_, Tab>) {
     let fields = named(&fields);
     let change = pair.change().filter(|change| *change != Change::Changed || !fields.is_empty());
     if let Some(change) = change {
-        let item = DiffItem::new(ItemKind::Tab, redact_url(&any.url), change);
+        let item = DiffItem::new(ItemKind::Tab, ShownAddress::of(&any.url), change);
         diff.push(DiffItem { fields, ..item });
     }
     let (empty, nothing) = (BTreeMap::new(), Entries::default());

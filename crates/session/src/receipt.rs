@@ -4,9 +4,9 @@
 use crate::cookie::Cookie;
 use crate::json;
 use crate::parts::{Part, PartKind};
-use crate::redact::redact_url;
 use crate::storage::Site;
 use crate::text_form::words;
+use baton_redaction::ShownAddress;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -292,7 +292,7 @@ pub struct Unread {
 impl Unread {
     /// A place, and why it was not read. What may be secret in an address is left out.
     pub fn new(place: impl AsRef<str>, reason: impl std::fmt::Display) -> Self {
-        let place = redact_url(place.as_ref());
+        let place = ShownAddress::of(place.as_ref()).into();
         Self { place, reason: reason.to_string(), lost: false, kind: None }
     }
 

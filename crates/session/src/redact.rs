@@ -12,11 +12,7 @@ use crate::stored::{
 use crate::tab::{History, HistoryEntry, Tab};
 use crate::text::Text;
 use crate::value::{Node, Object, Value};
-use serde::{Deserialize, Serialize};
-use std::fmt;
-
-/// What stands in a URL in the place of a value.
-const IN_URL: &str = "[redacted]";
+use baton_redaction::{ShownAddress, shown_title};
 
 /// The state without its secrets: the values of cookies, localStorage, sessionStorage and
 /// IndexedDB and `history.state`, what caches, files and the scripts of workers hold, and what the
@@ -33,58 +29,6 @@ pub fn redact(state: &State) -> State {
         tabs: state.tabs.iter().map(redact_tab).collect(),
         environment: state.environment.clone(),
     }
-}
-
-/// The URL without its userinfo, the values of its query, and its fragment. Of a URL that is all
-/// content, such as `data:`, the scheme stays.
-#[must_use]
-pub(crate) fn redact_url(url: &str) -> String {
-    let (before, fragment) = cut(url, '#');
-    let (address, query) = cut(before, '?');
-    let mut redacted = redact_address(address);
-    if let Some(query) = query {
-        redacted.push('?');
-        redacted.push_str(&redact_query(query));
-    }
-    if let Some(fragment) = fragment {
-        redacted.push('#');
-        redacted.push_str(if fragment.is_empty() { "" } else { IN_URL });
-    }
-    redacted
-}
-
-fn cut(text: &str, at: char) -> (&str, Option<&str>) {
-    text.split_once(at).map_or((text, None), |(before, after)| (before, Some(after)))
-}
-
-fn redact_address(address: &str) -> String {
-    let (scheme, rest) = match address.split_once(':') {
-        Some((scheme, rest)) => (format!("{scheme}:"), rest),
-        None => (String::new(), address),
-    };
-    if let Some(rest) = rest.strip_prefix("//") {
-        let (authority, path) = rest.split_at(rest.find(['/', '\\']).unwrap_or(rest.len()));
-        return match authority.rsplit_once('@') {
-            Some((_, host)) => format!("{scheme}//{IN_URL}@{host}{path}"),
-            None => format!("{scheme}//{rest}"),
-        };
-    }
-    match scheme.as_str() {
-        "" | "about:" => format!("{scheme}{rest}"),
-        "blob:" | "view-source:" => format!("{scheme}{}", redact_address(rest)),
-        _ => format!("{scheme}{IN_URL}"),
-    }
-}
-
-/// A part without `=` may be a token by itself.
-fn redact_query(query: &str) -> String {
-    let redact = |pair: &str| match pair.split_once('=') {
-        Some((_, "")) => pair.to_owned(),
-        Some((name, _)) => format!("{name}={IN_URL}"),
-        None if pair.is_empty() => String::new(),
-        None => IN_URL.to_owned(),
-    };
-    query.split('&').map(redact).collect::<Vec<_>>().join("&")
 }
 
 /// The marker of something that is `size` characters or bytes long.
@@ -155,7 +99,7 @@ fn redact_database(database: &Database) -> Database {
 fn redact_tab(tab: &Tab) -> Tab {
     let storage = tab.session_storage.iter();
     Tab {
-        url: redact_url(&tab.url),
+        url: ShownAddress::of(&tab.url).into(),
         title: shown_title(&tab.title, &tab.url),
         session_storage: storage.map(|(key, all)| (key.clone(), redact_entries(all))).collect(),
         history: redact_history(&tab.history),
@@ -165,7 +109,7 @@ fn redact_tab(tab: &Tab) -> Tab {
 
 fn redact_history(history: &History) -> History {
     let redact = |entry: &HistoryEntry| HistoryEntry {
-        url: redact_url(&entry.url),
+        url: ShownAddress::of(&entry.url).into(),
         title: shown_title(&entry.title, &entry.url),
         state: entry.state.as_ref().map(redact_value),
         ..entry.clone()
@@ -227,63 +171,6 @@ fn redact_object(object: &Object) -> Object {
     object
 }
 
-// What leaves is of a type that only the redactor makes. Whoever shows an address cannot forget to hide
-// what is secret in it, because there is nothing else to put there.
-/// An address as it is shown: without its userinfo, the values of its query, and its fragment. It is read
-/// as it was written, by whoever is shown it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
-#[serde(transparent)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "schema", schema(value_type = String))]
-pub struct ShownAddress(String);
-
-impl ShownAddress {
-    /// What everybody may see of an address.
-    #[must_use]
-    pub fn of(url: &str) -> Self {
-        Self(redact_url(url))
-    }
-
-    /// All of it: for whoever asked for values, and has the scope `reveal`.
-    #[must_use]
-    pub fn revealed(url: &str) -> Self {
-        Self(url.to_owned())
-    }
-
-    /// The text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for ShownAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
-}
-
-impl From<ShownAddress> for String {
-    fn from(shown: ShownAddress) -> Self {
-        shown.0
-    }
-}
-
-impl AsRef<str> for ShownAddress {
-    fn as_ref(&self) -> &str {
-        &self.0
-    }
-}
-
-/// The title of the page at an address. A page without one is called by its address, so that is shown as
-/// addresses are.
-#[must_use]
-pub fn shown_title(title: &str, url: &str) -> String {
-    let bare = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let is_address = |text: &str| text.contains("://") && !text.contains(char::is_whitespace);
-    let is_its_own = !title.is_empty() && (url.starts_with(title) || bare.starts_with(title));
-    if is_its_own || is_address(title) { redact_url(title) } else { title.to_owned() }
-}
-
 // A response or a file may hold anything, and so may a header; names, addresses and sizes stay.
 fn redact_cache(cache: &Cache) -> Cache {
     let entries = cache.entries.iter().map(redact_cache_entry).collect();
@@ -296,7 +183,11 @@ fn redact_cache_entry(entry: &CacheEntry) -> CacheEntry {
         *headers = redact_headers(headers);
         *body = redact_base64(body);
     }
-    CacheEntry { url: redact_url(&entry.url), headers: redact_headers(&entry.headers), response }
+    CacheEntry {
+        url: ShownAddress::of(&entry.url).into(),
+        headers: redact_headers(&entry.headers),
+        response,
+    }
 }
 
 fn redact_headers(headers: &[(String, String)]) -> Vec<(String, String)> {
@@ -313,12 +204,12 @@ fn redact_file(entry: &FileEntry) -> FileEntry {
 
 fn redact_registration(registration: &Registration) -> Registration {
     let mut registration = registration.clone();
-    registration.scope = redact_url(&registration.scope);
-    registration.script_url = redact_url(&registration.script_url);
+    registration.scope = ShownAddress::of(&registration.scope).into();
+    registration.script_url = ShownAddress::of(&registration.script_url).into();
     let header = &mut registration.navigation_preload.header;
     *header = redact_str(header);
     for script in &mut registration.scripts {
-        script.url = redact_url(&script.url);
+        script.url = ShownAddress::of(&script.url).into();
         script.source = redact_text(&script.source);
     }
     registration

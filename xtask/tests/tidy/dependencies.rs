@@ -1,20 +1,20 @@
 //! Directions: `baton → server → {sync, agents, proxy} → runtime → {debug, federation, store, net} →
-//! {browser, sandbox, api} → session`; nothing points up or sideways.
+//! {browser, sandbox, api} → session → redaction`; nothing points up or sideways.
 
 use crate::repository::{File, files, report};
 use std::collections::BTreeSet;
 
 /// Which of our crates each crate may name.
 const DIRECTIONS: [(&str, &[&str]); 24] = [
-    ("session", &[]),
     // No other crate, so that it can be compiled for a browser.
     ("redaction", &[]),
+    ("session", &["redaction"]),
     ("postgres", &[]),
     ("testing", &[]),
     // `postgres` is there for the tests.
     ("store", &["session", "postgres"]),
-    ("browser", &["session", "confine"]),
-    ("api", &["session"]),
+    ("browser", &["session", "redaction", "confine"]),
+    ("api", &["session", "redaction"]),
     ("net", &["session", "api"]),
     // It knows no HTTP and no database.
     ("debug", &["session", "redaction", "browser", "api"]),
@@ -25,7 +25,7 @@ const DIRECTIONS: [(&str, &[&str]); 24] = [
     // It carries profiles, too, so it stands above both.
     ("backup", &["session", "store", "browser"]),
     // It knows no doors, and of other nodes what it asks of them.
-    ("runtime", &["session", "store", "browser", "debug", "net", "federation", "api"]),
+    ("runtime", &["session", "redaction", "store", "browser", "debug", "net", "federation", "api"]),
     // It runs by itself, too.
     ("proxy", &["session", "store", "debug", "net", "api", "runtime"]),
     // `testkit` is there for the tests.

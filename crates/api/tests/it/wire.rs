@@ -1,8 +1,8 @@
 //! The shapes of requests and answers.
 
 use baton_api::{CreatedKey, ErrorCode, KeyView, OpenSession, Problem, SessionView, Tab};
+use baton_redaction::ShownAddress;
 use baton_session::Owner;
-use baton_session::redact::ShownAddress;
 use serde_json::json;
 
 fn view() -> serde_json::Value {

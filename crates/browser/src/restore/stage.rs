@@ -10,7 +10,7 @@ use crate::frames::{self, Frame};
 use crate::keeper::KeeperLink;
 use crate::script::{self, World};
 use crate::targets::{self, TargetId};
-use baton_session::redact::ShownAddress;
+use baton_redaction::ShownAddress;
 use baton_session::stored::WorkerScript;
 use baton_session::{PartHash, StorageKey};
 use serde_json::json;

@@ -1,8 +1,8 @@
 //! A visit, what one page fills of one storage key: which addresses and keys are ours to fill, and how
 //! a receipt names it.
 
+use baton_redaction::ShownAddress;
 use baton_session::receipt::{ItemKind, ReceiptItem, Source, Verified};
-use baton_session::redact::ShownAddress;
 use baton_session::state::OriginState;
 use baton_session::{Cache, Database, Entries, PartHash, Receipt, Registration, StorageKey, Text};
 use url::Url;

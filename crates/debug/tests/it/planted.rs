@@ -239,7 +239,7 @@ proptest! {
                 redactor.header("cookie", text),
                 redactor.line(text),
                 redactor.body(text, Some("text/javascript")),
-                redactor.socket(text),
+                redactor.socket("1 received", text),
             ];
             prop_assert!(shapes.iter().all(|shape| shape.len() <= 40 + text.len() * 12));
         }

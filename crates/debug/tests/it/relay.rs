@@ -5,7 +5,7 @@ use baton_api::debug::{
     ConsoleEvent, ConsoleFilters, ConsoleLevel, GapReason, NetworkChange, NetworkEvent,
     NetworkFilters, Source, TabToken,
 };
-use baton_debug::relay::{About, Bus, MAX_WAIT, Relay, RelayLimits, Sight, TabSender};
+use baton_debug::relay::{About, Bus, MAX_WAIT, Redaction, Relay, RelayLimits, Sight, TabSender};
 use baton_debug::secrets::Page;
 use baton_debug::{Limits, LookError};
 use baton_session::Owner;
@@ -178,4 +178,28 @@ async fn a_question_that_makes_no_sense_is_refused_before_anything_is_looked_at(
         let asked = relay.network(&owner("ada"), tab.token(), Sight::Hidden, &filters, LIMIT).await;
         assert!(matches!(asked.unwrap_err(), LookError::Ask(_)));
     }
+}
+
+#[tokio::test]
+async fn names_of_ones_own_are_hidden_and_shown_wherever_they_come() {
+    let redaction = Redaction { names: vec!["orderRef".into()], allow: vec!["csrf".into()] };
+    let relay = Relay::redacting(RelayLimits::default(), redaction);
+    let tab = tab_of(&relay, "ada");
+    let url = "http://shop.test/?order_ref=blue-horse&csrf=k3J9xQ2mN8vB7pL4&token=c0rrect";
+    send(&tab, "1", url);
+    write(&tab, "orderRef: blue-horse, csrf: k3J9xQ2mN8vB7pL4, token: c0rrect");
+    let (filters, lines) = (NetworkFilters::default(), ConsoleFilters::default());
+    let ada = owner("ada");
+    let found =
+        relay.network(&ada, tab.token(), Sight::Hidden, &filters, Duration::ZERO).await.unwrap();
+    assert_eq!(
+        found.items[0].url,
+        "http://shop.test/?order_ref=[redacted]&csrf=k3J9xQ2mN8vB7pL4&token=[redacted]"
+    );
+    let found =
+        relay.console(&ada, tab.token(), Sight::Hidden, &lines, Duration::ZERO).await.unwrap();
+    assert_eq!(
+        found.items[0].message,
+        "orderRef: [redacted], csrf: k3J9xQ2mN8vB7pL4, token: [redacted]"
+    );
 }

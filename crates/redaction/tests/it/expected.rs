@@ -1,7 +1,7 @@
 //! What is hidden, and what stays around it.
 
 use crate::redactor;
-use baton_redaction::{Look, Names, Weight};
+use baton_redaction::{Look, Names, ShownAddress, Weight, shown_title};
 
 fn is_secret(name: &str) -> bool {
     Names::default().weigh(name) == Weight::Secret
@@ -303,6 +303,63 @@ fn a_body_is_read_as_what_it_is() {
     {"password":"[redacted]"}
     no json, password: [redacted]
     "#);
+}
+
+#[test]
+fn a_secret_goes_on_from_one_message_to_the_next() {
+    let mut redactor = redactor();
+    let mut says = |connection: &str, message: &str| redactor.socket(connection, message);
+    assert_eq!(
+        says("1", r#"{"user":"ada","password":"c0rrect"#),
+        r#"{"user":"ada","password":"[redacted]"#
+    );
+    // Another connection goes on with its own.
+    assert_eq!(says("2", r#"horse","n":1}"#), r#"horse","n":1}"#);
+    assert_eq!(says("1", "Hor"), "[redacted]");
+    assert_eq!(says("1", r#"se\"7","n":1}"#), r#"[redacted]","n":1}"#);
+    assert_eq!(says("1", "ordinary words"), "ordinary words");
+    // What is whole is another message.
+    assert_eq!(says("1", r#"{"token":"c0r"#), r#"{"token":"[redacted]"#);
+    assert_eq!(says("1", r#"{"title":"Shop"}"#), r#"{"title":"Shop"}"#);
+    assert_eq!(says("1", "ordinary words"), "ordinary words");
+}
+
+#[test]
+fn a_secret_that_never_ends_hides_few_messages() {
+    let mut redactor = redactor();
+    redactor.socket("1", r#"{"token":"c0r"#);
+    let hidden = (0..20).filter(|_| redactor.socket("1", "ping") == "[redacted]").count();
+    assert_eq!(hidden, 8);
+}
+
+#[test]
+fn a_shown_address_has_no_value_and_no_secret_of_its_path() {
+    let shown = |url: &str| String::from(ShownAddress::of(url));
+    for (url, expected) in [
+        (
+            "https://shop.test/items/17?page=2#top",
+            "https://shop.test/items/17?page=[redacted]#[redacted]",
+        ),
+        (
+            "https://shop.test/reset-password/k3J9xQ2mN8vB7pL4",
+            "https://shop.test/reset-password/[redacted]",
+        ),
+        ("https://ada:pw@shop.test/a?x", "https://[redacted]@shop.test/a?[redacted]"),
+        ("data:text/html,secret", "data:[redacted]"),
+        (
+            "https://shop.test/assets/main.3f2a9c8b7d6e5f4a.js",
+            "https://shop.test/assets/main.3f2a9c8b7d6e5f4a.js",
+        ),
+    ] {
+        assert_eq!(shown(url), expected);
+        assert_eq!(shown(expected), expected, "shown once more");
+    }
+    assert_eq!(shown_title("token=k3J9xQ2mN8vB7pL4", "https://shop.test/"), "token=[redacted]");
+    assert_eq!(
+        shown_title("shop.test/a?x=1", "https://shop.test/a?x=1"),
+        "shop.test/a?x=[redacted]"
+    );
+    assert_eq!(shown_title("Orders of 2026", "https://shop.test/"), "Orders of 2026");
 }
 
 #[test]

@@ -44,7 +44,7 @@ impl Line {
             Place::Header => redactor.header(self.header.as_deref().unwrap_or_default(), text),
             Place::Address => redactor.address(text),
             Place::Body => redactor.body(text, self.mime.as_deref()),
-            Place::Socket => redactor.socket(text),
+            Place::Socket => redactor.socket("1 received", text),
             Place::Console => {
                 let Some(args) = &self.args else { return redactor.line(text) };
                 let words = args

@@ -12,7 +12,7 @@ use baton_browser::keeper::{BrowserSpec, KeeperError, KeeperLink, KeeperSpec, Pr
 use baton_browser::launch::{Folder, LaunchOptions, expect_itself};
 use baton_browser::live::Live;
 use baton_browser::{keeper, launch};
-use baton_session::redact::ShownAddress;
+use baton_redaction::ShownAddress;
 use baton_session::{Environment, Session, SessionId, SnapshotReason, State};
 use futures_util::future::join_all;
 use serde_json::json;

@@ -17,6 +17,7 @@ use crate::cookie::{Cookie, order};
 use crate::json_tree::{Json, Unknown, parse};
 use crate::receipt::{ItemKind, ReceiptItem};
 use crate::state::State;
+use baton_redaction::ShownAddress;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Something in a file that was not taken over.
@@ -261,7 +262,7 @@ fn write_cookies(cookies: &[Cookie], lost: &mut Vec<Lost>) -> Json {
 /// Tabs and environment: the format has no word for either.
 fn lose_tabs(state: &State, lost: &mut Vec<Lost>) {
     for (position, tab) in state.tabs.iter().enumerate() {
-        let place = format!("tab {position}, {}", crate::redact::redact_url(&tab.url));
+        let place = format!("tab {position}, {}", ShownAddress::of(&tab.url));
         lost.push(Lost::unsayable(ItemKind::Tab, &place, "left out: the format has no tabs"));
         for key in tab.session_storage.keys() {
             let reason = format!("left out: the format has no sessionStorage (of {key})");

@@ -5,7 +5,6 @@
 use super::{Ignored, Lost, indexed_db};
 use crate::json_tree::Json;
 use crate::receipt::ItemKind;
-use crate::redact::redact_url;
 use crate::state::OriginState;
 use crate::storage::{Entries, StorageKey};
 use crate::stored::{Database, FileContent, FileEntry};
@@ -13,6 +12,7 @@ use crate::tab::Tab;
 use crate::text::Text;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use baton_redaction::ShownAddress;
 use std::collections::BTreeMap;
 use url::Url;
 
@@ -171,7 +171,7 @@ fn lose_stored(name: &str, origin: &OriginState, lost: &mut Vec<Lost>) {
         lost.push(Lost::new(ItemKind::IndexedDb, place, "left out: the format has no files"));
     }
     for registration in &origin.service_workers {
-        let place = format!("{name} service worker {}", redact_url(&registration.scope));
+        let place = format!("{name} service worker {}", ShownAddress::of(&registration.scope));
         let reason = "left out: the format has no service workers";
         lost.push(Lost::new(ItemKind::ServiceWorker, place, reason));
     }

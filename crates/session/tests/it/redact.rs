@@ -1,7 +1,8 @@
 //! No secret that was planted anywhere comes out again.
 
 use crate::arbitrary;
-use baton_session::redact::{ShownAddress, redact};
+use baton_redaction::ShownAddress;
+use baton_session::redact::redact;
 use baton_session::state::OriginState;
 use baton_session::stored::{CachedResponse, FileContent};
 use baton_session::value::{Node, Number, Object};

@@ -10,8 +10,8 @@ mod tests;
 
 use crate::profile::bounds;
 use crate::targets::{Shows, shows};
+use baton_redaction::ShownAddress;
 use baton_session::receipt::{ItemKind, ReceiptItem};
-use baton_session::redact::ShownAddress;
 use baton_session::{Receipt, Tab};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
