@@ -16,10 +16,11 @@ const TOOL: &str = "cargo-fuzz";
 const VERSION: &str = "0.13.2";
 
 /// Every target, in the order of their names.
-const TARGETS: [&str; 7] = [
+const TARGETS: [&str; 8] = [
     "cdp_frames",
     "cookie_store",
     "leveldb",
+    "redaction",
     "sealed_header",
     "session_file",
     "signature_headers",
