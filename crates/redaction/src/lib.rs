@@ -14,6 +14,8 @@ mod body;
 mod classes;
 mod commands;
 mod console;
+mod document;
+mod escapes;
 mod form;
 mod grammars;
 mod harmless;
