@@ -15,6 +15,7 @@ mod classes;
 mod commands;
 mod console;
 mod document;
+mod elements;
 mod escapes;
 mod form;
 mod grammars;
