@@ -1,0 +1,31 @@
+//! What comes seldom: rules that are asked only where a text has what they need.
+//!
+//! The one idea: most texts are short and of one line, and pay one comparison for all of these rules.
+
+use crate::classes::{DASH, LINE, SLASH};
+use crate::kind::Kind;
+use crate::ranges::Ranges;
+use crate::signs::Signs;
+use crate::work::Work;
+use crate::{comments, further, keys};
+
+/// Notes the secrets that such a rule finds.
+pub(crate) fn find(work: &mut Work<'_>, text: &str, kind: Kind, signs: Signs, found: &mut Ranges) {
+    if !found.is_empty() {
+        further::find(text, found);
+    }
+    if kind == Kind::Code {
+        if signs.has(SLASH) && text.contains("//") {
+            comments::find(work, text, found);
+        }
+        return;
+    }
+    if signs.has(LINE) {
+        if signs.has(DASH) {
+            keys::find_blocks(text, found);
+        }
+    }
+    if !found.is_empty() {
+        keys::find_pairs(work, text, found);
+    }
+}
