@@ -2,12 +2,12 @@
 //!
 //! The one idea: most texts are short and of one line, and pay one comparison for all of these rules.
 
-use crate::classes::{DASH, LINE, SLASH};
+use crate::classes::{CONTROL, DASH, LINE, SLASH};
 use crate::kind::Kind;
 use crate::ranges::Ranges;
 use crate::signs::Signs;
 use crate::work::Work;
-use crate::{comments, further, keys};
+use crate::{columns, comments, further, keys, records, settings};
 
 /// Notes the secrets that such a rule finds.
 pub(crate) fn find(work: &mut Work<'_>, text: &str, kind: Kind, signs: Signs, found: &mut Ranges) {
@@ -24,6 +24,11 @@ pub(crate) fn find(work: &mut Work<'_>, text: &str, kind: Kind, signs: Signs, fo
         if signs.has(DASH) {
             keys::find_blocks(text, found);
         }
+        settings::find(work, text, found);
+        columns::find(work, text, found);
+    }
+    if signs.has(CONTROL) {
+        records::find(work, text, found);
     }
     if !found.is_empty() {
         keys::find_pairs(work, text, found);

@@ -6,7 +6,7 @@
 //! `name="password" value="…"`. A value is in quotes, or ends with its word, or with its line.
 
 use crate::classes::{
-    AT, COLON, ENCODED, FOREIGN, OPEN, QUOTE, SEPARATOR, SLASH, SPACE, TAG, is_alnum,
+    AT, COLON, CONTROL, ENCODED, FOREIGN, OPEN, QUOTE, SEPARATOR, SLASH, SPACE, TAG, is_alnum,
 };
 use crate::kind::Kind;
 use crate::look::Look;
@@ -14,7 +14,7 @@ use crate::names::{Weight, is_named_beside, names_another};
 use crate::ranges::Ranges;
 use crate::signs::{DATA, KEY, SCHEME, Signs};
 use crate::work::Work;
-use crate::{address, commands, markup, seldom, shapes};
+use crate::{address, commands, controls, markup, seldom, shapes};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -34,6 +34,11 @@ pub(crate) fn redact<'t>(work: &mut Work<'_>, text: &'t str, kind: Kind) -> Cow<
     work.find_seen(text, &mut found);
     if kind == Kind::Name {
         return found.put_out(text);
+    }
+    if signs.has(CONTROL)
+        && let Some(shown) = controls::redact(work, text, kind)
+    {
+        return shown.into();
     }
     if signs.has(SCHEME) && signs.has(SPACE | ENCODED) {
         find_credentials(work, text, &mut found);
