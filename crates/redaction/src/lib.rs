@@ -33,6 +33,7 @@ mod markup;
 mod multipart;
 pub mod names;
 mod protocols;
+mod quotations;
 mod ranges;
 mod records;
 mod search;

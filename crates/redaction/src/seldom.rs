@@ -2,9 +2,10 @@
 //!
 //! The one idea: most texts are short and of one line, and pay one comparison for all of these rules.
 
-use crate::classes::{CONTROL, DASH, LINE, SLASH};
+use crate::classes::{CONTROL, DASH, LINE, OPEN, QUOTE, SLASH, SPACE};
 use crate::kind::Kind;
 use crate::ranges::Ranges;
+use crate::search::Search;
 use crate::signs::Signs;
 use crate::work::Work;
 use crate::{columns, comments, further, keys, records, settings};
@@ -32,5 +33,14 @@ pub(crate) fn find(work: &mut Work<'_>, text: &str, kind: Kind, signs: Signs, fo
     }
     if !found.is_empty() {
         keys::find_pairs(work, text, found);
+    }
+    if signs.has(QUOTE) {
+        let mut search = Search { work, text, bytes: text.as_bytes(), found };
+        if signs.has(SPACE) {
+            search.quotations();
+        }
+        if signs.has(OPEN) {
+            search.functions_of_sql();
+        }
     }
 }
