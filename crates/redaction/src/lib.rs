@@ -43,12 +43,14 @@ mod sentences;
 mod settings;
 mod shapes;
 mod signs;
+mod sockets;
 mod sql;
 mod stream;
 mod table;
 mod tags;
 mod text;
 mod value;
+mod wide;
 mod work;
 
 pub use look::Look;
