@@ -89,12 +89,11 @@ impl Signs {
 
 /// Whether a word of a sentence may be a value: one with a digit, or one of no language.
 fn sign_of_value(word: &str, has_digit: bool) -> u32 {
-    let may_be = match has_digit {
-        true => word.len() >= 4,
-        false => {
-            word.len() >= SHORTEST_VALUE
-                && Look::of(word.trim_end_matches(['.', ':', '!', '?'])) >= Look::Opaque
-        }
+    let may_be = if has_digit {
+        word.len() >= 4
+    } else {
+        word.len() >= SHORTEST_VALUE
+            && Look::of(word.trim_end_matches(['.', ':', '!', '?'])) >= Look::Opaque
     };
     if may_be { VALUE } else { 0 }
 }
