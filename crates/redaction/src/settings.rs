@@ -38,11 +38,12 @@ pub(crate) fn find(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
 fn default_of(text: &str, from: usize) -> Option<Range<usize>> {
     let near = &text[from..text.floor_char_boundary(from + MAX_BLOCK)];
     let block = &near[..near.find("\n}").unwrap_or(near.len())];
-    let at = block.find("default")?;
-    let rest = block[at..].trim_start_matches("default").trim_start().strip_prefix('=')?;
-    let value = rest.trim_start().strip_prefix('"')?;
-    let start = from + block.len() - value.len();
-    Some(start..start + value.find(['"', '\n']).unwrap_or(value.len()))
+    let value = block.lines().find_map(|line| {
+        let rest = line.trim_start().strip_prefix("default")?.trim_start().strip_prefix('=')?;
+        rest.trim_start().strip_prefix('"')
+    })?;
+    let start = value.as_ptr().addr() - text.as_ptr().addr();
+    Some(start..start + value.find('"').unwrap_or(value.len()))
 }
 
 /// The values under `data` and `stringData`, in each document of YAML that is a secret.

@@ -37,7 +37,7 @@ fn settings_are_named_by_the_head_of_their_block() {
     hides(
         None,
         &[
-            "variable \"db_password\" {\n  type = string\n  default = \"⟦x⟧\"\n}\n",
+            "variable \"db_password\" {\n  description = \"no default = \\\"\"\n  default = \"⟦x⟧\"\n}\n",
             "variable \"region\" {\n  default = \"eu-west-1\"\n}\nvariable \"token\" {\n  type = string\n}\n",
         ],
     );
