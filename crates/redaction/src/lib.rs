@@ -6,8 +6,8 @@
 //! and takes time in proportion to the text.
 //!
 //! Rooms: [`names`] weighs names; [`look`] and `shapes` judge values; one file a grammar (`json`, `form`,
-//! `multipart`, `markup`, `table`, `stream`, `commands`, `text`); `address`, `header` and `console` for what
-//! is made of several; `seen` remembers.
+//! `multipart`, `markup`, `table`, `stream`, `sockets`, `commands`, `text`, and those that `seldom` asks);
+//! `address`, `header` and `console` for what is made of several; `seen` remembers.
 
 mod address;
 mod body;
