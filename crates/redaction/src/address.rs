@@ -138,7 +138,7 @@ const HOOKS: [&str; 6] = ["actions", "hooks", "services", "webhook", "webhooks",
 pub(crate) fn find_segments(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
     let bytes = text.as_bytes();
     let fits = |c: u8| c.is_ascii_alphanumeric() || b"_-.~+=%:!@".contains(&c);
-    let (mut at, mut reach) = (0, 0);
+    let (mut at, mut reach, mut place) = (0, 0, Place::default());
     while let Some(slash) = bytes[at..].iter().position(|c| *c == b'/').map(|found| at + found) {
         let start = slash + 1;
         let length = bytes[start..].iter().take_while(|c| fits(**c)).count();
@@ -148,6 +148,10 @@ pub(crate) fn find_segments(work: &mut Work<'_>, text: &str, found: &mut Ranges)
         }
         at = start + length;
         let segment = &text[start..at];
+        if let Some(secret) = place.next(text, start..at) {
+            work.note(&text[secret.clone()]);
+            found.add(secret);
+        }
         // `…/verify/CODE`: the parts of a matrix parameter or a name with its ending are not judged apart.
         if reach > 0 && !segment.is_empty() && is_secret_segment(segment) {
             work.note(segment);
@@ -160,6 +164,71 @@ pub(crate) fn find_segments(work: &mut Work<'_>, text: &str, found: &mut Ranges)
             at = start;
         }
     }
+}
+
+/// Where in a path a segment stands, behind the name of a host.
+#[derive(Default)]
+struct Place {
+    /// The segments so far, the host first; none outside of an address.
+    segments: Vec<Range<usize>>,
+}
+
+impl Place {
+    /// The next segment; answers which one is a secret by its place.
+    fn next(&mut self, text: &str, segment: Range<usize>) -> Option<Range<usize>> {
+        let goes_on = self.segments.last().is_some_and(|last| last.end + 1 == segment.start);
+        if segment.is_empty() {
+            // Two slashes: the host comes.
+            self.segments.clear();
+            self.segments.push(segment);
+            return None;
+        }
+        if !goes_on {
+            self.segments.clear();
+            return None;
+        }
+        self.segments.push(segment.clone());
+        let rest = text[segment.end..].strip_prefix('/').unwrap_or(&text[segment.end..]);
+        let is_last = !rest.starts_with(|c: char| c.is_alphanumeric());
+        let is_opaque = |range: &Range<usize>, least| Look::of(&text[range.clone()]) >= least;
+        let at = |number: usize| self.segments.get(number).map_or("", |one| &text[one.clone()]);
+        match self.segments.as_slice() {
+            // `/v3/…`: where a version stands, what is asked for has a name; a key has none.
+            [_, _, version, one] if is_last && is_version(&text[version.clone()]) => {
+                is_opaque(one, Look::Random).then(|| one.clone())
+            }
+            // `/user/password/7.ts`: television.
+            [_, _, _, one, channel] if is_channel(&text[channel.clone()]) => {
+                is_opaque(one, Look::Opaque).then(|| one.clone())
+            }
+            [_, _, kind, _, one, channel] if is_channel(&text[channel.clone()]) => {
+                let is_kind = matches!(&text[kind.clone()], "live" | "movie" | "series");
+                (is_kind && is_opaque(one, Look::Opaque)).then(|| one.clone())
+            }
+            // `hooks.…/hooks/catch/1/x`: all of the last segment, whatever it looks like.
+            [_, _, .., one] if is_last && self.segments.len() >= 5 => {
+                let is_hook = ["hook.", "hooks.", "webhook.", "webhooks."];
+                let is_host = is_hook.iter().any(|begin| at(1).starts_with(begin));
+                let is_told = (2..5).any(|number| HOOKS.contains(&at(number)));
+                (is_host && is_told && one.len() >= 5).then(|| one.clone())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// `v3`.
+fn is_version(segment: &str) -> bool {
+    let digits = segment.strip_prefix('v').unwrap_or_default();
+    (1..=2).contains(&digits.len()) && digits.bytes().all(|c| c.is_ascii_digit())
+}
+
+/// `1001.ts`.
+fn is_channel(segment: &str) -> bool {
+    segment.split_once('.').is_some_and(|(number, ending)| {
+        number.bytes().all(|c| c.is_ascii_digit())
+            && matches!(ending, "ts" | "m3u8" | "mp4" | "mkv")
+    })
 }
 
 fn segment_before(text: &str, slash: usize) -> &str {

@@ -2,7 +2,7 @@
 
 use crate::kind::Kind;
 use crate::work::Work;
-use crate::{HIDDEN, form, json, multipart, stream, table};
+use crate::{HIDDEN, form, json, keys, multipart, sockets, stream, table, wide};
 use base64::Engine;
 use base64::alphabet;
 use base64::engine::DecodePaddingMode;
@@ -10,6 +10,8 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STAN
 
 /// How far JSON may begin from the start of a message: `42[…]`, `CONNECT {…}`.
 const MAX_PREFIX: usize = 64;
+/// The longest list that may be a key, in bytes.
+const MAX_LIST: usize = 512;
 
 /// A body without its secrets. `mime` is what it says to be; where that is missing or wrong, the body's
 /// own look decides.
@@ -20,7 +22,23 @@ pub(crate) fn redact(work: &mut Work<'_>, body: &str, mime: Option<&str>) -> Str
     let is_other = mime.contains("json") && !start.starts_with(['{', '[', '"', '\\', ')', '/']);
     let mime = if is_other && !starts_json_soon(start) { String::new() } else { mime };
     let has = |words: &[&str]| words.iter().any(|word| mime.contains(word));
-    if has(&["event-stream"]) || start.starts_with("data:") || start.starts_with("event:") {
+    if let Some(shown) = wide::redact(work, body, &mime) {
+        return shown;
+    }
+    if mime.is_empty()
+        && let Some(shown) = sockets::redact(work, body)
+    {
+        return shown;
+    }
+    // Frames of bytes: nobody can say what is in them.
+    if has(&["grpc-web-text"]) && base64_text(start).is_none() {
+        return HIDDEN.to_owned();
+    }
+    if start.starts_with('[') && start.len() < MAX_LIST && keys::is_list_of_bytes(start) {
+        return format!("[\"{HIDDEN}\"]");
+    }
+    let is_stream = start.starts_with("data:") || start.starts_with("event:");
+    if has(&["event-stream"]) || (is_stream && !has(&["yaml"])) {
         return stream::redact(work, body);
     }
     if has(&["javascript", "ecmascript", "css", "wasm"]) && !json::begins(start) {

@@ -25,6 +25,11 @@ const IN_WORD: u32 = 1 << 15;
 /// The beginning of a hash of a password.
 pub(crate) const DOLLAR: u32 = 1 << 16;
 
+/// The end of a line.
+pub(crate) const LINE: u32 = 1 << 17;
+/// NUL, and what begins a colour of a terminal.
+pub(crate) const CONTROL: u32 = 1 << 18;
+
 /// What a byte is.
 pub(crate) fn class_of(c: u8) -> u32 {
     CLASSES[usize::from(c)]
@@ -57,7 +62,8 @@ static CLASSES: [u32; 256] = {
 
 const fn judge(c: u8) -> u32 {
     match c {
-        b' ' | b'\n' | b'\r' | b'\t' | 0x0b | 0x0c => SPACE | ENDS,
+        b'\n' => SPACE | ENDS | LINE,
+        b' ' | b'\r' | b'\t' | 0x0b | 0x0c => SPACE | ENDS,
         b':' => SEPARATOR | COLON | IN_KEY,
         b'(' => SEPARATOR | OPEN | ENDS,
         b'@' => SEPARATOR | AT,
@@ -75,7 +81,9 @@ const fn judge(c: u8) -> u32 {
         b'a'..=b'z' | b'A'..=b'Z' => ALNUM,
         b'"' | b'\'' | b'`' => QUOTE | ENDS,
         b'<' => TAG | ENDS,
-        b')' | b'[' | b']' | b'{' | b'}' | b'>' | b',' | b';' | 0 => ENDS,
+        b')' | b'[' | b']' | b'{' | b'}' | b'>' | b',' | b';' => ENDS,
+        0 => ENDS | CONTROL,
+        0x1b => CONTROL,
         0x80.. => FOREIGN | ENDS,
         _ => 0,
     }

@@ -34,6 +34,10 @@ const ORDINARY: [&str; 22] = [
     "vary",
 ];
 
+/// Who the other side is, as a server before this one saw it (RFC 9440).
+const CERTIFICATES: [&str; 4] =
+    ["client-cert", "client-cert-chain", "x-client-cert", "x-forwarded-client-cert"];
+
 /// The value of a header without its secrets.
 pub(crate) fn redact(work: &mut Work<'_>, name: &str, value: &str) -> String {
     let name = name.to_ascii_lowercase();
@@ -62,6 +66,7 @@ fn redact_line(work: &mut Work<'_>, name: &str, value: &str) -> String {
             all.join(", ")
         }
         "authentication-info" | "proxy-authentication-info" => HIDDEN.to_owned(),
+        _ if CERTIFICATES.contains(&name) => HIDDEN.to_owned(),
         "www-authenticate" | "proxy-authenticate" => work.text(value, Kind::Data).into_owned(),
         "location" | "content-location" | "referer" => address::redact(work, value),
         "content-security-policy" | "content-security-policy-report-only" => policy(work, value),

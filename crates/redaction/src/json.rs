@@ -5,7 +5,10 @@
 //! stay as they were, and a body that ends in the middle, or several in a row, do no harm.
 
 use crate::HIDDEN;
+use crate::document::Document;
+use crate::escapes::{escaped, unescaped};
 use crate::kind::Kind;
+use crate::look::Look;
 use crate::names::{Weight, is_named_beside, names_another};
 use crate::work::Work;
 use std::borrow::Cow;
@@ -14,13 +17,24 @@ use std::borrow::Cow;
 const MAX_DEPTH: usize = 128;
 /// The longest text that may be a name, in bytes.
 const MAX_NAME: usize = 64;
+/// The same of a path.
+const MAX_PATH: usize = 320;
 /// Names of what is done, and what it is done with: `{"method": "login", "params": ["ada", "…"]}`.
 const DOING: [&str; 10] =
     ["method", "msg", "cmd", "command", "op", "action", "event", "type", "procedure", "target"];
 const DONE_WITH: [&str; 7] = ["params", "args", "arguments", "payload", "d", "data", "stringdata"];
 
-/// The private members of a key (RFC 7518, section 6).
-const PRIVATE: [&str; 7] = ["d", "p", "q", "dp", "dq", "qi", "k"];
+/// Names of the attributes of an element, in dumps of pages.
+const ATTRIBUTES: [&str; 4] = ["attrs", "attributes", "props", "properties"];
+/// Names of lists that say where a value was given.
+const SELECTORS: [&str; 4] = ["selectors", "selector", "targets", "locators"];
+/// Names of lists of columns, of what names one of them, and of the rows below them.
+const COLUMNS: [&str; 7] =
+    ["columns", "cols", "fields", "headers", "header", "columnNames", "column_names"];
+const COLUMN_NAMES: [&str; 3] = ["name", "field", "key"];
+const ROWS: [&str; 5] = ["rows", "values", "records", "data", "results"];
+/// How many columns are looked at.
+const MAX_COLUMNS: usize = 256;
 /// Members that say that the value beside them is a secret.
 const SAYS_SO: [&str; 6] = ["sensitive", "secret", "issecret", "is_secret", "masked", "encrypted"];
 
@@ -44,11 +58,10 @@ pub(crate) fn begins(text: &str) -> bool {
 
 /// The JSON without its secrets. JSON stays JSON; texts in it are of this kind.
 pub(crate) fn redact(work: &mut Work<'_>, json: &str, kind: Kind) -> String {
-    let bound = bound_variables(work, json);
+    let document = Document::of(work, json);
     let out = String::with_capacity(json.len());
     let open = vec![Frame::default()];
-    let is_key = json.contains("\"kty\"");
-    let mut scan = Scan { work, json, kind, at: 0, out, open, bound, is_key };
+    let mut scan = Scan { work, json, kind, at: 0, out, open, document };
     while scan.step() {}
     scan.out
 }
@@ -60,10 +73,7 @@ struct Scan<'a, 'w> {
     at: usize,
     out: String,
     open: Vec<Frame>,
-    /// Variables of a GraphQL query that stand for arguments with names of secrets.
-    bound: Vec<(&'a str, Weight)>,
-    /// Whether there are keys in it, as RFC 7517 writes them.
-    is_key: bool,
+    document: Document<'a>,
 }
 
 /// An open object or list, or what stands around all of them.
@@ -83,6 +93,17 @@ struct Frame {
     /// In a list: how many values came, and what the last one says of the next.
     count: usize,
     next: Option<Weight>,
+    /// Whether its names are secrets where they look like some: `{"sessions": {"…": {}}}`.
+    is_keyed: bool,
+    /// What the columns weigh whose rows stand beside them.
+    columns: Vec<Weight>,
+}
+
+impl Frame {
+    /// Whether it is an object, and what comes now stands under one of these names.
+    fn is_under(&self, names: &[&str]) -> bool {
+        self.is_object && self.name.as_deref().is_some_and(|name| names.contains(&name))
+    }
 }
 
 impl Scan<'_, '_> {
@@ -120,9 +141,11 @@ impl Scan<'_, '_> {
         let is_too_deep = self.open.len() > MAX_DEPTH;
         let weight = if is_too_deep { Weight::Secret } else { self.weight() };
         // Of an object under a telling name each name speaks for itself; a list has no other one.
+        let name = self.top().name.clone().unwrap_or_default();
         let is_all = weight == Weight::Secret || self.is_done_with() || !is_object;
         let all = is_all.then_some(weight);
-        self.open.push(Frame { is_object, weight: all, ..Frame::default() });
+        let is_keyed = is_object && self.is_keyed(&name);
+        self.open.push(Frame { is_object, weight: all, is_keyed, ..Frame::default() });
         self.copy(1);
     }
 
@@ -149,15 +172,12 @@ impl Scan<'_, '_> {
         if let Some(next) = top.next.take() {
             weight = weight.max(next);
         }
-        let Some(name) = top.name.take() else { return weight };
+        let Some(name) = top.name.take() else { return weight.max(self.column_above()) };
         if is_named_beside(&name) {
             weight = weight.max(top.named.unwrap_or(Weight::Plain));
         }
-        if self.is_key && PRIVATE.contains(&name.as_str()) {
-            weight = Weight::Secret;
-        }
-        let bound = self.bound.iter().find(|(variable, _)| *variable == name);
-        weight = weight.max(bound.map_or(Weight::Plain, |(_, weight)| *weight));
+        let above = self.open.iter().rev().nth(1).and_then(|frame| frame.name.as_deref());
+        weight = weight.max(self.document.weigh(&name, above));
         // Paths name what is done, as in documents of OpenAPI.
         if !name.starts_with('/') {
             weight = weight.max(self.work.weigh(&name));
@@ -180,7 +200,11 @@ impl Scan<'_, '_> {
             // What is escaped once too often looks like one long name.
             let is_text = content.contains("\\\"") && content.contains(':');
             let kind = if is_text { Kind::Data } else { Kind::Name };
-            let shown = self.work.text(content, kind).into_owned();
+            let is_secret = self.top().is_keyed
+                && Look::of(content) >= Look::Opaque
+                && self.work.hides(Weight::Telling, content);
+            let shown =
+                if is_secret { HIDDEN.into() } else { self.work.text(content, kind).into_owned() };
             self.out.push_str(&shown);
             self.top().name = Some(unescaped(content).into_owned());
         } else {
@@ -218,10 +242,13 @@ impl Scan<'_, '_> {
 
     /// What this value says of others.
     fn learn(&mut self, plain: &str, end: usize) {
-        if plain.len() > MAX_NAME || plain.is_empty() {
+        let is_long = plain.len() > MAX_NAME && !is_path_of_secret(plain);
+        if is_long || plain.is_empty() {
             return;
         }
+        self.learn_column(plain);
         let Some(name) = self.top().name.clone() else {
+            self.learn_selector(plain);
             let is_list = self.open.len() > 1 && !self.top().is_object;
             match self.work.weigh(plain) {
                 Weight::Secret if is_list => self.top().next = self.weight_behind(end),
@@ -238,12 +265,20 @@ impl Scan<'_, '_> {
         if !is_naming && !is_doing && name != "kind" {
             return;
         }
+        // What is called so has its credentials before its arguments (`ubus`, Odoo).
+        if is_doing && plain == "call" {
+            self.top().does = Some(Weight::Telling);
+        }
         let weight = self.work.weigh(plain);
         if weight == Weight::Plain {
             return;
         }
         if is_naming {
             self.name_beside(weight);
+            // Managers of secrets give the value beside the secret's path.
+            if is_path_of_secret(plain) {
+                self.top().does = Some(Weight::Secret);
+            }
         }
         if is_doing {
             self.top().does = Some(weight.min(Weight::Telling));
@@ -262,10 +297,68 @@ impl Scan<'_, '_> {
         }
     }
 
-    /// The value beside has this weight, also when it came before.
+    /// The value beside has this weight, also when it came before; the attributes of an element are those
+    /// of the object around them too.
     fn name_beside(&mut self, weight: Weight) {
         self.top().named = Some(weight);
         self.hide_before(weight);
+        let around = self.open.iter_mut().rev().nth(1);
+        if let Some(around) = around.filter(|around| around.is_under(&ATTRIBUTES)) {
+            around.named = Some(weight);
+            // It stands before all of the inner object.
+            if let Some(before) = around.before.take() {
+                self.top().before = Some(before);
+                self.hide_before(weight);
+            }
+        }
+    }
+
+    /// Recorders say by selectors what a value was given to: `"selectors": [["aria/Password"]]`.
+    fn learn_selector(&mut self, plain: &str) {
+        let around = self.open.iter().rposition(|frame| frame.is_object);
+        let Some(around) = around.filter(|around| self.open[*around].is_under(&SELECTORS)) else {
+            return;
+        };
+        let weight = self.work.weigh(plain);
+        if weight > Weight::Plain {
+            self.open[around].named = Some(weight);
+        }
+    }
+
+    /// `"columns": ["id", "password"]`, or objects with a name each.
+    fn learn_column(&mut self, plain: &str) {
+        let Some(last) = self.open.len().checked_sub(2) else { return };
+        let is_object = self.top().is_object;
+        let around = if is_object { last.checked_sub(1) } else { Some(last) };
+        let Some(around) = around.filter(|around| self.open[*around].is_under(&COLUMNS)) else {
+            return;
+        };
+        let names_it = self.top().name.as_deref().is_none_or(|name| COLUMN_NAMES.contains(&name));
+        if is_object && !names_it {
+            return;
+        }
+        let column = self.open[around + 1].count;
+        let weight = self.work.weigh(plain);
+        let columns = &mut self.open[around].columns;
+        if weight > Weight::Plain && column < MAX_COLUMNS {
+            columns.resize(columns.len().max(column + 1), Weight::Plain);
+            columns[column] = columns[column].max(weight);
+        }
+    }
+
+    /// What the column of this value weighs, if it stands in a row: `"rows": [[1, "…"]]`.
+    fn column_above(&self) -> Weight {
+        let [.., table, rows, row] = self.open.as_slice() else { return Weight::Plain };
+        if row.is_object || rows.is_object || table.columns.is_empty() || !table.is_under(&ROWS) {
+            return Weight::Plain;
+        }
+        table.columns.get(row.count).copied().unwrap_or(Weight::Plain)
+    }
+
+    /// Whether secrets are the names in an object of this name.
+    fn is_keyed(&mut self, name: &str) -> bool {
+        let Some(one) = name.strip_suffix('s') else { return false };
+        one.ends_with("ession") || self.work.weigh(one) == Weight::Secret
     }
 
     fn hide_before(&mut self, weight: Weight) {
@@ -363,30 +456,13 @@ fn bare_name(words: &str) -> Option<&str> {
     is_name.then_some(&words[..end])
 }
 
-fn is_done_with(name: &str) -> bool {
-    DONE_WITH.iter().any(|one| name.eq_ignore_ascii_case(one))
+/// `projects/1/secrets/db/versions/4`.
+fn is_path_of_secret(text: &str) -> bool {
+    text.len() <= MAX_PATH && text.contains("/secrets/")
 }
 
-/// Arguments of a GraphQL query that are given by variables: `login(password: $p)`.
-fn bound_variables<'a>(work: &mut Work<'_>, json: &'a str) -> Vec<(&'a str, Weight)> {
-    if !json.contains("\"variables\"") {
-        return Vec::new();
-    }
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let mut bound = Vec::new();
-    for (at, _) in json.match_indices('$').take(256) {
-        let before = json[..at].trim_end();
-        let Some(before) = before.strip_suffix(':') else { continue };
-        let before = before.trim_end();
-        let start = before.rfind(|c| !is_name(c)).map_or(0, |at| at + 1);
-        let weight = work.weigh(before.get(start..).unwrap_or_default());
-        let rest = &json[at + 1..];
-        let variable = &rest[..rest.find(|c| !is_name(c)).unwrap_or(rest.len())];
-        if weight > Weight::Plain && !variable.is_empty() {
-            bound.push((variable, weight));
-        }
-    }
-    bound
+fn is_done_with(name: &str) -> bool {
+    DONE_WITH.iter().any(|one| name.eq_ignore_ascii_case(one))
 }
 
 /// Numbers of payment cards have 13 to 19 digits and a check digit (ISO/IEC 7812-1, Luhn).
@@ -415,74 +491,4 @@ fn end_of_string(bytes: &[u8], from: usize) -> usize {
 fn is_followed_by_colon(json: &str, end: usize) -> bool {
     let mut behind = json.bytes().skip(end + 1).take(256);
     behind.find(|c| !c.is_ascii_whitespace()) == Some(b':')
-}
-
-/// The text that a string of JSON stands for (RFC 8259, section 7). What is no escape stays.
-fn unescaped(content: &str) -> Cow<'_, str> {
-    if !content.contains('\\') {
-        return content.into();
-    }
-    let mut out = String::with_capacity(content.len());
-    let mut rest = content;
-    while let Some((before, behind)) = rest.split_once('\\') {
-        out.push_str(before);
-        let mut letters = behind.chars();
-        let letter = letters.next();
-        rest = letters.as_str();
-        match letter {
-            Some('n') => out.push('\n'),
-            Some('r') => out.push('\r'),
-            Some('t') => out.push('\t'),
-            Some('b') => out.push('\u{8}'),
-            Some('f') => out.push('\u{c}'),
-            Some('u') => rest = unescape_unit(rest, &mut out),
-            Some(other) => out.push(other),
-            None => out.push('\\'),
-        }
-    }
-    out.push_str(rest);
-    out.into()
-}
-
-/// `\u00e9`, and two of them for what is beyond the basic plane.
-fn unescape_unit<'a>(rest: &'a str, out: &mut String) -> &'a str {
-    let unit = |text: &str| text.get(..4).and_then(|hex| u16::from_str_radix(hex, 16).ok());
-    let Some(first) = unit(rest) else {
-        out.push_str("\\u");
-        return rest;
-    };
-    let behind = &rest[4..];
-    let second = behind.strip_prefix("\\u").and_then(unit);
-    let both = [Some(first), second];
-    let mut letters = char::decode_utf16(both.into_iter().flatten());
-    if let Some(Ok(letter)) = letters.next() {
-        out.push(letter);
-        if letter.len_utf16() == 2 { &behind[6..] } else { behind }
-    } else {
-        out.push(char::REPLACEMENT_CHARACTER);
-        behind
-    }
-}
-
-/// The text as it stands within a string of JSON.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 16);
-    for letter in text.chars() {
-        match letter {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            c if u32::from(c) < 0x20 => {
-                out.push_str("\\u00");
-                let hex = |digit: u32| char::from_digit(digit, 16).unwrap_or('0');
-                out.extend([hex(u32::from(c) >> 4), hex(u32::from(c) & 15)]);
-            }
-            c => out.push(c),
-        }
-    }
-    out
 }

@@ -6,39 +6,54 @@
 //! and takes time in proportion to the text.
 //!
 //! Rooms: [`names`] weighs names; [`look`] and `shapes` judge values; one file a grammar (`json`, `form`,
-//! `multipart`, `markup`, `table`, `stream`, `commands`, `text`); `address`, `header` and `console` for what
-//! is made of several; `seen` remembers.
+//! `multipart`, `markup`, `table`, `stream`, `sockets`, `commands`, `text`, and those that `seldom` asks);
+//! `address`, `header` and `console` for what is made of several; `seen` remembers.
 
 mod address;
 mod body;
 mod classes;
+mod columns;
 mod commands;
+mod comments;
 mod console;
+mod controls;
+mod document;
+mod elements;
+mod escapes;
 mod form;
+mod further;
 mod grammars;
 mod harmless;
 mod header;
 mod json;
+mod keys;
 mod kind;
 pub mod look;
 mod markup;
 mod multipart;
 pub mod names;
 mod pieces;
+mod prefixes;
 mod protocols;
+mod quotations;
 mod ranges;
+mod records;
 mod search;
 mod seen;
+mod seldom;
 mod sentences;
+mod settings;
 mod shapes;
 mod shown;
 mod signs;
+mod sockets;
 mod sql;
 mod stream;
 mod table;
 mod tags;
 mod text;
 mod value;
+mod wide;
 mod work;
 
 pub use look::Look;

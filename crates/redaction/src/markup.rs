@@ -4,6 +4,9 @@
 //! beside it (`name="password" value="…"`), or the text of an element before it (`<key>password</key>`).
 //! Pages say much to people about secrets, so what people read is only hidden where it looks like one.
 
+use crate::elements::{
+    HARMLESS, HEADINGS, INNER, NAMES, NAMING, READ, RSA, SHOWN, TRANSLATED, VALUES, VOID,
+};
 use crate::look::Look;
 use crate::names::Weight;
 use crate::ranges::Ranges;
@@ -11,120 +14,6 @@ use crate::tags::{Attribute, attributes, end_of_tag, is_one_of, local, next_open
 use crate::work::Work;
 use std::ops::Range;
 
-/// Attributes whose value is the name of what stands beside it.
-const NAMING: [&str; 14] = [
-    "name",
-    "id",
-    "property",
-    "itemprop",
-    "http-equiv",
-    "autocomplete",
-    "key",
-    "field",
-    "param",
-    "var",
-    "data-name",
-    "data-key",
-    "parameter",
-    "variable",
-];
-/// Attributes that hold what stands beside a name.
-const VALUES: [&str; 12] = [
-    "value",
-    "content",
-    "data-value",
-    "data-content",
-    "default",
-    "v",
-    "val",
-    "default-value",
-    "data-clipboard-text",
-    "data-copy",
-    "data-clipboard",
-    "data-text",
-];
-/// Attributes whose names weigh, and whose values are no secrets, or have rules of their own.
-const HARMLESS: [&str; 30] = [
-    "type",
-    "for",
-    "class",
-    "aria-label",
-    "placeholder",
-    "title",
-    "href",
-    "src",
-    "accesskey",
-    "alt",
-    "style",
-    "rel",
-    "role",
-    "lang",
-    "integrity",
-    "pattern",
-    "action",
-    "method",
-    "label",
-    "ref",
-    "passwordrules",
-    "passwordcharacter",
-    "datatype",
-    "valuetype",
-    "encodingtype",
-    "xmlns",
-    "slot",
-    "keytype",
-    "mechanism",
-    "algorithm",
-];
-/// Elements of HTML that people read; their names say nothing of what is in them.
-const READ: [&str; 40] = [
-    "label", "button", "a", "div", "section", "form", "fieldset", "select", "option", "h1", "h2",
-    "h3", "h4", "h5", "h6", "p", "li", "ul", "ol", "span", "legend", "summary", "title", "b",
-    "strong", "i", "em", "small", "article", "main", "header", "footer", "nav", "body", "html",
-    "head", "table", "tr", "th", "dt",
-];
-/// Those of HTML that show values.
-const SHOWN: [&str; 20] = [
-    "textarea", "output", "code", "pre", "samp", "kbd", "td", "dd", "input", "meta", "data",
-    "param", "link", "img", "script", "style", "time", "mark", "dl", "noscript",
-];
-/// Elements without text, if they have attributes: XML has some of the same names.
-const VOID: [&str; 9] = ["input", "meta", "img", "link", "param", "area", "base", "col", "embed"];
-/// Elements whose text is the name of what comes next: in data any value of a secret's name is one.
-const NAMES: [&str; 7] = ["key", "name", "n", "field", "attribute", "property", "parameter"];
-/// The same in pages.
-const HEADINGS: [&str; 18] = [
-    "th", "dt", "td", "label", "span", "p", "b", "strong", "div", "legend", "summary", "data",
-    "h1", "h2", "h3", "h4", "h5", "h6",
-];
-/// Elements that are the value of the one around them.
-const INNER: [&str; 20] = [
-    "value",
-    "string",
-    "data",
-    "text",
-    "href",
-    "attributevalue",
-    "item",
-    "content",
-    "v",
-    "val",
-    "defaultvalue",
-    "str",
-    "pre",
-    "code",
-    "span",
-    "b",
-    "strong",
-    "em",
-    "option",
-    "tt",
-];
-/// Elements with translations of what people read.
-const TRANSLATED: [&str; 9] =
-    ["string", "message", "source", "target", "trans-unit", "data", "value", "text", "translation"];
-/// Private numbers of an RSA key (XML Signature's `RSAKeyValue`).
-const RSA: [&str; 6] = ["d", "p", "q", "dp", "dq", "inverseq"];
 /// A longer text is no name, in bytes.
 const MAX_NAME: usize = 48;
 /// A name of what comes next has no more words.
@@ -144,6 +33,8 @@ pub(crate) fn find(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
         inside: Weight::Plain,
         around: (Weight::Plain, String::new()),
         next: None,
+        heading: Weight::Plain,
+        is_call: false,
         name_from: usize::MAX,
         last_text: 0..0,
         columns: Vec::new(),
@@ -165,6 +56,10 @@ struct Page<'p, 'w> {
     around: (Weight, String),
     /// What the next value weighs, and for how many tags.
     next: Option<(Weight, u8)>,
+    /// What the same heading or label weighs where a value stands that people give or have.
+    heading: Weight,
+    /// Whether the page calls a procedure (XML-RPC).
+    is_call: bool,
     /// Where the last element began that may hold a name.
     name_from: usize,
     last_text: Range<usize>,
@@ -248,6 +143,10 @@ impl Page<'_, '_> {
         let element = local(written);
         let beside = self.beside(&element, &attributes);
         self.tick();
+        self.is_call |= element == "methodcall";
+        if self.is_call && element == "param" {
+            (self.next, self.heading) = (Some((Weight::Telling, MAX_BETWEEN)), Weight::Telling);
+        }
         self.judge_attributes(&element, beside, &attributes);
         self.note_table(&element);
         let is_void = is_instruction
@@ -311,7 +210,7 @@ impl Page<'_, '_> {
             "td" => {
                 let above = self.columns.get(self.column).copied().unwrap_or(Weight::Plain);
                 if above > self.next.map_or(Weight::Plain, |(weight, _)| weight) {
-                    self.next = Some((above, MAX_BETWEEN));
+                    (self.next, self.heading) = (Some((above, MAX_BETWEEN)), above);
                 }
                 self.column += 1;
             }
@@ -369,7 +268,8 @@ impl Page<'_, '_> {
     fn name_weight(&mut self, is_data: bool) -> Weight {
         let text = &self.text[self.last_text.clone()];
         // A colon says that the value comes, whatever else is said.
-        let more = if text.ends_with(':') { 3 } else { 1 };
+        let is_label = self.element == "label";
+        let more = if text.ends_with(':') || is_label { 3 } else { 1 };
         let is_short =
             text.len() <= more * MAX_NAME && text.split_whitespace().count() <= more * MAX_WORDS;
         if !is_short || text.ends_with(['?', '!', '.', ',']) {
@@ -378,6 +278,7 @@ impl Page<'_, '_> {
         // Letters that are not seen part no words.
         let name = plain(text).replace(['\u{ad}', '\u{200b}'], "");
         let weight = self.work.weigh(name.trim_end_matches([':', '*', ' ']));
+        self.heading = weight;
         if is_data { weight } else { weight.min(Weight::Telling) }
     }
 
@@ -395,6 +296,9 @@ impl Page<'_, '_> {
         let is_name = is_one_of(&self.element, &NAMES);
         if let Some((next, _)) = self.next.filter(|_| !is_name) {
             weight = weight.max(next);
+            if is_number_of_person(inner) {
+                weight = weight.max(self.heading);
+            }
             // In a list each is one.
             self.next = (self.element == "li").then_some((next, MAX_BETWEEN));
         }
@@ -445,7 +349,7 @@ impl Page<'_, '_> {
 
     fn judge_attributes(&mut self, element: &str, beside: Weight, attributes: &[Attribute]) {
         let is_pressed = |value: &str| {
-            ["submit", "button", "reset", "checkbox", "radio", "image"]
+            ["submit", "button", "reset", "checkbox", "radio", "image", "hidden"]
                 .iter()
                 .any(|one| value.eq_ignore_ascii_case(one))
         };
@@ -462,7 +366,10 @@ impl Page<'_, '_> {
             let name = attribute.name(self.text);
             let weight = if is_one_of(&name, &VALUES) {
                 let next = self.next.map_or(Weight::Plain, |(weight, _)| weight);
-                beside.max(next)
+                let is_field = element == "input" && !is_button && next > Weight::Plain;
+                // It is the value of one field only.
+                let own = if is_field { std::mem::replace(&mut self.heading, next) } else { next };
+                beside.max(own)
             } else if is_harmless(&name) {
                 continue;
             } else {
@@ -471,6 +378,13 @@ impl Page<'_, '_> {
             self.judge(weight, attribute.value.clone());
         }
     }
+}
+
+/// Numbers of people and cards: at least twelve digits, and what parts them.
+fn is_number_of_person(value: &str) -> bool {
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    (12..=19).contains(&digits)
+        && value.bytes().all(|c| c.is_ascii_digit() || matches!(c, b' ' | b'-'))
 }
 
 /// What browsers fill in for people, and nobody else may see (HTML, section 4.10.18.7).

@@ -45,7 +45,7 @@ static PARTS: LazyLock<Words> = LazyLock::new(|| {
      anshoubangou anshobango toegangscode sicherheitsantwort reponsesecrete \
      rispostasegreta respuestasecreta matkhau adgangskode manualentrykey track1 track2 \
      loginhint relaystate wpnonce kodweryfikacyjny dogrulamakodu requirepass masterauth \
-     artapi assword",
+     artapi assword paswort iban cardexp ccexp changepw encryptedvalue",
     )
 });
 
@@ -166,7 +166,7 @@ static NAMING: LazyLock<Vec<&str>> = LazyLock::new(|| {
 static NAMED: LazyLock<Vec<&str>> = LazyLock::new(|| {
     list(
         "value content values val v text data current newvalue stringvalue secretstring \
-     default example",
+     default example current typed",
     )
 });
 
@@ -222,6 +222,8 @@ impl Names {
     }
 
     fn judge(&self, name: &str) -> Weight {
+        let read_again = again_as_utf8(name);
+        let name = read_again.as_deref().unwrap_or(name);
         let spaced = fold(name);
         let joined = spaced.replace(' ', "");
         if self.plain.contains(&joined) {
@@ -238,7 +240,9 @@ fn weigh_words(spaced: &str, joined: &str, name: &str) -> Weight {
     let words = || spaced.split(' ').filter(|word| !word.is_empty());
     let Some(last) = words().next_back() else { return Weight::Plain };
     let is_long = words().nth(1).is_some();
-    let is_about = ABOUT.has(last) && !joined.ends_with("loginhint");
+    // When a card expires is printed on it, beside its number.
+    let is_own = joined.ends_with("loginhint") || joined.contains("cardexp");
+    let is_about = ABOUT.has(last) && !is_own;
     if is_long && (is_about || words().any(|word| word == "public")) {
         return Weight::Plain;
     }
@@ -267,6 +271,15 @@ fn weigh_words(spaced: &str, joined: &str, name: &str) -> Weight {
         return Weight::Telling;
     }
     Weight::Plain
+}
+
+/// A name whose bytes were UTF-8 and were read as Latin-1: `contraseÃ±a`.
+fn again_as_utf8(name: &str) -> Option<String> {
+    if name.is_ascii() {
+        return None;
+    }
+    let bytes: Option<Vec<u8>> = name.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect();
+    String::from_utf8(bytes?).ok()
 }
 
 /// `p@ssw0rd`, `pa$$word`.

@@ -16,6 +16,19 @@ impl Ranges {
         }
     }
 
+    /// Those of a part of the text that begins there.
+    pub(crate) fn add_all(&mut self, part: &Self, start: usize) {
+        self.0.extend(part.0.iter().map(|range| range.start + start..range.end + start));
+    }
+
+    pub(crate) fn ends(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().map(|range| range.end)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether they are the text from its first to its last character.
     pub(crate) fn is_all_of(&self, text: &str) -> bool {
         self.0.len() == 1 && self.0[0] == (0..text.len())

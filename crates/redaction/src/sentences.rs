@@ -28,10 +28,14 @@ enum Mark {
 }
 
 /// Words that say that the next one is it.
-const IS: [&str; 16] = [
+const IS: [&str; 17] = [
     "is", "was", "are", "lautet", "ist", "es", "est", "è", "é", "to", "be", "equals", "jest", "är",
-    "er", "now",
+    "er", "now", "هو",
 ];
+/// Words for whose it is, behind the name.
+const YOURS: [&str; 3] = ["الخاص", "الخاصة", "بك"];
+/// What marks the name before it as what is told (Japanese, Korean).
+const TOPICS: [char; 3] = ['は', '는', '은'];
 /// Words that may stand between a name and its value.
 const BETWEEN: [&str; 20] = [
     "for", "the", "a", "set", "changed", "with", "equal", "has", "been", "of", "new", "your",
@@ -212,6 +216,10 @@ impl Search<'_, '_> {
             if APART.contains(&lower.as_str()) {
                 return None;
             }
+            if YOURS.contains(&lower.as_str()) {
+                continue;
+            }
+            named.is_said |= word.ends_with(TOPICS);
             if !BETWEEN.contains(&lower.as_str()) {
                 named.weight = self.work.weigh(word);
                 // A name may be of two words, or three.

@@ -4,128 +4,10 @@
 //! prefixes, a JSON Web Token's `ey`, the lines around a private key), and so do we find them.
 
 use crate::classes::{is_alnum, is_in_key, is_word};
+use crate::prefixes::prefixes_of;
 use crate::ranges::Ranges;
 use std::ops::Range;
-use std::sync::LazyLock;
 
-/// A beginning, how many characters follow at least, and whether those are of base64url (`-`, `_`) too.
-type Prefix = (&'static str, usize, bool);
-
-/// Beginnings of keys, by their makers' documents and the public rules of secret scanners.
-const PREFIXES: [Prefix; 104] = [
-    ("ghp_", 16, false),
-    ("gho_", 16, false),
-    ("ghu_", 16, false),
-    ("ghs_", 16, false),
-    ("ghr_", 16, false),
-    ("github_pat_", 16, true),
-    ("glpat-", 16, true),
-    ("gldt-", 16, true),
-    ("glrt-", 16, true),
-    ("glptt-", 16, true),
-    ("glcbt-", 12, true),
-    ("glsoat-", 16, true),
-    ("gloas-", 16, true),
-    ("glft-", 16, true),
-    ("npm_", 16, false),
-    ("pypi-", 16, true),
-    ("hf_", 16, false),
-    ("xoxb-", 8, true),
-    ("xoxp-", 8, true),
-    ("xoxa-", 8, true),
-    ("xoxc-", 8, true),
-    ("xoxd-", 8, true),
-    ("xoxe-", 8, true),
-    ("xoxe.", 8, true),
-    ("xoxo-", 8, true),
-    ("xoxr-", 8, true),
-    ("xoxs-", 8, true),
-    ("xapp-", 8, true),
-    ("AKIA", 12, false),
-    ("ASIA", 12, false),
-    ("ABIA", 12, false),
-    ("AIza", 20, true),
-    ("ya29.", 8, true),
-    ("GOCSPX-", 12, true),
-    ("1//0", 20, true),
-    ("baton_", 16, true),
-    ("AGE-SECRET-KEY-1", 10, false),
-    ("dop_v1_", 16, false),
-    ("doo_v1_", 16, false),
-    ("dor_v1_", 16, false),
-    ("shpat_", 16, false),
-    ("shpca_", 16, false),
-    ("shppa_", 16, false),
-    ("shpss_", 16, false),
-    ("shptka_", 16, false),
-    ("gsk_", 16, false),
-    ("r8_", 20, false),
-    ("lin_api_", 16, false),
-    ("lin_oauth_", 16, false),
-    ("PMAK-", 16, true),
-    ("dapi", 30, false),
-    ("dckr_pat_", 12, true),
-    ("dckr_oat_", 12, true),
-    ("glsa_", 16, true),
-    ("glc_", 20, true),
-    ("hvs.", 16, true),
-    ("hvb.", 16, true),
-    ("hvr.", 16, true),
-    ("ATATT3", 16, true),
-    ("ATCTT3", 16, true),
-    ("ATBB", 16, true),
-    ("sq0csp-", 12, true),
-    ("sq0atp-", 12, true),
-    ("sq0idp-", 12, true),
-    ("EAAA", 40, true),
-    ("EAAC", 40, true),
-    ("EAAG", 40, true),
-    ("EAAB", 40, true),
-    ("whsec_", 12, true),
-    ("SK-", 30, true),
-    ("rnd_", 20, false),
-    ("figd_", 16, true),
-    ("ntn_", 20, false),
-    ("secret_", 24, false),
-    ("sntrys_", 16, true),
-    ("sntryu_", 16, false),
-    ("tskey-", 12, true),
-    ("vercel_", 20, true),
-    ("sbp_", 20, false),
-    ("nvapi-", 20, true),
-    ("pplx-", 20, false),
-    ("xai-", 20, false),
-    ("fo1_", 16, true),
-    ("CFPAT-", 16, true),
-    ("pscale_", 20, true),
-    ("phc_", 20, false),
-    ("phx_", 20, false),
-    ("NRAK-", 16, false),
-    ("rubygems_", 20, false),
-    ("xprv", 60, false),
-    ("pul-", 20, false),
-    ("eyJ", 24, true),
-    ("key-", 32, false),
-    ("oy2", 43, false),
-    ("dp.st.", 20, true),
-    ("dp.pt.", 20, true),
-    ("dp.ct.", 20, true),
-    ("access-production-", 30, true),
-    ("access-sandbox-", 30, true),
-    ("access-development-", 30, true),
-    ("A3-", 30, true),
-    ("MDAxY2xvY2F0aW9u", 30, true),
-    ("gAAAAA", 60, true),
-    ("nsec1", 50, false),
-];
-
-/// The same by their first letter: few of them are compared.
-static BY_LETTER: LazyLock<[Vec<Prefix>; 128]> = LazyLock::new(|| {
-    std::array::from_fn(|letter| {
-        let begins = |(prefix, ..): &&Prefix| usize::from(prefix.as_bytes()[0]) == letter;
-        PREFIXES.iter().filter(begins).copied().collect()
-    })
-});
 /// How much of a word is looked at, in bytes: many that begin alike take no longer than their number.
 const MAX_WORD: usize = 256;
 /// The same of the first part of a JSON Web Token, which may hold certificates.
@@ -266,7 +148,7 @@ fn known_at(text: &str, word: &Range<usize>, reach: usize) -> Option<usize> {
             return Some(word.end);
         }
     }
-    let alike = BY_LETTER.get(usize::from(bytes[0])).map_or(&[][..], Vec::as_slice);
+    let alike = prefixes_of(bytes[0]);
     let second = bytes.get(1);
     let mut alike = alike.iter().filter(|(prefix, ..)| prefix.as_bytes().get(1) == second);
     let prefixed = alike.find_map(|(prefix, least, is_url)| {

@@ -1,7 +1,18 @@
 //! SQL: passwords of users, and rows whose columns have names of secrets.
 
 use crate::names::Weight;
-use crate::search::{Search, count, quoted_at};
+use crate::search::{Search, behind_comma, call_before, count, quoted_at};
+
+/// Functions with a secret among their arguments, and its number, by `ClickHouse`'s manual.
+const READING: [(&str, usize); 7] = [
+    ("s3", 3),
+    ("gcs", 3),
+    ("oss", 3),
+    ("cosn", 3),
+    ("mysql", 5),
+    ("postgresql", 5),
+    ("mongodb", 5),
+];
 
 /// Words of SQL and PowerShell with a password in quotes behind them.
 const BEFORE_PASSWORDS: [&str; 5] =
@@ -37,6 +48,23 @@ impl Search<'_, '_> {
             let length =
                 count(self.bytes, from, |c| c.is_ascii_graphic() && !b"\"'`;,".contains(&c));
             self.judge(Weight::Secret, from..from + length);
+        }
+    }
+
+    /// `s3('address', 'key', 'secret')`: functions of `ClickHouse` that read from elsewhere.
+    pub(crate) fn functions_of_sql(&mut self) {
+        for (at, _) in self.text.match_indices("('") {
+            let call = call_before(self.text, at + 1).to_ascii_lowercase();
+            let Some((_, number)) = READING.iter().find(|(function, _)| *function == call) else {
+                continue;
+            };
+            let mut argument = quoted_at(self.text, at + 1);
+            for _ in 1..*number {
+                argument = argument.and_then(|it| behind_comma(self.text, it.end));
+            }
+            if let Some(argument) = argument.filter(|it| !it.is_arrow) {
+                self.judge(Weight::Secret, argument.range);
+            }
         }
     }
 

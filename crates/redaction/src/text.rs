@@ -6,7 +6,7 @@
 //! `name="password" value="…"`. A value is in quotes, or ends with its word, or with its line.
 
 use crate::classes::{
-    AT, COLON, ENCODED, FOREIGN, OPEN, QUOTE, SEPARATOR, SLASH, SPACE, TAG, is_alnum,
+    AT, COLON, CONTROL, ENCODED, FOREIGN, OPEN, QUOTE, SEPARATOR, SLASH, SPACE, TAG, is_alnum,
 };
 use crate::kind::Kind;
 use crate::look::Look;
@@ -14,7 +14,7 @@ use crate::names::{Weight, is_named_beside, names_another};
 use crate::ranges::Ranges;
 use crate::signs::{DATA, KEY, SCHEME, Signs};
 use crate::work::Work;
-use crate::{address, commands, markup, shapes};
+use crate::{address, commands, controls, markup, seldom, shapes};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -35,6 +35,11 @@ pub(crate) fn redact<'t>(work: &mut Work<'_>, text: &'t str, kind: Kind) -> Cow<
     if kind == Kind::Name {
         return found.put_out(text);
     }
+    if signs.has(CONTROL)
+        && let Some(shown) = controls::redact(work, text, kind)
+    {
+        return shown.into();
+    }
     if signs.has(SCHEME) && signs.has(SPACE | ENCODED) {
         find_credentials(work, text, &mut found);
     }
@@ -53,6 +58,7 @@ pub(crate) fn redact<'t>(work: &mut Work<'_>, text: &'t str, kind: Kind) -> Cow<
     if signs.has(TAG) && kind != Kind::Code {
         markup::find(work, text, &mut found);
     }
+    seldom::find(work, text, kind, signs, &mut found);
     found.put_out(text)
 }
 
@@ -161,8 +167,8 @@ fn find_named(work: &mut Work<'_>, text: &str, kind: Kind, found: &mut Ranges) {
             }
             let range = value.whole(text, &name, kind);
             // A block of YAML begins with a mark.
-            let judged = text[range.clone()].trim_start_matches(['|', '>', '-']).trim();
-            if work.hides(weight, judged) {
+            let judged = judged(&text[range.clone()]);
+            if work.hides(weight, &judged) {
                 (from, named) = (range.end.max(from), None);
                 found.add(range);
                 continue;
@@ -182,6 +188,15 @@ fn find_named(work: &mut Work<'_>, text: &str, kind: Kind, found: &mut Ranges) {
             found.add(range);
         }
     }
+}
+
+/// What is judged of a value: of a block of YAML its lines without the mark and what indents them.
+fn judged(value: &str) -> Cow<'_, str> {
+    let inner = value.trim_start_matches(['|', '>', '-']).trim();
+    if inner.len() < value.trim().len() && inner.contains('\n') {
+        return inner.split_whitespace().collect::<String>().into();
+    }
+    inner.into()
 }
 
 /// What this name says of its value; `beside` what a name beside it says.
@@ -406,8 +421,10 @@ impl<'a> Value<'a> {
 
 /// Whether a line begins with this name, behind a list's mark and what shells and others put before.
 fn begins_line(bytes: &[u8], name: usize) -> bool {
-    let begin =
-        bytes[..name].iter().rposition(|c| matches!(c, b'\n' | b'\r')).map_or(0, |at| at + 1);
+    // Further back than a name is long it does not matter where the line begins.
+    let least = name.saturating_sub(MAX_NAME + 1);
+    let end = bytes[least..name].iter().rposition(|c| matches!(c, b'\n' | b'\r'));
+    let begin = end.map_or(least, |at| least + at + 1);
     let before = bytes[begin..name].trim_ascii();
     name - begin <= MAX_NAME
         && matches!(before, b"" | b"-" | b"\"" | b"'" | b"export" | b"set" | b"ENV")

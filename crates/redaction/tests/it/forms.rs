@@ -60,8 +60,8 @@ fn forms() -> impl Iterator<Item = (&'static str, Form)> {
     })
 }
 
-/// The forms that come out: of most of them nobody could know. `docs/reference/limits.md` tells of their
-/// kinds, and the extension's tests read the same list.
+/// The forms that come out: none, since each has a rule of its kind. `docs/reference/limits.md` tells what
+/// no rule can find, and the extension's tests read the same list.
 const COME_OUT: &str = include_str!("../forms/come_out.json");
 
 #[test]

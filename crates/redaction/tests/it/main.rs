@@ -5,6 +5,7 @@
 mod expected;
 mod forms;
 mod ordinary;
+mod seldom;
 
 use baton_redaction::{Names, Redactor};
 use serde::Deserialize;

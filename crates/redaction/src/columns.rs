@@ -1,0 +1,74 @@
+//! Columns of blanks, as programs print them: values below their names, at least two blanks between.
+//!
+//! The one idea: the first line has nothing but names; a cell belongs to the name above it, or to the one
+//! of its number where each line has as many.
+
+use crate::names::Weight;
+use crate::ranges::Ranges;
+use crate::work::Work;
+use std::ops::Range;
+
+/// A longer cell is no name, in bytes; nor is one of more words.
+const MAX_NAME: usize = 32;
+const MAX_WORDS: usize = 2;
+/// How many lines are looked at.
+const MAX_LINES: usize = 1024;
+
+/// Notes the cells of columns whose names weigh.
+pub(crate) fn find(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
+    let mut lines = text.split_inclusive('\n');
+    let first = lines.next().unwrap_or_default();
+    if first.len() > 512 || !first.trim_end().contains("  ") {
+        return;
+    }
+    let head = cells(first);
+    if head.len() < 2 || !head.iter().all(|name| is_name(&first[name.clone()])) {
+        return;
+    }
+    let weights: Vec<Weight> = head.iter().map(|name| weigh(work, &first[name.clone()])).collect();
+    if weights.iter().all(|weight| *weight == Weight::Plain) {
+        return;
+    }
+    let mut at = first.len();
+    for line in lines.take(MAX_LINES) {
+        let row = cells(line);
+        for (number, cell) in row.iter().enumerate() {
+            let below = head.iter().position(|name| name.start == cell.start);
+            let column = if row.len() == head.len() { Some(number) } else { below };
+            let weight = column.map_or(Weight::Plain, |column| weights[column]);
+            if weight > Weight::Plain && work.hides(weight, &line[cell.clone()]) {
+                found.add(at + cell.start..at + cell.end);
+            }
+        }
+        at += line.len();
+    }
+}
+
+/// Programs write the names of columns in capitals; others may be words of people.
+fn weigh(work: &mut Work<'_>, name: &str) -> Weight {
+    let weight = work.weigh(name);
+    let is_head = !name.contains(char::is_lowercase);
+    if is_head { weight } else { weight.min(Weight::Telling) }
+}
+
+fn is_name(name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || " _-./()#%".contains(c);
+    name.len() <= MAX_NAME
+        && name.split(' ').count() <= MAX_WORDS
+        && name.contains(char::is_alphabetic)
+        && name.chars().all(is_part)
+}
+
+/// Where the cells of a line are.
+fn cells(line: &str) -> Vec<Range<usize>> {
+    let (mut all, mut at) = (Vec::new(), 0);
+    for cell in line.trim_end().split("  ") {
+        let inner = cell.trim();
+        if !inner.is_empty() {
+            let start = at + cell.len() - cell.trim_start().len();
+            all.push(start..start + inner.len());
+        }
+        at += cell.len() + 2;
+    }
+    all
+}
