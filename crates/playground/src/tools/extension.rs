@@ -8,6 +8,7 @@ use baton_browser::launch;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tokio::process::Command;
 
 /// What builds the extension.
 const BUILDER: Shelf = Shelf {
@@ -21,8 +22,9 @@ const BUILDER: Shelf = Shelf {
 /// What of its folder is brought into the room.
 const SOURCES: [&str; 7] =
     ["icons", "manifest.json", "package.json", "scripts", "src", "test", "tsconfig.json"];
-/// How long a build may take.
+/// How long a build may take, and the one of its redactor, which is a crate.
 const BUILD_LIMIT: Duration = Duration::from_mins(2);
+const REDACTOR_LIMIT: Duration = Duration::from_mins(5);
 
 /// The extension's sources, in a room where they can be built.
 pub struct Extension(Room);
@@ -34,7 +36,7 @@ impl Extension {
         let path = std::env::var_os("PATH");
         let chromium = launch::find_browser(None, path.as_deref())?;
         let room = npm.room()?.with("CHROMIUM", chromium);
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../extensions/chrome");
+        let sources = sources();
         for name in SOURCES {
             copy(&sources.join(name), &room.path().join(name))
                 .with_context(|| format!("expected {name} in {}", sources.display()))?;
@@ -50,9 +52,17 @@ impl Extension {
     /// Builds it; the folder that a browser loads.
     pub async fn build(&self) -> Result<PathBuf> {
         let mut build = self.0.command("node")?;
-        build.arg("scripts/build.mjs");
+        build.arg("scripts/build.mjs").env("BATON_REDACTOR", self.redactor().await?);
         self.0.run(build, BUILD_LIMIT).await?;
         Ok(self.0.path().join("dist"))
+    }
+
+    /// Builds its redactor in this checkout, where cargo finds all that it is made of; the file.
+    async fn redactor(&self) -> Result<PathBuf> {
+        let mut build = Command::new("node");
+        build.arg(sources().join("scripts/redactor.mjs"));
+        let told = self.0.run(build, REDACTOR_LIMIT).await?;
+        Ok(PathBuf::from(told.trim()))
     }
 
     /// Checks its types.
@@ -67,6 +77,11 @@ impl Extension {
     pub async fn clear(self) -> Result<()> {
         self.0.clear().await
     }
+}
+
+/// Where this checkout has the extension.
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../extensions/chrome")
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
