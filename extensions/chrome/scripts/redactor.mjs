@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 export function redactor() {
   // Where the extension is built away from the repository, somebody else has built it.
   const wasm = process.env.BATON_REDACTOR ?? built()
-  return { alias: { 'redactor.wasm': wasm }, loader: { '.wasm': 'binary' } }
+  return { alias: { 'redactor.wasm': wasm }, loader: { '.wasm': 'base64' } }
 }
 
 /** Builds it; the file's path. */
