@@ -111,7 +111,7 @@ impl Shared {
                 (first.to_owned(), body)
             }
             4 => (String::new(), redactor.line(second)),
-            5 => (String::new(), redactor.socket(second)),
+            5 => (first.to_owned(), redactor.socket(first, second)),
             6 => redactor.console(first, second),
             _ => return None,
         };

@@ -75,7 +75,7 @@ function cleanChange(how: Redacting, change: NetworkChange, most: number): Netwo
     case 'message': {
       const data = { ...change.data }
       redactBody(data, 'payload', 'payload_truncated', most, (payload) => {
-        if (data.binary !== true) return how.socket(payload)
+        if (data.binary !== true) return how.socket(`${data.request_id} ${data.direction}`, payload)
         const redacted = how.base64(payload, undefined)
         data.binary = redacted.isBase64
         return redacted.body

@@ -19,8 +19,8 @@ export interface Redacting {
   base64(body: string, mime: string | undefined): { body: string; isBase64: boolean }
   /** A line for people: a title, an error, a stack. */
   line(text: string): string
-  /** What goes over a WebSocket. */
-  socket(payload: string): string
+  /** What goes over a WebSocket, in one direction: a secret may go on from one message to the next. */
+  socket(connection: string, payload: string): string
   /** What was given to the console, a list as JSON, and the message that the browser made of it. */
   console(args: string, message: string): { args: string; message: string }
 }
@@ -203,8 +203,8 @@ export class Redactor implements Redacting {
     return this.redact(LINE, '', text).second
   }
 
-  socket(payload: string): string {
-    return this.redact(SOCKET, '', payload).second
+  socket(connection: string, payload: string): string {
+    return this.redact(SOCKET, connection, payload).second
   }
 
   console(args: string, message: string): { args: string; message: string } {

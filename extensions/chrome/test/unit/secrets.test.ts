@@ -409,7 +409,7 @@ function shownOf(redactor: Redactor, { where, header = '', mime, text = '', args
     case 'header':
       return redactor.header(header, planted)
     case 'socket':
-      return redactor.socket(planted)
+      return redactor.socket('', planted)
     case 'console': {
       if (args === undefined) return redactor.line(planted)
       const given = JSON.stringify(args).replaceAll('{secret}', JSON.stringify(secret).slice(1, -1))
