@@ -11,6 +11,7 @@ mod chrome;
 mod demo;
 mod dist;
 mod fuzz;
+mod redactor;
 mod setup;
 mod soak;
 mod test;
@@ -35,6 +36,7 @@ enum Command {
     Soak(soak::Args),
     Bench(bench::Args),
     Dist(dist::Args),
+    Redactor(redactor::Args),
 }
 
 fn main() -> ExitCode {
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Command::Soak(args) => soak::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Dist(args) => dist::run(&args),
+        Command::Redactor(args) => redactor::run(&args),
     };
     match done {
         Ok(code) => code,

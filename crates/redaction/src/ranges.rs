@@ -39,7 +39,7 @@ impl Ranges {
         if self.0.is_empty() {
             return Cow::Borrowed(text);
         }
-        self.0.sort_by_key(|range| range.start);
+        self.0.sort_unstable_by_key(|range| range.start);
         let (mut out, mut from, mut end) = (String::with_capacity(text.len()), 0, None);
         for range in self.0 {
             // A mark that was there before is not marked again.

@@ -18,8 +18,8 @@ const MAX_ALIKE: usize = 16;
 /// The shortest and the longest that are remembered, in bytes.
 const SHORTEST: usize = 8;
 const LONGEST: usize = 4096;
-/// Bits of the filter, as a power of two.
-const FILTER_BITS: u32 = 14;
+/// Bits of the filter, as a power of two: of those that are remembered, few are set.
+const FILTER_BITS: u32 = 16;
 
 /// Secrets of one tab.
 pub(crate) struct Seen {
@@ -29,7 +29,10 @@ pub(crate) struct Seen {
     filter: Vec<u64>,
     /// By the hash of their first bytes, length and hash of each.
     heads: HashMap<u64, Vec<(usize, u64)>>,
-    order: VecDeque<u64>,
+    /// The same hashes and their bits of the filter, the oldest first.
+    order: VecDeque<(u64, usize)>,
+    /// How many were forgotten whose bits the filter may have still.
+    stale: usize,
 }
 
 /// What it holds goes to no log.
@@ -43,7 +46,8 @@ impl Seen {
     pub(crate) fn new(key: [u8; 16]) -> Self {
         let half = key.first_chunk().copied().unwrap_or_default();
         let factor = u64::from_le_bytes(half) | 1;
-        Self { key, factor, filter: Vec::new(), heads: HashMap::new(), order: VecDeque::new() }
+        let (filter, heads, order) = (Vec::new(), HashMap::new(), VecDeque::new());
+        Self { key, factor, filter, heads, order, stale: 0 }
     }
 
     fn hash(&self, bytes: &[u8]) -> u64 {
@@ -72,20 +76,28 @@ impl Seen {
             return;
         }
         alike.push((bytes.len(), whole));
-        self.order.push_back(head);
-        if self.order.len() > MAX_SEEN {
-            self.forget_oldest();
-        }
         let bit = self.bit(eight);
         if self.filter.is_empty() {
             self.filter = vec![0; 1 << (FILTER_BITS - 6)];
         }
         self.filter[bit / 64] |= 1 << (bit % 64);
+        self.order.push_back((head, bit));
+        if self.order.len() > MAX_SEEN {
+            self.forget_oldest();
+        }
     }
 
-    /// Its bit stays in the filter: a false bit costs one comparison.
+    /// Its bit stays in the filter until there are many such: a false bit costs one comparison, each time.
     fn forget_oldest(&mut self) {
-        let Some(head) = self.order.pop_front() else { return };
+        let Some((head, _)) = self.order.pop_front() else { return };
+        self.stale += 1;
+        if self.stale > MAX_SEEN {
+            self.stale = 0;
+            self.filter.fill(0);
+            for (_, bit) in &self.order {
+                self.filter[bit / 64] |= 1 << (bit % 64);
+            }
+        }
         if let Some(alike) = self.heads.get_mut(&head) {
             alike.remove(0);
             if alike.is_empty() {

@@ -1,6 +1,7 @@
 // Builds the extension into `dist/`: two scripts, the popup's page, the icons and the manifest.
 import { build } from 'esbuild'
 import { cp, mkdir, rm } from 'node:fs/promises'
+import { redactor } from './redactor.mjs'
 
 const root = new URL('..', import.meta.url)
 const path = (name) => new URL(name, root).pathname
@@ -15,6 +16,7 @@ await build({
   target: 'chrome125',
   legalComments: 'none',
   logLevel: 'warning',
+  ...redactor(),
 })
 for (const name of ['manifest.json', 'icons']) await cp(path(name), path(`dist/${name}`), { recursive: true })
 for (const name of ['popup.html', 'popup.css']) await cp(path(`src/popup/${name}`), path(`dist/${name}`))

@@ -5,6 +5,7 @@
 import { build } from 'esbuild'
 import { spawnSync } from 'node:child_process'
 import { globSync, rmSync } from './files.mjs'
+import { redactor } from './redactor.mjs'
 
 const root = new URL('..', import.meta.url).pathname
 const isBench = process.argv.includes('--bench')
@@ -25,6 +26,7 @@ await build({
   target: 'node20',
   sourcemap: 'inline',
   logLevel: 'warning',
+  ...redactor(),
 })
 const built = globSync(`${root}dist-test`, '.mjs')
 const options = isBench ? built : ['--test', '--test-concurrency=1', '--test-timeout=120000', ...built]

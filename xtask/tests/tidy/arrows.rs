@@ -6,7 +6,7 @@ use crate::repository::{files, report};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The crates, by where their sources are.
-const CRATES: [&str; 22] = [
+const CRATES: [&str; 23] = [
     "crates/agents/src/",
     "crates/api/src/",
     "crates/backup/src/",
@@ -28,6 +28,7 @@ const CRATES: [&str; 22] = [
     "crates/testing/src/",
     "crates/walk/src/",
     "bench/src/",
+    "extensions/chrome/redactor/src/",
     "xtask/src/",
 ];
 

@@ -5,7 +5,7 @@ use crate::repository::{File, files, report};
 use std::collections::BTreeSet;
 
 /// Which of our crates each crate may name.
-const DIRECTIONS: [(&str, &[&str]); 24] = [
+const DIRECTIONS: [(&str, &[&str]); 25] = [
     // No other crate, so that it can be compiled for a browser.
     ("redaction", &[]),
     ("session", &["redaction"]),
@@ -81,6 +81,8 @@ const DIRECTIONS: [(&str, &[&str]); 24] = [
     ),
     // What a program of somebody else may name; `playground` is there for the tests.
     ("examples", &["session", "store", "federation", "api", "playground"]),
+    // What the extension for Chrome loads.
+    ("extensions", &["redaction"]),
     // One PostgreSQL serves the tests of all crates.
     ("xtask", &["postgres"]),
 ];

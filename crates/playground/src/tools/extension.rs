@@ -19,8 +19,16 @@ const BUILDER: Shelf = Shelf {
     ],
 };
 /// What of its folder is brought into the room.
-const SOURCES: [&str; 7] =
-    ["icons", "manifest.json", "package.json", "scripts", "src", "test", "tsconfig.json"];
+const SOURCES: [&str; 8] = [
+    "icons",
+    "manifest.json",
+    "package.json",
+    "redactor",
+    "scripts",
+    "src",
+    "test",
+    "tsconfig.json",
+];
 /// How long a build may take.
 const BUILD_LIMIT: Duration = Duration::from_mins(2);
 

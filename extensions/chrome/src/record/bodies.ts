@@ -2,7 +2,6 @@
 
 import type { Protocol } from 'devtools-protocol'
 import { BODIES, BODIES_WAITING } from '../limits.ts'
-import { bytesOf, textOf } from '../secrets/body.ts'
 import { bytesIn, cut } from '../secrets/cut.ts'
 
 /** A body that is text. */
@@ -44,4 +43,22 @@ function read(answer: Protocol.Network.GetResponseBodyResponse, most: number): B
   if (whole === undefined) return undefined
   const { text, isCut } = cut(whole, most)
   return { text, isCut, size: bytes?.length ?? bytesIn(whole) }
+}
+
+/** The bytes of base64; none when it is not. */
+function bytesOf(base64: string): Uint8Array | undefined {
+  try {
+    return Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))
+  } catch {
+    return undefined
+  }
+}
+
+/** The text, if it is one; its last character may be cut. */
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true })
+  } catch {
+    return undefined
+  }
 }

@@ -41,7 +41,7 @@ export class Outbox {
 
   /** Offers a tab, once on a connection. */
   offer(tab: Tab): void {
-    const { note } = tab
+    const { note, redactor } = tab
     const token = tab.grant()
     if (token === undefined || tab.offered !== undefined || this.sender.link.state.state !== 'connected') return
     tab.offered = token
@@ -49,10 +49,10 @@ export class Outbox {
       type: 'browser_debug_tab_available',
       token,
       browser_id: this.sender.browserId(),
-      url: cleanAddress(note.url),
-      title: cleanLine(note.title),
+      url: cleanAddress(redactor, note.url),
+      title: cleanLine(redactor, note.title),
       epoch: note.epoch,
-      ...(note.favicon !== undefined && { favicon: cleanAddress(note.favicon) }),
+      ...(note.favicon !== undefined && { favicon: cleanAddress(redactor, note.favicon) }),
       ...(note.firstLoad && note.resume === undefined && { first_load: true }),
       ...(note.reveals === true && { reveal: true }),
     })
@@ -128,9 +128,15 @@ export class Outbox {
 
   /** The tab shows something else. */
   updated(tab: Tab): void {
-    const { token, url, title } = tab.note
-    if (!tab.isAccepted || token === undefined || tab.note.isEnded) return
-    this.sender.link.send({ type: 'browser_debug_tab_updated', token, url: cleanAddress(url), title: cleanLine(title) })
+    const { note, redactor } = tab
+    const { token } = note
+    if (!tab.isAccepted || token === undefined || note.isEnded) return
+    this.sender.link.send({
+      type: 'browser_debug_tab_updated',
+      token,
+      url: cleanAddress(redactor, note.url),
+      title: cleanLine(redactor, note.title),
+    })
   }
 
   /** Sends what the node does not have, as long as the socket takes it. */

@@ -48,7 +48,7 @@ export class Registry {
   heads(tabId: number, url: string, cocoon: Cocoon): Tab | undefined {
     const known = this.of(tabId, url)
     if (known !== undefined) {
-      if (known === this.current.get(tabId)) this.next.delete(tabId)
+      if (known === this.current.get(tabId)) this.drop(tabId)
       known.note.isOnItsWay = !known.note.isInside
       return known
     }
@@ -59,9 +59,15 @@ export class Registry {
     return tab
   }
 
+  /** The page that a tab was on its way to does not come. */
+  private drop(tabId: number): void {
+    this.next.get(tabId)?.redactor.close()
+    this.next.delete(tabId)
+  }
+
   /** A tab is on its way to a page that is no cocoon's. */
   turns(tabId: number): void {
-    this.next.delete(tabId)
+    this.drop(tabId)
     const tab = this.current.get(tabId)
     if (tab !== undefined) tab.note.isOnItsWay = false
   }
@@ -74,9 +80,9 @@ export class Registry {
     const isNext = next !== undefined && isWithin(url, next.note.cocoon)
     // A page that it was on its way to before may still come.
     if (now?.note.isOnItsWay === true && !isNext) return undefined
+    if (isNext) this.next.delete(tabId)
     if (now !== undefined) this.end(tabId)
     if (!isNext) return undefined
-    this.next.delete(tabId)
     this.put(next)
     return next
   }
@@ -84,7 +90,7 @@ export class Registry {
   /** The tab is gone, or is elsewhere: the node is told as soon as it has the rest. */
   end(tabId: number): Tab | undefined {
     const tab = this.current.get(tabId)
-    this.next.delete(tabId)
+    this.drop(tabId)
     if (tab === undefined) return undefined
     const watch = this.watches.get(tab)
     watch?.leaves()
@@ -92,15 +98,19 @@ export class Registry {
     this.current.delete(tabId)
     this.watches.delete(tab)
     tab.note.isEnded = true
-    if (tab.grant() === undefined) return undefined
+    if (tab.grant() === undefined) {
+      tab.redactor.close()
+      return undefined
+    }
     const [oldest] = this.ended
-    if (this.ended.size >= TABS && oldest !== undefined) this.ended.delete(oldest)
+    if (this.ended.size >= TABS && oldest !== undefined) this.gone(oldest)
     this.ended.add(tab)
     return tab
   }
 
   gone(tab: Tab): void {
     this.ended.delete(tab)
+    tab.redactor.close()
   }
 
   /** Whether requests may have begun unheard of the page that a tab shows or is on its way to. */

@@ -4,6 +4,7 @@ import { MOST_BODY_BYTES } from '../limits.ts'
 import type { Cocoon, TabEvent } from '../protocol.ts'
 import type { Place } from '../record/places.ts'
 import { clean } from '../secrets/clean.ts'
+import { Redactor } from '../secrets/redactor.ts'
 import { whole } from '../secrets/whole.ts'
 import { Ring } from './ring.ts'
 
@@ -50,6 +51,8 @@ export interface TabNote {
 /** A tab that is looked at. */
 export class Tab {
   readonly ring: Ring
+  /** Remembers the secrets of the tab. */
+  readonly redactor = new Redactor()
   /** What it was offered by on this connection; none before it is offered. */
   offered: string | undefined
   /** Whether the node took it on this connection. */
@@ -99,7 +102,7 @@ export class Tab {
       this.note.toldUntil = Math.max(this.note.toldUntil, event.entry.timestamp)
     }
     this.hasSecrets ||= this.isRevealed
-    this.ring.push(JSON.stringify(this.isRevealed ? whole(event, bodyBytes) : clean(event, bodyBytes)))
+    this.ring.push(JSON.stringify(this.isRevealed ? whole(event, bodyBytes) : clean(this.redactor, event, bodyBytes)))
   }
 
   /** What the tab can be offered by. */
@@ -134,7 +137,7 @@ export class Tab {
   private hideSecrets(): void {
     if (!this.hasSecrets) return
     this.hasSecrets = false
-    this.ring.rewrite((json) => JSON.stringify(clean(JSON.parse(json) as TabEvent, MOST_BODY_BYTES)))
+    this.ring.rewrite((json) => JSON.stringify(clean(this.redactor, JSON.parse(json) as TabEvent, MOST_BODY_BYTES)))
   }
 
   /** The connection is lost, or the node no longer knows what the tab was offered by. */

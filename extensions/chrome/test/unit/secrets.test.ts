@@ -1,15 +1,14 @@
-// What is hidden, and what stays around it: the same cases as the node's.
+// What is hidden, and what stays around it: the same cases as the node's, through WebAssembly.
 
 import assert from 'node:assert/strict'
+import { readFileSync, readdirSync } from 'node:fs'
 import { test } from 'node:test'
-import { redactAddress } from '../../src/secrets/address.ts'
-import { redactBase64, redactBody } from '../../src/secrets/body.ts'
-import { redactForm, redactMultipart } from '../../src/secrets/form.ts'
-import { redactHeader } from '../../src/secrets/headers.ts'
-import { redactJson } from '../../src/secrets/json.ts'
-import { isRandom } from '../../src/secrets/look.ts'
-import { isSecret, isSecretInAddress } from '../../src/secrets/names.ts'
-import { redactText } from '../../src/secrets/text.ts'
+import type { NetworkEvent, TabEvent } from '../../src/protocol.ts'
+import { clean } from '../../src/secrets/clean.ts'
+import { HIDDEN, Redactor } from '../../src/secrets/redactor.ts'
+
+/** One that has seen nothing: what one case shows to be a secret is none in the next. */
+const fresh = () => new Redactor()
 
 test('names of secrets are told from names about them', () => {
   const secret = ["password",
@@ -73,8 +72,13 @@ test('names of secrets are told from names about them', () => {
         "page",
         "TokenError",]
   for (const name of other) assert.ok(!isSecret(name), name)
-  assert.ok(isSecretInAddress('code') && isSecretInAddress('STATE'))
+  assert.equal(fresh().address('/?code=abc&STATE=abc'), '/?code=[redacted]&STATE=[redacted]')
 })
+
+/** Whether what stands under this name is hidden, whatever it is. */
+function isSecret(name: string): boolean {
+  return fresh().body(JSON.stringify({ [name]: 'abc' }), 'application/json').includes(HIDDEN)
+}
 
 test('long random texts are told from words', () => {
   for (const random of ["dGhpcyBpcyBub3QgYSBzZWNyZXQ0Mg",
@@ -94,6 +98,11 @@ test('long random texts are told from words', () => {
         "1.2.3-beta.4",
         "2026-11-22T20:30:51",]) assert.ok(!isRandom(plain), plain)
 })
+
+/** Whether a value is hidden whatever its name is. */
+function isRandom(value: string): boolean {
+  return fresh().line(`x=${value}`).includes(HIDDEN)
+}
 
 test('addresses keep their shape', () => {
   const shown = [
@@ -128,9 +137,9 @@ test('addresses keep their shape', () => {
     "blob:https://a.test/550e8400-e29b-41d4-a716-446655440000",
     "",
   ]
-  const redacted = shown.map((url) => redactAddress(url))
+  const redacted = shown.map((url) => fresh().address(url))
   assert.deepEqual(redacted, expected)
-  for (const url of redacted) assert.equal(redactAddress(url), url, 'twice is once')
+  for (const url of redacted) assert.equal(fresh().address(url), url, 'twice is once')
 })
 
 test('headers keep their shape', () => {
@@ -168,7 +177,7 @@ test('headers keep their shape', () => {
     "ETag: \"9f86d081884c7d659a2feaa0c55ad015\"",
     "X-Forwarded: for=1.2.3.4;token=[redacted]",
   ]
-  const redacted = shown.map(([name, value]) => `${name}: ${redactHeader(name ?? '', value)}`)
+  const redacted = shown.map(([name, value]) => `${name}: ${fresh().header(name ?? '', value)}`)
   assert.deepEqual(redacted, expected)
 })
 
@@ -199,10 +208,10 @@ test('JSON stays JSON, whole or cut off', () => {
     "{]}[\"password\":\"[redacted]\"",
     "",
   ]
-  const redacted = shown.map((text) => redactJson(text, 'data'))
+  const redacted = shown.map((text) => fresh().body(text, 'application/json'))
   assert.deepEqual(redacted, expected)
   for (const [at, after] of redacted.entries()) {
-    assert.equal(redactJson(after, 'data'), after, 'twice is once')
+    assert.equal(fresh().body(after, 'application/json'), after, 'twice is once')
     assert.equal(isJson(after), isJson(shown[at] ?? ''), after)
   }
 })
@@ -217,10 +226,10 @@ function isJson(text: string): boolean {
 }
 
 test('forms keep their shape', () => {
-  assert.equal(redactForm('user=ada&password=a%26b&x=&remember=on'), 'user=ada&password=[redacted]&x=&remember=on')
+  assert.equal(fresh().body('user=ada&password=a%26b&x=&remember=on', 'application/x-www-form-urlencoded'), 'user=ada&password=[redacted]&x=&remember=on')
   const part = (name: string, value: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
   assert.equal(
-    redactMultipart(`${part('user', 'ada')}${part('password', 'hunter2')}--b--\r\n`),
+    fresh().body(`${part('user', 'ada')}${part('password', 'hunter2')}--b--\r\n`, 'multipart/form-data; boundary=b'),
     `${part('user', 'ada')}${part('password', '[redacted]')}--b--\r\n`,
   )
 })
@@ -260,9 +269,9 @@ test('texts lose what follows a name', () => {
     "X-Auth: [redacted]",
     "[redacted] after",
     "password=",
-    "passwort: größe = ö",
+    "passwort: [redacted] = ö",
   ]
-  const redacted = shown.map((text) => redactText(text, 'prose').replaceAll('\n', '|'))
+  const redacted = shown.map((text) => fresh().line(text).replaceAll('\n', '|'))
   assert.deepEqual(redacted, expected)
 })
 
@@ -287,17 +296,126 @@ test('a body is read as what it is', () => {
     "{\"password\":\"[redacted]\"}",
     "no json, password: [redacted]",
   ]
-  const redacted = shown.map(([mime, text]) => redactBody(text, mime).replaceAll('\n', '|'))
+  const redacted = shown.map(([mime, text]) => fresh().body(text, mime).replaceAll('\n', '|'))
   assert.deepEqual(redacted, expected)
 })
 
 test('base64 is looked into', () => {
   const encoded = (bytes: string | number[]) => Buffer.from(bytes as string).toString('base64')
   const text = encoded('{"password":"größer","n":1}')
-  assert.deepEqual(redactBase64(text, undefined), { body: '{"password":"[redacted]","n":1}', isBase64: false })
-  assert.equal(redactBase64(text.slice(0, -15), undefined).body, '{"password":"[redacted]', 'cut within a character, too')
+  assert.deepEqual(fresh().base64(text, undefined), { body: '{"password":"[redacted]","n":1}', isBase64: false })
+  assert.equal(fresh().base64(text.slice(0, -15), undefined).body, '{"password":"[redacted]', 'cut within a character, too')
   const picture = encoded([0x89, 0x50, 0x4e, 0x47, 0xff, 0xfe])
-  assert.deepEqual(redactBase64(picture, 'image/png'), { body: picture, isBase64: true })
-  assert.deepEqual(redactBase64(picture, 'application/grpc'), { body: '[redacted]', isBase64: false })
-  assert.deepEqual(redactBase64('no base64!', undefined), { body: '[redacted]', isBase64: false })
+  assert.deepEqual(fresh().base64(picture, 'image/png'), { body: picture, isBase64: true })
+  assert.deepEqual(fresh().base64(picture, 'application/grpc'), { body: '[redacted]', isBase64: false })
+  assert.deepEqual(fresh().base64('no base64!', undefined), { body: '[redacted]', isBase64: false })
 })
+
+test('what a header shows to be a secret is hidden in the address and in the body', () => {
+  const secret = 'hT5vXq8LmZ2rKd9WpB4n'
+  const event: NetworkEvent = {
+    type: 'browser_debug_network_event',
+    source: 'debugger',
+    event: 'request',
+    data: {
+      request_id: '1',
+      timestamp: 1,
+      method: 'POST',
+      url: `https://a.test/x/${secret}/y`,
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'text/plain' },
+      body: `again ${secret} and ada`,
+    },
+  }
+  const redactor = fresh()
+  const shown = clean(redactor, event, 1000) as NetworkEvent & { event: 'request' }
+  assert.equal(shown.data.url, 'https://a.test/x/[redacted]/y')
+  assert.equal(shown.data.body, 'again [redacted] and ada')
+  assert.equal(event.data.body, `again ${secret} and ada`, 'what came is left as it is')
+  assert.equal(redactor.line(`got ${secret}`), 'got [redacted]', 'the tab remembers it')
+  assert.equal(fresh().line(`got ${secret}`), `got ${secret}`, 'and no other tab does')
+  redactor.close()
+  assert.equal(redactor.line(`got ${secret}`), `got ${secret}`, 'nor what comes after it is closed')
+})
+
+test('when the redactor fails, all of the event is hidden, and the next one is not', () => {
+  const { console } = globalThis
+  const event = (message: string): TabEvent => ({
+    type: 'browser_debug_console_event',
+    entry: { timestamp: 1, level: 'log', message, args: ['shown', message], source: 'https://a.test/app.js', stack_trace: 'at a' },
+  })
+  const failing = fresh()
+  failing.console = () => {
+    throw new WebAssembly.RuntimeError('unreachable')
+  }
+  const told: unknown[] = []
+  globalThis.console = { ...console, error: (...all: unknown[]) => told.push(...all) }
+  const shown = clean(failing, event('one'), 1000)
+  globalThis.console = console
+  assert.deepEqual(shown, {
+    type: 'browser_debug_console_event',
+    entry: { timestamp: 1, level: 'log', message: HIDDEN, args: [], source: HIDDEN, stack_trace: HIDDEN },
+  })
+  assert.equal(told.length, 2)
+})
+
+test('when too many are open all of them begin anew, and nothing is shown meanwhile', () => {
+  const secret = 'hT5vXq8LmZ2rKd9WpB4n'
+  const first = fresh()
+  first.header('authorization', `Bearer ${secret}`)
+  assert.throws(() => {
+    for (let open = 0; open <= 600; open += 1) fresh().line('ada')
+  }, /too many/)
+  assert.equal(first.line(`token: ${secret}, ada`), 'token: [redacted], ada')
+  assert.equal(first.line(`got ${secret}`), 'got [redacted]')
+})
+
+/** A form in which a secret comes. */
+interface Form {
+  name: string
+  where: 'address' | 'body' | 'console' | 'header' | 'socket'
+  secret: string
+  header?: string
+  mime?: string
+  text?: string
+  args?: unknown[]
+  /** What must not be seen, where the secret stands in another writing. */
+  shows?: string[]
+}
+
+test('of the forms that the node is tested with the same come out', () => {
+  const folder = `${process.cwd()}/../../crates/redaction/tests/forms`
+  const read = <T>(file: string) => JSON.parse(readFileSync(`${folder}/${file}`, 'utf8')) as T
+  const files = readdirSync(folder).filter((file) => file !== 'come_out.json').sort()
+  const forms = files.flatMap((file) =>
+    read<Form[]>(file).map((form) => ({ ...form, name: `${file.replace('.json', '')}: ${form.name}` })),
+  )
+  const out = forms.filter((form) => {
+    const redactor = fresh()
+    const shown = shownOf(redactor, form)
+    redactor.close()
+    return [form.secret, ...(form.shows ?? [])].some((secret) => shown.includes(secret))
+  })
+  assert.deepEqual(out.map(({ name }) => name), read<string[]>('come_out.json'))
+  assert.ok(forms.length > 1000)
+})
+
+function shownOf(redactor: Redactor, { where, header = '', mime, text = '', args, secret }: Form): string {
+  const planted = text.replaceAll('{secret}', secret)
+  switch (where) {
+    case 'address':
+      return redactor.address(planted)
+    case 'body':
+      return redactor.body(planted, mime)
+    case 'header':
+      return redactor.header(header, planted)
+    case 'socket':
+      return redactor.socket('', planted)
+    case 'console': {
+      if (args === undefined) return redactor.line(planted)
+      const given = JSON.stringify(args).replaceAll('{secret}', JSON.stringify(secret).slice(1, -1))
+      const words = (JSON.parse(given) as unknown[]).map((arg) => (typeof arg === 'string' ? arg : JSON.stringify(arg)))
+      const shown = redactor.console(given, words.join(' '))
+      return `${shown.args}\n${shown.message}`
+    }
+  }
+}

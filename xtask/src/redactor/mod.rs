@@ -1,0 +1,47 @@
+//! `cargo xtask redactor`: the redactor of the extension for Chrome, as WebAssembly, kept beside its crate.
+//!
+//! Whoever builds the extension needs no Rust for it; a test holds what is kept to its sources by their hash.
+
+pub(crate) mod sources;
+
+use crate::cargo;
+use anyhow::{Context as _, Result, bail};
+use std::fs;
+use std::process::{Command, ExitCode};
+
+/// What the crate is compiled for.
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// Build the redactor of the extension for Chrome anew, after a change of crates/redaction.
+#[derive(clap::Args)]
+pub(crate) struct Args {}
+
+pub(crate) fn run(_: &Args) -> Result<ExitCode> {
+    // Adding what is there costs nothing.
+    let mut add = Command::new("rustup");
+    add.args(["target", "add", TARGET]);
+    if !cargo::run(&mut add)?.success() {
+        bail!("expected rustup to add the target {TARGET}, and it could not");
+    }
+    let mut build = cargo::cargo(&[
+        "build",
+        "--locked",
+        "--package",
+        "baton-redactor-wasm",
+        "--profile",
+        "wasm",
+    ]);
+    build.args(["--target", TARGET]);
+    if !cargo::run(&mut build)?.success() {
+        bail!("cargo could not build the redactor");
+    }
+    let root = cargo::root();
+    let folder = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| root.join("target"), std::path::PathBuf::from);
+    let built = folder.join(TARGET).join("wasm/baton_redactor_wasm.wasm");
+    let bytes = fs::read(&built).with_context(|| format!("could not read {}", built.display()))?;
+    fs::write(root.join(sources::KEPT), &bytes)?;
+    fs::write(root.join(sources::KEPT_HASH), sources::hash(root)? + "\n")?;
+    println!("{}: {} bytes", sources::KEPT, bytes.len());
+    Ok(ExitCode::SUCCESS)
+}
