@@ -3,8 +3,9 @@
 //! The one idea: what leaves is of a type that only the redactor makes. Whoever shows an address cannot forget
 //! to hide what is secret in it, because there is nothing else to put there.
 
+use crate::Redactor;
 use crate::address;
-use crate::{Names, Redactor};
+use crate::names::Names;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -38,8 +38,8 @@ pub(crate) fn run(_: &Args) -> Result<ExitCode> {
     let root = cargo::root();
     let folder = std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| root.join("target"), std::path::PathBuf::from);
-    let built = folder.join(TARGET).join("wasm/baton_redactor_wasm.wasm");
-    let bytes = fs::read(&built).with_context(|| format!("could not read {}", built.display()))?;
+    let wasm = folder.join(TARGET).join("wasm/baton_redactor_wasm.wasm");
+    let bytes = fs::read(&wasm).with_context(|| format!("could not read {}", wasm.display()))?;
     fs::write(root.join(sources::KEPT), &bytes)?;
     fs::write(root.join(sources::KEPT_HASH), sources::hash(root)? + "\n")?;
     println!("{}: {} bytes", sources::KEPT, bytes.len());
