@@ -6691,8 +6691,8 @@ export interface components {
             rev: components["schemas"]["RevisionId"];
         };
         /**
-         * @description An address as it is shown: without its userinfo, the values of its query, and its fragment. It is read
-         *     as it was written, by whoever is shown it.
+         * @description An address as it is shown: without its userinfo, the secrets of its path, the values of its query, and its
+         *     fragment. It is read as it was written, by whoever is shown it.
          */
         ShownAddress: string;
         /** @description What changed of one kind at one site. */
