@@ -7,7 +7,6 @@ mod beginning;
 pub mod capture;
 pub mod cdp;
 mod cookies;
-mod frames;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;

@@ -1,17 +1,15 @@
 //! Reads one tab, its address, whether it is in front and the storage of its frames, and puts what it
 //! said into the capture.
 
-use super::frame::{FrameContents, FramePlace};
+use super::storage::{FrameContents, FramePlace};
 use super::visit::{Before, CurrentEntry, DocumentVisit};
-use super::work::Work;
-use super::{PAGE_LIMIT, PAGES_AT_ONCE};
+use super::{PAGE_LIMIT, PAGES_AT_ONCE, Work};
 use crate::cdp::{CdpError, CdpSession, CdpSessionId};
-use crate::frames::Frame;
 use crate::live::Live;
 use crate::live::mirror::Mirror;
 use crate::script::ScriptError;
-use crate::targets::{TargetId, TargetInfo};
-use crate::{frames, script, targets};
+use crate::targets::{Frame, TargetId, TargetInfo};
+use crate::{script, targets};
 use baton_session::{State, StorageKey, Unread};
 use futures_util::stream;
 use futures_util::stream::StreamExt;
@@ -93,7 +91,7 @@ impl Pages<'_> {
             let session = connection.session(id.clone());
             // First: what it writes while it is read is told again, write by write.
             self.live.shared().hear(&session);
-            let found = frames::list(&session).await;
+            let found = targets::frames_of(&session).await;
             if found.as_ref().is_err_and(CdpError::is_of_no_session) {
                 // A frame in a frame that left: the browser tells of the outer one's end only.
                 self.live.shared().forget_frame(&id);
@@ -145,7 +143,7 @@ impl Pages<'_> {
         };
         let tab = read.target.clone();
         let world = script::world(session, &frame.id).await?;
-        let key = frames::storage_key(session, &frame.id).await?;
+        let key = targets::storage_key(session, &frame.id).await?;
         let mirror = || self.work.shared().mirror();
         let Some(key) = key else {
             let before = Before::of(&tab, &mut mirror());
@@ -176,7 +174,7 @@ impl Pages<'_> {
         session: &CdpSession,
         frame: &Frame,
     ) -> Result<(), CdpError> {
-        let Some(key) = frames::storage_key(session, &frame.id).await? else {
+        let Some(key) = targets::storage_key(session, &frame.id).await? else {
             return Ok(());
         };
         let tab = read.target.clone();
@@ -200,7 +198,7 @@ impl Pages<'_> {
         }
         let world = script::world(place.session, &frame.id).await?;
         // The frame itself can have moved on since it was asked whose storage it sees.
-        if frames::storage_key(place.session, &frame.id).await?.as_ref() != Some(place.key) {
+        if targets::storage_key(place.session, &frame.id).await?.as_ref() != Some(place.key) {
             return Err(ScriptError::Left);
         }
         let session = read.found.read_areas(place, &world, &wanted, self.work).await?;

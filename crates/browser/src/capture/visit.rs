@@ -12,11 +12,10 @@
 use super::PAGE_LIMIT;
 use crate::beginning::is_blank;
 use crate::cdp::{CdpError, CdpSession};
-use crate::frames::Frame;
 use crate::live::mirror::Mirror;
 use crate::script::{Script, ScriptError, World};
-use crate::targets::TargetId;
-use crate::{frames, script};
+use crate::targets::{Frame, TargetId};
+use crate::{script, targets};
 use baton_session::permission::origin_of;
 use baton_session::state::Viewport;
 use baton_session::tab::Scroll;
@@ -174,7 +173,7 @@ async fn read_sight(
         read_state(session, &mut sight).await?;
         return Ok(Some(sight));
     }
-    let now = frames::list(session).await?.into_iter().next();
+    let now = targets::frames_of(session).await?.into_iter().next();
     let is_there = now.is_some_and(|now| now.loader_id == frame.loader_id);
     if is_there { Ok(None) } else { Err(ScriptError::Left) }
 }

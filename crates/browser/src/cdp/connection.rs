@@ -5,9 +5,9 @@
 //! when the connection or its session ends every waiting call fails at once. A call without a waiting caller
 //! is sent, or the connection ends: something in the browser may wait for it.
 
-use super::envelope::{CallFailure, CdpSessionId, Envelope, write_call};
 use super::events::{Event, Events, Queue};
 use super::transport::{FrameReader, FrameWriter, Transport};
+use super::{CallFailure, CdpSessionId, Envelope, write_call};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;

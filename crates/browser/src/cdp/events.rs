@@ -5,7 +5,7 @@
 //! where on it must distrust what it mirrored. What something waits for in the browser is never dropped, for
 //! it would wait for ever: when there is no room even for that, the connection ends, and everybody sees it.
 
-use super::envelope::CdpSessionId;
+use super::CdpSessionId;
 use serde_json::value::RawValue;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,8 +1,7 @@
 //! The browser in a keeper's hands: started or attached to, watched, ended, and its own log kept below
 //! 1 MiB.
 
-use super::error::KeeperError;
-use super::spec::{BrowserSpec, KeeperSpec};
+use super::protocol::{BrowserSpec, KeeperError, KeeperSpec};
 use crate::cdp::Transport;
 use crate::{cdp, launch};
 use baton_session::Confinement;

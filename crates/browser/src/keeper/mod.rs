@@ -7,22 +7,150 @@
 mod browser;
 mod client;
 mod connect;
-mod error;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
 mod mux;
 mod protocol;
 mod relay;
-mod run;
 mod server;
-mod socket;
 mod spawn;
-mod spec;
 
 pub use connect::{KeeperLink, close, connect, force, hold, kill, knock};
-pub use error::KeeperError;
-pub use protocol::{Role, Welcome};
+pub use protocol::{
+    BootInstant, BrowserSpec, KeeperError, KeeperSpec, PreludeCall, Ready, Report, Role, Welcome,
+};
 pub use relay::{NoMore, accept_key, relay};
-pub use run::{Signals, detach, run};
 pub use spawn::{KeeperCommand, Keepers, spawn};
-pub use spec::{BootInstant, BrowserSpec, KeeperSpec, PreludeCall, Ready, Report};
+
+use browser::Browser;
+use connect::ListeningSocket;
+use mux::{BrowserFolders, Mux, Setup};
+use server::Server;
+use std::future;
+use std::io::Write;
+use std::path::PathBuf;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// Leaves the terminal and the process group of the parent of this process, so that neither a closed terminal
+/// nor Ctrl-C reaches the keeper. Called once, before [`run`], by a process that is a keeper and nothing
+/// else.
+pub fn detach() -> Result<Signals, KeeperError> {
+    rustix::process::setsid().map(|_| Signals::Ours).map_err(|error| KeeperError::NotStarted {
+        reason: format!("expected to lead a session of processes, found {error}"),
+    })
+}
+
+/// Whose affair the signals of this process are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signals {
+    /// The keeper's: SIGTERM ends it, SIGHUP and SIGINT are swallowed. What [`detach`] gives.
+    Ours,
+    /// Of the program that the keeper runs within.
+    Theirs,
+}
+
+/// Holds one session's browser until it ends. Writes one line, a [`Report`], to `ready` when clients
+/// can connect, or when that failed. Blocks; builds a runtime of its own.
+pub fn run(spec: &KeeperSpec, mut ready: impl Write, signals: Signals) -> Result<(), KeeperError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(KeeperError::file("make a runtime for", &spec.socket))?;
+    let outcome = runtime.block_on(keep(spec, &mut ready, signals));
+    if let Err(error) = &outcome {
+        // Our parent may be gone: the error is returned as well.
+        let _ = report(&mut ready, &Report::Error(error.to_string()));
+    }
+    outcome
+}
+
+async fn keep(
+    spec: &KeeperSpec,
+    ready: &mut impl Write,
+    signals: Signals,
+) -> Result<(), KeeperError> {
+    let (socket, listener) = ListeningSocket::bind(&spec.socket)?;
+    let (mut browser, transport) = Browser::open(spec).await?;
+    let mut server = Server::new(Mux::new(setup(spec, &browser)), transport);
+    let version = match server.start(&mut browser).await {
+        Ok(version) => version,
+        Err(error) => {
+            browser.kill().await;
+            return Err(error);
+        }
+    };
+    let welcome = welcome(spec, &browser, version);
+    let line = Ready {
+        pid: welcome.pid,
+        browser_pid: welcome.browser_pid,
+        browser_version: welcome.browser_version.clone(),
+        confinement: browser.rules,
+    };
+    if report(ready, &Report::Ready(line)).is_err() {
+        tracing::warn!("nobody waits for the keeper: it serves all the same");
+    }
+    server.hold_until(spec.hold_until);
+    let door = tokio::spawn(client::accept(listener, socket.secret(), server.sender()));
+    server.serve(welcome, &mut browser, terminated(signals)).await;
+    door.abort();
+    drop(socket);
+    server.farewell().await;
+    Ok(())
+}
+
+fn setup(spec: &KeeperSpec, browser: &Browser) -> Setup {
+    let (anchor, headed, files) = match &spec.browser {
+        BrowserSpec::Launch(options) => {
+            let files = browser.rules.holds().then(|| BrowserFolders::of(spec.session, options));
+            (true, options.headed, files)
+        }
+        BrowserSpec::Attach { .. } => (false, false, None),
+    };
+    Setup { browser_pid: browser.pid, anchor, headed, files, prelude: spec.prelude.clone() }
+}
+
+fn welcome(spec: &KeeperSpec, browser: &Browser, browser_version: String) -> Welcome {
+    Welcome {
+        session: spec.session,
+        pid: std::process::id(),
+        browser_pid: browser.pid,
+        browser_version,
+        attached: matches!(spec.browser, BrowserSpec::Attach { .. }),
+        confinement: Some(browser.rules),
+    }
+}
+
+fn report(ready: &mut impl Write, report: &Report) -> Result<(), KeeperError> {
+    let path = PathBuf::from("standard output");
+    let line = serde_json::to_string(report)
+        .map_err(|error| KeeperError::file("write", path.clone())(error.into()))?;
+    writeln!(ready, "{line}").and_then(|()| ready.flush()).map_err(KeeperError::file("write", path))
+}
+
+/// Waits for SIGTERM, if the process's signals are ours.
+async fn terminated(signals: Signals) {
+    if signals == Signals::Theirs {
+        return future::pending().await;
+    }
+    let handlers = (
+        signal(SignalKind::terminate()),
+        signal(SignalKind::hangup()),
+        signal(SignalKind::interrupt()),
+    );
+    match handlers {
+        (Ok(terminate), Ok(hangup), Ok(interrupt)) => {
+            terminated_by(terminate, hangup, interrupt).await;
+        }
+        _ => future::pending().await,
+    }
+}
+
+async fn terminated_by(mut terminate: Signal, mut hangup: Signal, mut interrupt: Signal) {
+    loop {
+        tokio::select! {
+            _ = terminate.recv() => return,
+            _ = hangup.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    }
+}

@@ -1,23 +1,32 @@
-//! The first words on a keeper's socket, before CDP flows, and the secret by which both sides know each
-//! other.
+//! What the two sides of a keeper say: what it gets at its start and answers, the first words on its socket,
+//! before CDP flows, the secret by which both know each other, and what can go wrong on either side.
 //!
 //! The words are NUL-delimited JSON in both directions. Any process of the user can knock at a keeper's
 //! socket, and could listen at one. So a keeper makes a secret at its start and lays it beside its
 //! socket, 0600, where the node of its data folder finds it and no browser can look. Both prove that
 //! they know it, and neither shows it.
+//!
+//! The clock is the time since the machine was started. It cannot be set, and goes on while the machine
+//! sleeps. So an instant of it means the same in both processes, however long one of them was stopped before
+//! it could say it.
 
-use super::error::KeeperError;
+use crate::cdp::{AddressError, CdpError};
+use crate::launch::{LaunchError, LaunchOptions};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use baton_session::{Confinement, SessionId};
 use hmac::{Hmac, KeyInit, Mac};
+use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::Sha256;
-use std::fs;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::{fs, io};
+use tokio::time::sleep;
 
 /// The version of this protocol; a keeper may be older than the node that finds it.
 pub(super) const VERSION: u32 = 2;
@@ -213,5 +222,202 @@ impl KeeperSecret {
             mac.update(part);
         }
         mac
+    }
+}
+
+/// Why a keeper does not run, or cannot be spoken to.
+#[derive(Debug, thiserror::Error)]
+pub enum KeeperError {
+    /// No keeper listens there: no socket, or one that a dead keeper left behind.
+    #[error("expected a keeper at {}, found none running", socket.display())]
+    NotRunning {
+        /// The socket.
+        socket: PathBuf,
+    },
+    /// Another keeper of the same session lives.
+    #[error("expected a free socket at {}, found a keeper running there", socket.display())]
+    AlreadyRunning {
+        /// The socket.
+        socket: PathBuf,
+    },
+    /// The system cannot bind such a path.
+    #[error(
+        "expected a socket path of at most {limit} bytes, found {found}: {}\n\
+         use a data folder with a shorter path",
+        socket.display()
+    )]
+    PathTooLong {
+        /// The socket.
+        socket: PathBuf,
+        /// What the system allows.
+        limit: usize,
+        /// The length of the path.
+        found: usize,
+    },
+    /// The keeper did not let us in.
+    #[error("the keeper refused the connection: {reason}")]
+    Refused {
+        /// The keeper's own words.
+        reason: String,
+    },
+    /// The other side spoke something else.
+    #[error("expected {expected}, found {found}")]
+    NotUnderstood {
+        /// What should have come.
+        expected: &'static str,
+        /// What came.
+        found: String,
+    },
+    /// Something took too long.
+    #[error("expected {what} within {limit:?}, found nothing")]
+    TimedOut {
+        /// What was awaited.
+        what: &'static str,
+        /// How long.
+        limit: Duration,
+    },
+    /// The keeper could not start.
+    #[error("the keeper did not start: {reason}")]
+    NotStarted {
+        /// The keeper's own words.
+        reason: String,
+    },
+    /// The browser started and ended, or did not speak.
+    #[error("expected a browser that speaks, found {found}")]
+    Browser {
+        /// What happened instead.
+        found: String,
+    },
+    /// The browser could not be started.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// The browser could not be attached to.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// A command to the keeper failed.
+    #[error(transparent)]
+    Call(#[from] CdpError),
+    /// A file or socket could not be used.
+    #[error("could not {what} {}: {source}", path.display())]
+    File {
+        /// What was tried, such as `bind`.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl KeeperError {
+    /// A closure for `map_err` that names the file.
+    pub(super) fn file(
+        what: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File { what, path, source }
+    }
+}
+
+/// Everything that a keeper needs for its life; it reads it as JSON from its standard input.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KeeperSpec {
+    /// The session whose browser it holds.
+    pub session: SessionId,
+    /// Where it listens: at most 107 bytes, in a folder that only its user may enter.
+    pub socket: PathBuf,
+    /// The browser.
+    pub browser: BrowserSpec,
+    /// Where it and its browser log; kept below 1 MiB.
+    pub log: PathBuf,
+    /// Until when its browser lives unless the node gives it more time; none means that it does not
+    /// need the node. For nodes that share a database: when this one falls silent, another one may
+    /// run the session.
+    #[serde(default)]
+    pub hold_until: Option<BootInstant>,
+    /// What must hold for every page from its first script on.
+    #[serde(default)]
+    pub prelude: Vec<PreludeCall>,
+}
+
+/// Which browser a keeper holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BrowserSpec {
+    /// Start one, and end with it.
+    Launch(Box<LaunchOptions>),
+    /// Attach to one that runs; it is left running when the keeper ends.
+    Attach {
+        /// Its CDP address, `http://…` or `ws://…`.
+        url: String,
+    },
+}
+
+/// A call that the keeper makes for every page and frame before its first script, or once if it is
+/// of the domain `Browser`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PreludeCall {
+    /// A CDP method, such as `Emulation.setGeolocationOverride`.
+    pub method: String,
+    /// Its parameters.
+    #[serde(default)]
+    pub params: Value,
+}
+
+/// A keeper that listens and whose browser speaks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ready {
+    /// The keeper's process.
+    pub pid: u32,
+    /// The browser's process; none when it was attached.
+    pub browser_pid: Option<u32>,
+    /// What the browser says of itself, such as `Chrome/156.0.8078.79`.
+    pub browser_version: String,
+    /// By which rules the files of the machine are taken away from the browser.
+    pub confinement: Confinement,
+}
+
+/// The one line that a keeper writes to its standard output.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Report {
+    /// It runs.
+    Ready(Ready),
+    /// It could not start, and ends.
+    Error(String),
+}
+
+/// The longest sleep: a timer does not go on while the machine sleeps, and has to be looked at then.
+const STEP: Duration = Duration::from_secs(1);
+
+/// An instant of this machine, since its start (`CLOCK_BOOTTIME`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct BootInstant(Duration);
+
+impl BootInstant {
+    /// Now.
+    pub fn now() -> Self {
+        let now = clock_gettime(ClockId::Boottime);
+        let seconds = u64::try_from(now.tv_sec).unwrap_or_default();
+        Self(Duration::new(seconds, u32::try_from(now.tv_nsec).unwrap_or_default()))
+    }
+
+    /// So much later.
+    #[must_use]
+    pub fn after(self, time: Duration) -> Self {
+        Self(self.0.saturating_add(time))
+    }
+
+    /// Waits until then.
+    pub(super) async fn reached(self) {
+        loop {
+            let left = self.0.saturating_sub(Self::now().0);
+            if left.is_zero() {
+                return;
+            }
+            sleep(left.min(STEP)).await;
+        }
     }
 }

@@ -7,10 +7,8 @@
 
 use super::browser::Browser;
 use super::client::{Connected, GreetedClient, Input};
-use super::error::KeeperError;
 use super::mux::{Action, ClientId, Mux};
-use super::protocol::{KeeperAnswer, Role, Welcome};
-use super::spec::BootInstant;
+use super::protocol::{BootInstant, KeeperAnswer, KeeperError, Role, Welcome};
 use crate::cdp::{FrameReader, FrameWriter, Transport};
 use std::collections::{HashMap, VecDeque};
 use std::future;

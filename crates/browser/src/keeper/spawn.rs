@@ -1,7 +1,6 @@
 //! Starting a keeper as a process that outlives its parent.
 
-use super::error::KeeperError;
-use super::spec::{KeeperSpec, Ready, Report};
+use super::protocol::{KeeperError, KeeperSpec, Ready, Report};
 use super::{browser, connect};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;

@@ -6,8 +6,8 @@
 //! The kernel tells when a process ends, so nothing is polled. All processes of the machine are looked at
 //! once, on a thread that may block, and again only when those that were found have ended.
 
-use super::error::LaunchError;
 use super::lock::LockState;
+use super::options::LaunchError;
 use super::{flags, lock};
 use rustix::process::{Pid, PidfdFlags, Signal, getpgid, kill_process_group, pidfd_open};
 use std::fs::File;

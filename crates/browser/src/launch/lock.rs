@@ -12,7 +12,7 @@
 //! frees it when that ends: its holder knows that no browser of ours lives on the profile, in no container of
 //! this machine, and on no other machine where the file system passes locks on (NFS does).
 
-use super::error::LaunchError;
+use super::options::LaunchError;
 use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions, TryLockError};

@@ -10,7 +10,7 @@ use super::messages::{
 use super::shared::{Attached, Counters, Shared};
 use super::{mute, watch};
 use crate::cdp::{CdpSessionId, Connection, Event, Events};
-use crate::frames;
+use crate::targets;
 use crate::targets::Contexts;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -199,7 +199,7 @@ impl EventPump {
             return self.wrote();
         };
         let StorageId { storage_key, is_local_storage } = change.storage_id;
-        if !frames::is_lasting(&storage_key) {
+        if !targets::is_lasting(&storage_key) {
             return;
         }
         let mut mirror = self.shared.mirror();

@@ -1,8 +1,7 @@
 //! What the events of a browser say, as far as we listen.
 
 use crate::cdp::{CdpSessionId, WideText};
-use crate::frames::Frame;
-use crate::targets::TargetInfo;
+use crate::targets::{Frame, TargetInfo};
 use baton_session::{StorageKey, Text};
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -10,8 +10,8 @@ use super::messages::{Sampled, SampledArea};
 use super::mirror::Mirror;
 use super::shared::Shared;
 use crate::cdp::{CdpError, CdpSession, Connection};
-use crate::frames;
 use crate::script::{self, Script, ScriptError, World};
+use crate::targets;
 use crate::targets::TargetId;
 use baton_session::StorageKey;
 use serde_json::json;
@@ -45,8 +45,8 @@ async fn sample_all(
     muting: Muting,
 ) -> Result<bool, ScriptError> {
     let mut keys = BTreeSet::new();
-    for frame in frames::list(session).await? {
-        let Some(key) = frames::storage_key(session, &frame.id).await? else {
+    for frame in targets::frames_of(session).await? {
+        let Some(key) = targets::storage_key(session, &frame.id).await? else {
             continue;
         };
         if !keys.insert(key.clone()) {
@@ -68,7 +68,7 @@ async fn sample(
 ) -> Result<bool, ScriptError> {
     let world = script::world(session, frame).await?;
     // The frame can have moved on since it was asked whose storage it sees.
-    if frames::storage_key(session, frame).await?.as_ref() != Some(key) {
+    if targets::storage_key(session, frame).await?.as_ref() != Some(key) {
         return Err(ScriptError::Left);
     }
     let id = session.id().ok_or(ScriptError::Left)?;

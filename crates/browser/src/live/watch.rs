@@ -17,9 +17,8 @@ use super::mirror::DirtyDatabases;
 use super::seen::Sources;
 use super::shared::{Attached, Counters, Shared};
 use crate::cdp::{CdpError, CdpSession};
-use crate::frames;
-use crate::frames::Frame;
-use crate::targets::TargetId;
+use crate::targets;
+use crate::targets::{Frame, TargetId};
 use baton_session::StorageKey;
 use baton_session::stored::{WorkerScript, WorkerType};
 use serde_json::json;
@@ -73,9 +72,9 @@ pub(super) async fn worker(session: CdpSession, shared: Arc<Shared>, activity: C
 }
 
 async fn watch_databases(worker: &CdpSession) -> Result<Option<StorageKey>, CdpError> {
-    let key = frames::own_storage_key(worker).await?;
+    let key = targets::own_storage_key(worker).await?;
     if let Some(key) = &key {
-        frames::track(worker, key).await?;
+        targets::track(worker, key).await?;
     }
     Ok(key)
 }
@@ -104,7 +103,7 @@ async fn switch_on(session: &CdpSession, shared: &Shared, tab: &TargetId) -> Res
     auto_attach(session, &OF_A_PAGE).await?;
     session.call("Page.enable", json!({})).await?;
     session.call("DOMStorage.enable", json!({})).await?;
-    for frame in frames::list(session).await? {
+    for frame in targets::frames_of(session).await? {
         document(session, shared, tab, &frame).await;
     }
     Ok(())
@@ -115,10 +114,10 @@ pub(super) async fn document(session: &CdpSession, shared: &Shared, tab: &Target
     if shared.tells_input() {
         INPUT.listen_in(session, frame).await;
     }
-    let Ok(Some(key)) = frames::storage_key(session, &frame.id).await else {
+    let Ok(Some(key)) = targets::storage_key(session, &frame.id).await else {
         return;
     };
-    if let Err(error) = frames::track(session, &key).await {
+    if let Err(error) = targets::track(session, &key).await {
         tracing::debug!(%error, %key, "the databases of a document are not watched");
     }
     shared.mirror().dirty().mark_document(tab, &key);
@@ -160,7 +159,7 @@ pub(super) const REQUESTS: Listener = Listener {
 impl Listener {
     /// Listens in every document of a target that is there now.
     pub(super) async fn listen(&self, session: &CdpSession) {
-        match frames::list(session).await {
+        match targets::frames_of(session).await {
             Ok(frames) => {
                 for frame in frames {
                     self.listen_in(session, &frame).await;
@@ -250,7 +249,7 @@ async fn read(
     worker.post("Debugger.enable", json!({}));
     worker.call("Debugger.setSkipAllPauses", json!({ "skip": true })).await?;
     worker.post("Debugger.resume", json!({}));
-    let Some(key) = frames::own_storage_key(worker).await? else {
+    let Some(key) = targets::own_storage_key(worker).await? else {
         return Ok(None);
     };
     let mut found = BTreeMap::new();

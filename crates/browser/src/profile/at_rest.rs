@@ -5,10 +5,10 @@
 //! snapshot was taken. Chromium notes an instant beside each of its cookies and each area of localStorage;
 //! whatever else it stores it writes at once, and the files tell when.
 
-pub use super::instant::Instant;
+pub use super::formats::Instant;
 
 use super::cookies::StorePlace;
-use super::instant::written;
+use super::formats::written;
 use super::local_storage::Areas;
 use super::sqlite::SqliteError;
 use super::{local_storage, sqlite};

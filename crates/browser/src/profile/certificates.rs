@@ -4,15 +4,14 @@
 //! The one idea: what we write bears a mark that Chromium keeps and does not look at, so that trust can
 //! be taken back and what a person added by hand in this profile is left alone.
 
-use super::keep::{create_folder, remove};
-use super::sqlite::{self, SqliteError};
-use super::{ProfileError, bounds};
+use super::sqlite::SqliteError;
+use super::{ProfileError, create_folder, memory, remove, sqlite};
 use baton_session::Certificate;
 use baton_session::certificate::MAX_CERTIFICATES;
 use rusqlite::{Connection, params};
-use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::Path;
+use std::{fs, io};
 
 /// Its name in the folder of a profile.
 pub(super) const NAME: &str = "ServerCertificate";
@@ -144,7 +143,7 @@ fn create(path: &Path, wanted: &[Certificate]) -> Result<(), Error> {
 
 fn merge(path: &Path, wanted: &[Certificate]) -> Result<(), Error> {
     fs::symlink_metadata(path)
-        .and_then(|found| bounds::expect_file(&found))
+        .and_then(|found| memory::expect_file(&found))
         .map_err(SqliteError::from)?;
     let mut database = sqlite::open(path)?;
     expect_known(&database)?;

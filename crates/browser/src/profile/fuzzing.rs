@@ -2,11 +2,12 @@
 
 #![allow(clippy::expect_used, clippy::missing_panics_doc, reason = "a target fails by panicking")]
 
-use super::instant::Instant;
+use super::formats::Instant;
 use super::{cookies, leveldb};
 use baton_session::cookie::Expiry;
 use baton_session::{Cookie, Receipt};
-use std::fs::{self, File};
+use std::fs;
+use std::fs::File;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 use tempfile::TempDir;

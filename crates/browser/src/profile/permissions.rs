@@ -5,10 +5,10 @@
 //! before the browser starts.
 
 use super::ProfileError;
-use super::instant::Instant;
+use super::formats::Instant;
 use super::preferences::Preferences;
-use baton_session::Permission;
-use baton_session::permission::{self, NAMES, Setting, chromium_name, origin_of};
+use baton_session::permission::{NAMES, Setting, chromium_name, origin_of};
+use baton_session::{Permission, permission};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -170,7 +170,7 @@ mod tests {
     // Settings as they should be, and as they should not.
 
     use super::{read, write};
-    use crate::profile::instant::Instant;
+    use crate::profile::formats::Instant;
     use baton_session::Permission;
     use baton_session::permission::{MAX_PERMISSIONS, Setting};
     use serde_json::{Value, json};

@@ -4,14 +4,15 @@
 //! cannot be read is left alone, and it is only written while no browser runs on the profile: beside
 //! its place, synced and renamed.
 
-use super::{ProfileError, bounds};
+use super::{ProfileError, memory};
 use baton_session::json;
 use serde_json::{Map, Value};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::SystemTime;
+use std::{fs, io};
 
 /// The file, in the profile.
 const NAME: &str = "Default/Preferences";
@@ -56,7 +57,7 @@ impl Preferences {
 
     fn read(path: &Path) -> Result<Option<Self>, ProfileError> {
         let failed = |source| ProfileError::new("read", path)(source);
-        let bytes = match bounds::read(path, LARGEST) {
+        let bytes = match memory::read(path, LARGEST) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             bytes => bytes.map_err(failed)?,
         };

@@ -11,7 +11,7 @@
 //! be asked.
 
 use super::at_rest::folder_name;
-use super::{ProfileError, bounds};
+use super::{ProfileError, memory};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use baton_session::StorageKey;
@@ -58,7 +58,7 @@ fn read_folder(
             read_folder(&from, &path, left, files)?;
             continue;
         }
-        let bytes = bounds::read(&from, *left).map_err(ProfileError::new("read", &from))?;
+        let bytes = memory::read(&from, *left).map_err(ProfileError::new("read", &from))?;
         *left = left.saturating_sub(bytes.len() as u64);
         let content = FileContent::File { bytes: STANDARD.encode(bytes) };
         files.push(FileEntry { path, content });

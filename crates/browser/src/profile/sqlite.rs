@@ -4,8 +4,8 @@
 //! The one idea: a database is also a program. One that is not ours runs no triggers and no views,
 //! computes no columns, is looked through before anything of it is believed, and has a time limit.
 
-use super::bounds::{LARGEST, TooMuch, expect_file};
 use super::is_ours;
+use super::memory::{LARGEST, TooMuch, expect_file};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};

@@ -3,7 +3,7 @@
 //! What `console.log` prints of its arguments is what the WHATWG says of it (Console, "Formatter").
 
 use super::places::RecordedPlace;
-use super::told::{ConsoleLine, Level, millis};
+use super::{ConsoleLine, Level, millis};
 use serde::Deserialize;
 use serde_json::Value;
 use std::fmt::Write as _;

@@ -6,7 +6,7 @@
 
 use super::console::cut;
 use super::places::RecordedPlace;
-use super::told::{Answered, Clock, Failed, Finished, Redirect, Sent, SocketMessage, What};
+use super::{Answered, Clock, Failed, Finished, Redirect, Sent, SocketMessage, What};
 use crate::cdp::CdpSession;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -9,9 +9,9 @@ use super::network::{
     SocketFrame, WillBeSent,
 };
 use super::places::{RecordedPlace, RecordedPlaces};
-use super::told::{Clock, Failed, Finished, Record, What};
-use super::{BELOW, RecordLimits, attaching, network, told};
+use super::{BELOW, Clock, Failed, Finished, Record, RecordLimits, What, attaching, network};
 use crate::cdp::{CdpSession, CdpSessionId, Connection, Event, Events};
+use crate::record;
 use crate::targets::{Contexts, TargetId, TargetInfo};
 use serde::Deserialize;
 use serde_json::json;
@@ -345,7 +345,7 @@ impl RecordPump {
         end: LoadingFinished,
     ) -> Option<Record> {
         let LoadingFinished { request_id, timestamp, encoded_data_length } = end;
-        let (at, bytes) = (self.clock.at(timestamp), told::millis(encoded_data_length));
+        let (at, bytes) = (self.clock.at(timestamp), record::millis(encoded_data_length));
         let open = self.open.remove(&(id.clone(), request_id.clone())).unwrap_or_default();
         let has_text = open.text.is_some();
         let mime_type = open.text.unwrap_or_default();

@@ -13,7 +13,7 @@ use super::tabs::OpenTab;
 use crate::launch::expect_itself;
 use crate::profile::at_rest::Instant;
 use crate::script::Script;
-use crate::{frames, script};
+use crate::{script, targets};
 use baton_session::permission::{Setting, origin_of};
 use baton_session::receipt::{ItemKind, ReceiptItem, Source, Verified};
 use baton_session::state::Viewport;
@@ -104,7 +104,7 @@ fn item(place: &str, wanted: &str, found: Option<String>) -> ReceiptItem {
 }
 
 async fn read_environment(tab: &OpenTab<'_>, wanted: &Environment) -> Option<PageEnvironment> {
-    let frame = frames::list(tab.session()).await.ok()?.into_iter().next()?;
+    let frame = targets::frames_of(tab.session()).await.ok()?.into_iter().next()?;
     let world = script::world(tab.session(), &frame.id).await.ok()?;
     let by_name = json!({ "timezone": wanted.timezone });
     script::run(tab.session(), &world, Script::Inspect, &by_name, LIMIT).await.ok()

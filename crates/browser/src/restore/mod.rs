@@ -8,7 +8,6 @@
 //! Cookies are set all at once in the order in which they are sent, and read back one by one.
 
 mod environment;
-mod ground;
 mod history;
 mod plan;
 mod stage;
@@ -18,7 +17,7 @@ mod tabs;
 mod visit;
 
 pub use environment::{PermissionChoice, choose};
-pub use ground::Ground;
+pub use plan::Ground;
 
 use crate::cdp::CdpError;
 use crate::cookies;
@@ -31,8 +30,7 @@ use baton_session::receipt::{ItemKind, ReceiptItem, Source};
 use baton_session::{Cookie, History, Receipt, Site, State};
 use futures_util::stream;
 use futures_util::stream::StreamExt;
-use ground::identity;
-use plan::Plan;
+use plan::{Plan, identity};
 use serde_json::json;
 use stage::Stage;
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,10 +6,10 @@
 use super::VisitError;
 use super::stagehand::{Load, StageState, Stagehand, attach_to_workers, auto_attach, let_go};
 use crate::cdp::{CdpError, CdpSession, CdpSessionId, Connection};
-use crate::frames::{self, Frame};
 use crate::keeper::KeeperLink;
-use crate::script::{self, World};
-use crate::targets::{self, TargetId};
+use crate::script::World;
+use crate::targets::{Frame, TargetId};
+use crate::{script, targets};
 use baton_redaction::ShownAddress;
 use baton_session::stored::WorkerScript;
 use baton_session::{PartHash, StorageKey};
@@ -175,11 +175,11 @@ impl Stage {
         key: &StorageKey,
     ) -> Result<Option<(CdpSession, World)>, CdpError> {
         for session in self.with_frames_of(session) {
-            let Ok(frames) = frames::list(&session).await else {
+            let Ok(frames) = targets::frames_of(&session).await else {
                 continue;
             };
             for frame in frames {
-                if frames::storage_key(&session, &frame.id).await?.as_ref() != Some(key) {
+                if targets::storage_key(&session, &frame.id).await?.as_ref() != Some(key) {
                     continue;
                 }
                 // A frame that moves to a process of its own is in two sessions for a moment, and has

@@ -5,8 +5,8 @@
 //! without a word, because events were lost.
 
 use crate::cdp::{CdpSessionId, Connection, Event, Events};
-use crate::frames::Frame;
 use crate::targets;
+use crate::targets::Frame;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;

@@ -8,7 +8,7 @@
 //! The databases of sites of which the profile is taken are read, so that the next snapshot has them:
 //! no tab may show them for a long time.
 
-use super::ground::Ground;
+use super::plan::Ground;
 use super::stage::Stage;
 use super::visit::{FillVisit, blank_address, cache_place, database_place, worker_place};
 use super::{PAGES_AT_ONCE, VisitError, refused};

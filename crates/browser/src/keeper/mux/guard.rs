@@ -10,7 +10,7 @@
 //! comes to a page empty, without an error. It is the one thing here that looks at a disk, and it looks
 //! only below the folders that the browser sees.
 
-use super::frame;
+use crate::keeper::mux;
 use crate::launch::{Folder, LaunchOptions};
 use baton_session::SessionId;
 use serde_json::value::RawValue;
@@ -60,7 +60,7 @@ pub(super) fn judge<'a>(
     params: Option<&'a RawValue>,
     files: Option<&BrowserFolders>,
 ) -> Verdict<'a> {
-    let text = Verdict::Passes(frame::given(params));
+    let text = Verdict::Passes(mux::given(params));
     let refused = REFUSED.iter().find(|(name, _)| match name.strip_suffix('.') {
         Some(domain) => method.split_once('.').is_some_and(|(found, _)| found == domain),
         None => method == *name,

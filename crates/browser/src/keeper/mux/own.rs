@@ -10,11 +10,9 @@
 //! be hidden, so the pairs are kept. A hidden target stays hidden for a while after its end, because
 //! the news of its end reaches the keeper before it reaches the clients.
 
-use super::frame::{Params, TargetInfo};
-use super::{Action, Call, ClientId, Mux, Route};
+use super::{Action, Call, ClientId, Mux, Params, Route, TargetInfo};
 use crate::cdp::{CallFailure, Envelope};
-use crate::keeper::protocol::Role;
-use crate::keeper::spec::PreludeCall;
+use crate::keeper::protocol::{PreludeCall, Role};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 const WATCH: &str = r#"{"discover":true,"filter":[{}]}"#;

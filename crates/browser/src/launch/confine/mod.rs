@@ -15,15 +15,12 @@
 //! outside of it, although `/proc` shows them: that is the caller's `/proc`, because Chromium's lock names
 //! a process by its number there.
 
-mod home;
 mod view;
 
 pub use view::{Access, View, VisiblePath};
 
-use super::error::LaunchError;
-use super::options::{Confine, LaunchOptions};
+use super::options::{Confine, LaunchError, LaunchOptions};
 use baton_session::Confinement;
-use home::Home;
 use landlock::{
     ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset,
     RulesetAttr, RulesetCreatedAttr, Scope, make_bitflags,
@@ -34,7 +31,7 @@ use std::path::{Path, PathBuf};
 use std::{io, thread};
 use tokio::process::{Child, Command};
 use tokio::runtime::Handle;
-use view::DEVICES;
+use view::{DEVICES, Home};
 
 /// By which rules browsers can be confined on this machine, best first. `path_var` is the caller's
 /// `PATH`.

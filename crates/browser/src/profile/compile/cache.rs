@@ -10,7 +10,7 @@
 use super::store::{StateRows, Store, StoreArchive};
 use super::{CompileError, Times};
 use crate::profile::ProfileError;
-use crate::profile::instant::Instant;
+use crate::profile::formats::Instant;
 use baton_session::{PartHash, PartRef, Receipt, SessionId, State};
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;

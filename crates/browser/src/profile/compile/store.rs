@@ -2,11 +2,10 @@
 //! their files.
 
 use super::{CompileError, Times, area_lines, cookie_lines, in_store};
-use crate::profile::instant::Instant;
-use crate::profile::keep::create_folder;
+use crate::profile::formats::Instant;
 use crate::profile::local_storage::{Area, Areas};
 use crate::profile::memory::FromStart;
-use crate::profile::{ProfileError, cookies, local_storage, memory};
+use crate::profile::{ProfileError, cookies, create_folder, local_storage, memory};
 use baton_session::cookie::Expiry;
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::{Cookie, PartKind, Receipt, State};

@@ -12,8 +12,8 @@ mod row;
 
 pub(super) use row::usable;
 
-use super::bounds::Budget;
-use super::instant::Instant;
+use super::formats::Instant;
+use super::memory::Budget;
 use super::sqlite;
 use super::sqlite::SqliteError;
 use baton_session::receipt::{ItemKind, ReceiptItem};

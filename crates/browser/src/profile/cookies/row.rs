@@ -1,6 +1,6 @@
 //! One row of the cookie store, to a cookie and back, and which cookies a browser would take.
 
-use crate::profile::instant::Instant;
+use crate::profile::formats::Instant;
 use baton_session::cookie::{Expiry, PartitionKey, Priority, SameSite, SourceScheme};
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::{Cookie, Receipt};

@@ -6,17 +6,12 @@
 //! are the database is an error that names the file. A database is written as one sorted table, so that a
 //! browser has nothing to recover when it opens it.
 
-mod bytes;
 mod log;
-mod manifest;
 mod table;
-#[cfg(test)]
-mod tests;
 
-use super::bounds::{Budget, LARGEST, TooMuch};
-use super::{bounds, is_ours};
-use bytes::LevelDbReader;
-use manifest::{Manifest, NewTable};
+use super::memory::{Budget, LARGEST, TooMuch};
+use super::{is_ours, memory};
+use log::{Manifest, NewTable};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -310,7 +305,7 @@ impl DatabaseFiles<'_> {
 
     fn read(&mut self, name: &str) -> Result<Vec<u8>, LevelDbError> {
         let path = self.folder.join(name);
-        let read = bounds::read(&path, self.left);
+        let read = memory::read(&path, self.left);
         let file = read.map_err(|source| LevelDbError::File { path, source })?;
         self.left = self.left.saturating_sub(file.len() as u64);
         Ok(file)
@@ -371,3 +366,93 @@ fn internal(key: &[u8]) -> Vec<u8> {
     let tail = (SEQUENCE << 8) | u64::from(VALUE);
     [key, &tail.to_le_bytes()].concat()
 }
+
+/// What is left to read.
+#[derive(Debug, Clone, Copy)]
+struct LevelDbReader<'a>(&'a [u8]);
+
+impl<'a> LevelDbReader<'a> {
+    /// The next `length` bytes.
+    fn read_bytes(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    /// The next byte.
+    fn byte(&mut self) -> Option<u8> {
+        self.read_bytes(1).map(|taken| taken[0])
+    }
+
+    /// A number of four bytes, the lowest first.
+    fn u32(&mut self) -> Option<u32> {
+        let (number, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(u32::from_le_bytes(*number))
+    }
+
+    /// A number of eight bytes, the lowest first.
+    fn u64(&mut self) -> Option<u64> {
+        let (number, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(u64::from_le_bytes(*number))
+    }
+
+    /// A number in groups of seven bits, the lowest first.
+    fn varint(&mut self) -> Option<u64> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    /// A length as a varint.
+    fn length(&mut self) -> Option<usize> {
+        usize::try_from(self.varint()?).ok()
+    }
+
+    /// A slice behind its length.
+    fn slice(&mut self) -> Option<&'a [u8]> {
+        let length = self.length()?;
+        self.read_bytes(length)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Appends a number in groups of seven bits.
+fn put_varint(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(u8::try_from(number & 0x7f).unwrap_or_default() | 0x80);
+        number >>= 7;
+    }
+    out.push(u8::try_from(number).unwrap_or_default());
+}
+
+/// Appends a slice behind its length.
+fn put_slice(out: &mut Vec<u8>, slice: &[u8]) {
+    put_varint(out, slice.len() as u64);
+    out.extend_from_slice(slice);
+}
+
+/// Whether a checksum that is stored is the one of `covered`. Every one is, while a fuzzer changes
+/// bytes: it would never find the one that fits.
+fn is_sum(stored: u32, covered: &[u8]) -> bool {
+    stored == masked(crc32c::crc32c(covered)) || cfg!(fuzzing)
+}
+
+/// A checksum as it is stored: rotated and moved, because checksums are often taken of bytes that hold
+/// some themselves (`util/crc32c.h`).
+fn masked(checksum: u32) -> u32 {
+    checksum.rotate_right(15).wrapping_add(0xa282_ead8)
+}
+
+#[cfg(test)]
+mod tests;

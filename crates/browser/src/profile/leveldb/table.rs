@@ -1,8 +1,7 @@
 //! A sorted table of a `LevelDB` (`doc/table_format.md` in its source).
 
-use super::bytes::{LevelDbReader, is_sum, masked, put_varint};
-use super::{Damage, Lost};
-use crate::profile::bounds::Budget;
+use super::{Damage, LevelDbReader, Lost, is_sum, masked, put_varint};
+use crate::profile::memory::Budget;
 
 /// The last bytes of every table: where its index is, and how one knows a table.
 const FOOTER: usize = 48;

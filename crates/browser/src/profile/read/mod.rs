@@ -7,14 +7,13 @@
 //! Of encrypted cookies the keyring is asked once, and only when a value needs it.
 
 mod folder;
-mod session_storage;
 mod stored;
 mod tabs;
 
 pub use folder::{NamedProfile, ProfileChoice, ProfileFolder, Reason, names};
 
 use super::crypt::{CryptError, Key, Keys};
-use super::instant::Instant;
+use super::formats::Instant;
 use super::keyring::KeyringError;
 use super::leveldb::Lost;
 use super::{
@@ -152,10 +151,10 @@ impl Read {
             tabs::FoundTabs::default()
         });
         self.left_out.extend(left_out);
-        let session_storage::StoredNamespaces { mut namespaces, strange, lost } =
-            session_storage::read(path).unwrap_or_else(|error| {
+        let stored::StoredNamespaces { mut namespaces, strange, lost } = stored::read(path)
+            .unwrap_or_else(|error| {
                 self.refuse(ItemKind::SessionStorage, "all sessionStorage", error);
-                session_storage::StoredNamespaces::default()
+                stored::StoredNamespaces::default()
             });
         if strange > 0 {
             self.refuse(ItemKind::SessionStorage, format!("{strange} entries"), STRANGE);

@@ -4,9 +4,10 @@
 //! told.
 
 use super::{follow, options, rounds, save, whole};
-use crate::profile::leveldb::bytes::{masked, put_slice, put_varint};
-use crate::profile::leveldb::manifest::{Manifest, NewTable};
-use crate::profile::leveldb::{LevelDbError, Rows, VALUE, log, read, read_once, write};
+use crate::profile::leveldb::log::{Manifest, NewTable};
+use crate::profile::leveldb::{
+    LevelDbError, Rows, VALUE, log, masked, put_slice, put_varint, read, read_once, write,
+};
 use baton_testing::cases;
 use proptest::collection::vec;
 use proptest::prelude::*;
