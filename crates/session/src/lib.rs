@@ -27,7 +27,6 @@ pub mod login;
 pub mod once;
 pub mod parts;
 pub mod peer;
-mod peer_lease;
 pub mod permission;
 pub mod playwright;
 pub mod printable;
@@ -57,10 +56,9 @@ pub use id::{
 pub use login::Forecast;
 pub use parts::{Part, PartKind, PartRef};
 pub use peer::{
-    AuthMethod, BadSignature, Fingerprint, NodeKey, NodeSecret, NodeSignature, PeerLimits,
-    PeerState,
+    AuthMethod, BadSignature, Fingerprint, NodeKey, NodeSecret, NodeSignature, PeerLease,
+    PeerLimits, PeerState, Term,
 };
-pub use peer_lease::{PeerLease, Term};
 pub use permission::Permission;
 pub use receipt::{Receipt, Unread};
 pub use revision::{Actor, Epoch, Offer, Replica, Revision, RevisionId, Signed, Vector};

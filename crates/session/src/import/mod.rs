@@ -3,17 +3,21 @@
 //! The one idea: what a file is shows itself, so the caller need not say it, and one place looks. Every door
 //! through which a file comes in reads it here; what it is not is said by what it is. What may be taken of
 //! the state [`admit`](crate::admit) says.
+//!
+//! `cookies.txt` has no `SameSite`; that is unspecified then. A line that begins with `#` is a comment, but for
+//! `#HttpOnly_`.
 
-mod cookies_txt;
 mod form;
 
 pub use form::{FileForm, ImportError};
 
+use crate::cookie::{Cookie, Expiry, Priority, SourceScheme};
 use crate::json_tree::{Json, parse};
-use crate::playwright::{self, Ignored};
+use crate::playwright::{Ignored, keep_last};
 use crate::receipt::{ItemKind, Receipt, ReceiptItem};
 use crate::state::State;
-use crate::wire::{self, Head, SessionFile};
+use crate::wire::{Head, SessionFile};
+use crate::{playwright, wire};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -56,8 +60,8 @@ fn read_text(text: &str, depth: usize) -> Result<Imported, ImportError> {
     }
     match parse(text.as_bytes()) {
         Ok(json) => read_json(&json, depth),
-        Err(_) if cookies_txt::is_cookies_txt(text) => {
-            let (state, ignored) = cookies_txt::read(text);
+        Err(_) if is_cookies_txt(text) => {
+            let (state, ignored) = read_cookies_txt(text);
             Ok(Imported::of(FileForm::CookiesTxt, state, ignored))
         }
         Err(source) => Err(ImportError::of_text(text, source)),
@@ -187,7 +191,7 @@ fn candidate(json: &Json) -> Option<String> {
     if let Json::Text(text) = json {
         let text = text.as_str()?.trim_start_matches('\u{feff}');
         let is_document = text.trim_start().starts_with(['{', '[']);
-        return (is_document || cookies_txt::is_cookies_txt(text)).then(|| text.to_owned());
+        return (is_document || is_cookies_txt(text)).then(|| text.to_owned());
     }
     let is_taken = |json: &Json| {
         matches!(
@@ -231,9 +235,7 @@ const MAGIC: [(&[u8], FileForm); 8] = [
 pub fn text(file: &[u8]) -> Result<Cow<'_, str>, ImportError> {
     let text = decode(file)?;
     match serde_json::from_str::<IgnoredAny>(&text) {
-        Err(source) if !cookies_txt::is_cookies_txt(&text) => {
-            Err(ImportError::of_text(&text, source))
-        }
+        Err(source) if !is_cookies_txt(&text) => Err(ImportError::of_text(&text, source)),
         _ => Ok(text),
     }
 }
@@ -259,7 +261,7 @@ fn decode(file: &[u8]) -> Result<Cow<'_, str>, ImportError> {
         return Err(ImportError::Other { form: FileForm::Bytes });
     }
     let lossy = String::from_utf8_lossy(file);
-    if cookies_txt::is_cookies_txt(&lossy) {
+    if is_cookies_txt(&lossy) {
         // A line of it costs itself only.
         return Ok(Cow::Owned(lossy.into_owned()));
     }
@@ -277,4 +279,105 @@ fn utf16(bytes: &[u8], unit: impl Fn([u8; 2]) -> u16) -> Result<Cow<'static, str
         .inspect(|found| at += found.as_ref().map_or(0, |found| 2 * found.len_utf16()))
         .collect();
     text.map(Cow::Owned).map_err(|_| ImportError::Encoding { at })
+}
+
+const HTTP_ONLY: &str = "#HttpOnly_";
+/// Before every instant: whether a cookie is over is not looked at here.
+const ANY_AGE: Expiry = Expiry(i64::MIN);
+/// The most lines that are named which are none.
+const MOST_NAMED: usize = 200;
+
+/// Whether a text is such a file: by its first line, or by its first cookie.
+fn is_cookies_txt(text: &str) -> bool {
+    let first = text.lines().next().unwrap_or_default();
+    let titled = first.starts_with('#') && first.to_ascii_lowercase().contains("cookie file");
+    titled
+        || cookies(text).next().is_some_and(|(_, _, line)| {
+            let fields: Vec<&str> = line.splitn(7, '\t').collect();
+            fields.len() >= 6 && flag(fields[1]).is_some() && flag(fields[3]).is_some()
+        })
+}
+
+/// Its cookies, and the lines that are none.
+fn read_cookies_txt(text: &str) -> (State, Vec<Ignored>) {
+    let (mut read, mut ignored, mut unnamed) = (Vec::new(), Vec::new(), 0_usize);
+    for (number, http_only, line) in cookies(text) {
+        match cookie(line, http_only) {
+            Ok(cookie) => read.push(cookie),
+            Err(_) if ignored.len() >= MOST_NAMED => unnamed += 1,
+            Err((name, why)) => {
+                let place = format!("line {number} {}", name.unwrap_or("?"));
+                ignored.push(Ignored::new(ItemKind::Cookie, place, why));
+            }
+        }
+    }
+    if unnamed > 0 {
+        let reason = format!("{unnamed} other lines are no cookies");
+        ignored.push(Ignored::new(ItemKind::Cookie, "cookies.txt", reason));
+    }
+    let mut state = State { cookies: keep_last(read, &mut ignored), ..State::default() };
+    state.normalize();
+    (state, ignored)
+}
+
+/// The lines that should be cookies, with their numbers, and whether pages may see them.
+fn cookies(text: &str) -> impl Iterator<Item = (usize, bool, &str)> {
+    (1..).zip(text.lines()).filter_map(|(number, line)| match line.strip_prefix(HTTP_ONLY) {
+        Some(line) => Some((number, true, line)),
+        None if line.starts_with('#') || line.trim().is_empty() => None,
+        None => Some((number, false, line)),
+    })
+}
+
+/// The cookie of a line, or its name and what was expected.
+fn cookie(line: &str, http_only: bool) -> Result<Cookie, (Option<&str>, String)> {
+    let fields: Vec<&str> = line.splitn(7, '\t').collect();
+    // Some editors take away the tab before an empty value.
+    let [domain, below, path, secure, end, name, value] = match fields[..] {
+        [domain, below, path, secure, end, name] => [domain, below, path, secure, end, name, ""],
+        [domain, below, path, secure, end, name, value] => {
+            [domain, below, path, secure, end, name, value]
+        }
+        _ => return Err((None, "expected seven fields with tabs between them".to_owned())),
+    };
+    let wrong = |expected: &str| (Some(name), format!("expected {expected}"));
+    if line.contains('\u{fffd}') {
+        return Err(wrong("text in UTF-8"));
+    }
+    let below = flag(below).ok_or_else(|| wrong("TRUE or FALSE in the second field"))?;
+    let secure = flag(secure).ok_or_else(|| wrong("TRUE or FALSE in the fourth field"))?;
+    let expires = match end.trim() {
+        "" | "-1" => None,
+        end => {
+            let seconds = end.parse::<f64>().ok().filter(|end| end.is_finite() && *end >= 0.0);
+            Expiry::from_seconds(seconds.ok_or_else(|| wrong("seconds since 1970, or 0"))?)
+        }
+    };
+    let host = domain.strip_prefix('.').unwrap_or(domain);
+    let cookie = Cookie {
+        name: name.to_owned(),
+        value: value.to_owned(),
+        domain: if below { format!(".{host}") } else { host.to_owned() },
+        path: if path.is_empty() { "/".to_owned() } else { path.to_owned() },
+        expires,
+        http_only,
+        secure,
+        same_site: None,
+        priority: Priority::default(),
+        source_scheme: SourceScheme::default(),
+        source_port: None,
+        partition_key: None,
+    };
+    match cookie.validate(ANY_AGE) {
+        Ok(()) => Ok(cookie),
+        Err(reason) => Err((Some(name), reason.to_string())),
+    }
+}
+
+fn flag(text: &str) -> Option<bool> {
+    match text {
+        "TRUE" | "true" => Some(true),
+        "FALSE" | "false" => Some(false),
+        _ => None,
+    }
 }

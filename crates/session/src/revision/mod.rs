@@ -8,9 +8,9 @@
 //! What makes this safe: a revision, together with the losers of merges that it names, accounts for every
 //! edit that its vector covers. So a node that drops what a head covers drops nothing undecided.
 //!
-//! Rooms: [`vector`] tells who counts and how far each of them had come, and [`knowledge`] in which parts
+//! Rooms: [`vector`] tells who counts and how far each of them had come, with a long memory of counters, and [`knowledge`] in which parts
 //! of the session; [`offer`] is what nodes exchange, what a writer may claim in it and why it is not
-//! believed; [`trail`] is a long memory of counters; [`replica`] is what one of them holds; [`mod@merge`]
+//! believed; [`replica`] is what one of them holds; [`mod@merge`]
 //! makes one state of two. The revision itself, its name by its content, its signature and the list of
 //! its parts are here.
 
@@ -18,7 +18,6 @@ pub mod knowledge;
 pub mod merge;
 pub mod offer;
 pub mod replica;
-pub mod trail;
 pub mod vector;
 
 pub use knowledge::{Knowledge, Within};
@@ -27,8 +26,7 @@ pub use offer::{Offer, Refused};
 pub use replica::{
     Author, Content, HISTORY_MAX, MergePlan, Replica, ReplicaChange, deleted_checksum,
 };
-pub use trail::Trail;
-pub use vector::{Actor, Epoch, Order, Vector};
+pub use vector::{Actor, Epoch, Order, Trail, Vector};
 
 use crate::id::{NodeId, PartHash, SessionId};
 use crate::json;

@@ -7,8 +7,7 @@
 //! so it proves nothing.
 
 use super::knowledge::VIEWS_MAX;
-use super::trail::Trail;
-use super::vector::{Actor, COUNTER_MAX};
+use super::vector::{Actor, COUNTER_MAX, Trail};
 use super::{RevisionId, Signed};
 use crate::id::SessionId;
 use crate::peer::BadSignature;

@@ -10,13 +10,11 @@
 mod exchange;
 mod fold;
 mod merged;
-mod write;
 
 pub use exchange::ReplicaChange;
 pub use merged::MergePlan;
 
-use super::trail::Trail;
-use super::vector::Actor;
+use super::vector::{Actor, Trail};
 use super::{Origin, PartList, RevisionId, Signed};
 use crate::id::{PartHash, SessionId};
 use crate::peer::NodeSecret;

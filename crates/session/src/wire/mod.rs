@@ -7,10 +7,9 @@
 //! storage key or a tab holds travels in its own form, so that a field added to it travels by itself. The
 //! checksum covers what is not derived.
 
-mod checksum;
 mod fields;
 
-pub use checksum::{checksum_by_key, checksum_of};
+pub use fields::{checksum_by_key, checksum_of};
 
 use crate::json;
 use crate::receipt::Receipt;
@@ -18,7 +17,7 @@ use crate::revision::{RevisionId, Vector};
 use crate::state::{OriginState, State};
 use crate::storage::StorageKey;
 use crate::tab::Tab;
-use checksum::{keyed, normal_tab, of_document};
+use fields::{keyed, normal_tab, of_document};
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

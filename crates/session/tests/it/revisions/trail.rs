@@ -3,7 +3,7 @@
 
 use super::node::{Node, start};
 use super::stories::two;
-use baton_session::revision::trail::TRAIL_MAX;
+use baton_session::revision::vector::TRAIL_MAX;
 use baton_session::revision::{Offer, Trail};
 use baton_session::{Actor, Epoch, Signed};
 use proptest::prelude::*;
