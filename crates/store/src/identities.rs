@@ -3,8 +3,7 @@
 //! Who has them is the node for all others, so they are sealed as what a browser held is.
 
 use crate::error::StoreError;
-use crate::fault::is_taken;
-use crate::row::{refuse_nul, word};
+use crate::row::{is_taken, refuse_nul, word};
 use crate::seal::{Seal, SealError};
 use crate::store::Store;
 use baton_session::{Epoch, NodeId};

@@ -7,32 +7,28 @@
 //! PostgreSQL; only the schema (`migrations/`), the settings and the locks know the engine.
 //!
 //! Rooms: `store` is what is open, and has the verbs of all others; `config` and `master_key` say
-//! what to open; `open`, `migrate` and `data_key` open it through `connect`; `copy` and `outside` copy
+//! what to open; `open` opens it through `connect`; `copy` and `outside` copy
 //! it and look at it while others use it, `transfer` carries its rows from one engine to the other;
 //! `sealed_file` seals what leaves the data folder; `seal` compresses and encrypts; `write` begins what
-//! changes something; `blocking` takes long work off the async threads; `row` decodes rows;
-//! `sessions`, `leases`, `snapshots`, `parts`, `agents`, `receipts`, `api_keys`, `upstreams` and `audit`
+//! changes something; `blocking` takes long work off the async threads; `row` translates rows and what an engine says;
+//! `sessions`, `leases`, `snapshots`, `parts`, `agents`, `receipts`, `api_keys` and `upstreams`
 //! hold the verbs, and for sync `identities`, `peers`, `shared` (revisions) and `packed` (parts that
-//! travel); `error` is what can go wrong, and `fault` translates what an engine says. [`data`] is the
+//! travel); `error` is what can go wrong. [`data`] is the
 //! folder, [`plain`] opens files that somebody else may have put there, and [`clock`] tells by which
 //! instants rows are written.
 
 mod agents;
 mod api_keys;
-mod audit;
 pub mod blocking;
 pub mod clock;
 mod config;
 mod connect;
 mod copy;
 pub mod data;
-mod data_key;
 mod error;
-mod fault;
 mod identities;
 mod leases;
 mod master_key;
-mod migrate;
 mod open;
 mod outside;
 mod packed;
@@ -52,8 +48,7 @@ mod upstreams;
 mod write;
 
 pub use agents::Driver;
-pub use api_keys::{ApiKey, FoundKey, local_key_name};
-pub use audit::AuditEntry;
+pub use api_keys::{ApiKey, AuditEntry, FoundKey, local_key_name};
 pub use config::{Config, DatabaseUrl, InvalidDatabaseUrl, Limits};
 pub use error::StoreError;
 pub use identities::StoredIdentity;

@@ -6,11 +6,10 @@
 use crate::config::{DatabaseUrl, Engine};
 use crate::error::StoreError;
 use crate::master_key::MasterKey;
-use crate::migrate::{self, KNOWN};
-use crate::open::connect_to;
+use crate::open::{KNOWN, connect_to};
 use crate::parts::unnamed;
 use crate::row::word;
-use crate::{copy, data_key, transfer};
+use crate::{copy, open, transfer};
 use baton_session::{Lifecycle, NodeId, SessionId};
 use sqlx::{AnyConnection, Connection};
 use std::path::Path;
@@ -132,7 +131,7 @@ pub async fn is_sealed(database: &DatabaseUrl) -> Result<bool, StoreError> {
 async fn open(database: &DatabaseUrl, key: &MasterKey) -> Result<AnyConnection, StoreError> {
     let (mut connection, version) = connect_to(database).await?;
     if version > 0 {
-        data_key::check(&mut connection, key).await?;
+        open::check_data_key(&mut connection, key).await?;
     }
     Ok(connection)
 }
@@ -176,7 +175,7 @@ async fn look_at(
 }
 
 async fn contents(connection: &mut AnyConnection, engine: Engine) -> Result<Contents, StoreError> {
-    let version = migrate::version(connection, engine).await?;
+    let version = open::version(connection, engine).await?;
     if version == 0 {
         return Ok(Contents { version, sessions: 0, snapshots: 0, parts: 0 });
     }

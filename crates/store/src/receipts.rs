@@ -94,7 +94,7 @@ async fn next_ordinal(
 
 /// On PostgreSQL two receipts of one session can reach for one ordinal; the second tries again.
 fn taken_by_another(error: sqlx::Error) -> StoreError {
-    if crate::fault::is_taken(&error) {
+    if crate::row::is_taken(&error) {
         let why = "another receipt of the session is being stored".to_owned();
         return StoreError::Busy { place: SOMEWHERE.to_owned(), why };
     }

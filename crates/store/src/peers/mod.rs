@@ -7,9 +7,8 @@
 mod acks;
 
 use crate::error::StoreError;
-use crate::fault::is_taken;
 use crate::row::{
-    MATCHES_MAX, behind_prefix, instant, maybe_instant, parse_prefix, refuse_nul, word,
+    MATCHES_MAX, behind_prefix, instant, is_taken, maybe_instant, parse_prefix, refuse_nul, word,
 };
 use crate::seal::{Seal, SealError};
 use crate::store::Store;

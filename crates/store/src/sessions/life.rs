@@ -2,9 +2,8 @@
 //! and how many of its resumes failed in a row.
 
 use crate::error::StoreError;
-use crate::fault::is_taken;
 use crate::leases;
-use crate::row::{refuse_nul, word};
+use crate::row::{is_taken, refuse_nul, word};
 use crate::sessions::{fetch_row, not_found};
 use crate::store::Store;
 use baton_session::{Lifecycle, NodeId, Owner, Session, SessionId, SessionName};

@@ -8,8 +8,9 @@ mod life;
 pub(crate) use life::delete;
 
 use crate::error::StoreError;
-use crate::fault::is_taken;
-use crate::row::{MATCHES_MAX, behind_prefix, flag, instant, page, parse_prefix, refuse_nul, word};
+use crate::row::{
+    MATCHES_MAX, behind_prefix, flag, instant, is_taken, page, parse_prefix, refuse_nul, word,
+};
 use crate::store::Store;
 use baton_session::{Lifecycle, NodeId, Owner, Session, SessionId, SessionName};
 use sqlx::any::AnyRow;

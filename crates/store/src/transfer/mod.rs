@@ -11,10 +11,10 @@ use crate::config::{DatabaseUrl, Engine};
 use crate::connect::{connect, tune_new};
 use crate::error::{SOMEWHERE, StoreError};
 use crate::master_key::create_private;
-use crate::migrate::KNOWN;
+use crate::open::KNOWN;
 use crate::row::{places, refuse_nul};
 use crate::store::Store;
-use crate::{copy, data_key, migrate, open, write};
+use crate::{copy, open, write};
 use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::Query;
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Connection, Row};
@@ -30,13 +30,13 @@ pub(crate) async fn to_file(from: &mut AnyConnection, to: &Path) -> Result<(), S
     let place = to.display().to_string();
     tune_new(from, Engine::Postgres).await?;
     let mut reading = from.begin_with(read(Engine::Postgres)).await?;
-    let version = migrate::version(&mut reading, Engine::Postgres).await?;
+    let version = open::version(&mut reading, Engine::Postgres).await?;
     let mut file = new_file(to, version).await.map_err(|error| error.at(&place))?;
     let mut writing = file.begin().await?;
     copy_rows((&mut reading, SOMEWHERE), (&mut writing, &place), version).await?;
     writing.commit().await.map_err(|error| StoreError::from(error).at(&place))?;
     reading.rollback().await?;
-    let migrated = migrate::apply(&mut file, Engine::Sqlite, KNOWN).await;
+    let migrated = open::apply(&mut file, Engine::Sqlite, KNOWN).await;
     migrated.map_err(|error| error.at(&place))?;
     file.close().await?;
     copy::sync(to)
@@ -64,9 +64,9 @@ impl Store {
             tune_new(&mut server, Engine::Postgres).await?;
             let mut writing = server.begin_with(write::begin_statement(Engine::Postgres)).await?;
             // A node that opens the database meanwhile waits, and then makes no key of its own.
-            write::lock(&mut writing, Engine::Postgres, data_key::LOCK).await?;
+            write::lock(&mut writing, Engine::Postgres, open::DATA_KEY_LOCK).await?;
             refuse_rows(&mut writing).await?;
-            migrate::apply(&mut writing, Engine::Postgres, KNOWN).await?;
+            open::apply(&mut writing, Engine::Postgres, KNOWN).await?;
             copy_rows((&mut reading, SOURCE), (&mut writing, &place), KNOWN).await?;
             writing.commit().await?;
             Ok(server.close().await?)
@@ -111,13 +111,13 @@ async fn new_file(path: &Path, version: i64) -> Result<AnyConnection, StoreError
     let mut file = connect(&DatabaseUrl::Sqlite(path.to_owned()).options()?).await?;
     let settings = "pragma journal_mode = off; pragma synchronous = off";
     sqlx::raw_sql(settings).execute(&mut file).await?;
-    migrate::apply(&mut file, Engine::Sqlite, version).await?;
+    open::apply(&mut file, Engine::Sqlite, version).await?;
     Ok(file)
 }
 
 /// Refuses a PostgreSQL database with a row of ours, or with tables of the same names that are not.
 async fn refuse_rows(server: &mut AnyConnection) -> Result<(), StoreError> {
-    let version = migrate::version(server, Engine::Postgres).await?;
+    let version = open::version(server, Engine::Postgres).await?;
     for table in &TABLES {
         let here: i64 = sqlx::query_scalar(
             "select count(*) from pg_tables
@@ -273,8 +273,8 @@ mod tests {
     use super::tables::{Kind, TABLES};
     use crate::config::{DatabaseUrl, Engine};
     use crate::connect::connect;
-    use crate::migrate;
-    use crate::migrate::KNOWN;
+    use crate::open;
+    use crate::open::KNOWN;
     use sqlx::{AnyConnection, Row};
 
     /// What SQLite says of the columns of all tables.
@@ -334,7 +334,7 @@ mod tests {
             assert_eq!(found(&mut sqlite, SQLITE).await, listed(version), "SQLite, {version}");
             let server: DatabaseUrl = baton_postgres::create_database().unwrap().parse().unwrap();
             let mut postgres = connect(&server.options().unwrap()).await.unwrap();
-            migrate::apply(&mut postgres, Engine::Postgres, version).await.unwrap();
+            open::apply(&mut postgres, Engine::Postgres, version).await.unwrap();
             assert_eq!(
                 found(&mut postgres, POSTGRES).await,
                 listed(version),
