@@ -2,9 +2,8 @@
 //!
 //! The one idea: a limit comes before the deed, and it is where all pass. Rooms: [`connections`] bounds who
 //! comes in, [`rates`] counts how often, and [`tls`] says what protects a listener that other machines reach;
-//! [`outbound`] says which addresses are asked, and [`client`] asks them.
+//! [`outbound`] says which addresses are asked, and asks them.
 
-pub mod client;
 pub mod connections;
 pub mod outbound;
 pub mod rates;

@@ -4,8 +4,7 @@
 //! they weigh together is counted here, as it comes, until its request was answered; and of an answer that
 //! is whole in memory, until it was taken.
 
-use super::Bounds;
-use super::visit::{BodyTrouble, Visit};
+use super::{BodyTrouble, Bounds, Visit};
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::header::CONTENT_ENCODING;

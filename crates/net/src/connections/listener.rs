@@ -9,8 +9,7 @@
 //! first.
 
 use super::places::{Guest, Holder, Place, Places};
-use super::visit::{Paced, Visit};
-use super::{Bounds, Connection, Keys};
+use super::{Bounds, Connection, Keys, Paced, Visit};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::StatusCode;

@@ -1,7 +1,6 @@
 //! Every phase of a request has its limit in the connection, and ends it.
 
-use super::visit::Visit;
-use super::{Bounds, Listener};
+use super::{Bounds, Listener, Visit};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
