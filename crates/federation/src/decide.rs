@@ -4,9 +4,8 @@
 //! nothing waits for itself.
 
 use crate::board::Board;
-use crate::change::{Change, ClaimStep};
-use crate::operation::{Held, Operation};
-use crate::refusal::Refusal;
+use crate::error::Refusal;
+use crate::operation::{Change, ClaimStep, Held, Operation};
 use crate::task::{Priority, Stamp, Task, TaskStatus};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Map;

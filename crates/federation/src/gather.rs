@@ -5,15 +5,15 @@
 //! else*. A file that lacks operations of the log gets them again; a session that the log does not
 //! know was begun by another program.
 
-use crate::archive;
 use crate::board::Board;
-use crate::change::{Change, Entry};
 use crate::error::FederationError;
 use crate::folder::{Folder, fetch};
 use crate::log::Log;
 use crate::merge::{Sight, merge};
-use crate::read::{self, Content, StoredBoard, parse, read};
+use crate::operation::{Change, Entry};
+use crate::read::{Content, StoredBoard, parse, read};
 use crate::swap::{Leftover, leftovers};
+use crate::{archive, read};
 
 /// What was found, and what it comes to.
 #[derive(Debug)]

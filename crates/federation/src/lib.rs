@@ -17,16 +17,15 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Rooms. Pure: `board` and `task` are what is in the file; `operation`, `refusal`, `decide`, `change` say
-//! what may be done and do it; `merge` joins two boards that grew from one. On disk: `folder`, `read`,
+//! Rooms. Pure: `board` and `task` are what is in the file; `operation` and `decide` say what may be
+//! done and do it; `merge` joins two boards that grew from one. On disk: `folder`, `read`,
 //! `lock`, `log`, `swap`, `archive`; `gather` finds out what the board is, also without its file, and which
 //! one was the last good; `write` writes it, `watch` follows it; `federation` is the handle, and `verbs`
-//! what can be done with it. `error` says what went wrong, and stops tests between the steps of a write.
+//! what can be done with it. `error` says what went wrong or was refused, and stops tests between the steps of a write.
 //! No clock, no randomness and no environment: they come from outside.
 
 mod archive;
 mod board;
-mod change;
 mod decide;
 mod error;
 mod federation;
@@ -37,7 +36,6 @@ mod log;
 mod merge;
 mod operation;
 mod read;
-mod refusal;
 mod swap;
 mod task;
 mod verbs;
@@ -49,11 +47,10 @@ mod tests;
 
 pub use archive::Archived;
 pub use board::{Agent, Board, Router, View};
-pub use error::FederationError;
+pub use error::{FederationError, Kind, Refusal};
 pub use federation::{Federation, Options};
 pub use gather::Source;
 pub use operation::{AgentName, Held, Operation};
-pub use refusal::{Kind, Refusal};
 pub use task::{Claim, Priority, Stamp, Task, TaskStatus};
 pub use watch::{WaitOutcome, Watch};
 pub use write::Done;

@@ -3,9 +3,10 @@
 //! The one idea: *an operation is done when its line is on disk*. The board follows; where it does
 //! not, the next one who looks repairs it. A last line that is torn was never acknowledged, and is cut.
 
-use crate::change::Entry;
 use crate::error::{FederationError, Tried};
-use crate::folder::{self, Folder, open_plain, open_to_read, options};
+use crate::folder;
+use crate::folder::{Folder, open_plain, open_to_read, options};
+use crate::operation::Entry;
 use std::fs::File;
 use std::io;
 use std::io::{BufRead as _, BufReader, Read, Seek, SeekFrom, Write};
@@ -170,11 +171,12 @@ fn in_the_end<T>(file: &mut File, find: impl Fn(u64, &[u8]) -> Option<T>) -> io:
 #[cfg(test)]
 mod tests {
     use super::Log;
-    use crate::change::{Change, Entry};
     use crate::folder::Folder;
+    use crate::operation::{Change, Entry};
     use crate::task::Stamp;
     use crate::tests::{World, add, clock};
-    use std::fs::{self, OpenOptions};
+    use std::fs;
+    use std::fs::OpenOptions;
     use std::io::Write;
 
     const BEYOND_WHAT_IS_READ: usize = 65 << 20;

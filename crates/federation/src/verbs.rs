@@ -1,13 +1,13 @@
 //! What can be done with a board: every way to read and to write it.
 
-use crate::archive::{self, Archived};
+use crate::archive;
+use crate::archive::Archived;
 use crate::board::Board;
-use crate::error::FederationError;
+use crate::error::{FederationError, Refusal};
 use crate::federation::Federation;
 use crate::gather::{Glance, Source, gather};
 use crate::lock::{Lock, without_locks};
 use crate::operation::Operation;
-use crate::refusal::Refusal;
 use crate::write::{Done, Writer};
 use std::path::PathBuf;
 

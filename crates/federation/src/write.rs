@@ -2,20 +2,18 @@
 
 mod place;
 
-use crate::archive;
 use crate::board::Board;
-use crate::change::{Change, Entry};
 use crate::decide::{Decision, Moment, decide};
-use crate::error::{FederationError, Tried, WriteStep, before};
+use crate::error::{FederationError, Refusal, Tried, WriteStep, before};
 use crate::federation::Federation;
 use crate::folder::{Folder, LARGEST, fetch, options, replace, sync_folder};
-use crate::gather::{self, Gathered, Good, Source, gather};
+use crate::gather::{Gathered, Good, Source, gather};
 use crate::log::Log;
-use crate::operation::Operation;
-use crate::read::{self, Content, StoredBoard, read, render};
-use crate::refusal::Refusal;
+use crate::operation::{Change, Entry, Operation};
+use crate::read::{Content, StoredBoard, read, render};
 use crate::swap::Slot;
 use crate::task::{Stamp, Task};
+use crate::{archive, gather, read};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 use std::fs;

@@ -1,16 +1,16 @@
 //! Putting a board in its place: what another program wrote in between is merged, or given way to.
 
 use super::{Attempt, ROUNDS, Writer, touch};
-use crate::archive;
 use crate::board::Board;
-use crate::change::Entry;
 use crate::error::{FederationError, Tried, WriteStep, before};
 use crate::folder::{fetch, sync_folder};
 use crate::gather::LogAndCopy;
 use crate::merge::{Sight, merge};
-use crate::read::{self, Content, StoredBoard, read, render};
+use crate::operation::Entry;
+use crate::read::{Content, StoredBoard, read, render};
 use crate::swap::{Put, Slot};
 use crate::task::Stamp;
+use crate::{archive, read};
 
 /// A board that was put in place.
 #[derive(Clone)]
