@@ -1,8 +1,8 @@
 //! The life of a sandbox's first process: it obeys its node, and keeps the commands that run.
 
-use super::channel::{Begin, Notice, Order, Start};
 use super::processes::end_all;
-use super::{InitError, channel, processes, tool};
+use super::{Begin, InitError, Notice, Order, Start, processes, tool};
+use crate::init;
 use crate::network::HOST;
 use crate::provider::Ended;
 use baton_confine::keyring::KeyringError;
@@ -35,7 +35,7 @@ pub(super) fn serve() -> Result<(), InitError> {
     let reaping = Arc::clone(&children);
     std::thread::spawn(move || reaping.reap());
     loop {
-        match channel::receive(children.socket()) {
+        match init::receive(children.socket()) {
             Ok(Some((order, descriptors))) => obey(&children, order, descriptors)?,
             // The node has gone, or closed the sandbox: that is the end of all that runs here.
             Ok(None) => return Ok(()),
@@ -145,7 +145,7 @@ impl Children {
 
     /// Tells the node. When it has gone, the reader of the socket ends all of this.
     fn tell(&self, notice: &Notice) {
-        let _ = channel::send(self.socket(), notice, &[]);
+        let _ = init::send(self.socket(), notice, &[]);
     }
 
     fn running(&self) -> MutexGuard<'_, RunningCommands> {

@@ -3,8 +3,7 @@
 //! The tools run in it as commands of their own, with its rights. Archives are unpacked by the first process
 //! itself: no command is started for them, because the maker of the sandbox waits.
 
-use super::InitError;
-use super::channel::{Notice, Unpack};
+use super::{InitError, Notice, Unpack};
 use crate::provider::Ended;
 use rustix::fs::{Mode, OFlags};
 use std::fs::File;
