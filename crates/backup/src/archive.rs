@@ -3,8 +3,9 @@
 //!
 //! A reader believes nothing that the manifest does not confirm, and writes it into an empty folder.
 
-use super::error::BackupError;
-use super::{BYTES_MAX, DATABASE, FILES_MAX, FORMAT, KEY, MANIFEST, MANIFEST_MAX, SESSIONS};
+use super::{
+    BYTES_MAX, BackupError, DATABASE, FILES_MAX, FORMAT, KEY, MANIFEST, MANIFEST_MAX, SESSIONS,
+};
 use baton_browser::profile::packed::BoundedTar;
 use baton_session::{NodeId, SessionId};
 use baton_store::{FileKey, SealedReader, SealedWriter};
@@ -14,7 +15,8 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, BufReader, BufWriter, Read, Write, repeat};
+use std::io;
+use std::io::{BufReader, BufWriter, Read, Write, repeat};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 use tar::{Entry, EntryType, Header};
@@ -319,8 +321,7 @@ fn create(path: &Path) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::{Archive, Manifest, extract};
-    use crate::FORMAT;
-    use crate::error::BackupError;
+    use crate::{BackupError, FORMAT};
     use baton_store::{FileKey, MasterKey, SealedWriter};
     use std::fs::File;
     use std::io::Read;

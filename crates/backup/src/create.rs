@@ -1,9 +1,8 @@
 //! Makes a backup, beside a running node or without one, with the profiles that no browser is writing to.
 
 use super::archive::{Archive, LeftOut, Manifest};
-use super::error::BackupError;
 use super::stage::{Draft, Held};
-use super::{DATABASE, FORMAT, KEY, SESSIONS, may_be_replaced};
+use super::{BackupError, DATABASE, FORMAT, KEY, SESSIONS, may_be_replaced};
 use baton_browser::launch::lock;
 use baton_session::SessionId;
 use baton_store::blocking::blocking;

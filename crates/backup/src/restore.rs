@@ -1,9 +1,8 @@
 //! Makes a data folder of a backup.
 
 use super::archive::{Manifest, extract};
-use super::error::BackupError;
 use super::stage::{Old, Stage};
-use super::{DATABASE, KEY, SESSIONS};
+use super::{BackupError, DATABASE, KEY, SESSIONS};
 use baton_session::{Epoch, NodeId};
 use baton_store::blocking::blocking;
 use baton_store::data::{DataFolder, write_private};

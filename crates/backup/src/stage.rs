@@ -1,7 +1,7 @@
 //! What counts only once it is whole: the file that becomes a backup, and the folder beside the data folder in
 //! which a restore builds, until the two change places. Locks that die with their process keep others away.
 
-use super::error::BackupError;
+use super::BackupError;
 use baton_store::data::{DataFolder, NodeLock};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
