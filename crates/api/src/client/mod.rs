@@ -5,11 +5,8 @@
 //! health, its keys and its audit log.
 
 mod agents;
-mod debug;
 mod events;
-mod mcp;
 mod sessions;
-mod sync;
 
 use crate::federation::AGENT_HEADER;
 use crate::key::{AuditList, CreateKey, CreatedKey, KeyList, ListAudit};
@@ -23,8 +20,7 @@ use std::time::Duration;
 use url::Url;
 
 pub use agents::{FederationEvents, SandboxRun};
-pub use events::{ChangeEvents, NodeChange, SyncEvents};
-pub use mcp::{Messages, Wishes};
+pub use events::{ChangeEvents, Messages, NodeChange, SyncEvents, Wishes};
 
 /// How long a connection may take to open.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);

@@ -1,9 +1,8 @@
 //! Questions to the relay, of which requests and lines, and its answers, with marks of what is missing.
 
-use super::check;
 use super::check::EpochMs;
 use super::network::{ConsoleEntry, ConsoleLevel, NetworkRequest};
-use super::tab::{DebugTab, TabToken};
+use super::{DebugTab, TabToken, check};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;

@@ -1,9 +1,8 @@
 //! Events: what a browser reports of a tab, as it happens.
 
-use super::check;
 use super::check::EpochMs;
 use super::network::{ConsoleEntry, Headers, ResourceType, SocketMessage, Source};
-use super::tab::TabToken;
+use super::{TabToken, check};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

@@ -5,7 +5,7 @@ use super::answer::{
     ConsoleData, DebugError, GetConsole, GetNetwork, NetworkData, TabAccepted, TabList,
 };
 use super::event::{ConsoleEvent, NetworkEvent};
-use super::tab::{TabAvailable, TabClosed, TabUpdated};
+use super::{TabAvailable, TabClosed, TabUpdated};
 use crate::upstream::UpstreamId;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
