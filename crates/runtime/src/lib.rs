@@ -7,10 +7,9 @@
 //! [`here`] is what every operation is given, with what it asks of other nodes; [`request`] is who asks, and
 //! what a request names; [`keys`] open the node to callers, and [`tickets`] a browser to tools that send no
 //! headers; [`audit`] is the log. [`board`] writes on the board that agents share, and [`feed`] tells of it.
-//! [`error`] is how an operation fails and what other nodes have against it, and [`answers`] what either is
-//! for a client. [`latest`] keeps what came last, and [`shell`] writes what a person types.
+//! [`error`] is how an operation fails and what other nodes have against it, and what either is for
+//! a client. [`latest`] keeps what came last, and [`shell`] writes what a person types.
 
-pub mod answers;
 pub mod audit;
 pub mod board;
 pub mod error;
@@ -22,7 +21,6 @@ pub mod life;
 pub mod live;
 pub mod request;
 pub mod sessions;
-pub mod shell;
 pub mod table;
 pub mod tickets;
 

@@ -4,9 +4,9 @@
 //! The one idea: the database first, because that can be given back as it was; then peers, of whom one may
 //! close its browser for us. Both are given back, by themselves, unless something starts.
 
-use super::driver::{drive, let_go};
 use super::want::{CheckOut, Starts, StartsBrowser, Want};
 use super::wish::{Held, Wish, settled};
+use super::{drive, let_go};
 use crate::error::RuntimeError;
 use crate::here::Runtime;
 use crate::live::{Checkout, Handed, Resumed};

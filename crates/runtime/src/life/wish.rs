@@ -1,6 +1,6 @@
 //! A wish, what it becomes when it can be fulfilled, and the session that is held for it.
 
-use super::driver::expect_driver;
+use super::expect_driver;
 use super::want::{Want, WantScope};
 use crate::audit::{Action, Note};
 use crate::error::RuntimeError;

@@ -4,12 +4,11 @@
 //! The one idea: a session that is checked out is active, without a browser of this node. When the node dies, its
 //! sandboxes die with it, and the next node finds a session without a browser: recoverable.
 
+use super::capture::Draft;
 use super::close::Ending;
-use super::draft::Draft;
-use super::error::LiveError;
 use super::held::LastHeld;
 use super::load::{Loaded, Read};
-use super::{BrowserSupervisor, expect_checked_in};
+use super::{BrowserSupervisor, LiveError, expect_checked_in};
 use crate::latest::Latest;
 use crate::table::Hold;
 use baton_browser::profile::at_rest::Instant;

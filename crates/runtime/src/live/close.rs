@@ -3,9 +3,8 @@
 //! The one idea: a process that is asked and does not answer is killed, but only if it is ours. A browser
 //! that a person started on a session's profile is named, and left alone.
 
-use super::error::LiveError;
 use super::runner::Runner;
-use super::{BrowserSupervisor, HOLD_LIMIT, expect_checked_in};
+use super::{BrowserSupervisor, HOLD_LIMIT, LiveError, expect_checked_in};
 use crate::table::Hold;
 use baton_browser::cdp::Connection;
 use baton_browser::{keeper, launch};

@@ -10,10 +10,10 @@
 //! task of its own, and so is each keeper, which hears of a beat as soon as it has answered the one before.
 //! One that hangs costs its own session alone.
 
-use super::BrowserSupervisor;
-use super::error::LiveError;
+use super::{BrowserSupervisor, LiveError};
 use baton_browser::cdp::Connection;
-use baton_browser::keeper::{self, BootInstant};
+use baton_browser::keeper;
+use baton_browser::keeper::BootInstant;
 use baton_session::{Lifecycle, NodeId, Session, SessionId, Term};
 use baton_store::{NodeBeat, NodeRecord, StoreError};
 use jiff::Timestamp;

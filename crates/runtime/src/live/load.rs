@@ -5,9 +5,9 @@
 //! from before a login does: then the newer one is taken as far as it can be read. Where nothing can be read
 //! of any, nothing is brought back, so that no empty browser becomes what the next resume takes.
 
-use super::BrowserSupervisor;
-use super::error::LiveError;
-use crate::latest::{self, Latest};
+use super::{BrowserSupervisor, LiveError};
+use crate::latest;
+use crate::latest::Latest;
 use baton_session::cookie::Expiry;
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::{

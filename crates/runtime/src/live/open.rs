@@ -1,10 +1,9 @@
 //! Opens a session: a keeper with a browser, one of its own or one that others started, its tabs, and a first
 //! snapshot.
 
-use super::BrowserSupervisor;
 use super::close::Ending;
-use super::error::LiveError;
 use super::runner::Known;
+use super::{BrowserSupervisor, LiveError};
 use crate::table::Hold;
 use baton_api::{OpenSession, SharedFolder};
 use baton_browser::cdp::{CdpError, Transport};

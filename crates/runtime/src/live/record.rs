@@ -5,12 +5,11 @@
 //! session nothing: it begins anew, and what was missed meanwhile is marked. Whoever looks is told that
 //! the browser is not connected; when it stays so, the recording ends, and its tabs with it.
 
-use super::BrowserSupervisor;
-use super::error::LiveError;
+use super::{BrowserSupervisor, LiveError};
 use backon::{BackoffBuilder, ExponentialBuilder};
-use baton_browser::TargetId;
-use baton_browser::keeper::{self, KeeperError, Role};
+use baton_browser::keeper::{KeeperError, Role};
 use baton_browser::record::{RecordLimits, Recorder};
+use baton_browser::{TargetId, keeper};
 use baton_debug::{Revealing, SessionTabs};
 use baton_session::{Session, SessionId};
 use std::collections::HashSet;

@@ -4,10 +4,9 @@
 //! agree. What hangs costs its own session some seconds, and the others nothing.
 
 use super::close::Ending;
-use super::error::LiveError;
 use super::held::LastHeld;
 use super::runner::Known;
-use super::{BrowserSupervisor, HOLD_LIMIT, expect_checked_in};
+use super::{BrowserSupervisor, HOLD_LIMIT, LiveError, expect_checked_in};
 use crate::table::Hold;
 use baton_browser::keeper::KeeperLink;
 use baton_browser::live::Live;

@@ -5,11 +5,10 @@
 //! way back either: what the browser held is captured first.
 
 use super::close::Ending;
-use super::error::LiveError;
 use super::held::LastHeld;
 use super::load::{Loaded, expect_something};
 use super::runner::{Known, Runner};
-use super::{BrowserSupervisor, expect_checked_in};
+use super::{BrowserSupervisor, LiveError, expect_checked_in};
 use crate::latest::Latest;
 use crate::table::Hold;
 use baton_browser::launch::LockState;

@@ -6,11 +6,10 @@
 //! goes from then on a person or a site removed, and what a client asked for is accepted as it is: so a
 //! sign-out is respected.
 
-use super::error::LiveError;
 use super::held::LastHeld;
 use super::load::Loaded;
 use super::policy::{Began, Due, Policy};
-use super::{BrowserSupervisor, RecoverySettings};
+use super::{BrowserSupervisor, LiveError, RecoverySettings};
 use baton_browser::live::Live;
 use baton_session::{
     Cookie, Holdings, PartRef, Session, SessionId, SnapshotId, SnapshotReason, State, Term,

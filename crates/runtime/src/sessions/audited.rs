@@ -231,10 +231,10 @@ pub async fn state(
 ) -> Result<StateView, RuntimeError> {
     if !reveal {
         let session = context.find(&caller.owner, reference).await?;
-        return super::snapshots::state(context, &session, false).await;
+        return super::show::state(context, &session, false).await;
     }
     let wish = Wish::to_reveal(context, caller, Action::Reveal, reference).await?;
-    let shown = super::snapshots::state(context, &wish.session, true).await;
+    let shown = super::show::state(context, &wish.session, true).await;
     wish.end(shown).await
 }
 

@@ -3,12 +3,13 @@
 //!
 //! Each does its work and no more; `audited` notes what changes a session, and alone calls that.
 
-use super::{check, show, snapshots};
+use super::{check, show};
 use crate::error::RuntimeError;
 use crate::here::Runtime;
+use crate::life;
 use crate::life::{
-    self, Abandon, Capture, Change, Close, Debug, Delete, HOLD_LIMIT, Resume, RollBack, Wish,
-    drive, driver, other, pass_on,
+    Abandon, Capture, Change, Close, Debug, Delete, HOLD_LIMIT, Resume, RollBack, Wish, drive,
+    driver, other, pass_on,
 };
 use crate::request::Caller;
 use crate::table::Hold;
@@ -144,11 +145,11 @@ pub async fn capture(wish: &Wish<'_>) -> Result<SnapshotView, RuntimeError> {
     let (owner, session) = (&held.session.owner, held.session.id);
     let snapshot = context.supervisor.capture(session, SnapshotReason::Request).await?;
     // The snapshot is there, whatever can be said of it.
-    let unread = snapshots::unread(context, owner, &snapshot).await.unwrap_or_else(|error| {
+    let unread = show::unread(context, owner, &snapshot).await.unwrap_or_else(|error| {
         tracing::warn!(%session, %error, "what could not be read is not told");
         Vec::new()
     });
-    Ok(SnapshotView { unread, ..snapshots::snapshot(&snapshot) })
+    Ok(SnapshotView { unread, ..show::snapshot_view(&snapshot) })
 }
 
 /// Starts a browser for a session that has none and restores its last good snapshot into it. The

@@ -9,7 +9,6 @@ pub mod check;
 mod files;
 mod lifecycle;
 mod show;
-mod snapshots;
 mod transfer;
 
 pub use audited::{
@@ -18,6 +17,5 @@ pub use audited::{
 };
 pub use files::{OpenedFile, list as files};
 pub use lifecycle::{active, enter};
-pub use show::{list, show};
-pub use snapshots::{diff, history, icon, icon_of, preview};
+pub use show::{diff, history, icon, icon_of, list, preview, show};
 pub use transfer::{FILE_LIMIT, contexts};
