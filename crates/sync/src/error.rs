@@ -7,7 +7,7 @@ use crate::oidc::ProviderError;
 use baton_api::sync::{InvalidParcels, pending_there};
 use baton_net::WayError;
 use baton_runtime::RuntimeError;
-use baton_runtime::shell::word;
+use baton_runtime::error::word;
 use baton_session::peer::AuthMethod;
 use baton_session::revision::Refused;
 use baton_session::{

@@ -11,7 +11,7 @@ use crate::context::given::movement;
 use crate::error::SyncError;
 use crate::index::of;
 use crate::parcels::{BATCH_PARTS, fetch_among, known};
-use crate::seen::{SeenRevisions, fetch_seen, is_seen};
+use crate::partial::{SeenRevisions, fetch_seen, is_seen};
 use crate::shelf::Shelf;
 use baton_api::sync::{Exchange, IndexedSession, Parcel, SyncIndex, Wanted};
 use baton_runtime::Actor;

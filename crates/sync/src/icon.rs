@@ -5,7 +5,7 @@
 //! says is an icon is drawn anew before it is shown.
 
 use crate::context::Sync;
-use crate::context::icons::{IconAnswer, IconKey};
+use crate::context::peers::{IconAnswer, IconKey};
 use crate::error::SyncError;
 use crate::peers;
 use crate::remote::Remote;

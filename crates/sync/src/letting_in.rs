@@ -1,7 +1,7 @@
 //! What people do so that a peer lets this node in.
 
 use crate::identity::Identity;
-use baton_runtime::shell::word;
+use baton_runtime::error::word;
 use baton_session::peer::AuthMethod;
 
 /// How much of a node's id a command names.

@@ -6,27 +6,24 @@
 //!
 //! [`identity`] is who this node is, [`messages`] signs what nodes say to each other, [`sealing`] seals it
 //! for one of them, and [`oidc`] reads the tokens of providers; [`webhooks`] tell programs of what came,
-//! and [`bundle`] seals a file of one session.
+//! and [`file`] seals files of one session.
 //!
 //! Rooms of what moves: `save` is asked to, and what is whole becomes a revision in `publish`; `shelf` holds
 //! what is shared of a session and who holds it, and `working` what of it stands here, and `partial` when
-//! that is a part; `receive` takes what another node offers, and `given` is what it is given, or what is
-//! `seen` of it by a peer that is given a part; `reconcile` merges what can be merged; `parcels` pack parts,
+//! that is a part, or a peer is given one; `receive` takes what another node offers, and `given` is what it is given; `reconcile` merges what can be merged; `parcels` pack parts,
 //! and `contents` reads them; `remote` speaks to a peer, signed and sealed, and `pull`, `movement` and
 //! `differences` use it; `credential` is what a peer is shown; `index` lists; `conflicts` are shown and
 //! resolved; `deletions` are remembered, until every peer has heard; an `icon` is asked for by itself; a
 //! `file` holds all that is shared of a session, `post` packs and takes it, the `directory` is where such
 //! files lie, and `folder` keeps it and the database in step; `session_files` are for who is no node; a
 //! `peer_lease` says who runs a session, `acquire` takes it, and `elsewhere` is what sessions ask of other
-//! nodes; `peers` registers nodes, and `cloud` the one that the settings name; `auto` does all that by
+//! nodes; `peers` registers nodes; `auto` does all that by
 //! itself, and `standing` tells how it stands, as it changes. `context` is what all of these are given, and
 //! what they remember.
 
 mod acquire;
 mod answers;
 mod auto;
-pub mod bundle;
-mod cloud;
 mod conflicts;
 mod contents;
 mod context;
@@ -59,15 +56,13 @@ mod reconcile;
 mod remote;
 mod save;
 pub mod sealing;
-mod seen;
 mod session_files;
 mod shelf;
 pub mod standing;
 pub mod webhooks;
 mod working;
 
-pub use auto::start as start_auto;
-pub use cloud::start as start_cloud;
+pub use auto::{start as start_auto, start_cloud};
 pub use conflicts::{conflict, conflicts, resolve};
 pub use context::folder::FolderState;
 pub use context::given::Given;
@@ -85,9 +80,9 @@ pub use index::index;
 pub use letting_in::{command, preparation, wanted};
 pub use movement::{CALL_LIMIT, push};
 pub use parcels::stage as stage_parts;
+pub use partial::is_seen;
 pub use pull::pull;
 pub use receive::take_from;
 pub use remote::{SEALED, Topic};
 pub use save::save;
-pub use seen::is_seen;
 pub use session_files::{download, upload};

@@ -10,13 +10,12 @@ use crate::file::{FILE_LIMIT, STATE, SyncFile, TABS};
 use crate::given::exchange_for;
 use crate::identity::{Identity, SealKey};
 use crate::movement::part_refs;
-use crate::receive;
 use crate::save::save;
 use crate::sealing::{SealContext, SealingError};
 use crate::shelf::Shelf;
-use crate::{contents, given, parcels, peers, sealing, seen, session_files};
+use crate::{contents, given, parcels, partial, peers, receive, sealing, session_files};
 use baton_api::FileText;
-use baton_api::sync::parcel::{read as read_parcels, write as write_parcels};
+use baton_api::sync::exchange::{read as read_parcels, write as write_parcels};
 use baton_api::sync::{Exchange, Parcel, SaveSession, SealedFile, Taken, TakenFile};
 use baton_runtime::audit::{Action, Note};
 use baton_runtime::{Caller, RuntimeError};
@@ -64,7 +63,7 @@ pub(crate) async fn pack(
     if found > FILE_LIMIT / BASE64.0 * BASE64.1 {
         return Ok(Err(TooLarge { found }));
     }
-    let parcels = seen::pack(context, owner, session, view, &parts).await?;
+    let parcels = partial::pack(context, owner, session, view, &parts).await?;
     let shelf = Shelf::expect(context, owner, session).await?;
     let gone = || SyncError::NotShared { session: session.to_string() };
     let told = exchange.offer.heads.iter().max_by_key(|head| head.modified_at);

@@ -10,7 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use baton_api::ErrorCode;
 use baton_net::outbound::{Outbound, Reach};
-use baton_net::{WayError, client};
+use baton_net::{WayError, outbound};
 use baton_runtime::Actor;
 use baton_runtime::audit::{Action, Note};
 use baton_session::{DeliveryId, NodeId, Owner, RevisionId, SessionId, SessionName};
@@ -213,7 +213,8 @@ async fn deliver(around: &Around, hook: &Hook, delivery: &Delivery) {
 async fn post(around: &Around, hook: &Hook, delivery: &Delivery) -> Result<(), NotDelivered> {
     let (url, id) = (&hook.settings.url, delivery.id.to_string());
     let key = hook.settings.secret.key().await?;
-    let client = client::client(&around.outbound, url, Reach::default()).await.map_err(refused)?;
+    let client =
+        outbound::client(&around.outbound, url, Reach::default()).await.map_err(refused)?;
     let at = clock::now().as_second();
     let request = client
         .post(url.clone())
@@ -224,7 +225,7 @@ async fn post(around: &Around, hook: &Hook, delivery: &Delivery) -> Result<(), N
         .header("webhook-timestamp", at)
         .header("webhook-id", id)
         .body(delivery.body.clone());
-    let answer = request.send().await.map_err(client::said)?;
+    let answer = request.send().await.map_err(outbound::said)?;
     let status = answer.status();
     match status.as_u16() {
         200..=299 => Ok(()),

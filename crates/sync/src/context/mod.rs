@@ -5,7 +5,6 @@
 
 pub(crate) mod folder;
 pub(crate) mod given;
-pub(crate) mod icons;
 pub(crate) mod peers;
 
 use crate::identity::{NodeSettings, OwnIdentity};
@@ -16,8 +15,7 @@ use baton_net::outbound::Outbound;
 use baton_runtime::Runtime;
 use folder::FolderState;
 use given::{Given, IndexCache, ShownLately};
-use icons::KnownIcons;
-use peers::{Statuses, Watches};
+use peers::{KnownIcons, Statuses, Watches};
 use std::num::NonZeroU64;
 use std::ops::Deref;
 use std::path::PathBuf;

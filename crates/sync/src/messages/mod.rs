@@ -18,19 +18,16 @@
 //! twice. It ends with the process. After a restart a request of the minutes before could come again, so
 //! what signed requests do must bear being done twice.
 //!
-//! Rooms: `signature` is how a signature stands in a message, and [`untrusted`] why a message is refused.
+//! Rooms: `signature` is how a signature stands in a message; why one is refused is here.
 
 mod signature;
-pub mod untrusted;
 
-pub use untrusted::{Unsignable, Untrusted};
-
-use crate::identity::{Identity, verify_card};
+use crate::identity::{Identity, UntrustedCard, verify_card};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use baton_api::NodeCard;
 use baton_session::once::{Once, Twice};
-use baton_session::{NodeKey, NodeSignature, json};
+use baton_session::{BadSignature, NodeId, NodeKey, NodeSignature, json};
 use http::HeaderName;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, ETAG, IF_MATCH};
 use http::request::Parts;
@@ -43,7 +40,6 @@ use signature::{
 };
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use untrusted::BadField;
 
 /// Who sent a request: the base64url of the JSON of its sender's card.
 pub const BATON_NODE: HeaderName = HeaderName::from_static("baton-node");
@@ -226,6 +222,140 @@ fn name(key: &NodeKey, nonce: Nonce) -> [u8; 16] {
     let mut name = [0; 16];
     name.copy_from_slice(&hash[..16]);
     name
+}
+
+/// How long a signature is good, in seconds; and so how far two clocks may be apart.
+const LIFETIME: i64 = 300;
+
+/// A header that a signature covers, or is made of, and that is not as it must be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected one header {name} {form}, found {found}")]
+pub struct BadField {
+    name: String,
+    form: &'static str,
+    found: &'static str,
+}
+
+impl BadField {
+    fn missing(name: &HeaderName) -> Self {
+        Self { name: name.to_string(), form: "in the message", found: "none" }
+    }
+
+    fn repeated(name: &HeaderName) -> Self {
+        Self { name: name.to_string(), form: "in the message", found: "several" }
+    }
+
+    fn unreadable(name: &HeaderName) -> Self {
+        Self { name: name.to_string(), form: "as a node of Baton writes it", found: "another form" }
+    }
+}
+
+/// A message that cannot be signed as it is.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the message cannot be signed: {0}")]
+pub struct Unsignable(#[from] BadField);
+
+/// A message whose writer is not certain, or that is no longer good.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Untrusted {
+    /// There is no signature of ours.
+    #[error(
+        "expected a message that a node signed, found no signature in the header {0}\nonly nodes of \
+         Baton are peers, and a proxy between them must pass all headers on"
+    )]
+    Unsigned(String),
+    /// A header is missing, repeated or cannot be read.
+    #[error("{0}\na proxy between the nodes must pass all headers on as they are")]
+    Field(#[from] BadField),
+    /// Something else is covered than what this message has.
+    #[error(
+        "expected a signature of the form {expected}, found {found}\na proxy between the nodes must \
+         neither add nor remove headers; else the nodes are of different versions of Baton"
+    )]
+    OtherForm {
+        /// What this message has.
+        expected: String,
+        /// What the signature says.
+        found: String,
+    },
+    /// The card of the sender is not its own.
+    #[error("{0}\nfind out who runs that node before you trust it")]
+    Card(#[from] UntrustedCard),
+    /// Another node signed than the card says.
+    #[error(
+        "expected a signature of node {card}, whose card came with it, found one of node {signer}
+\
+         find out who runs that node before you trust it"
+    )]
+    OtherSigner {
+        /// Whose card it is.
+        card: NodeId,
+        /// Who signed.
+        signer: NodeId,
+    },
+    /// Another node answered than the one that was asked.
+    #[error(
+        "expected an answer of node {expected}, found one of node {found}\nif the node there was set \
+         up anew, remove the peer, register it again and compare its fingerprint"
+    )]
+    OtherNode {
+        /// Who was asked.
+        expected: NodeId,
+        /// Who answered.
+        found: NodeId,
+    },
+    /// The body is another one.
+    #[error(
+        "expected a body with the digest that its header says, found another body\nsend it again"
+    )]
+    Digest,
+    /// The signature is not of this message.
+    #[error(
+        "{0}\nthe message was changed on its way: a proxy between the nodes must pass on host, path, \
+         query and body as they are"
+    )]
+    Signature(#[from] BadSignature),
+    /// It is too old.
+    #[error(
+        "expected a message of the last {LIFETIME} s, found one signed at {created}, and it is {now} \
+         here\nset the clocks of both machines: they are {} s apart", apart(*created, *now)
+    )]
+    Expired {
+        /// When it was signed, by the sender's clock.
+        created: Timestamp,
+        /// By ours.
+        now: Timestamp,
+    },
+    /// It is not signed yet.
+    #[error(
+        "expected a message from at most {LIFETIME} s ahead of this clock, found one signed at \
+         {created}, and it is {now} here\nset the clocks of both machines: they are {} s apart", apart(*created, *now)
+    )]
+    FromTheFuture {
+        /// When it was signed, by the sender's clock.
+        created: Timestamp,
+        /// By ours.
+        now: Timestamp,
+    },
+    /// It came before.
+    #[error(
+        "expected each request once, found one of node {0} that came before\nsign it anew to send it again"
+    )]
+    Replayed(NodeId),
+    /// Too many came to remember one more.
+    #[error(
+        "expected at most {limit} signed requests in ten minutes, found more\nwait some minutes; a \
+         request that cannot be remembered is not taken"
+    )]
+    Crowded {
+        /// How many are remembered.
+        limit: usize,
+    },
+}
+
+/// How far two clocks are from each other, in seconds.
+fn apart(one: Timestamp, other: Timestamp) -> u64 {
+    one.as_second().abs_diff(other.as_second())
 }
 
 #[cfg(test)]

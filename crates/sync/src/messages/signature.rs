@@ -4,8 +4,7 @@
 //! The one idea: no two texts mean the same signature. So the headers must be written as the standard
 //! writes them (RFC 9651, section 4.1). Other labels may stand beside ours, for a proxy may sign too.
 
-use super::untrusted::{BadField, LIFETIME, Untrusted};
-use super::{SIGNATURE, SIGNATURE_INPUT};
+use super::{BadField, LIFETIME, SIGNATURE, SIGNATURE_INPUT, Untrusted};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use baton_session::{NodeKey, NodeSecret, NodeSignature};

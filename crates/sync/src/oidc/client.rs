@@ -4,7 +4,7 @@
 //! The one idea: a task that wants a token while another one gets the same waits for that, and gets the same
 //! answer, be it a token or that there is none. So a provider is asked once, however many sessions move.
 
-use super::provider::{Answered, Issuer, Provider, ProviderError, ProviderMetadata};
+use super::{Answered, Issuer, Provider, ProviderError, ProviderMetadata};
 use backon::{ExponentialBuilder, Retryable};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -3,7 +3,7 @@
 //! Of tokens from unknown senders a few refusals are noted, and the others counted: who can reach a node can
 //! send it nonsense, and must not be able to fill its log.
 
-use super::provider::ProviderError;
+use super::ProviderError;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 

@@ -1,33 +1,32 @@
 //! Peers: nodes that are registered here, found, listed with whether they answer, confirmed and removed; and what
-//! they hold of sessions, as far as this node knows. `register` notes a new one, `admit` one that asks us, and
-//! `limit` says how much goes to it.
+//! they hold of sessions, as far as this node knows. `register` notes a new one, or one that asks us.
 //!
 //! The one idea: a peer is a key. Who it is was shown to a person once, and the node that answers at its
 //! address, or asks with its API key, must be that one.
+//!
+//! Limits say how much goes to a peer. A site is what belongs together, so whatever host a person names, its site counts.
 
-mod admit;
-mod limit;
 pub(super) mod register;
 
 pub use crate::context::peers::Statuses;
-pub(crate) use admit::free_name;
-pub use admit::{CLIENT, admit};
-pub use limit::limit;
-pub use register::register;
+pub(crate) use register::free_name;
+pub use register::{CLIENT, admit, register};
 
 use crate::context::Sync;
 use crate::context::peers::LastSeen;
 use crate::error::SyncError;
 use crate::letting_in::confirms_there;
 use crate::remote::Remote;
+use baton_api::Invalid;
 use baton_api::sync::{ConfirmPeer, PeerList, PeerStatus, PeerView};
 use baton_runtime::Caller;
 use baton_runtime::audit::{Action, Note};
 use baton_session::peer::{PeerLimits, PeerState};
-use baton_session::{NodeId, Offer, Owner, RevisionId, SessionId, Signed};
+use baton_session::view::{Domain, SITES_MAX};
+use baton_session::{NodeId, Offer, Owner, RevisionId, SessionId, Signed, Site, View};
 use baton_store::{Peer, StoreError, clock};
 use futures_util::future::join_all;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
 /// Finds a peer of an owner by id, the beginning of one, or name.
@@ -232,7 +231,7 @@ pub async fn remove(context: &Sync, caller: &Caller, reference: &str) -> Result<
     let note = Note::new(&caller.actor, &caller.owner, Action::RemovePeer, reference);
     let removed = async {
         let peer = find(context, &caller.owner, reference).await?;
-        admit::shut_out(context, caller, &peer).await?;
+        register::shut_out(context, caller, &peer).await?;
         Ok::<_, SyncError>(context.store.delete_peer(&caller.owner, peer.node).await?)
     };
     note.end(&context.store, removed.await).await?;
@@ -281,5 +280,129 @@ pub(crate) async fn holds(
             Ok(context.store.note_ack(&peer.owner, peer.node, session, rev, now).await?)
         }
         None => may_hold(context, peer, offer.session).await,
+    }
+}
+
+/// The longest name of a host (RFC 1035).
+const HOST_MAX: usize = 253;
+
+/// Sets the limits of a peer, in the place of those that it had; without any in the request it has none
+/// any more. They hold for what moves from now on: what moved before stays where it is.
+pub async fn limit(
+    context: &Sync,
+    caller: &Caller,
+    reference: &str,
+    request: PeerLimits,
+) -> Result<PeerView, SyncError> {
+    let note = Note::new(&caller.actor, &caller.owner, Action::LimitPeer, reference);
+    let limits = match admitted(request) {
+        Ok(limits) => limits,
+        Err(error) => return Err(note.failed(&context.store, error).await),
+    };
+    let note = noted(note, &limits);
+    let limited = async {
+        let peer = find(context, &caller.owner, reference).await?;
+        if !limits.is_none() {
+            register::check_again(context, &peer).await?;
+        }
+        context.store.limit_peer(&caller.owner, peer.node, &limits).await?;
+        find(context, &caller.owner, &peer.node.to_string()).await
+    };
+    let peer = note.end(&context.store, limited.await).await?;
+    context.own.watches.peers_changed();
+    Ok(view(context, peer, false).await)
+}
+
+/// A note of limits.
+fn noted(note: Note, limits: &PeerLimits) -> Note {
+    note.with("give", limits.give.to_string()).with("take", limits.take.to_string())
+}
+
+/// Limits as they are kept: of each host that a person named, its site.
+fn admitted(limits: PeerLimits) -> Result<PeerLimits, SyncError> {
+    let PeerLimits { give, take } = limits;
+    Ok(PeerLimits { give: checked("give.sites", give)?, take: checked("take.sites", take)? })
+}
+
+fn checked(field: &'static str, view: View) -> Result<View, SyncError> {
+    let sites = view.sites.map(|sites| normalized(field, &sites)).transpose()?;
+    Ok(View { sites, ..view })
+}
+
+fn normalized(field: &'static str, sites: &BTreeSet<Site>) -> Result<BTreeSet<Site>, SyncError> {
+    if sites.len() > SITES_MAX {
+        let found = sites.len().to_string();
+        return Err(Invalid { field, expected: "at most 256 sites", found }.into());
+    }
+    Ok(sites.iter().map(|site| site_of(field, site.as_str())).collect::<Result<_, _>>()?)
+}
+
+fn site_of(field: &'static str, host: &str) -> Result<Site, Invalid> {
+    let domain = host.parse::<Domain>().ok().map(|domain| domain.to_string());
+    let site =
+        domain.filter(|domain| domain.len() <= HOST_MAX).map(|domain| Site::of_host(&domain));
+    site.ok_or_else(|| Invalid {
+        field,
+        expected: "domains or addresses such as shop.test, without a scheme, port or path",
+        found: format!("{:?}", host.chars().take(HOST_MAX).collect::<String>()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::admitted;
+    use baton_session::view::SITES_MAX;
+    use baton_session::{PeerLimits, Site, View};
+
+    /// What becomes of a direction for which a person named these.
+    fn given(hosts: &[&str]) -> Result<Vec<String>, String> {
+        let named = hosts.iter().map(|host| serde_json::from_value((*host).into()).unwrap());
+        let give = View { sites: Some(named.collect()), kinds: None };
+        let limits = PeerLimits { give, ..PeerLimits::default() };
+        let limits = admitted(limits).map_err(|error| error.to_string())?;
+        assert!(limits.take.is_whole());
+        Ok(limits.give.sites.unwrap().iter().map(Site::to_string).collect())
+    }
+
+    #[test]
+    fn the_site_of_each_host_counts() {
+        for (host, site) in [
+            ("shop.test", "shop.test"),
+            ("WWW.Shop.Test", "shop.test"),
+            (".shop.test", "shop.test"),
+            ("*.shop.test", "shop.test"),
+            ("shop.test.", "shop.test"),
+            ("a.b.example.co.uk", "example.co.uk"),
+            ("bücher.example", "xn--bcher-kva.example"),
+            ("me.github.io", "me.github.io"),
+            ("localhost", "localhost"),
+            ("127.0.0.1", "127.0.0.1"),
+            ("[::1]", "[::1]"),
+        ] {
+            assert_eq!(given(&[host]).unwrap(), [site], "{host}");
+        }
+        assert_eq!(given(&["www.shop.test", "shop.test"]).unwrap(), ["shop.test"]);
+        assert_eq!(given(&[]).unwrap(), [""; 0], "nothing, and not everything");
+    }
+
+    #[test]
+    fn what_is_no_host_is_refused() {
+        let long = "a".repeat(300);
+        for host in
+            ["", " ", "https://shop.test", "shop.test:80", "shop.test/a", "a..b", "*", &long]
+        {
+            let refused = given(&[host]).unwrap_err();
+            assert!(refused.starts_with("expected give.sites to be domains"), "{refused}");
+            assert!(refused.len() < 400, "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_direction_names_so_many_sites_and_no_more() {
+        let hosts: Vec<String> = (0..=SITES_MAX).map(|number| format!("{number}.test")).collect();
+        let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
+        assert_eq!(given(&hosts[..SITES_MAX]).unwrap().len(), SITES_MAX);
+        let refused = given(&hosts).unwrap_err();
+        assert_eq!(refused, "expected give.sites to be at most 256 sites, found 257");
     }
 }

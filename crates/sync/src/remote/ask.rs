@@ -14,7 +14,7 @@ use crate::sealing;
 use crate::sealing::SealContext;
 use backon::{ExponentialBuilder, Retryable};
 use baton_api::{ErrorCode, Problem};
-use baton_net::client::{ANSWER_LIMIT, SMALL_MAX, address, bounded};
+use baton_net::outbound::{ANSWER_LIMIT, SMALL_MAX, address, bounded};
 use baton_session::peer::AuthMethod;
 use baton_store::blocking::blocking;
 use baton_store::clock;

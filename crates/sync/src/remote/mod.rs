@@ -8,7 +8,7 @@
 
 mod ask;
 
-pub(super) use baton_net::client::{SMALL_MAX, address, bounded, client, said};
+pub(super) use baton_net::outbound::{SMALL_MAX, address, bounded, client, said};
 
 use crate::context::Sync;
 use crate::context::peers::Statuses;
@@ -19,10 +19,9 @@ use ask::{Ask, FailedRequest, Pace};
 use baton_api::Health;
 use baton_api::sync::{
     AskIndex, AskSeen, Exchange, FetchParts, IndexMark, NextIndex, NodeCard, Parcel,
-    PeerLeaseAnswer, SyncIndex, TakePeerLease, Taken, Wanted, parcel,
+    PeerLeaseAnswer, SyncIndex, TakePeerLease, Taken, Wanted, exchange,
 };
-use baton_net::client::{client_within, is_loopback};
-use baton_net::outbound::Reach;
+use baton_net::outbound::{Reach, client_within, is_loopback};
 use baton_session::peer::AuthMethod;
 use baton_session::{PeerLease, SessionId, View};
 use baton_store::Peer;
@@ -219,7 +218,7 @@ impl Remote {
         let body = write(FetchParts { wanted, view }).await?;
         let limit = self.part_bytes.saturating_add(32 << 20);
         let body = self.ask(Ask::post(&path, Topic::fetch(session), body, false, limit)).await?;
-        let parcels = blocking(move || parcel::read(&body)).await?;
+        let parcels = blocking(move || exchange::read(&body)).await?;
         parcels.map_err(|error| self.not_a_node(error.to_string()))
     }
 
@@ -231,7 +230,7 @@ impl Remote {
     ) -> Result<(), SyncError> {
         let id = session.to_string();
         let path = ["sync", "sessions", &id, "parts"];
-        let body = blocking(move || parcel::write(&parcels)).await?;
+        let body = blocking(move || exchange::write(&parcels)).await?;
         self.ask(Ask::post(&path, Topic::give(session), body, false, SMALL_MAX)).await?;
         Ok(())
     }
