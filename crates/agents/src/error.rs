@@ -4,7 +4,7 @@ use baton_api::{Answers, ErrorCode, Invalid, by_way_of, usual_hint};
 use baton_browser::profile::compile::CompileError;
 use baton_net::WayError;
 use baton_runtime::RuntimeError;
-use baton_runtime::answers::file;
+use baton_runtime::error::file;
 use baton_runtime::live::LiveError;
 use baton_sandbox::SandboxError;
 use baton_session::import::ImportError;

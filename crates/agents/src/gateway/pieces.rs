@@ -1,7 +1,7 @@
 //! How an answer reads on the wire: whole, in pieces, or as an error, in OpenAI's shapes.
 
 use super::ask::Run;
-use super::desk::{Done, RunEvent};
+use super::{Done, RunEvent};
 use crate::error::AgentsError;
 use baton_api::chat::{
     ChatChunk, ChatCompletion, ChatError, ChatErrorBody, ChatMessage, Choice, ChunkChoice, Content,

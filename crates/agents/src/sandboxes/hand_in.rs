@@ -7,7 +7,7 @@ use crate::settings::SessionService;
 use baton_api::FileText;
 use baton_api::sandbox::{BrowserSession, BrowserSessionType, HandedIn, Login, TakeBack};
 use baton_browser::profile::compile::{CacheKey, StoreArchive};
-use baton_net::client;
+use baton_net::outbound;
 use baton_net::outbound::Reach;
 use baton_runtime::audit::Action;
 use baton_runtime::life::{CheckOut, CheckedOut, Want, Wish, expect_driver, stored};
@@ -375,11 +375,11 @@ async fn ask(
     let key = plain::secret(&service.key_file).await;
     let key = key.map_err(|error| failed(format!("its key cannot be read: {error}")))?;
     let key = SecretString::from(key.trim());
-    let client = client::client(&context.outbound, &service.url, Reach::default()).await?;
-    let url = client::address(&service.url, &[session, "state"])?;
+    let client = outbound::client(&context.outbound, &service.url, Reach::default()).await?;
+    let url = outbound::address(&service.url, &[session, "state"])?;
     let call = client.get(url).query(&[("reveal", true)]);
-    let call = call.header("authorization", client::bearer(&key)?);
-    let response = call.send().await.map_err(|error| failed(client::said(error)))?;
+    let call = call.header("authorization", outbound::bearer(&key)?);
+    let response = call.send().await.map_err(|error| failed(outbound::said(error)))?;
     let status = response.status();
     match status.as_u16() {
         200 => {}
@@ -390,7 +390,7 @@ async fn ask(
         401 | 403 => return Err(failed("it refuses our key".to_owned()).into()),
         _ => return Err(failed(format!("it answers {status}")).into()),
     }
-    client::bounded(response, ANSWER_MAX).await.map_err(|why| failed(why).into())
+    outbound::bounded(response, ANSWER_MAX).await.map_err(|why| failed(why).into())
 }
 
 fn read(answer: &[u8]) -> Result<(State, Receipt), String> {

@@ -4,14 +4,13 @@
 //! What outlives it is the session that it held: the session is checked out, and what became of it is written back
 //! before the sandbox is gone.
 //!
-//! Rooms: `create`, `exec`, `files` and `end` are the verbs; `hand_in` finds a session and takes it;
+//! Rooms: `create`, `exec` and `end` are the verbs; `hand_in` finds a session and takes it;
 //! `prepare` makes profiles before a caller asks for them; `vnc` gives a sandbox a display. The sandboxes
 //! that there are, are in the `registry` below.
 
 mod create;
 mod end;
 mod exec;
-mod files;
 mod hand_in;
 mod prepare;
 mod vnc;
@@ -21,8 +20,7 @@ pub use crate::registry::Sandboxes;
 pub use crate::settings::{DEFAULT_FLAVOR, Flavor, Prepare, SandboxSettings, SessionService};
 pub use create::create;
 pub use end::{delete, end_all};
-pub use exec::{Events, exec};
-pub use files::{FILE_LIMIT, read, write};
+pub use exec::{Events, FILE_LIMIT, exec, read, write};
 pub use prepare::start as start_preparing;
 
 use crate::Agents;

@@ -5,8 +5,8 @@
 
 mod upstream;
 
-use super::desk::{Answered, Desk};
-use super::prompt::{self, Conversation};
+use super::prompt::Conversation;
+use super::{Answered, Desk, prompt};
 use crate::error::AgentsError;
 use crate::settings::UpstreamSettings;
 use baton_api::chat::{FinishReason, Usage};

@@ -7,7 +7,7 @@ use crate::Agents;
 use crate::error::{AgentsError, GatewayRefusal};
 use crate::settings::UpstreamSettings;
 use baton_api::chat::Usage;
-use baton_net::client;
+use baton_net::outbound;
 use baton_net::outbound::Reach;
 use baton_store::blocking::blocking;
 use baton_store::plain;
@@ -41,8 +41,8 @@ impl<'a> Upstream<'a> {
     ) -> Result<Self, AgentsError> {
         // The address is of the settings, so it may be on this machine.
         let client =
-            client::client(&context.outbound, &settings.url, Reach { loopback: true }).await?;
-        let url = client::address(&settings.url, &["chat", "completions"])?;
+            outbound::client(&context.outbound, &settings.url, Reach { loopback: true }).await?;
+        let url = outbound::address(&settings.url, &["chat", "completions"])?;
         let key = match &settings.key_file {
             Some(file) => {
                 let text = plain::secret(file).await;
@@ -75,9 +75,9 @@ impl<'a> Upstream<'a> {
     async fn post(&self, body: &Value) -> Result<reqwest::Response, AgentsError> {
         let mut call = self.client.post(self.url.clone()).timeout(ANSWER_LIMIT).json(body);
         if let Some(key) = &self.key {
-            call = call.header("authorization", client::bearer(key)?);
+            call = call.header("authorization", outbound::bearer(key)?);
         }
-        Ok(call.send().await.map_err(|error| failed(client::said(error)))?)
+        Ok(call.send().await.map_err(|error| failed(outbound::said(error)))?)
     }
 
     async fn heard(&self, response: reqwest::Response) -> Result<Heard, AgentsError> {
@@ -85,7 +85,7 @@ impl<'a> Upstream<'a> {
         if status.is_success() {
             return Heard::of(response).await;
         }
-        let answer = client::bounded(response, ANSWER_MAX).await.map_err(failed)?;
+        let answer = outbound::bounded(response, ANSWER_MAX).await.map_err(failed)?;
         let complaint = blocking(move || complaint(&answer)).await?;
         Err(failed(format!("it answers {status}{complaint}")).into())
     }
@@ -237,7 +237,7 @@ impl Heard {
         if kind.is_some_and(|kind| kind.trim_start().starts_with("text/event-stream")) {
             return Ok(Self::Pieces(Pieces::of(response)));
         }
-        let answer = client::bounded(response, ANSWER_MAX).await.map_err(failed)?;
+        let answer = outbound::bounded(response, ANSWER_MAX).await.map_err(failed)?;
         let reply = blocking(move || read(&answer)).await?.map_err(failed)?;
         Ok(Self::Whole(Some(reply)))
     }
@@ -267,7 +267,8 @@ impl Pieces {
     fn of(response: reqwest::Response) -> Self {
         let bytes = try_unfold((response, 0), |(mut response, before)| async move {
             let chunk = response.chunk().await;
-            let Some(chunk) = chunk.map_err(|error| io::Error::other(client::said(error)))? else {
+            let Some(chunk) = chunk.map_err(|error| io::Error::other(outbound::said(error)))?
+            else {
                 return Ok(None);
             };
             let size = before + chunk.len();
