@@ -8,7 +8,7 @@ use crate::headers::{
 use crate::rewrite::{name_as_they_were, rewrite};
 use crate::route::{NoRoute, Route, route};
 use crate::upstream::UpstreamService;
-use crate::{Proxy, access, inject, now};
+use crate::{Proxy, access, now, rewrite};
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::http::header::{
@@ -120,7 +120,7 @@ async fn pass_on(
     let path = route.target.split('?').next().unwrap_or_default().to_owned();
     let settings = &service.browser_debug;
     let is_navigation =
-        !changes && inject::is_navigation(settings, request.method(), &path, request.headers());
+        !changes && rewrite::is_navigation(settings, request.method(), &path, request.headers());
     let browser = request.extensions_mut().remove::<OnUpgrade>();
     let (request, moved) = outgoing(service, route, request, changes, is_navigation, peer)?;
     let answer = moved.wait(proxy.0.config.first_byte, proxy.0.client.request(request)).await;
@@ -145,7 +145,7 @@ async fn pass_on(
         return switch(service, browser, upstream, response.map(Body::new), &proxy.0.ending);
     }
     let status = response.status();
-    if is_navigation && inject::is_page(settings, status, response.headers()) {
+    if is_navigation && rewrite::is_page(settings, status, response.headers()) {
         let page = PageToken::new(
             service.id.clone(),
             service.owner.clone(),
@@ -154,7 +154,7 @@ async fn pass_on(
         );
         let token = page.sign(&proxy.0.config.secret, now()).ok();
         if let Some(token) = token.and_then(|token| HeaderValue::from_str(&token).ok()) {
-            inject::decorate(response.headers_mut(), token);
+            rewrite::decorate(response.headers_mut(), token);
         }
     }
     *response.version_mut() = Version::HTTP_11;
@@ -215,7 +215,7 @@ fn outgoing(
         headers.insert(HOST, host);
     }
     if is_navigation {
-        inject::ask_for_all(headers);
+        rewrite::ask_for_all(headers);
     }
     if changes {
         headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));

@@ -2,8 +2,8 @@
 //!
 //! The one idea: what an upstream service and a browser say to each other passes through as it is, both ways
 //! and as it comes. Only what concerns the connection or us is changed: `headers` says which of them go on,
-//! `rewrite` corrects addresses that name the upstream service's own, and `inject` adds the token of a page
-//! to real navigations. A request goes by `route` (whose is it, and was it meant for us), `access` (who may),
+//! `rewrite` corrects addresses that name the upstream service's own, and adds the token of a page to
+//! real navigations. A request goes by `route` (whose is it, and was it meant for us), `access` (who may),
 //! `forward` (on to the upstream service) and, when that fails, `error`. [`UpstreamServices`] are looked up
 //! for each request, so a change counts at once. `place` is where it is reached, with its settings, and
 //! `upstream` what is behind it.
@@ -12,7 +12,6 @@ mod access;
 mod error;
 mod forward;
 mod headers;
-mod inject;
 mod place;
 mod rewrite;
 mod route;
