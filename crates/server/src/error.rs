@@ -8,7 +8,7 @@ use baton_net::WayError;
 use baton_proxy::UpstreamError;
 use baton_proxy::upstreams::ServicesError;
 use baton_runtime::RuntimeError;
-use baton_runtime::answers::file;
+use baton_runtime::error::file;
 use baton_runtime::keys::NoKey;
 use baton_runtime::live::LiveError;
 use baton_session::login::NoLogin;

@@ -7,7 +7,6 @@
 //! its [`metrics`]. [`looking`] asks what tabs did, and [`inspect`] looks at a node that does not run.
 
 pub mod auth;
-mod changes;
 pub mod config;
 pub mod context;
 mod ending;

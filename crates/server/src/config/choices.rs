@@ -1,11 +1,9 @@
 //! The settings of one source, checked: a field that the source does not set is `None`.
 
-use super::gateway::read_gateway;
 use super::proxy::ProxyChoices;
-use super::sandboxes::read_sandboxes;
+use super::sandboxes::{read_gateway, read_sandboxes};
 use super::settings::{RedactTexts, Settings};
-use super::values::{ConfigError, address, invalid, number};
-use super::{node, oidc, webhooks};
+use super::{ConfigError, address, invalid, number, outside};
 use axum::http::uri::Authority;
 use baton_agents::gateway::GatewaySettings;
 use baton_agents::sandboxes::SandboxSettings;
@@ -196,15 +194,15 @@ impl Choices {
                 sync.bytes_per_second,
                 0..=1 << 40,
             )?,
-            cloud_url: node::url(origin, "sync.cloudUrl", sync.cloud_url)?,
+            cloud_url: outside::url(origin, "sync.cloudUrl", sync.cloud_url)?,
             auto_register_cloud: sync.auto_register_cloud,
             outbound_allow: outbound.allow.map(|texts| allowed(origin, &texts)).transpose()?,
-            oidc: auth.oidc.map(|texts| oidc::check(origin, texts)).transpose()?,
-            webhooks: hooks.map(|texts| webhooks::check(origin, texts)).transpose()?,
-            node_type: own.node_type.map(|text| node::node_type(origin, &text)).transpose()?,
-            node_name: own.name.map(|text| node::name(origin, text)).transpose()?,
-            public_url: node::url(origin, "node.publicUrl", own.public_url)?,
-            internal_url: node::url(origin, "node.internalUrl", own.internal_url)?,
+            oidc: auth.oidc.map(|texts| outside::check_oidc(origin, texts)).transpose()?,
+            webhooks: hooks.map(|texts| outside::check_webhooks(origin, texts)).transpose()?,
+            node_type: own.node_type.map(|text| outside::node_type(origin, &text)).transpose()?,
+            node_name: own.name.map(|text| outside::name(origin, text)).transpose()?,
+            public_url: outside::url(origin, "node.publicUrl", own.public_url)?,
+            internal_url: outside::url(origin, "node.internalUrl", own.internal_url)?,
             database: storage.database_url.map(|text| database(origin, &text)).transpose()?,
             part_bytes: number(origin, "storage.part_bytes", storage.part_bytes, 1024..=1 << 32)?,
             snapshot_parts: number(

@@ -4,53 +4,50 @@
 //! has the default that is here. Each source is checked by itself, so that an error names the place to mend.
 
 mod choices;
-mod gateway;
-mod node;
-mod oidc;
+mod outside;
 mod proxy;
 mod sandboxes;
 mod settings;
-mod values;
-mod webhooks;
 
 pub use baton_store::DatabaseUrl;
 pub use choices::Choices;
-pub use gateway::{AgentTexts, GatewayTexts, UpstreamTexts};
-pub use node::detect_node_type;
-pub use oidc::{AuthTexts, OidcTexts};
+pub use outside::{AuthTexts, OidcTexts, WebhookTexts, detect_node_type};
 pub use proxy::ProxyChoices;
-pub use sandboxes::{FlavorTexts, SandboxTexts, SessionServiceTexts};
+pub use sandboxes::{
+    AgentTexts, FlavorTexts, GatewayTexts, SandboxTexts, SessionServiceTexts, UpstreamTexts,
+};
 pub use settings::{
     BrowserDebugTexts, BrowserSettings, DebugTexts, LimitSettings, MetricsSettings, NodeTexts,
     OutboundTexts, ProxyTexts, RecoveryTexts, RedactTexts, ServerSettings, ServiceTexts, Settings,
     StorageSettings, SyncTexts, TlsSettings,
 };
-pub use values::ConfigError;
-pub use webhooks::WebhookTexts;
 
 use baton_agents::gateway::GatewaySettings;
 use baton_agents::sandboxes::SandboxSettings;
+use baton_api::Invalid;
 use baton_browser::keeper::Keepers;
 use baton_browser::launch::{ChromiumSandbox, Confine, Folder, Switch};
 use baton_debug::relay::Redaction;
 use baton_net::connections::Bounds;
 use baton_net::outbound::Outbound;
 use baton_net::rates::RateLimits;
-use baton_net::tls::Exposure;
-use baton_proxy::ProxySettings;
+use baton_net::tls::{Exposure, NotLoopback};
+use baton_proxy::{OpenUpstream, ProxySettings};
 use baton_runtime::live::RecoverySettings;
 use baton_sandbox::{InitCommand, Provider};
 use baton_session::Owner;
 use baton_store::Limits;
-use baton_store::data::DataFolder;
+use baton_store::data::{DataError, DataFolder};
 use baton_sync::SyncSettings;
 use baton_sync::identity::NodeSettings;
 use baton_sync::oidc::OidcSettings;
 use baton_sync::webhooks::WebhookSettings;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU64;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -196,7 +193,7 @@ impl Config {
             webhooks: choices.webhooks.unwrap_or_default(),
             node: NodeSettings {
                 node_type: choices.node_type.unwrap_or_else(detected),
-                name: choices.node_name.unwrap_or_else(node::default_name),
+                name: choices.node_name.unwrap_or_else(outside::default_name),
                 public_url: choices.public_url,
                 internal_url: choices.internal_url,
             },
@@ -261,4 +258,93 @@ fn shown(folders: Vec<Folder>, data: &DataFolder) -> Result<Vec<Folder>, ConfigE
         data.expect_apart(&folder.path).map_err(ConfigError::Folder)?;
     }
     Ok(folders)
+}
+
+/// A setting that makes no sense; the text says where it is.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("expected a settings file at {}, found: {source}", path.display())]
+    Unreadable {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file is not TOML, or has a key that is not known.
+    #[error("expected valid settings in {} at line {line}, found: {message}", path.display())]
+    NotUnderstood {
+        /// Which file.
+        path: PathBuf,
+        /// Which line, from 1.
+        line: usize,
+        /// What does not fit.
+        message: String,
+    },
+    /// Browsers were to see a folder that gives the data folder away.
+    #[error("browser.files: {0}")]
+    Folder(DataError),
+    /// A value is out of its range.
+    #[error("{origin}: expected {key} to be {expected}, found {found}")]
+    Invalid {
+        /// The file, or the flags and the environment.
+        origin: String,
+        /// Which setting.
+        key: &'static str,
+        /// What it may be.
+        expected: String,
+        /// What it is.
+        found: String,
+    },
+    /// An address that others can reach, in clear text.
+    #[error(transparent)]
+    NotLoopback(#[from] NotLoopback),
+    /// An upstream service that wants no key, where others can reach it.
+    #[error(transparent)]
+    OpenUpstream(#[from] OpenUpstream),
+    /// Only one of the two files that TLS takes.
+    #[error("expected both server.tls.certificate and server.tls.key, found only {found}")]
+    HalfTls {
+        /// Which one.
+        found: &'static str,
+    },
+}
+
+/// An address with its port.
+fn address(origin: &str, key: &'static str, text: &str) -> Result<SocketAddr, ConfigError> {
+    text.parse()
+        .map_err(|_| invalid(origin, key, "an address with a port such as 127.0.0.1:7420", text))
+}
+
+/// A number within a range.
+fn number<T: TryFrom<i64>>(
+    origin: &str,
+    key: &'static str,
+    value: Option<i64>,
+    range: RangeInclusive<i64>,
+) -> Result<Option<T>, ConfigError> {
+    let Some(value) = value else { return Ok(None) };
+    let expected = || format!("a number from {} to {}", range.start(), range.end());
+    let fits = range.contains(&value).then(|| T::try_from(value).ok()).flatten();
+    fits.map(Some).ok_or_else(|| invalid(origin, key, expected(), value))
+}
+
+/// A value that makes no sense to what gets it.
+fn refused(origin: &str, why: Invalid) -> ConfigError {
+    invalid(origin, why.field, why.expected, why.found)
+}
+
+/// A value that a setting cannot have.
+fn invalid(
+    origin: &str,
+    key: &'static str,
+    expected: impl Display,
+    found: impl Display,
+) -> ConfigError {
+    ConfigError::Invalid {
+        origin: origin.to_owned(),
+        key,
+        expected: expected.to_string(),
+        found: found.to_string(),
+    }
 }

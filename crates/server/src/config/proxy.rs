@@ -3,7 +3,7 @@
 //! What `[proxy.browser_debug]` says holds for every upstream service that does not say otherwise.
 
 use super::settings::{BrowserDebugTexts, ProxyTexts, ServiceTexts};
-use super::values::{ConfigError, address, invalid, number, refused};
+use super::{ConfigError, address, invalid, number, refused};
 use axum::http::uri::Authority;
 use baton_proxy::{Access, PageChoices, PageTexts, ProxySettings, Upstream, UpstreamChoices};
 use baton_session::Owner;

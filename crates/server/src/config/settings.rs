@@ -2,11 +2,9 @@
 //!
 //! Numbers are signed here, so that a negative one gets an error that says what was expected.
 
-use super::gateway::GatewayTexts;
-use super::oidc::AuthTexts;
-use super::sandboxes::SandboxTexts;
-use super::values::ConfigError;
-use super::webhooks::WebhookTexts;
+use super::ConfigError;
+use super::outside::{AuthTexts, WebhookTexts};
+use super::sandboxes::{GatewayTexts, SandboxTexts};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 

@@ -1,19 +1,24 @@
-//! What tabs do, over HTTP, and how people's browsers come to tell of them.
+//! Looking in over HTTP: what tabs do, how people's browsers come to tell of them, and the upstream
+//! services behind the node's proxy.
 
 use super::request::{Here, Json, Path, Query};
-use crate::auth::{Browser, Debug, attempt};
+use super::system::OfOwner;
+use crate::auth::{Admin, Browser, Debug, attempt};
 use crate::context::Context;
 use crate::ingress::{Peer, Refusal};
 use crate::looking;
 use axum::extract::{FromRequest, Request, State};
+use axum::http::StatusCode;
 use axum::http::header::CACHE_CONTROL;
 use axum::response::IntoResponse;
 use baton_api::debug::{
     BrowserConnection, ConnectBrowser, ConsoleData, ConsoleFilters, DebugTabs, ExchangePairing,
     NetworkData, NetworkFilters, PairedBrowser, PairingCode, Reveal, TabToken, Wait,
 };
+use baton_api::upstream::{PutUpstream, UpstreamId, UpstreamList, UpstreamTicket, UpstreamView};
 use baton_api::{Invalid, Problem};
 use baton_debug::relay::Sight;
+use baton_proxy::upstreams;
 use jiff::Timestamp;
 use secrecy::ExposeSecret;
 use serde::Serialize;
@@ -167,4 +172,62 @@ pub(super) async fn connect(
         cocoons: looking::watched(&context, &caller),
     };
     Ok(([(CACHE_CONTROL, "no-store")], axum::Json(connection)))
+}
+
+/// The caller's cocoons, and where their pages are.
+#[utoipa::path(
+    get, path = "/cocoons", tag = "cocoons", security(("api_key" = [])),
+    responses((status = 200, body = UpstreamList), (status = "4XX", body = Problem))
+)]
+pub(super) async fn list(
+    State(context): State<Context>,
+    Debug(caller): Debug,
+) -> axum::Json<UpstreamList> {
+    axum::Json(upstreams::list(&context.front, &caller))
+}
+
+/// Names a service that the proxy stands in front of from now on, or says something else of it.
+#[utoipa::path(
+    put, path = "/cocoons/{id}", tag = "cocoons", security(("api_key" = [])),
+    params(("id" = String, Path)), request_body = PutUpstream,
+    responses((status = 200, body = UpstreamView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn put(
+    State(context): State<Context>,
+    Admin(caller): Admin,
+    Path(id): Path<UpstreamId>,
+    Json(request): Json<PutUpstream>,
+) -> Result<axum::Json<UpstreamView>, Refusal> {
+    Ok(axum::Json(upstreams::put(&context.front, &caller, id, request).await?))
+}
+
+/// Takes a service from behind the proxy.
+#[utoipa::path(
+    delete, path = "/cocoons/{id}", tag = "cocoons", security(("api_key" = [])),
+    params(("id" = String, Path), OfOwner),
+    responses((status = 204), (status = "4XX", body = Problem))
+)]
+pub(super) async fn remove(
+    State(context): State<Context>,
+    Admin(caller): Admin,
+    Path(id): Path<UpstreamId>,
+    Query(OfOwner { owner }): Query<OfOwner>,
+) -> Result<StatusCode, Refusal> {
+    upstreams::remove(&context.front, &caller, owner, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// An address that opens a cocoon in a browser, once, within a minute: browsers bear no key.
+#[utoipa::path(
+    post, path = "/cocoons/{id}/ticket", tag = "cocoons", security(("api_key" = [])),
+    params(("id" = String, Path)),
+    responses((status = 200, body = UpstreamTicket), (status = "4XX", body = Problem))
+)]
+pub(super) async fn enter(
+    State(context): State<Context>,
+    Debug(caller): Debug,
+    Path(id): Path<UpstreamId>,
+) -> Result<impl IntoResponse, Refusal> {
+    let ticket = upstreams::enter(&context.front, &caller, &id)?;
+    Ok(([(CACHE_CONTROL, "no-store")], axum::Json(ticket)))
 }

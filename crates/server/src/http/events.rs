@@ -1,10 +1,10 @@
 //! What changes at the node, as server-sent events for clients that follow it.
 
+use super::exchange::SignedPeer;
 use super::request::Query;
-use super::signed_peer::SignedPeer;
 use crate::auth::{Read, Sync};
-use crate::changes::{self, Change};
-use crate::context::Context;
+use crate::context;
+use crate::context::{Change, Context};
 use crate::ingress::Refusal;
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -44,7 +44,7 @@ pub(super) async fn changes(
     State(context): State<Context>,
     Read(caller): Read,
 ) -> Result<impl IntoResponse, Refusal> {
-    let followed = changes::follow(&context, &caller).await?;
+    let followed = context::follow(&context, &caller).await?;
     let events = stream::unfold(followed, async |mut followed| {
         let event = match followed.next().await? {
             Change::Sessions => Event::default().event("sessions"),

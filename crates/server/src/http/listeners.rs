@@ -3,11 +3,12 @@
 //! Commands of this machine find the node without a certificate. So a node that speaks TLS listens
 //! at a free loopback port as well, in clear text that never leaves the machine.
 
-use super::router::router;
+use super::router;
 use crate::context::Context;
 use crate::ingress::HttpConfig;
 use baton_net::connections::{Bounds, Listener};
-use baton_net::tls::{self, Exposure, TlsError};
+use baton_net::tls;
+use baton_net::tls::{Exposure, TlsError};
 use baton_runtime::keys::StoredKeys;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};

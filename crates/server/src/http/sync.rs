@@ -3,8 +3,8 @@
 //!
 //! `{peer}` is a node's id, a unique prefix of one, or a peer's name.
 
+use super::exchange::SignedPeer;
 use super::request::{Json, Path, Query};
-use super::signed_peer::SignedPeer;
 use crate::auth::{Admin, Sync};
 use crate::context::Context;
 use crate::error::NodeError;

@@ -1,20 +1,29 @@
-//! What needs no key: whether the node lives, whether it can work, and what it offers.
+//! The node itself over HTTP: whether it lives, whether it can work and what it offers, which needs no key;
+//! and its API keys, with the audit log of what was done with them.
+//!
+//! `{id}` is a key's id or the name of one that is not revoked.
 
+use super::request::{Json, Path, Query};
+use crate::auth::{Admin, Auditor};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::Refusal;
+use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
-use axum::{Extension, Json};
-use baton_api::{Health, Problem, Ready};
-use baton_session::json;
+use baton_api::{AuditList, CreateKey, CreatedKey, Health, KeyList, ListAudit, Problem, Ready};
+use baton_runtime::{audit, keys};
+use baton_session::{Owner, json};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 /// Whether the node lives, and who it is.
 #[utoipa::path(get, path = "/health", tag = "system", responses((status = 200, body = Health)))]
-pub(super) async fn health(State(context): State<Context>) -> Json<Health> {
-    Json(Health {
+pub(super) async fn health(State(context): State<Context>) -> axum::Json<Health> {
+    axum::Json(Health {
         status: "ok".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         node_id: context.node,
@@ -29,9 +38,9 @@ pub(super) async fn health(State(context): State<Context>) -> Json<Health> {
     tag = "system",
     responses((status = 200, body = Ready), (status = 503, body = Problem))
 )]
-pub(super) async fn ready(State(context): State<Context>) -> Result<Json<Ready>, Refusal> {
+pub(super) async fn ready(State(context): State<Context>) -> Result<axum::Json<Ready>, Refusal> {
     context.store.check().await.map_err(NodeError::from)?;
-    Ok(Json(Ready { status: "ready".to_owned() }))
+    Ok(axum::Json(Ready { status: "ready".to_owned() }))
 }
 
 /// This document.
@@ -50,4 +59,71 @@ impl WrittenDocument {
     pub(super) fn of(document: &utoipa::openapi::OpenApi) -> Self {
         Self(json::bytes(document).into())
     }
+}
+
+/// Whose keys.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct OfOwner {
+    /// The caller's own when left out.
+    #[param(value_type = Option<String>)]
+    pub(super) owner: Option<Owner>,
+}
+
+/// The keys of an owner, without their secrets.
+#[utoipa::path(
+    get, path = "/keys", tag = "keys", security(("api_key" = [])), params(OfOwner),
+    responses((status = 200, body = KeyList), (status = "4XX", body = Problem))
+)]
+pub(super) async fn list(
+    State(context): State<Context>,
+    Admin(caller): Admin,
+    Query(OfOwner { owner }): Query<OfOwner>,
+) -> Result<axum::Json<KeyList>, Refusal> {
+    Ok(axum::Json(keys::list(&context, &caller, owner).await?))
+}
+
+/// Makes a key; its secret is shown this once.
+#[utoipa::path(
+    post, path = "/keys", tag = "keys", security(("api_key" = [])),
+    responses((status = 201, body = CreatedKey), (status = "4XX", body = Problem))
+)]
+pub(super) async fn create(
+    State(context): State<Context>,
+    Admin(caller): Admin,
+    Json(request): Json<CreateKey>,
+) -> Result<(StatusCode, axum::Json<CreatedKey>), Refusal> {
+    let created = keys::create(&context, &caller, request).await?;
+    Ok((StatusCode::CREATED, axum::Json(created)))
+}
+
+/// Revokes a key: from now on it opens nothing.
+#[utoipa::path(
+    delete, path = "/keys/{id}", tag = "keys", security(("api_key" = [])),
+    params(("id" = String, Path), OfOwner),
+    responses((status = 204), (status = "4XX", body = Problem))
+)]
+pub(super) async fn revoke(
+    State(context): State<Context>,
+    Admin(caller): Admin,
+    Path(id): Path<String>,
+    Query(OfOwner { owner }): Query<OfOwner>,
+) -> Result<StatusCode, Refusal> {
+    keys::revoke(&context, &caller, owner, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Who did what, newest first: the caller's own entries with the scope `read`, those of every owner
+/// with the scope `admin`.
+#[utoipa::path(
+    get, path = "/audit", operation_id = "list", tag = "audit", security(("api_key" = [])), params(ListAudit),
+    responses((status = 200, body = AuditList), (status = "4XX", body = Problem))
+)]
+pub(super) async fn list_audit(
+    State(context): State<Context>,
+    Auditor(caller): Auditor,
+    Query(query): Query<ListAudit>,
+) -> Result<axum::Json<AuditList>, Refusal> {
+    Ok(axum::Json(audit::list(&context, &caller, query).await?))
 }

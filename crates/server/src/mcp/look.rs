@@ -5,8 +5,8 @@
 
 #![expect(clippy::doc_markdown, reason = "models read these texts, not rustdoc")]
 
+use super::answer;
 use super::answer::{Failure, ToolAnswer};
-use super::text;
 use super::verb::{Call, Effect, Entry, Verb};
 use crate::looking;
 use baton_api::debug::{ConsoleFilters, ConsoleLevel, DebugTab, EpochMs, NetworkFilters, TabToken};
@@ -67,7 +67,7 @@ impl Verb for BrowserDebugListTabs {
 
 fn line(tab: &DebugTab) -> String {
     // What a page wrote begins no line of its own.
-    let short = |text: &str, most| text::cut(&rendering::line(text), most);
+    let short = |text: &str, most| answer::cut(&rendering::line(text), most);
     let (of, url, title) =
         (short(&tab.of(), TITLE), short(&tab.url, ADDRESS), short(&tab.title, TITLE));
     format!("{} {of} {url} {title}", tab.token).trim_end().to_owned()

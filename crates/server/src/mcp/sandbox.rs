@@ -5,8 +5,8 @@
 
 #![expect(clippy::doc_markdown, reason = "models read these texts, not rustdoc")]
 
+use super::answer;
 use super::answer::{Failure, ToolAnswer};
-use super::text;
 use super::verb::{Call, Effect, Entry, Verb};
 use crate::error::NodeError;
 use baton_agents::sandboxes;
@@ -92,7 +92,7 @@ impl Verb for SandboxCreate {
                 ));
             }
             domains = [likely, possible].concat();
-            let (receipt, _) = text::receipt(&handed.receipt);
+            let (receipt, _) = answer::receipt(&handed.receipt);
             told.extend(receipt);
         }
         told.extend(view.warnings.iter().cloned());
@@ -124,7 +124,7 @@ impl Verb for SandboxExec {
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Sandbox).await?;
-        let doing = format!("running {}", text::cut(&self.command, 100));
+        let doing = format!("running {}", answer::cut(&self.command, 100));
         let request = ExecSandbox {
             command: CommandLine::Line(self.command),
             env: BTreeMap::new(),
@@ -280,7 +280,7 @@ impl Verb for SandboxDelete {
         });
         let left_out = written.map(|written| &written.left_out);
         let left_out = left_out.filter(|left_out| !left_out.items.is_empty());
-        told.extend(left_out.into_iter().flat_map(|left_out| text::receipt(left_out).0));
+        told.extend(left_out.into_iter().flat_map(|left_out| answer::receipt(left_out).0));
         Ok(ToolAnswer::new(&told, data))
     }
 }

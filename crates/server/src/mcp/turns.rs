@@ -4,9 +4,8 @@
 //! stay below 4 kB. The agent that acts is the one that the client names in the header `Baton-Agent`; a tool
 //! may name another one.
 
-use super::answer::{Failure, ToolAnswer};
-use super::text;
-use super::text::{age, cut};
+use super::answer;
+use super::answer::{Failure, ToolAnswer, age, cut};
 use super::verb::{Call, Effect, Entry, Verb};
 use baton_api::{DrivenSession, PassSession, Scope};
 use baton_federation::{AgentName, Held, Operation, Priority, Stamp, Task, View};
@@ -209,7 +208,7 @@ impl Verb for SessionPass {
         let session = call.session(self.session_id).await?;
         let request = PassSession { to: self.to, reason: self.reason };
         let view = sessions::pass(&call.context, &call.caller, &session, &request).await?;
-        let (told, data) = text::session(&view, clock::now());
+        let (told, data) = answer::session(&view, clock::now());
         Ok(ToolAnswer::new(&told, data))
     }
 }

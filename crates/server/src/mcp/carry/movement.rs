@@ -3,12 +3,11 @@
 //! A session moves until all of it has, also where time runs out on the way. One at peers is found by what a model
 //! says: an id, a name, or the beginning of an id.
 
+use super::Direction;
 use super::peers::{Peers, at_once, silent};
-use super::text;
-use super::text::Direction;
 use crate::mcp::answer::{Failure, ToolAnswer};
-use crate::mcp::keep;
 use crate::mcp::verb::{Call, Effect, Verb};
+use crate::mcp::{carry, keep};
 use baton_api::Scope;
 use baton_api::sync::{
     Difference, DifferenceList, Movement, MovementOutcome, SaveSession, SavedView,
@@ -98,13 +97,13 @@ fn session_name(given: &str) -> Result<SessionName, Failure> {
 
 /// Saves a session, and says meanwhile that it does.
 async fn save(call: &Call, session: &str, request: SaveSession) -> Result<SavedView, Failure> {
-    let doing = format!("saving {}", text::plain(session));
+    let doing = format!("saving {}", carry::plain(session));
     let saving = Box::pin(baton_sync::save(&call.context, &call.caller, session, request));
     Ok(call.progress.during(&doing, saving).await?)
 }
 
 fn answer(saved: &SavedView, peers: &Peers) -> ToolAnswer {
-    let (name, rev) = (&saved.name, text::revision(&saved.rev, &[]));
+    let (name, rev) = (&saved.name, carry::revision(&saved.rev, &[]));
     let mut told = vec![if saved.unchanged {
         format!("{name} was saved as it is already: revision {rev}.")
     } else {
@@ -113,18 +112,18 @@ fn answer(saved: &SavedView, peers: &Peers) -> ToolAnswer {
     let mut pushed: Vec<Value> = Vec::new();
     for moved in &saved.pushed {
         let peer = peers.name(moved.node_id);
-        told.push(text::movement(Direction::Push, moved, &peer));
-        pushed.push(text::movement_data(moved, &peer));
+        told.push(carry::movement(Direction::Push, moved, &peer));
+        pushed.push(carry::movement_data(moved, &peer));
     }
     let mut failed = Vec::new();
     for one in &saved.failed {
-        let (peer, reason) = (text::plain(&one.peer), text::plain(&one.reason));
+        let (peer, reason) = (carry::plain(&one.peer), carry::plain(&one.reason));
         told.push(format!("It did not reach {peer}: {reason}"));
         failed.push(json!({"peer": peer, "reason": reason}));
     }
     for left in saved.left_out.losses() {
         let (place, why) = (&left.place, left.reason.as_deref().unwrap_or_default());
-        told.push(text::plain(&format!("Not in it: {} {place}: {why}", left.kind)));
+        told.push(carry::plain(&format!("Not in it: {} {place}: {why}", left.kind)));
     }
     if !saved.conflicts.is_empty() {
         told.push("In conflict: browser_sync_conflicts lists what to choose from.".to_owned());
@@ -166,8 +165,8 @@ impl Verb for ExportSession {
         let moved =
             Box::pin(Direction::Push.whole(&call, &self.node_id, &id, saved.name.as_str())).await?;
         let peer = Peers::known(&call).await?.name(moved.node_id);
-        let told = [text::movement(Direction::Push, &moved, &peer)];
-        Ok(ToolAnswer::new(&told, text::movement_data(&moved, &peer)))
+        let told = [carry::movement(Direction::Push, &moved, &peer)];
+        Ok(ToolAnswer::new(&told, carry::movement_data(&moved, &peer)))
     }
 }
 
@@ -204,8 +203,8 @@ impl Verb for ImportSession {
         let moved =
             Box::pin(Direction::Pull.whole(&call, &self.node_id, &id, name.as_str())).await?;
         let peer = Peers::known(&call).await?.name(moved.node_id);
-        let mut told = vec![text::movement(Direction::Pull, &moved, &peer)];
-        let mut data = text::movement_data(&moved, &peer);
+        let mut told = vec![carry::movement(Direction::Pull, &moved, &peer)];
+        let mut data = carry::movement_data(&moved, &peer);
         let is_whole = moved.outcome != MovementOutcome::Unfinished;
         if self.resume && is_whole {
             let resumed = keep::resume(&call, &id).await?;
@@ -246,8 +245,8 @@ impl Verb for ResumeSession {
             let (peer, id) = (list.node_id.to_string(), id.to_string());
             let came = Box::pin(Direction::Pull.whole(&call, &peer, &id, name.as_str())).await?;
             let peer = peers.name(list.node_id);
-            told.push(text::movement(Direction::Pull, &came, &peer));
-            moved.push(text::movement_data(&came, &peer));
+            told.push(carry::movement(Direction::Pull, &came, &peer));
+            moved.push(carry::movement_data(&came, &peer));
         }
         let (lines, mut data) = keep::resume(&call, &id.to_string()).await?;
         told.extend(lines);

@@ -1,14 +1,13 @@
 //! The caller's peers: what people call them, which of them are asked, and how one is registered.
 
-use super::text;
-use crate::mcp::answer::{Failure, ToolAnswer};
-use crate::mcp::text::age;
+use crate::mcp::answer::{Failure, ToolAnswer, age};
+use crate::mcp::carry;
 use crate::mcp::verb::{Call, Effect, Verb};
 use baton_api::sync::{
     ConfirmPeer, PeerList, PeerStatus, PeerView, RegisterPeer as Request, pending_there,
 };
 use baton_api::{Answers, ErrorCode, Invalid, Scope};
-use baton_runtime::shell::word;
+use baton_runtime::error::word;
 use baton_session::peer::{AuthMethod, PeerLimits, PeerState};
 use baton_session::{NodeId, Site, StateKind, View};
 use baton_store::clock;
@@ -61,7 +60,7 @@ impl Peers {
 
     /// Why none is asked.
     pub(super) fn nobody(&self) -> String {
-        let names: Vec<String> = self.asking().map(|peer| text::plain(&peer.name)).collect();
+        let names: Vec<String> = self.asking().map(|peer| carry::plain(&peer.name)).collect();
         if names.is_empty() {
             return "No confirmed peers. browser_sync_list_peers tells how they stand.".to_owned();
         }
@@ -77,14 +76,14 @@ impl Peers {
             return "this node".to_owned();
         }
         let named = self.all().iter().find(|peer| peer.node_id == node);
-        named.map_or_else(|| node.to_string(), |peer| text::plain(&peer.name))
+        named.map_or_else(|| node.to_string(), |peer| carry::plain(&peer.name))
     }
 
     /// The same for what an operation was given as a peer.
     pub(super) fn name_of(&self, reference: &str) -> String {
         let is_meant = |peer: &&PeerView| peer.node_id.to_string() == reference;
         let named = self.all().iter().find(is_meant);
-        named.map_or_else(|| text::plain(reference), |peer| text::plain(&peer.name))
+        named.map_or_else(|| carry::plain(reference), |peer| carry::plain(&peer.name))
     }
 }
 
@@ -113,7 +112,7 @@ pub(super) fn command(peer: &PeerView) -> Option<String> {
 /// What a person does at a peer that has not confirmed this node.
 fn waits_there(peer: &PeerView) -> Option<String> {
     let next = peer.confirm_there.as_deref()?;
-    let told = pending_there(&text::plain(&peer.name));
+    let told = pending_there(&carry::plain(&peer.name));
     Some(format!("{told}; there, the user runs: {next}"))
 }
 
@@ -121,14 +120,14 @@ fn waits_there(peer: &PeerView) -> Option<String> {
 pub(super) fn limits(peer: &PeerView) -> Option<String> {
     let (give, take) = (&peer.limits.give, &peer.limits.take);
     let told = || format!("This node gives it {give}, and takes {take}.");
-    (!peer.limits.is_none()).then(|| text::plain(&told()))
+    (!peer.limits.is_none()).then(|| carry::plain(&told()))
 }
 
 /// That a peer could not say something, and why, on one line; and what to do where it does not let this node
 /// in.
 pub(super) fn silent(name: &str, error: &SyncError) -> String {
     let problem = error.problem();
-    let why = match (problem.code, text::plain(&problem.detail)) {
+    let why = match (problem.code, carry::plain(&problem.detail)) {
         (ErrorCode::PendingThere, why) => why,
         (_, why) => format!("{name} did not answer: {why}"),
     };
@@ -158,7 +157,7 @@ impl Verb for ListPeers {
         }];
         let mut rows = Vec::new();
         for peer in peers.all() {
-            let (name, synced) = (text::plain(&peer.name), peer.last_sync.map(|at| age(at, now)));
+            let (name, synced) = (carry::plain(&peer.name), peer.last_sync.map(|at| age(at, now)));
             let status = status(peer.status);
             let last = synced.as_deref().unwrap_or("never");
             let next = command(peer).map(|command| format!(" (the user types: {command})"));
@@ -252,7 +251,7 @@ impl Verb for RegisterPeer {
 impl RegisterPeer {
     fn request(self) -> Result<Request, Failure> {
         let invalid =
-            |field, expected, found: &str| Invalid { field, expected, found: text::plain(found) };
+            |field, expected, found: &str| Invalid { field, expected, found: carry::plain(found) };
         let expected = "an address such as https://baton.example.org";
         let url = Url::parse(&self.url).map_err(|_| invalid("url", expected, &self.url))?;
         let view = View { sites: self.sites, kinds: self.kinds };
@@ -278,7 +277,7 @@ fn known(list: &PeerList, request: &Request) -> Option<PeerView> {
 }
 
 fn question(peer: &PeerView) -> String {
-    let (name, address) = (text::plain(&peer.name), address(peer));
+    let (name, address) = (carry::plain(&peer.name), address(peer));
     let limits = limits(peer).map(|limits| format!(" {limits}")).unwrap_or_default();
     format!(
         "Exchange browser sessions, logins included, with {name} at {address}?{limits} It gave the \
@@ -292,7 +291,7 @@ fn address(peer: &PeerView) -> String {
 }
 
 fn answer(peer: &PeerView) -> ToolAnswer {
-    let (name, fingerprint) = (text::plain(&peer.name), peer.fingerprint);
+    let (name, fingerprint) = (carry::plain(&peer.name), peer.fingerprint);
     let mut told = vec![match peer.state {
         PeerState::Confirmed => format!("{name} is confirmed."),
         PeerState::Pending => {

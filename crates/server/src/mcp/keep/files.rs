@@ -4,8 +4,8 @@
 //! reach a file of another. A file is named, never a path, and is not followed elsewhere.
 
 use crate::error::NodeError;
+use crate::mcp::answer;
 use crate::mcp::answer::{Failure, ToolAnswer};
-use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
 use baton_api::{ExportFormat, ExportSession, FileText, ImportSession, Invalid, Scope};
 use baton_runtime::sessions::FILE_LIMIT;
@@ -63,7 +63,7 @@ impl Verb for SessionFiles {
             told.push("No files.".to_owned());
         }
         let line = |file: &baton_api::SessionFile| {
-            format!("{} {} B {}", text::cut(&file.name, 200), file.bytes, file.path)
+            format!("{} {} B {}", answer::cut(&file.name, 200), file.bytes, file.path)
         };
         told.extend(files.items.iter().map(line));
         Ok(ToolAnswer::new(&told, json!({ "items": files.items })))
@@ -123,7 +123,7 @@ impl Verb for SessionExport {
         let exporting = Box::pin(sessions::export(&context, &caller, found, query));
         let view = progress.during(&format!("exporting {name}"), exporting).await?;
         let path = exchange.write(&file, view.file.as_str().to_owned()).await?;
-        let (lost, receipt) = text::receipt(&view.receipt);
+        let (lost, receipt) = answer::receipt(&view.receipt);
         let mut told = vec![format!("Wrote {}.", path.display()), "Not in the file:".to_owned()];
         told.extend(lost);
         told.push(format!("session_import with file {file:?} makes a session of it."));
@@ -152,19 +152,19 @@ impl Verb for SessionImport {
         let exchange = Exchange::of(call.context.supervisor.data(), &call.caller.owner);
         let name = self.name.map(|name| name.parse()).transpose();
         let name = name.map_err(|error| Failure::Arguments(format!("name: {error}")))?;
-        let doing = format!("importing {}", text::cut(&self.file, 100));
+        let doing = format!("importing {}", answer::cut(&self.file, 100));
         let importing = async {
             let file = text_of(&exchange.read_bytes(&self.file).await?)?;
             let request = ImportSession { name, description: None, file };
             Ok::<_, Failure>(sessions::import(&call.context, &call.caller, request).await?)
         };
         let view = Box::pin(call.progress.during(&doing, importing)).await?;
-        let (mut told, mut data) = text::session(&view.session, clock::now());
-        let (left_out, receipt) = text::receipt(&view.left_out);
+        let (mut told, mut data) = answer::session(&view.session, clock::now());
+        let (left_out, receipt) = answer::receipt(&view.left_out);
         data["leftOut"] = receipt;
         told.push("Not taken from the file:".to_owned());
         told.extend(left_out);
-        told.push(text::next(view.session.session.state).to_owned());
+        told.push(answer::next_step(view.session.session.state).to_owned());
         Ok(ToolAnswer::new(&told, data))
     }
 }

@@ -1,7 +1,7 @@
 //! Sessions as tools: listed, opened, brought back, saved, and ended.
 
+use crate::mcp::answer;
 use crate::mcp::answer::{Failure, ToolAnswer};
-use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
 use baton_api::sync::{HandedView, Handing, HolderView};
 use baton_api::{Invalid, OpenSession, ResumeResult, Scope, SessionSummary};
@@ -65,7 +65,7 @@ impl Filter {
 }
 
 fn holder_name(holder: &HolderView) -> String {
-    holder.name.as_ref().map_or_else(|| holder.node_id.to_string(), |name| text::cut(name, 100))
+    holder.name.as_ref().map_or_else(|| holder.node_id.to_string(), |name| answer::cut(name, 100))
 }
 
 impl Verb for ListSessions {
@@ -89,7 +89,7 @@ impl Verb for ListSessions {
         let mut rows = Vec::new();
         for session in &found {
             let (id, state) = (reference(session), session.state);
-            let age = text::age(session.updated_at, now);
+            let age = answer::age(session.updated_at, now);
             let (line, row) = match state {
                 // Its name is free for others.
                 Lifecycle::Closed => {
@@ -102,7 +102,7 @@ impl Verb for ListSessions {
             rows.push(row);
         }
         for Elsewhere { name, holder, .. } in elsewhere.iter().take(TOLD) {
-            let (at, age) = (holder_name(holder), text::age(holder.since, now));
+            let (at, age) = (holder_name(holder), answer::age(holder.since, now));
             told.push(format!(
                 "{name} is held by {at} since {age} ago; session_resume brings it here"
             ));
@@ -191,8 +191,8 @@ impl Verb for SessionOpen {
         let doing = format!("opening {}", request.name);
         let opening = Box::pin(sessions::open(&call.context, &call.caller, request));
         let view = call.progress.during(&doing, opening).await?;
-        let (mut told, data) = text::session(&view, clock::now());
-        told.push(text::next(view.session.state).to_owned());
+        let (mut told, data) = answer::session(&view, clock::now());
+        told.push(answer::next_step(view.session.state).to_owned());
         Ok(ToolAnswer::new(&told, data))
     }
 }
@@ -206,7 +206,7 @@ impl SessionOpen {
             let parsed = Url::parse(&url).map_err(|_| Invalid {
                 field: "urls",
                 expected: "addresses such as https://example.org",
-                found: text::cut(&url, 100),
+                found: answer::cut(&url, 100),
             })?;
             urls.push(parsed);
         }
@@ -257,14 +257,14 @@ pub(in crate::mcp) async fn resume(
     call: &Call,
     session: &str,
 ) -> Result<(Vec<String>, Value), Failure> {
-    let doing = format!("resuming {}", text::cut(session, 100));
+    let doing = format!("resuming {}", answer::cut(session, 100));
     let resuming = Box::pin(sessions::resume(&call.context, &call.caller, session));
     Ok(result(&call.progress.during(&doing, resuming).await?))
 }
 
 /// How a session came from the node that held it.
 fn came(HandedView { name, how, .. }: &HandedView) -> String {
-    let name = text::cut(name, 100);
+    let name = answer::cut(name, 100);
     match how {
         Handing::HandedOver => {
             format!("{name} saved it and handed it over: it does not run there any more.")
@@ -279,13 +279,13 @@ fn came(HandedView { name, how, .. }: &HandedView) -> String {
 /// What a resume or a rollback did.
 pub(super) fn result(resumed: &ResumeResult) -> (Vec<String>, Value) {
     let view = &resumed.session;
-    let (mut told, mut data) = text::session(view, clock::now());
+    let (mut told, mut data) = answer::session(view, clock::now());
     if let Some(handed) = &resumed.handed {
         told.push(came(handed));
         data["handed"] = json!(handed);
     }
     if let Some(receipt) = &view.receipt {
-        let (lines, items) = text::receipt(receipt);
+        let (lines, items) = answer::receipt(receipt);
         told.push("Receipt:".to_owned());
         told.extend(lines);
         data["receipt"] = items;
@@ -294,7 +294,7 @@ pub(super) fn result(resumed: &ResumeResult) -> (Vec<String>, Value) {
         }
     }
     data["timing"] = json!(resumed.timing);
-    told.push(text::next(view.session.state).to_owned());
+    told.push(answer::next_step(view.session.state).to_owned());
     (told, data)
 }
 
@@ -319,8 +319,8 @@ impl Verb for SessionCapture {
         let (id, name) = (found.id, found.name.clone());
         let capturing = sessions::capture(&call.context, &call.caller, found);
         let view = call.progress.during(&format!("capturing {name}"), capturing).await?;
-        let mut told = vec![format!("Saved {name}: {}.", text::snapshot(&view, clock::now()))];
-        told.extend(text::unread(&view));
+        let mut told = vec![format!("Saved {name}: {}.", answer::snapshot(&view, clock::now()))];
+        told.extend(answer::unread(&view));
         let data = json!({"sessionId": id, "snapshot": view.id, "unread": view.unread});
         Ok(ToolAnswer::new(&told, data))
     }
@@ -342,10 +342,10 @@ impl Verb for SessionClose {
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;
         let session = call.session(self.session_id).await?;
-        let doing = format!("closing {}", text::cut(&session, 100));
+        let doing = format!("closing {}", answer::cut(&session, 100));
         let closing = Box::pin(sessions::close(&call.context, &call.caller, &session));
         let view = call.progress.during(&doing, closing).await?;
-        let (told, data) = text::session(&view, clock::now());
+        let (told, data) = answer::session(&view, clock::now());
         Ok(ToolAnswer::new(&told, data))
     }
 }
@@ -375,7 +375,7 @@ impl Verb for SessionAbandon {
         );
         confirm.ask(id, what, format!("baton sessions abandon {name}")).await?;
         let view = sessions::abandon(&context, &caller, session).await?;
-        let (told, data) = text::session(&view, clock::now());
+        let (told, data) = answer::session(&view, clock::now());
         Ok(ToolAnswer::new(&told, data))
     }
 }

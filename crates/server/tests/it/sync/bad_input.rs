@@ -5,11 +5,11 @@ use super::pair::{know, logged_in, save, seed, start};
 use super::stranger::{Stranger, admitted, changed, parcels, published, shop};
 use super::watched::refused;
 use crate::fixture::{one_line, problem};
-use baton_api::sync::{Exchange, Parcel, parcel};
+use baton_api::sync::{Exchange, Parcel, exchange};
 use baton_server::config::Choices;
 use baton_session::revision::{Author, Content, PartList};
-use baton_session::wire::{self, Head, SessionFile};
-use baton_session::{Part, PartHash, PartKind, Replica, parts};
+use baton_session::wire::{Head, SessionFile};
+use baton_session::{Part, PartHash, PartKind, Replica, parts, wire};
 use jiff::{Timestamp, ToSpan};
 use reqwest::Method;
 use std::io::Write;
@@ -21,7 +21,7 @@ async fn a_part_that_has_another_checksum_is_refused() {
     let part = Part { kind: PartKind::Tab, name: "0".into(), bytes: b"{}".to_vec() };
     let named = Part { bytes: b"[]".to_vec(), ..part.clone() }.reference();
     let parcel = Parcel { part: named, base: None, bytes: [&[0], &*part.bytes].concat() };
-    let message = stranger.give(session, &parcel::write(&[parcel]));
+    let message = stranger.give(session, &exchange::write(&[parcel]));
     let told = refused(&node, message.refusal()).await;
     insta::assert_snapshot!(told, @r#"
     422 invalid_request: the tab part "0" was refused: expected the bytes with hash HASH, found others
@@ -186,7 +186,7 @@ async fn what_is_larger_unpacked_than_it_may_be_is_refused() {
     let frame = zstd::bulk::compress(&vec![b' '; 16 << 20], 3).unwrap();
     assert!(frame.len() < 1000 * 10);
     let parcel = Parcel { part, base: None, bytes: [&[1], &*frame].concat() };
-    let message = stranger.give(session, &parcel::write(&[parcel]));
+    let message = stranger.give(session, &exchange::write(&[parcel]));
     let part = refused(&node, message.refusal()).await;
     insta::assert_snapshot!(part, @r#"
     422 invalid_request: the tab part "0" was refused: expected at most 1000 bytes in it, found more
@@ -227,7 +227,7 @@ async fn parcels_that_are_none_are_refused() {
     // A difference from a part of which this node knows nothing.
     let part = Part { kind: PartKind::Tab, name: "0".into(), bytes: b"{}".to_vec() }.reference();
     let parcel = Parcel { part, base: Some(PartHash::of(b"[]")), bytes: b"{}".to_vec() };
-    let message = stranger.give(session, &parcel::write(&[parcel]));
+    let message = stranger.give(session, &exchange::write(&[parcel]));
     let told = refused(&node, message.refusal()).await;
     insta::assert_snapshot!(told, @r#"
     422 revision_refused: expected a part of session ID, found HASH
@@ -251,7 +251,7 @@ async fn a_difference_that_makes_another_part_is_refused() {
     encoder.write_all(&made).unwrap();
     let bytes = encoder.finish().unwrap();
     let parcel = Parcel { part: named, base: Some(PartHash::of(&base.bytes)), bytes };
-    let message = stranger.give(session, &parcel::write(&[parcel]));
+    let message = stranger.give(session, &exchange::write(&[parcel]));
     let told = refused(&node, message.refusal()).await;
     insta::assert_snapshot!(told, @r#"
     422 invalid_request: the local-storage part "https://shop.test/" was refused: expected the bytes with hash HASH, found others

@@ -10,7 +10,7 @@ use axum::body::{Body, Bytes};
 use axum::http::Response;
 use axum::http::request::Parts;
 use baton_api::ErrorCode;
-use baton_api::sync::{MovementOutcome, parcel};
+use baton_api::sync::{MovementOutcome, exchange};
 use baton_server::config::Choices;
 use baton_session::{PeerLimits, State};
 use baton_testkit::Peer;
@@ -146,9 +146,9 @@ async fn a_peer_that_gives_damaged_parts_is_named_and_nothing_of_them_is_kept() 
     let stranger = Stranger::of(&node, 1).await;
     let exchange = stranger.publishes(&shop("one"));
     let session = exchange.offer.session.to_string();
-    let mut damaged = parcel::read(&parcels(&shop("one"))).unwrap();
+    let mut damaged = exchange::read(&parcels(&shop("one"))).unwrap();
     *damaged[0].bytes.last_mut().unwrap() ^= 1;
-    let (says, gives) = (serde_json::to_vec(&exchange).unwrap(), parcel::write(&damaged));
+    let (says, gives) = (serde_json::to_vec(&exchange).unwrap(), exchange::write(&damaged));
     let there = Arc::new(Damaged { peer: Peer::new(1), says, gives });
     stranger.answers(&node, Router::new().fallback(answer).with_state(there)).await;
     let pull =

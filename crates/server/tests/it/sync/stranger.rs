@@ -6,7 +6,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
 use axum::http::request::Parts;
-use baton_api::sync::{Exchange, Parcel, TakePeerLease, parcel};
+use baton_api::sync::{Exchange, Parcel, TakePeerLease, exchange};
 use baton_api::{CreateKey, NodeCard, Scope};
 use baton_server::config::Choices;
 use baton_session::revision::{Author, Content, Origin, PartList};
@@ -228,7 +228,7 @@ pub(super) fn parcels(state: &State) -> Vec<u8> {
         let PackedPart { part, packed } = PackedPart::of(part);
         Parcel { part, base: None, bytes: packed }
     };
-    parcel::write(&parts::split(state).iter().map(pack).collect::<Vec<_>>())
+    exchange::write(&parts::split(state).iter().map(pack).collect::<Vec<_>>())
 }
 
 /// A revision that is changed behind its signature.

@@ -1,0 +1,273 @@
+//! What a node is to others: how it is called and asked, which tokens open it (`[auth.oidc]`), and which
+//! programs hear of sessions that come from elsewhere (`[[webhooks]]`).
+
+use super::{ConfigError, invalid, number};
+use baton_session::Owner;
+use baton_session::wire::NodeType;
+use baton_sync::identity::{is_node_name, is_node_url};
+use baton_sync::oidc::{Issuer, OidcSettings};
+use baton_sync::webhooks::{Event, Patience, Secret, WebhookSettings};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+use url::Url;
+
+/// Variables that platforms set in the containers that they run: Kubernetes, Azure Container Apps and
+/// App Service, Google Cloud Run, and those of Amazon.
+const PLATFORMS: [&str; 5] = [
+    "KUBERNETES_SERVICE_HOST",
+    "CONTAINER_APP_NAME",
+    "WEBSITE_INSTANCE_ID",
+    "K_SERVICE",
+    "AWS_EXECUTION_ENV",
+];
+
+/// How a node is deployed, as far as the variables around it tell: in the cloud when a platform that
+/// runs containers has set one of its own.
+pub fn detect_node_type(environment: &BTreeMap<String, String>) -> NodeType {
+    let set = |name: &&str| environment.get(*name).is_some_and(|value| !value.is_empty());
+    if PLATFORMS.iter().any(set) { NodeType::Cloud } else { NodeType::Hosted }
+}
+
+/// What a node calls itself by default: as its host is called.
+pub(super) fn default_name() -> String {
+    let host = rustix::system::uname();
+    let host = host.nodename().to_string_lossy();
+    if is_node_name(&host) { host.into_owned() } else { "baton".to_owned() }
+}
+
+/// The word of a setting.
+pub(super) fn node_type(origin: &str, text: &str) -> Result<NodeType, ConfigError> {
+    match text {
+        "cloud" => Ok(NodeType::Cloud),
+        "hosted" => Ok(NodeType::Hosted),
+        _ => Err(invalid(origin, "node.type", "cloud or hosted", format!("{text:?}"))),
+    }
+}
+
+/// The name of a setting.
+pub(super) fn name(origin: &str, text: String) -> Result<String, ConfigError> {
+    let expected = "1 to 64 characters that can be shown, without spaces around them";
+    if is_node_name(&text) {
+        Ok(text)
+    } else {
+        Err(invalid(origin, "node.name", expected, format!("{text:?}")))
+    }
+}
+
+/// The address of a setting; what was found may hold a password and is not repeated.
+pub(super) fn url(
+    origin: &str,
+    key: &'static str,
+    text: Option<String>,
+) -> Result<Option<Url>, ConfigError> {
+    let Some(text) = text else { return Ok(None) };
+    let expected =
+        "an address such as https://baton.example.org, without a path, a query or a user";
+    let found = text.parse().ok().filter(is_node_url);
+    found.map(Some).ok_or_else(|| invalid(origin, key, expected, "something else"))
+}
+
+/// How far the clocks may be apart, in seconds, unless the settings say otherwise.
+const USUAL_LEEWAY: u64 = 30;
+/// The most texts of a list.
+const MOST_TEXTS: usize = 100;
+
+/// `[auth]`
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
+pub struct AuthTexts {
+    /// `[auth.oidc]`
+    pub oidc: Option<OidcTexts>,
+}
+
+/// `[auth.oidc]`
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
+pub struct OidcTexts {
+    /// Who gives the tokens out; left out, Entra ID for `tenant`.
+    pub issuer: Option<String>,
+    /// The tenant of Entra ID to which they belong.
+    pub tenant: Option<String>,
+    /// For whom they are: one of these.
+    pub audience: Option<Vec<String>>,
+    /// To whom they were given: one of these clients.
+    pub allowed_clients: Option<Vec<String>>,
+    /// Roles or scopes that a token must have, each of them.
+    pub roles: Option<Vec<String>>,
+    /// Whose sessions their nodes exchange.
+    pub owner: Option<String>,
+    /// Seconds that the provider's clock may be from ours.
+    pub leeway: Option<i64>,
+}
+
+/// Checks what one source says.
+pub(super) fn check_oidc(origin: &str, texts: OidcTexts) -> Result<OidcSettings, ConfigError> {
+    let OidcTexts { issuer, tenant, audience, allowed_clients, roles, owner, leeway } = texts;
+    Ok(OidcSettings {
+        issuer: self::issuer(origin, issuer.as_deref(), tenant.as_deref())?,
+        tenant,
+        audiences: some(origin, "auth.oidc.audience", audience)?,
+        // Else every client of the provider would be let in.
+        allowed_clients: some(origin, "auth.oidc.allowed_clients", allowed_clients)?,
+        roles: list(origin, "auth.oidc.roles", roles.unwrap_or_default())?,
+        owner: match owner {
+            None => Owner::local(),
+            Some(text) => text.parse().map_err(|_| {
+                invalid(origin, "auth.oidc.owner", "the name of an owner", format!("{text:?}"))
+            })?,
+        },
+        leeway: Duration::from_secs(
+            number(origin, "auth.oidc.leeway", leeway, 0..=300)?.unwrap_or(USUAL_LEEWAY),
+        ),
+    })
+}
+
+fn issuer(origin: &str, issuer: Option<&str>, tenant: Option<&str>) -> Result<Issuer, ConfigError> {
+    match (issuer, tenant) {
+        (Some(text), _) => text.parse().map_err(|_| {
+            let expected = "an http or https address without a user";
+            invalid(origin, "auth.oidc.issuer", expected, "another text")
+        }),
+        (None, Some(tenant)) => Issuer::entra(tenant).map_err(|_| {
+            invalid(origin, "auth.oidc.tenant", "the id of a tenant", format!("{tenant:?}"))
+        }),
+        (None, None) => {
+            let expected = "an address, or auth.oidc.tenant to be set";
+            Err(invalid(origin, "auth.oidc.issuer", expected, "nothing"))
+        }
+    }
+}
+
+/// A list that may not be empty.
+fn some(
+    origin: &str,
+    key: &'static str,
+    texts: Option<Vec<String>>,
+) -> Result<Vec<String>, ConfigError> {
+    let texts = texts.unwrap_or_default();
+    if texts.is_empty() {
+        return Err(invalid(origin, key, "a list of one or more", "none"));
+    }
+    list(origin, key, texts)
+}
+
+fn list(origin: &str, key: &'static str, texts: Vec<String>) -> Result<Vec<String>, ConfigError> {
+    if texts.len() > MOST_TEXTS {
+        return Err(invalid(origin, key, format!("at most {MOST_TEXTS} texts"), texts.len()));
+    }
+    if texts.iter().any(String::is_empty) {
+        return Err(invalid(origin, key, "a list of texts", "an empty one"));
+    }
+    Ok(texts)
+}
+
+/// How many there may be.
+const MOST_WEBHOOKS: usize = 16;
+
+/// `[[webhooks]]`
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct WebhookTexts {
+    /// Where messages go.
+    pub url: String,
+    /// What messages are signed with.
+    pub secret: Option<String>,
+    /// The file that holds it.
+    pub secret_file: Option<PathBuf>,
+    /// Of what it hears; left out, of everything.
+    pub events: Option<Vec<String>>,
+    /// Of whose sessions; left out, of those of who runs the node.
+    pub owner: Option<String>,
+}
+
+/// Checks what one source says. What may hold a secret is not repeated.
+pub(super) fn check_webhooks(
+    origin: &str,
+    texts: Vec<WebhookTexts>,
+) -> Result<Vec<WebhookSettings>, ConfigError> {
+    if texts.len() > MOST_WEBHOOKS {
+        return Err(invalid(origin, "webhooks", format!("at most {MOST_WEBHOOKS}"), texts.len()));
+    }
+    texts.into_iter().map(|text| one(origin, text)).collect()
+}
+
+fn one(origin: &str, text: WebhookTexts) -> Result<WebhookSettings, ConfigError> {
+    let WebhookTexts { url, secret, secret_file, events, owner } = text;
+    let owner = match owner {
+        None => Owner::local(),
+        Some(name) => name
+            .parse()
+            .map_err(|_| invalid(origin, "webhooks.owner", "an owner's name", "another text"))?,
+    };
+    Ok(WebhookSettings {
+        url: address(origin, &url)?,
+        secret: self::secret(origin, secret, secret_file)?,
+        events: self::events(origin, events)?,
+        owner,
+        patience: Patience::default(),
+    })
+}
+
+fn address(origin: &str, text: &str) -> Result<Url, ConfigError> {
+    let is_one = |url: &Url| {
+        matches!(url.scheme(), "http" | "https")
+            && url.username().is_empty()
+            && url.password().is_none()
+    };
+    let found = text.parse().ok().filter(is_one);
+    let expected = "an http or https address without a user";
+    found.ok_or_else(|| invalid(origin, "webhooks.url", expected, "another text"))
+}
+
+fn secret(
+    origin: &str,
+    text: Option<String>,
+    file: Option<PathBuf>,
+) -> Result<Secret, ConfigError> {
+    match (text, file) {
+        (Some(text), None) => text.parse().map(Secret::Given).map_err(|_| {
+            let expected = "whsec_ and 24 to 64 bytes in base64";
+            invalid(origin, "webhooks.secret", expected, "another text")
+        }),
+        (None, Some(path)) => Ok(Secret::File(path)),
+        (given, _) => {
+            let found = if given.is_some() { "both" } else { "none of them" };
+            Err(invalid(origin, "webhooks.secret", "set, or webhooks.secret_file", found))
+        }
+    }
+}
+
+fn events(origin: &str, words: Option<Vec<String>>) -> Result<BTreeSet<Event>, ConfigError> {
+    let Some(words) = words else { return Ok(Event::ALL.into()) };
+    let wrong = |found: String| {
+        let expected = "one or more of session.new, session.changed and session.conflict";
+        invalid(origin, "webhooks.events", expected, found)
+    };
+    if words.is_empty() {
+        return Err(wrong("none".to_owned()));
+    }
+    let read = |word: String| {
+        let found = Event::ALL.into_iter().find(|event| event.as_str() == word);
+        found.ok_or_else(|| wrong(format!("{word:?}")))
+    };
+    words.into_iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NodeType, detect_node_type};
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn a_platform_that_runs_containers_gives_itself_away() {
+        let around = |name: &str, value: &str| {
+            detect_node_type(&BTreeMap::from([(name.to_owned(), value.to_owned())]))
+        };
+        assert_eq!(around("KUBERNETES_SERVICE_HOST", "10.0.0.1"), NodeType::Cloud);
+        assert_eq!(around("K_SERVICE", "baton"), NodeType::Cloud);
+        assert_eq!(around("K_SERVICE", ""), NodeType::Hosted, "empty is as good as not set");
+        assert_eq!(around("HOSTNAME", "laptop"), NodeType::Hosted);
+    }
+}
