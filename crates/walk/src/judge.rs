@@ -2,8 +2,8 @@
 //!
 //! At the end of a walk all is mended, the nodes meet, and what was promised is looked for.
 
-use crate::ask::{Asked, Asking, Ended, agent};
-use crate::held::{self, Before, Look, Marks};
+use crate::ask;
+use crate::ask::{Asked, Asking, Before, Ended, Look, Marks, agent};
 use crate::oracle::{Finding, Kind};
 use crate::stage::Stage;
 use crate::step::Verb;
@@ -243,7 +243,7 @@ impl<S: Stage> Walk<'_, S> {
         if self.stage.is_shared() {
             return Ok(false);
         }
-        let (id, owner) = (self.subject.id, held::owner()?);
+        let (id, owner) = (self.subject.id, ask::owner()?);
         let mut heads = Vec::new();
         for at in 0..2 {
             let shared = self.stage.store(at).fetch_shared(&owner, id).await?;
@@ -259,7 +259,7 @@ impl<S: Stage> Walk<'_, S> {
     async fn lost(&self) -> Result<Option<Finding>> {
         let mut held = Marks::new();
         for at in 0..2 {
-            held.extend(held::at(&*self.stage, at, self.subject.id).await?);
+            held.extend(ask::at(&*self.stage, at, self.subject.id).await?);
         }
         let lost: Vec<&String> = self.promised.difference(&held).collect();
         if lost.is_empty() {
@@ -267,7 +267,7 @@ impl<S: Stage> Walk<'_, S> {
         }
         let mut what = format!("{lost:?} of {:?} are nowhere, there is {held:?}", self.promised);
         for at in 0..2 {
-            what += &held::tell(&*self.stage, at, self.subject.id).await?;
+            what += &ask::tell(&*self.stage, at, self.subject.id).await?;
         }
         Ok(Some(Finding::new(Kind::Lost, what)))
     }

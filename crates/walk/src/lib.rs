@@ -5,12 +5,11 @@
 //! changed nothing elsewhere. What happens comes from a seed, so that it can happen again.
 //!
 //! Rooms: `step` draws what happens, `walk` lets it happen, `judge` looks at how the session stands
-//! (`held`) and judges it by the kinds of the `oracle`, `run` walks many and makes short the one
+//! (`ask`) and judges it by the kinds of the `oracle`, `run` walks many and makes short the one
 //! that fails. They walk on any [`Stage`]: [`standin`] has one whose browsers are none, for walks
 //! by the thousand, and [`TestNodes`] are real.
 
 mod ask;
-mod held;
 mod judge;
 mod oracle;
 mod run;

@@ -1,7 +1,7 @@
 //! One walk: what happens, what was acknowledged, and what must hold after each step.
 
-use crate::ask::{Asked, Asking, Ended, Subject, agent};
-use crate::held::{self, Before, Look, Marks};
+use crate::ask;
+use crate::ask::{Asked, Asking, Before, Ended, Look, Marks, Subject, agent};
 use crate::oracle::{Finding, Kind};
 use crate::stage::Stage;
 use crate::step::{Call, Step, Verb, Who};
@@ -103,11 +103,11 @@ impl<'a, S: Stage> Walk<'a, S> {
     /// Names the snapshot that a rollback goes to, and what it holds.
     async fn aim(&self, asking: &mut Asking) -> Result<Option<Marks>> {
         let Verb::Rollback { to: Some(to) } = asking.verb else { return Ok(None) };
-        let history = held::history(&*self.stage, asking.at, self.subject.id).await?;
+        let history = ask::history(&*self.stage, asking.at, self.subject.id).await?;
         let count = history.len().max(1);
         let Some(to) = history.into_iter().nth(usize::from(to) % count) else { return Ok(None) };
         asking.snapshot = Some(to.id.to_string());
-        held::of(self.stage.store(asking.at), to).await.map(Some)
+        ask::of(self.stage.store(asking.at), to).await.map(Some)
     }
 
     /// Asks, and lets what stands still go on when the answer takes long.
