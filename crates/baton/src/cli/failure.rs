@@ -1,7 +1,6 @@
 //! What went wrong, as a person or a program reads it, and how the process ends.
 
 use super::backup::NoKey;
-use super::export::NotForPeers;
 use super::federation::Nameless;
 use super::import::NotImported;
 use super::mcp::NotChanged;
@@ -9,7 +8,7 @@ use super::open::NotTrusted;
 use super::peers::{NotCompared, NotShown, PeerKeyError};
 use super::profile::NeedsMerge;
 use super::prompt::{NobodyToAsk, PassphraseError};
-use super::state_file::{NoPlace, Unreadable};
+use super::state_file::{NoPlace, NotForPeers, Unreadable};
 use super::upstreams::NoUpstreams;
 use crate::clients::FileError;
 use crate::local;
@@ -23,7 +22,7 @@ use baton_server::ServeError;
 use baton_server::config::ConfigError;
 use baton_session::import::ImportError;
 use baton_store::data::DataError;
-use baton_sync::bundle::BundleError;
+use baton_sync::file::BundleError;
 use serde::Serialize;
 
 /// With `--json`: `{"error": {…}}` on standard output.

@@ -5,7 +5,6 @@
 mod backup;
 mod debug;
 mod doctor;
-mod export;
 mod failure;
 mod federation;
 mod import;
@@ -76,7 +75,7 @@ enum Command {
     Attach(open::Attach),
     #[command(subcommand)]
     Sessions(sessions::Sessions),
-    Export(export::Export),
+    Export(state_file::Export),
     Import(Box<import::Import>),
     Save(sync::Save),
     #[command(subcommand)]

@@ -1,6 +1,6 @@
 //! What tabs did, for people.
 
-use super::style;
+use super::table;
 use super::table::Table;
 use baton_api::debug::{
     ConsoleData, ConsoleEntry, ConsoleLevel, DebugTab, EpochMs, Gap, NetworkData, NetworkRequest,
@@ -60,11 +60,11 @@ pub(crate) fn debug_request_line(request: &NetworkRequest) -> String {
         "{} #{} {} {state} {took} {}",
         time(request.timestamp),
         request.number,
-        style::plain(&request.method),
-        style::plain(&address(request)),
+        table::plain(&request.method),
+        table::plain(&address(request)),
     );
     let is_bad = request.error.is_some() || request.status.is_some_and(|status| status >= 400);
-    if is_bad { style::bad(&line) } else { line }
+    if is_bad { table::bad(&line) } else { line }
 }
 
 /// Where it went, and why it failed.
@@ -105,11 +105,11 @@ pub(crate) fn debug_line(entry: &ConsoleEntry) -> String {
         "{} #{} {level:<5} {}",
         time(entry.timestamp),
         entry.seq,
-        style::plain(&rendering::line(&entry.message))
+        table::plain(&rendering::line(&entry.message))
     );
     match entry.level {
-        ConsoleLevel::Error => style::bad(&line),
-        ConsoleLevel::Warn => style::doubtful(&line),
+        ConsoleLevel::Error => table::bad(&line),
+        ConsoleLevel::Warn => table::doubtful(&line),
         ConsoleLevel::Log | ConsoleLevel::Debug | ConsoleLevel::Info => line,
     }
 }
@@ -127,7 +127,7 @@ pub(crate) fn debug_gap(gap: &Gap) -> String {
         None => "something".to_owned(),
     };
     let at = gap.at.map(|at| format!("{} ", time(at))).unwrap_or_default();
-    style::doubtful(&format!("{at}missing: {much}, {}", gap.reason.as_str()))
+    table::doubtful(&format!("{at}missing: {much}, {}", gap.reason.as_str()))
 }
 
 /// The time of day where the person is.
@@ -138,5 +138,5 @@ fn time(instant: EpochMs) -> String {
 
 /// A text of several lines that cannot move the cursor.
 fn printable(text: &str) -> String {
-    text.lines().map(style::plain).collect::<Vec<_>>().join("\n")
+    text.lines().map(table::plain).collect::<Vec<_>>().join("\n")
 }

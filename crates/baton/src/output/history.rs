@@ -1,6 +1,6 @@
 //! The snapshots of a session and what differs between them, for people.
 
-use super::style;
+use super::table;
 use super::table::Table;
 use baton_api::{History, SnapshotView};
 use baton_session::diff::{Change, Diff, DiffItem};
@@ -18,15 +18,15 @@ pub(crate) fn history(history: &History) -> String {
         return "no snapshots yet; baton sessions capture takes one".to_owned();
     }
     let now = Timestamp::now();
-    let length = style::unique_length(history.items.iter().map(|item| item.id));
+    let length = table::unique_length(history.items.iter().map(|item| item.id));
     let mut table = Table::new(&["SNAPSHOT", "TAKEN", "REASON", "PARTS", "SIZE", "WORTH"]);
     for item in &history.items {
         table.row([
-            style::start(item.id, length),
-            style::age(item.taken_at, now),
+            table::start(item.id, length),
+            table::age(item.taken_at, now),
             item.reason.as_str().to_owned(),
             item.parts.to_string(),
-            style::size(item.bytes),
+            table::size(item.bytes),
             worth(item, history.resumes_from),
         ]);
     }
@@ -34,7 +34,7 @@ pub(crate) fn history(history: &History) -> String {
 }
 
 fn worth(item: &SnapshotView, resumes_from: Option<SnapshotId>) -> String {
-    let damaged = format!("{} damaged", style::counted(item.damaged, "part"));
+    let damaged = format!("{} damaged", table::counted(item.damaged, "part"));
     let marks = [
         (resumes_from == Some(item.id), "a resume takes it"),
         (item.damaged > 0, damaged.as_str()),
@@ -90,7 +90,7 @@ pub(super) fn forecast(forecast: &Forecast, now: Timestamp) -> Option<String> {
         parts.push(format!("{expired} expired since the snapshot"));
     }
     if let Some((count, window)) = windows.into_iter().find(|(count, _)| **count > 0) {
-        let next = next.map(|next| format!(", the next {}", style::until(next, now)));
+        let next = next.map(|next| format!(", the next {}", table::until(next, now)));
         let next = next.unwrap_or_default();
         parts.push(format!("{count} of {cookies} expire within {window}{next}"));
     }

@@ -6,31 +6,29 @@
 //! everything becomes printable here; only what a command in a sandbox says is passed on as it is.
 
 mod board;
-mod conflicts;
 mod debug;
 mod exchange;
 mod history;
 mod peers;
 mod receipt;
-mod sandboxes;
 mod standing;
-mod style;
 mod table;
 mod views;
 
-pub(crate) use board::{archived, board, driven, task, tasks};
-pub(crate) use conflicts::{ConflictedSessions, conflicts, resolved, saved};
+pub(crate) use board::{archived, board, driven, ended_sandbox, sandbox, sandboxes, task, tasks};
 pub(crate) use debug::{
     debug_console, debug_entry, debug_gap, debug_line, debug_request, debug_request_line,
     debug_requests, debug_tabs, never_ends,
 };
-pub(crate) use exchange::{Exchange, Failed, MoveDirection, Moved, exchange};
+pub(crate) use exchange::{
+    ConflictedSessions, Exchange, Failed, MoveDirection, Moved, conflicts, exchange, resolved,
+    saved,
+};
 pub(crate) use history::{diff, history};
 pub(crate) use peers::{Names, fingerprint, limits, next_for_peer, peer, peers, pinged};
 pub(crate) use receipt::{compiled, imported, in_use, left_out, receipt, resumed, taken, written};
-pub(crate) use sandboxes::{ended_sandbox, sandbox, sandboxes};
 pub(crate) use standing::{NodeReport, Standing, standing};
-pub(crate) use style::{bad, counted, doubtful, good, plain, size};
+pub(crate) use table::{bad, counted, doubtful, good, plain, size};
 pub(crate) use views::{audit, contexts, files, keys, session, sessions, upstreams, with_unread};
 
 use baton_session::json;
@@ -114,7 +112,7 @@ impl Output {
         if self.json {
             return write_document(document);
         }
-        let mut text = format!("{} {message}", style::bad_on_stderr("error:"));
+        let mut text = format!("{} {message}", table::bad_on_stderr("error:"));
         for line in hint.into_iter().flat_map(str::lines) {
             text.push_str("\n  ");
             text.push_str(line);

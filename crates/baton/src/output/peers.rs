@@ -1,6 +1,6 @@
 //! This node and its peers, for people.
 
-use super::style;
+use super::table;
 use super::table::Table;
 use baton_api::sync::{PeerList, PeerStatus, PeerView, pending_there};
 use baton_session::peer::{AuthMethod, PeerState};
@@ -36,8 +36,8 @@ pub(crate) fn peers(list: &PeerList) -> String {
         format!("fingerprint  {}", list.fingerprint),
         format!(
             "this node    {}  {}",
-            style::plain(&this.name),
-            style::faint(&this.node_id.to_string())
+            table::plain(&this.name),
+            table::faint(&this.node_id.to_string())
         ),
         String::new(),
     ];
@@ -46,10 +46,10 @@ pub(crate) fn peers(list: &PeerList) -> String {
         return lines.join("\n");
     }
     let now = Timestamp::now();
-    let length = style::unique_length(list.items.iter().map(|peer| peer.node_id));
+    let length = table::unique_length(list.items.iter().map(|peer| peer.node_id));
     let mut table = Table::new(&["PEER", "STATE", "ANSWERS", "HEARD", "SYNCED", "ADDRESS", "ID"]);
     for peer in &list.items {
-        let age = |then: Option<Timestamp>| then.map(|then| style::age(then, now));
+        let age = |then: Option<Timestamp>| then.map(|then| table::age(then, now));
         table.row([
             peer.name.clone(),
             peer.state.to_string(),
@@ -57,7 +57,7 @@ pub(crate) fn peers(list: &PeerList) -> String {
             age(peer.last_seen).unwrap_or_else(|| "never".to_owned()),
             age(peer.last_sync).unwrap_or_else(|| "never".to_owned()),
             peer.url.as_ref().map_or_else(|| "it asks us".to_owned(), ToString::to_string),
-            style::start(peer.node_id, length),
+            table::start(peer.node_id, length),
         ]);
     }
     lines.push(table.render());
@@ -80,7 +80,7 @@ fn answers(status: PeerStatus) -> &'static str {
 
 /// How much goes to a peer, and how much is taken from it.
 pub(crate) fn limits(peer: &PeerView) -> String {
-    let (name, limits) = (style::plain(&peer.name), &peer.limits);
+    let (name, limits) = (table::plain(&peer.name), &peer.limits);
     if limits.is_none() {
         return format!("{name} has no limits: everything moves, both ways");
     }
@@ -92,16 +92,16 @@ fn part(view: &View) -> String {
     let sites = view.sites.iter().flatten();
     let more = sites.clone().count().saturating_sub(SITES_SHOWN);
     if more == 0 {
-        return style::plain(&view.to_string());
+        return table::plain(&view.to_string());
     }
     let sites = Some(sites.take(SITES_SHOWN).cloned().collect());
     let first = View { sites, kinds: view.kinds.clone() };
-    format!("{} ({})", style::plain(&first.to_string()), style::counted(more, "more site"))
+    format!("{} ({})", table::plain(&first.to_string()), table::counted(more, "more site"))
 }
 
 /// The fingerprint that a peer gave.
 pub(crate) fn fingerprint(peer: &PeerView) -> String {
-    let name = style::plain(&peer.name);
+    let name = table::plain(&peer.name);
     format!("{name} gave this fingerprint:\n  {}", peer.fingerprint)
 }
 
@@ -116,8 +116,8 @@ pub(crate) fn peer(peer: &PeerView) -> String {
 /// What is to be done at a peer that has not confirmed this node.
 pub(crate) fn waits_there(peer: &PeerView) -> Option<String> {
     let next = peer.confirm_there.as_deref()?;
-    let told = style::doubtful(&pending_there(&style::plain(&peer.name)));
-    Some(format!("{told}\nthere, run: {}", style::plain(next)))
+    let told = table::doubtful(&pending_there(&table::plain(&peer.name)));
+    Some(format!("{told}\nthere, run: {}", table::plain(next)))
 }
 
 fn stands(peer: &PeerView) -> String {
@@ -130,24 +130,24 @@ fn stands(peer: &PeerView) -> String {
 }
 
 fn stands_here(peer: &PeerView) -> String {
-    let name = style::plain(&peer.name);
+    let name = table::plain(&peer.name);
     match (peer.state, next_for_peer(peer)) {
         (PeerState::Confirmed, None) if peer.confirm_there.is_some() => {
-            style::good(&format!("{name} is confirmed here"))
+            table::good(&format!("{name} is confirmed here"))
         }
         (PeerState::Confirmed, None) => {
             format!(
                 "{} baton sync run moves sessions",
-                style::good(&format!("{name} is confirmed;"))
+                table::good(&format!("{name} is confirmed;"))
             )
         }
         (PeerState::Confirmed, Some(_)) => {
-            format!("{}\n{}", style::good(&format!("{name} is confirmed")), key_is_missing(peer))
+            format!("{}\n{}", table::good(&format!("{name} is confirmed")), key_is_missing(peer))
         }
         (PeerState::Pending, _) => format!(
             "{}\n{}\nwhen baton peers list shows the same at the top on that machine, baton peers \
              confirm {} confirms it",
-            style::doubtful(&format!("{name} is pending: nothing moves yet")),
+            table::doubtful(&format!("{name} is pending: nothing moves yet")),
             fingerprint(peer),
             shell_words::quote(&name),
         ),
@@ -157,7 +157,7 @@ fn stands_here(peer: &PeerView) -> String {
 /// What a person types so that sessions move between this node and a peer; none where nothing is
 /// missing.
 pub(crate) fn next_for_peer(peer: &PeerView) -> Option<String> {
-    let name = style::plain(&peer.name);
+    let name = table::plain(&peer.name);
     let name = shell_words::quote(&name);
     match (&peer.url, peer.state) {
         (Some(url), _) if !peer.has_key => {
@@ -176,7 +176,7 @@ pub(crate) fn next_for_peer(peer: &PeerView) -> Option<String> {
 }
 
 fn key_is_missing(peer: &PeerView) -> String {
-    let (name, next) = (style::plain(&peer.name), next_for_peer(peer).unwrap_or_default());
+    let (name, next) = (table::plain(&peer.name), next_for_peer(peer).unwrap_or_default());
     let key = match peer.auth_method {
         AuthMethod::ApiKey => "an API key of",
         AuthMethod::Msal => "a client of the provider for",
@@ -187,16 +187,16 @@ fn key_is_missing(peer: &PeerView) -> String {
 
 /// What became of asking a peer.
 pub(crate) fn pinged(peer: &PeerView) -> String {
-    let name = style::plain(&peer.name);
+    let name = table::plain(&peer.name);
     if peer.status == PeerStatus::Online {
-        let answers = style::good(&format!("{name} answers, and is who it was"));
+        let answers = table::good(&format!("{name} answers, and is who it was"));
         let refuses = peer.reason.as_deref().map(|reason| {
-            let reason: Vec<String> = reason.lines().map(style::plain).collect();
-            format!("{}\n{}", style::bad("and takes nothing of this node:"), reason.join("\n"))
+            let reason: Vec<String> = reason.lines().map(table::plain).collect();
+            format!("{}\n{}", table::bad("and takes nothing of this node:"), reason.join("\n"))
         });
         let told = [Some(answers), refuses, waits_there(peer)];
         return told.into_iter().flatten().collect::<Vec<_>>().join("\n");
     }
     let reason = peer.reason.as_deref().unwrap_or("nobody knows why");
-    style::bad(&format!("{name} does not answer: {}", style::plain(reason)))
+    table::bad(&format!("{name} does not answer: {}", table::plain(reason)))
 }

@@ -1,7 +1,7 @@
 //! A receipt as a table, one line for what is alike; and what left with a file, or came with one.
 
 use super::table::Table;
-use super::{style, views};
+use super::{table, views};
 use baton_api::sync::TakenFile;
 use baton_api::{Contents, ImportView, ResumeResult};
 use baton_session::Receipt;
@@ -37,7 +37,7 @@ pub(crate) fn receipt(receipt: &Receipt) -> String {
     let sums = format!(
         "{restored} restored, {rejected} rejected, {not_portable} not portable, {pending} pending"
     );
-    let sums = if receipt.has_losses() { style::bad(&sums) } else { style::good(&sums) };
+    let sums = if receipt.has_losses() { table::bad(&sums) } else { table::good(&sums) };
     if receipt.items.is_empty() { sums } else { format!("{}\n{sums}", table.render()) }
 }
 
@@ -131,7 +131,7 @@ fn contents(holds: &Contents) -> String {
         (holds.session_storage, "sessionStorage area"),
     ];
     let there = counts.iter().filter(|(count, _)| *count > 0);
-    let words: Vec<String> = there.map(|(count, what)| style::counted(count, what)).collect();
+    let words: Vec<String> = there.map(|(count, what)| table::counted(count, what)).collect();
     if words.is_empty() { "it holds nothing".to_owned() } else { words.join(", ") }
 }
 
@@ -156,7 +156,7 @@ pub(crate) fn written(
     holds: &Contents,
     left_out: Option<String>,
 ) -> String {
-    let line = format!("{}: {}", path.display(), style::size(bytes as u64));
+    let line = format!("{}: {}", path.display(), table::size(bytes as u64));
     let lines = [Some(line), Some(contents(holds)), left_out];
     lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
@@ -166,7 +166,7 @@ pub(crate) fn taken(taken: &TakenFile) -> String {
     let from = taken
         .peer
         .as_deref()
-        .map_or("this node".to_owned(), |peer| format!("“{}”", style::plain(peer)));
+        .map_or("this node".to_owned(), |peer| format!("“{}”", table::plain(peer)));
     let Some(name) = &taken.name else {
         return format!("the session {} was deleted at {from}", taken.id);
     };
@@ -190,7 +190,7 @@ pub(crate) fn compiled(profile: &Path, receipt: &Receipt) -> String {
     format!(
         "{}\n{}\n\nagent-browser  AGENT_BROWSER_PROFILE={quoted}\nPlaywright     \
          chromium.launchPersistentContext({quoted_too})",
-        style::plain(&profile),
+        table::plain(&profile),
         receipt_of_profile(receipt)
     )
 }

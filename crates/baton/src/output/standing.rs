@@ -1,9 +1,8 @@
 //! How sessions stand: what is where, what is newer, what waits and conflicts, as a document and for people.
 
-use super::conflicts::{command, named, revisions};
-use super::exchange::{Failed, failed, nobody};
+use super::exchange::{Failed, command, failed, named, nobody, revisions};
 use super::peers::Names;
-use super::style;
+use super::table;
 use super::table::Table;
 use baton_api::sync::{
     ConflictView, Difference, DifferenceList, DirectoryView, RefusedFile, SessionDifference,
@@ -250,7 +249,7 @@ fn add(table: &mut Table, row: &Row, now: Timestamp) {
 
 fn here(here: Option<&Here>, now: Timestamp) -> String {
     let Some(here) = here else { return "not here".to_owned() };
-    let age = style::age(here.last_modified, now);
+    let age = table::age(here.last_modified, now);
     if here.deleted { format!("deleted {age}") } else { format!("rev {}, {age}", here.version) }
 }
 
@@ -306,11 +305,11 @@ fn moves(waits: Waits) -> String {
 fn choices(standing: &Standing, conflict: &ConflictView, now: Timestamp) -> Vec<String> {
     let name = named(&conflict.name);
     let told = format!("{name} is in conflict; baton sync conflicts {name} shows what differs");
-    let mut lines = vec![style::doubtful(&told)];
+    let mut lines = vec![table::doubtful(&told)];
     lines.extend(revisions(conflict).enumerate().map(|(at, revision)| {
-        let by = style::plain(&standing.names.name(revision.node_id));
+        let by = table::plain(&standing.names.name(revision.node_id));
         let by = truncate_str(&by, NAME_WIDTH, "…");
-        let age = style::age(revision.last_modified, now);
+        let age = table::age(revision.last_modified, now);
         let mark = match (revision.deleted, at) {
             (true, _) => ", deletes it",
             (false, 0) => ", counts now",
@@ -325,7 +324,7 @@ fn choices(standing: &Standing, conflict: &ConflictView, now: Timestamp) -> Vec<
 fn folder(directory: &DirectoryView) -> Vec<String> {
     let Some(path) = &directory.path else { return Vec::new() };
     let mut lines =
-        vec![format!("{path}: {} in step", style::counted(directory.sessions, "session"))];
+        vec![format!("{path}: {} in step", table::counted(directory.sessions, "session"))];
     let failed = directory.failed.iter().map(|reason| format!("  not in step: {reason}"));
     lines.extend(failed);
     for RefusedFile { file, reason, .. } in &directory.refused {
@@ -354,13 +353,13 @@ fn summary(standing: &Standing) -> String {
     for (count, what) in [(standing.failed.len() - refused, "did not answer"), (refused, "refused")]
     {
         if count > 0 {
-            parts.push(format!("{} {what}", style::counted(count, "peer")));
+            parts.push(format!("{} {what}", table::counted(count, "peer")));
         }
     }
     match (parts.is_empty(), standing.asked()) {
         (true, 0) => nobody(&standing.asking),
-        (true, _) => style::good("in sync"),
-        (false, _) => style::doubtful(&parts.join("; ")),
+        (true, _) => table::good("in sync"),
+        (false, _) => table::doubtful(&parts.join("; ")),
     }
 }
 

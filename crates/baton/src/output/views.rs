@@ -1,8 +1,7 @@
 //! Sessions and who holds them, keys, upstream services and the audit log for people.
 
-use super::style::{self, short};
-use super::table::Table;
-use super::{Output, history};
+use super::table::{Table, short};
+use super::{Output, history, table};
 use baton_api::sync::{HandedView, Handing, HolderView, SharedView};
 use baton_api::upstream::{UpstreamAccess, UpstreamList};
 use baton_api::{
@@ -16,15 +15,15 @@ use jiff::Timestamp;
 pub(crate) fn session(view: &SessionView) -> String {
     let row = &view.session;
     let mut lines =
-        vec![format!("{}  {}  {}", row.name, row.state, style::faint(&row.id.to_string()))];
+        vec![format!("{}  {}  {}", row.name, row.state, table::faint(&row.id.to_string()))];
     if !row.description.is_empty() {
-        lines.push(style::plain(&row.description));
+        lines.push(table::plain(&row.description));
     }
     let now = Timestamp::now();
     lines.extend(row.agent.as_ref().map(|driver| driven(driver, now)));
     if row.confinement.is_some_and(|rules| !rules.holds()) {
         let text = "not confined: whoever drives its browser has every file of the node's user";
-        lines.push(style::doubtful(text));
+        lines.push(table::doubtful(text));
     }
     lines.push(match &view.snapshot {
         Some(snapshot) => last_snapshot(snapshot, now),
@@ -57,7 +56,7 @@ pub(crate) fn session(view: &SessionView) -> String {
 /// A text, and under it what of the snapshot could not be read, or is not in it.
 pub(crate) fn with_unread(text: String, snapshot: &SnapshotView) -> String {
     let unread = snapshot.unread.iter().map(|unread| {
-        let (place, reason) = (style::plain(&unread.place), style::plain(&unread.reason));
+        let (place, reason) = (table::plain(&unread.place), table::plain(&unread.reason));
         let what = if unread.lost { "not kept" } else { "not read, kept as last known" };
         format!("\n{what}: {place} ({reason})")
     });
@@ -65,7 +64,7 @@ pub(crate) fn with_unread(text: String, snapshot: &SnapshotView) -> String {
 }
 
 fn last_snapshot(snapshot: &SnapshotView, now: Timestamp) -> String {
-    let (age, size) = (style::age(snapshot.taken_at, now), style::size(snapshot.bytes));
+    let (age, size) = (table::age(snapshot.taken_at, now), table::size(snapshot.bytes));
     let shrunk = if snapshot.shrunk { "; shrunk, a resume takes the last good one" } else { "" };
     with_unread(format!("last snapshot {age}, {} parts, {size}{shrunk}", snapshot.parts), snapshot)
 }
@@ -138,7 +137,7 @@ pub(crate) fn sessions(list: &SessionList, output: Output) -> String {
         table.row([
             row.name.to_string(),
             standing(row),
-            style::age(row.updated_at, now),
+            table::age(row.updated_at, now),
             row.id.to_string(),
             row.description.clone(),
         ]);
@@ -163,9 +162,9 @@ pub(crate) fn files(list: &SessionFiles) -> String {
     let mut table = Table::new(&["NAME", "SIZE", "CHANGED"]);
     for file in &list.items {
         table.row([
-            style::plain(&file.name),
-            style::size(file.bytes),
-            style::age(file.changed_at, now),
+            table::plain(&file.name),
+            table::size(file.bytes),
+            table::age(file.changed_at, now),
         ]);
     }
     table.render()
@@ -182,8 +181,8 @@ pub(crate) fn keys(list: &KeyList) -> String {
             key.id.clone(),
             key.owner.to_string(),
             scopes.join(" "),
-            style::age(key.created_at, now),
-            key.revoked_at.map(|at| style::age(at, now)).unwrap_or_default(),
+            table::age(key.created_at, now),
+            key.revoked_at.map(|at| table::age(at, now)).unwrap_or_default(),
         ]);
     }
     table.render()
@@ -237,7 +236,7 @@ fn who(entry: &AuditView) -> &str {
 fn subject(entry: &AuditView) -> String {
     match entry.detail["name"].as_str() {
         Some(name) if name != entry.subject => {
-            format!("{name} {}", style::start(&entry.subject, style::SHORTEST))
+            format!("{name} {}", table::start(&entry.subject, table::SHORTEST))
         }
         _ => entry.subject.clone(),
     }
@@ -258,26 +257,26 @@ fn shared(view: &SharedView, now: Timestamp) -> Vec<String> {
         None => format!("shared, revision {rev}; no node holds it"),
     }];
     if view.deleted {
-        lines.push(style::doubtful(
+        lines.push(table::doubtful(
             "it was deleted at another node: the next resume removes it, and baton save keeps it",
         ));
     } else if view.based_on.is_some() {
-        lines.push(style::doubtful(
+        lines.push(table::doubtful(
             "a newer revision came from another node: the next resume brings it back",
         ));
     }
     if !view.conflicts.is_empty() {
         let told = "somebody has to choose; baton sync conflicts shows from what";
-        lines.push(style::doubtful(told));
+        lines.push(table::doubtful(told));
     }
     lines
 }
 
 fn held(holder: &HolderView, now: Timestamp) -> String {
-    let since = style::age(holder.since, now);
+    let since = table::age(holder.since, now);
     match &holder.name {
         _ if holder.here => format!("this node holds it, taken {since}"),
-        Some(name) => format!("{} holds it, taken {since}", style::plain(name)),
+        Some(name) => format!("{} holds it, taken {since}", table::plain(name)),
         None => format!("node {} holds it, taken {since}", holder.node_id),
     }
 }
@@ -285,16 +284,16 @@ fn held(holder: &HolderView, now: Timestamp) -> String {
 /// Which agent drives a session.
 fn driven(driver: &DriverView, now: Timestamp) -> String {
     let DriverView { agent, since, reason, .. } = driver;
-    let told = format!("{agent} drives it, taken {}", style::age(*since, now));
-    if reason.is_empty() { told } else { format!("{told}: {}", style::plain(reason)) }
+    let told = format!("{agent} drives it, taken {}", table::age(*since, now));
+    if reason.is_empty() { told } else { format!("{told}: {}", table::plain(reason)) }
 }
 
 /// How a session came from the node that held it.
 pub(super) fn handed(view: &HandedView) -> String {
-    let name = style::plain(&view.name);
+    let name = table::plain(&view.name);
     match view.how {
-        Handing::HandedOver => style::good(&format!("{name} saved the session and handed it over")),
-        Handing::TakenOver => style::doubtful(&format!(
+        Handing::HandedOver => table::good(&format!("{name} saved the session and handed it over")),
+        Handing::TakenOver => table::doubtful(&format!(
             "{name} held the session and does not answer: taken over as it was saved last"
         )),
     }
