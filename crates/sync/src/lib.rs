@@ -6,7 +6,7 @@
 //!
 //! [`identity`] is who this node is, [`messages`] signs what nodes say to each other, [`sealing`] seals it
 //! for one of them, and [`oidc`] reads the tokens of providers; [`webhooks`] tell programs of what came,
-//! and [`file`] seals files of one session.
+//! and [`mod@file`] seals files of one session.
 //!
 //! Rooms of what moves: `save` is asked to, and what is whole becomes a revision in `publish`; `shelf` holds
 //! what is shared of a session and who holds it, and `working` what of it stands here, and `partial` when
