@@ -9,7 +9,7 @@
 //! passing them on untouched is both exact and cheap.
 //!
 //! A text may hold half a surrogate pair, as a JSON escape. No Rust string holds such a half, so serde
-//! refuses it; what a page wrote must not be lost for that, so such texts are read as [`WideText`].
+//! refuses it; what a page wrote must not be lost for that, so such texts are read as `WideText`.
 
 mod connection;
 mod events;
