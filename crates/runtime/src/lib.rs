@@ -7,8 +7,8 @@
 //! [`here`] is what every operation is given, with what it asks of other nodes; [`request`] is who asks, and
 //! what a request names; [`keys`] open the node to callers, and [`tickets`] a browser to tools that send no
 //! headers; [`audit`] is the log. [`board`] writes on the board that agents share, and [`feed`] tells of it.
-//! [`error`] is how an operation fails and what other nodes have against it, what either is for
-//! a client, and writes what a person types. [`latest`] keeps what came last.
+//! [`error`] is how an operation fails and what other nodes have against it, what either is for a client,
+//! and the command that a person types then. [`latest`] keeps what came last.
 
 pub mod audit;
 pub mod board;
