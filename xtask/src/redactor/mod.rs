@@ -7,6 +7,7 @@ pub(crate) mod sources;
 use crate::cargo;
 use anyhow::{Context as _, Result, bail};
 use std::fs;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 /// What the crate is compiled for.
@@ -31,17 +32,35 @@ pub(crate) fn run(_: &Args) -> Result<ExitCode> {
         "--profile",
         "wasm",
     ]);
-    build.args(["--target", TARGET]);
+    build.args(["--target", TARGET, "--config", &flags()?]);
     if !cargo::run(&mut build)?.success() {
         bail!("cargo could not build the redactor");
     }
     let root = cargo::root();
-    let folder = std::env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| root.join("target"), std::path::PathBuf::from);
+    let folder =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let wasm = folder.join(TARGET).join("wasm/baton_redactor_wasm.wasm");
     let bytes = fs::read(&wasm).with_context(|| format!("could not read {}", wasm.display()))?;
     fs::write(root.join(sources::KEPT), &bytes)?;
     fs::write(root.join(sources::KEPT_HASH), sources::hash(root)? + "\n")?;
     println!("{}: {} bytes", sources::KEPT, bytes.len());
     Ok(ExitCode::SUCCESS)
+}
+
+/// Flags with which what is built names no place of the machine that built it.
+fn flags() -> Result<String> {
+    let printed = Command::new("rustc").args(["--print", "sysroot"]).output()?.stdout;
+    let sysroot = String::from_utf8(printed)?;
+    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    let cargo_home =
+        std::env::var_os("CARGO_HOME").map_or_else(|| home.join(".cargo"), PathBuf::from);
+    let mut places = vec![(PathBuf::from(sysroot.trim()), "rust")];
+    places.extend(
+        fs::read_dir(cargo_home.join("registry/src"))?.flatten().map(|one| (one.path(), "crates")),
+    );
+    places.push((cargo::root().to_owned(), "baton"));
+    let flag =
+        |(from, to): &(PathBuf, &str)| format!("'--remap-path-prefix={}={to}'", from.display());
+    let flags: Vec<String> = places.iter().map(flag).collect();
+    Ok(format!("target.{TARGET}.rustflags=[{}]", flags.join(", ")))
 }
