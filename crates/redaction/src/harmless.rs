@@ -8,7 +8,7 @@ use siphasher::sip::SipHasher13;
 use std::fmt;
 use std::hash::Hasher;
 
-/// How many texts are remembered, as a power of two; one of another text takes the place of one.
+/// How many texts are remembered; a new one takes the place of an old one.
 const PLACES: usize = 2048;
 /// The shortest and the longest that are remembered, in bytes: a shorter one is looked through as fast.
 const SHORTEST: usize = 16;

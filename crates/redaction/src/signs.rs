@@ -10,7 +10,7 @@ pub(crate) struct Signs(u32);
 
 /// The beginning of a word behind which credentials stand.
 pub(crate) const SCHEME: u32 = 1 << 20;
-/// The beginning of a word of SQL behind which a password stands.
+/// The end of a word of SQL behind which a password stands.
 pub(crate) const PASSWORD: u32 = 1 << 21;
 /// The beginning of `identified by`.
 pub(crate) const IDENTIFIED: u32 = 1 << 26;
@@ -54,6 +54,9 @@ impl Signs {
             }
             if let Some(four) = bytes[start..at].first_chunk() {
                 inside |= sign_of_word(*four);
+            }
+            if let Some(four) = bytes[start..at].last_chunk() {
+                inside |= sign_of_end(*four);
             }
             if let Some(c) = bytes.get(at) {
                 let sign = class_of(*c);
@@ -100,16 +103,10 @@ fn is_of_no_language(word: &str) -> bool {
 
 /// What the first four letters of a word say, in any case.
 fn sign_of_word(four: [u8; 4]) -> u32 {
-    const fn word(four: [u8; 4]) -> u32 {
-        u32::from_le_bytes(four)
-    }
     const BEARER: u32 = word(*b"bear");
     const BASIC: u32 = word(*b"basi");
     const DPOP: u32 = word(*b"dpop");
     const NEGOTIATE: u32 = word(*b"nego");
-    const PASS: u32 = word(*b"pass");
-    const SECURE_STRING: u32 = word(*b"secu");
-    const CRYPT: u32 = word(*b"cryp");
     const IDENTIFIED_BY: u32 = word(*b"iden");
     const INSERT_INTO: u32 = word(*b"inse");
     const COPY: u32 = word(*b"copy");
@@ -117,11 +114,26 @@ fn sign_of_word(four: [u8; 4]) -> u32 {
     const DATA_OF: u32 = word(*b"data");
     match word(four) | 0x2020_2020 {
         BEARER | BASIC | DPOP | NEGOTIATE => SCHEME,
-        PASS | SECURE_STRING | CRYPT => PASSWORD,
         IDENTIFIED_BY => IDENTIFIED,
         INSERT_INTO | COPY => ROWS,
         MACHINE_OF => MACHINE,
         DATA_OF => DATA,
         _ => 0,
     }
+}
+
+/// What the last four letters of a word say: `encrypt(`, `userpassword`, as others are written together.
+fn sign_of_end(four: [u8; 4]) -> u32 {
+    const PASS_WORD: u32 = word(*b"word");
+    const PASS_PHRASE: u32 = word(*b"rase");
+    const SECURE_STRING: u32 = word(*b"ring");
+    const CRYPT: u32 = word(*b"rypt");
+    match word(four) | 0x2020_2020 {
+        PASS_WORD | PASS_PHRASE | SECURE_STRING | CRYPT => PASSWORD,
+        _ => 0,
+    }
+}
+
+const fn word(four: [u8; 4]) -> u32 {
+    u32::from_le_bytes(four)
 }

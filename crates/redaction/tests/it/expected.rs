@@ -306,6 +306,17 @@ fn a_body_is_read_as_what_it_is() {
 }
 
 #[test]
+fn words_before_passwords_are_found_at_the_end_of_others() {
+    for (text, expected) in [
+        ("SELECT encrypt('c0rrect7horse', 'aes')", "SELECT encrypt('[redacted]', 'aes')"),
+        ("SET userpassword 'c0rrect7horse'", "SET userpassword '[redacted]'"),
+        ("Read-AsSecureString \"c0rrect7horse\"", "Read-AsSecureString \"[redacted]\""),
+    ] {
+        assert_eq!(redactor().line(text), expected);
+    }
+}
+
+#[test]
 fn a_secret_goes_on_from_one_message_to_the_next() {
     let mut redactor = redactor();
     let mut says = |connection: &str, message: &str| redactor.socket(connection, message);
