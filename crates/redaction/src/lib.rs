@@ -28,6 +28,7 @@ mod header;
 mod json;
 mod keys;
 mod kind;
+mod letters;
 pub mod look;
 mod markup;
 mod multipart;

@@ -4,6 +4,7 @@
 //! like a secret one (`code`), and some at the end tell *about* a secret (`password_length`). It is the
 //! only list of such words.
 
+use crate::letters::{is_capital, is_small, lower};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -316,19 +317,17 @@ fn fold(name: &str) -> String {
     // Letters that only look like Latin ones stand among them.
     let is_mixed = !name.is_ascii() && name.contains(|c: char| c.is_ascii_alphabetic());
     for letter in name.chars().filter(|c| !is_unseen(*c)) {
-        if before_lower && letter.is_uppercase() {
+        if before_lower && is_capital(letter) {
             spaced.push(' ');
         }
         if letter.is_ascii() {
             let is_part = letter.is_ascii_alphanumeric();
             spaced.push(if is_part { letter.to_ascii_lowercase() } else { ' ' });
         } else {
-            let lower = letter.to_lowercase().filter(|c| !is_unseen(*c));
-            spaced.extend(
-                lower.map(|c| if is_mixed { look_alike(c) } else { c }).map(without_accent),
-            );
+            let lower = lower(letter);
+            spaced.push(without_accent(if is_mixed { look_alike(lower) } else { lower }));
         }
-        before_lower = letter.is_lowercase();
+        before_lower = is_small(letter);
     }
     spaced
 }

@@ -4,6 +4,7 @@
 //! are asked whether they name it.
 
 use crate::classes::is_alnum;
+use crate::letters::lower_text;
 use crate::look::Look;
 use crate::names::Weight;
 use crate::search::{Search, count, end_of_tag};
@@ -186,12 +187,9 @@ impl Search<'_, '_> {
         // `login failed for al / x`: only the name of a pair of a user and a secret counts.
         let is_behind_user = said.back().is_some_and(|last| &self.text[last.range.clone()] == "/");
         if is_behind_user {
-            let mut words =
-                said.iter().map(|before| self.text[before.range.clone()].to_lowercase());
-            let is_pair = words.any(|word| {
-                let pairs = ["login", "credentials", "creds", "user", "password", "signin", "auth"];
-                pairs.contains(&word.as_str())
-            });
+            let pairs = ["login", "credentials", "creds", "user", "password", "signin", "auth"];
+            let mut words = said.iter().map(|before| &self.text[before.range.clone()]);
+            let is_pair = words.any(|word| pairs.iter().any(|one| word.eq_ignore_ascii_case(one)));
             named.weight = if is_pair { Weight::Telling } else { Weight::Plain };
             return is_pair.then_some(named);
         }
@@ -208,7 +206,7 @@ impl Search<'_, '_> {
                 Mark::Nothing => {}
             }
             let word = &self.text[before.range.clone()];
-            let lower = word.to_lowercase();
+            let lower = lower_text(word);
             if IS.contains(&lower.as_str()) {
                 named.is_said = true;
                 continue;

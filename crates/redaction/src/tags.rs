@@ -55,7 +55,7 @@ pub(crate) struct Attribute {
 impl Attribute {
     pub(crate) fn name(&self, text: &str) -> String {
         let name = &text[self.name.clone()];
-        name.chars().filter(|c| *c != '\0').collect::<String>().to_lowercase()
+        name.chars().filter(|c| *c != '\0').map(|c| c.to_ascii_lowercase()).collect()
     }
 }
 
