@@ -46,12 +46,14 @@ pub async fn measure(baton: &Path) -> Result<Section> {
     let mut room = Room::build(baton).await?;
     let client = room.test_node.client()?.clone();
     let pid = room.test_node.node_pid()?;
-    let before = process::memory(pid)?;
+    let (before, idle) = (process::memory(pid)?, process::processor_time(pid)?);
     let began = Instant::now();
     let follower = tokio::spawn(follow(client.clone(), room.token.clone(), began));
     tell(&mut room.link, &room.token, began).await?;
     let Followed { delays, dropped } = follower.await??;
     let grown = process::memory(pid)? - before;
+    let events = u32::try_from(RATE * SECONDS)?;
+    let each = process::processor_time(pid)?.saturating_sub(idle) / events;
     request(&mut room.link, &room.token).await?;
     let newest = ask(&client, &room.token, pid, None).await?;
     let matched = ask(&client, &room.token, pid, Some("/items/[0-9]+7$")).await?;
@@ -76,6 +78,10 @@ pub async fn measure(baton: &Path) -> Result<Section> {
         ],
         medians: vec![
             ("an event until the follower has it".to_owned(), format!("{:.1} ms", median(delays))),
+            (
+                "an event, of the node's time".to_owned(),
+                format!("{:.1} us", each.as_secs_f64() * 1e6),
+            ),
             ("the newest of 10,000 requests".to_owned(), newest.calls()),
             ("those that fit".to_owned(), matched.calls()),
         ],
