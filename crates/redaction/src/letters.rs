@@ -15,11 +15,15 @@ pub(crate) fn lower(letter: char) -> char {
         // ASCII, Latin-1, Greek, Cyrillic, wide letters.
         0x41..=0x5a | 0xc0..=0xde | 0x391..=0x3ab | 0x410..=0x42f | 0xff21..=0xff3a => 32,
         // Latin (Extended-A, -B, Additional) and Cyrillic: a capital and its small letter by turns.
-        0x139..=0x148 | 0x179..=0x17e => code & 1,
+        0x139..=0x148 | 0x179..=0x17e | 0x1af | 0x1cd..=0x1dc | 0x4c1..=0x4ce => code & 1,
         0x100..=0x177
-        | 0x218..=0x21b
+        | 0x1a0..=0x1a5
+        | 0x1de..=0x1ef
+        | 0x1f8..=0x21f
+        | 0x222..=0x233
         | 0x460..=0x481
         | 0x48a..=0x4bf
+        | 0x4d0..=0x52f
         | 0x1e00..=0x1e95
         | 0x1ea0..=0x1eff => 1 - (code & 1),
         // Greek with accents.
@@ -28,6 +32,7 @@ pub(crate) fn lower(letter: char) -> char {
         0x38c => 64,
         0x38e | 0x38f => 63,
         0x400..=0x40f => 80,
+        0x4c0 => 15,
         // Armenian.
         0x531..=0x556 => 48,
         _ => 0,
@@ -59,10 +64,13 @@ mod tests {
     #[test]
     fn capitals_of_known_alphabets_have_the_small_letters_that_the_standard_says() {
         let known = (0..=0x17f)
-            .chain(0x218..=0x21b)
+            .chain(0x1a0..=0x1a5)
+            .chain([0x1af, 0x1b0])
+            .chain(0x1cd..=0x1ef)
+            .chain(0x1f8..=0x21f)
+            .chain(0x222..=0x233)
             .chain(0x386..=0x3ab)
-            .chain(0x400..=0x4bf)
-            .chain(0x531..=0x556);
+            .chain(0x400..=0x556);
         let known = known.chain(0x1e00..=0x1eff).chain(0xff21..=0xff3a).filter_map(char::from_u32);
         for letter in known.filter(|c| *c != 'İ') {
             assert_eq!(lower(letter).to_string(), letter.to_lowercase().to_string(), "{letter:?}");

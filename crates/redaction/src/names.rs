@@ -193,8 +193,8 @@ impl fmt::Debug for Names {
 }
 
 impl Names {
-    /// With further names whose values are secrets, and names whose values are none. Case, and what is no
-    /// letter and no digit, do not matter.
+    /// With further names whose values are secrets, and names whose values are none. Case (of Latin,
+    /// Greek, Cyrillic and Armenian letters), and what is no letter and no digit, do not matter.
     pub fn new(names: &[String], allow: &[String]) -> Self {
         let joined =
             |names: &[String]| names.iter().map(|name| fold(name).replace(' ', "")).collect();
