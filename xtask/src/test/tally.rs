@@ -7,7 +7,8 @@
 //!
 //! Behind its summary nextest prints what each failed test said, under a line `FAIL [ 1.2s] (3/5) BINARY NAME`
 //! (or `TIMEOUT`, `SIGABRT` …); in that `thread 'NAME' (…) panicked at FILE:LINE:COLUMN:` opens the reason, or
-//! `Error: ` that of a test which returned one, and `stack backtrace:` or an empty line closes it.
+//! `Error: ` that of a test which returned one, and `stack backtrace:` or an empty line closes it, but for an
+//! empty line right below the opening, with which a message of many lines begins.
 
 use crate::cargo;
 use anyhow::{Context as _, Result};
@@ -134,9 +135,11 @@ impl Failures {
             self.all.push(Failure { name: name.to_owned(), reason: Vec::new() });
         } else if let Some(failure) = self.all.last_mut() {
             let opens = failure.reason.is_empty() && OPENINGS.iter().any(|it| line.starts_with(it));
-            let closes = line.is_empty() || line.starts_with("stack backtrace:");
+            let is_blank = line.is_empty();
+            let closes =
+                is_blank && failure.reason.len() > 1 || line.starts_with("stack backtrace:");
             self.is_in_reason = opens || self.is_in_reason && !closes;
-            if self.is_in_reason && failure.reason.len() < LINES_MAX {
+            if self.is_in_reason && !is_blank && failure.reason.len() < LINES_MAX {
                 failure.reason.push(line.to_owned());
             }
         }
@@ -198,6 +201,7 @@ mod tests {
 
   stderr ───
     thread 'house::burns' (12) panicked at house.rs:7:5:
+
     assertion `left == right` failed
       left: [1]
      right: []
