@@ -50,15 +50,15 @@ static PARTS: LazyLock<Words> = LazyLock::new(|| {
     )
 });
 
-/// The same in other scripts.
-static FOREIGN: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    list(
+/// The same in other scripts, folded.
+static FOREIGN: LazyLock<Vec<String>> = LazyLock::new(|| {
+    folded(
         "密码,密碼,口令,密钥,密鑰,令牌,验证码,驗證碼,暗号,秘钥,机密,パスワード,秘密,トークン,暗証,合言葉,認証コード,認証キー,비밀번호,암호,토큰,인증번호,\
-     비밀,인증키,пароль,парол,секрет,токен,пинкод,пин-код,كلمة المرور,كلمة_المرور,كلمةالمرور,\
-     كلمه المرور,كلمة السر,كلمة_السر,كلمةالسر,الرمز السري,رمز_سري,الرقم السري,رمز المرور,\
+     비밀,인증키,пароль,парол,секрет,токен,пинкод,пин-код,كلمة المرور,كلمةالمرور,\
+     كلمه المرور,كلمة السر,كلمةالسر,الرمز السري,رمز سري,الرقم السري,رمز المرور,\
      पासवर्ड,कूटशब्द,गुप्त,टोकन,পাসওয়ার্ড,পাসওয়ার্ড,গোপন,টোকেন,سری,סיסמה,סיסמא,\
-     รหัสผ่าน,ﾊﾟｽﾜｰﾄﾞ,ओटीपी,кодовое,주민등록,пин_код,пин код,mật khẩu,mật_khẩu,κωδικός,\
-     κωδικος,رمز التحقق,contraseã",
+     รหัสผ่าน,ﾊﾟｽﾜｰﾄﾞ,ओटीपी,кодовое,주민등록,mật khẩu,κωδικός,\
+     رمز التحقق",
     )
 });
 
@@ -89,9 +89,9 @@ static TELLING: LazyLock<Words> = LazyLock::new(|| {
     )
 });
 
-/// The same in other scripts.
-static FOREIGN_TELLING: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    list("ключ код ответ 钥匙 代码 答案 コード キー 答え 코드 열쇠 مفتاح رمز कुंजी कोड কোড")
+/// The same in other scripts, folded.
+static FOREIGN_TELLING: LazyLock<Vec<String>> = LazyLock::new(|| {
+    folded("ключ код ответ 钥匙 代码 答案 コード キー 答え 코드 열쇠 مفتاح رمز कुंजी कोड কোড")
 });
 
 /// Words by their first letter: few of them are compared.
@@ -130,6 +130,11 @@ impl Words {
 fn list(words: &'static str) -> Vec<&'static str> {
     let by = if words.contains(',') { ',' } else { ' ' };
     words.split(by).filter(|word| !word.is_empty()).collect()
+}
+
+/// The words of a list as [`fold`] leaves the names that hold them, among Latin words or not.
+fn folded(words: &'static str) -> Vec<String> {
+    list(words).into_iter().map(|word| alike(&fold(word))).collect()
 }
 
 /// Names that mean a secret in an address or a form, and may mean something else elsewhere.
@@ -250,8 +255,8 @@ fn weigh_words(spaced: &str, joined: &str, name: &str) -> Weight {
     if words().any(|word| word == "tokens") && words().any(|word| COUNTED.has(word)) {
         return Weight::Plain;
     }
-    let is_foreign =
-        |parts: &[&str]| !name.is_ascii() && parts.iter().any(|part| spaced.contains(part));
+    let foreign = if name.is_ascii() { String::new() } else { alike(spaced) };
+    let is_foreign = |parts: &[String]| parts.iter().any(|part| foreign.contains(part));
     let has_other = joined.contains("tokeniz") || joined.contains("secretar");
     let plain = if has_other {
         Cow::from(joined.replace("tokeniz", "").replace("secretar", ""))
@@ -353,7 +358,13 @@ fn look_alike(letter: char) -> char {
     }
 }
 
-/// The letter below an accent, for those that Latin names have.
+/// A text with those letters.
+fn alike(text: &str) -> String {
+    text.chars().map(look_alike).collect()
+}
+
+/// The letter below an accent, for those that Latin and Greek names have; σ for the one that ends a word, which
+/// is the same capital.
 fn without_accent(letter: char) -> char {
     match letter {
         'à' | 'á' | 'â' | 'ã' | 'ä' | 'å' | 'ą' | 'ă' => 'a',
@@ -369,6 +380,14 @@ fn without_accent(letter: char) -> char {
         'ź' | 'ż' | 'ž' => 'z',
         'ț' | 'ţ' => 't',
         'ř' => 'r',
+        'ά' => 'α',
+        'έ' => 'ε',
+        'ή' => 'η',
+        'ί' | 'ϊ' => 'ι',
+        'ό' => 'ο',
+        'ύ' | 'ϋ' => 'υ',
+        'ώ' => 'ω',
+        'ς' => 'σ',
         // Full-width letters are the same ones, 0xFEE0 further on.
         '\u{ff41}'..='\u{ff5a}' => char::from_u32(u32::from(letter) - 0xfee0).unwrap_or(letter),
         other => other,
@@ -378,4 +397,33 @@ fn without_accent(letter: char) -> char {
 /// The end of a name that is too long.
 fn end_of(name: &str) -> &str {
     &name[name.ceil_char_boundary(name.len().saturating_sub(MAX_NAME))..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_listed_name_is_known_in_capitals_too() {
+        let parts = [&*PARTS, &*WORDS].into_iter().flat_map(|words| words.0.values().flatten());
+        let mut secret: Vec<String> = parts.map(|&word| word.to_owned()).collect();
+        secret.extend(FOREIGN.iter().cloned());
+        let mut telling: Vec<String> = FOREIGN_TELLING.clone();
+        telling.extend(TELLING.0.values().flatten().map(|&word| word.to_owned()));
+        let mut names = Names::default();
+        for (listed, least) in [(secret, Weight::Secret), (telling, Weight::Telling)] {
+            for name in listed {
+                for written in [
+                    name.clone(),
+                    name.to_uppercase(),
+                    format!("my {name}"),
+                    format!("user_{name}"),
+                ] {
+                    assert!(names.weigh(&written) >= least, "{written}");
+                }
+            }
+        }
+        assert_eq!(names.weigh("ΚΩΔΙΚΌΣ"), Weight::Secret);
+        assert_eq!(names.weigh("ΚΩΔΙΚΟΣ"), Weight::Secret);
+    }
 }
