@@ -23,7 +23,7 @@ use tokio::time::timeout;
 /// How long a server may take for one answer.
 const ANSWER_LIMIT: Duration = Duration::from_mins(2);
 /// How long a server may take to end.
-const END_LIMIT: Duration = Duration::from_secs(20);
+const END_LIMIT: Duration = Duration::from_mins(1);
 /// How many pages a list may have.
 const MAX_PAGES: usize = 100;
 
@@ -159,7 +159,7 @@ const MAX_ERRORS: usize = 200;
 /// How long a line of stderr may be.
 const MAX_ERROR: u64 = 16 << 10;
 /// How long a server may take to read an answer of ours.
-const WRITE_LIMIT: Duration = Duration::from_secs(20);
+const WRITE_LIMIT: Duration = Duration::from_mins(1);
 /// How long stderr may take to end after stdout did.
 const ERRORS_LIMIT: Duration = Duration::from_secs(2);
 

@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep};
 use url::Url;
 
 /// How long a page may take until it shows what is expected.
-const LIMIT: Duration = Duration::from_secs(15);
+const LIMIT: Duration = Duration::from_mins(1);
 /// How often it is looked at.
 const PAUSE: Duration = Duration::from_millis(25);
 

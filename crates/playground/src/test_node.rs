@@ -20,9 +20,9 @@ use tokio::time::{Instant, sleep, timeout};
 use url::Url;
 
 /// How long the node may take until it is ready.
-const START_LIMIT: Duration = Duration::from_secs(30);
+const START_LIMIT: Duration = Duration::from_mins(1);
 /// How long the node may take to end when it is asked to.
-const END_LIMIT: Duration = Duration::from_secs(10);
+const END_LIMIT: Duration = Duration::from_mins(1);
 
 /// A data folder and its node.
 pub struct TestNode {

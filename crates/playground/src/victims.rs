@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 /// How long a killed process may take to be gone.
-const LIMIT: Duration = Duration::from_secs(5);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// Kills all processes one right after the other and waits until none of them lives.
 pub async fn kill_all(victims: &[(&str, u32)]) -> Result<()> {

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use url::Url;
 
 /// How long an end may take to be noticed.
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_mins(1);
 
 const ONCE: OpenCdp = OpenCdp { reusable: false };
 const REUSABLE: OpenCdp = OpenCdp { reusable: true };

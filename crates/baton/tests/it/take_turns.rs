@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 /// How long it may take until a connection that has to end has ended.
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_mins(1);
 const UPDATED: &str = "notifications/resources/updated";
 
 /// What `baton mcp` is for an agent of this name.

@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 use tokio::time::timeout;
 
 /// How long it may take until something is told.
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// A WebSocket that answers every text with the same; its address.
 async fn echo() -> String {

@@ -16,11 +16,11 @@ use tokio::time::{Instant, sleep};
 /// What it runs.
 const SCRIPT: &str = include_str!("../../tools/provider/provider.mjs");
 /// How long it may take until it answers.
-const START_LIMIT: Duration = Duration::from_secs(40);
+const START_LIMIT: Duration = Duration::from_mins(1);
 /// How often it is started.
 const STARTS: u32 = 4;
 /// How long it may take to end.
-const END_LIMIT: Duration = Duration::from_secs(10);
+const END_LIMIT: Duration = Duration::from_mins(1);
 /// How often to look whether it answers.
 const PAUSE: Duration = Duration::from_millis(20);
 

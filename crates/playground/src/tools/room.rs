@@ -17,7 +17,7 @@ use tokio::process::Command;
 use tokio::time::{Instant, sleep, timeout};
 
 /// How long what is killed may take to be gone.
-const END_LIMIT: Duration = Duration::from_secs(10);
+const END_LIMIT: Duration = Duration::from_mins(1);
 /// Whoever starts others while it is being ended is looked for again.
 const MAX_ROUNDS: usize = 10;
 /// How much of what a tool says is read.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 /// How long it may take until what happened is told.
-pub(crate) const LIMIT: Duration = Duration::from_secs(20);
+pub(crate) const LIMIT: Duration = Duration::from_mins(1);
 
 /// What is told next.
 pub(crate) async fn next(events: &mut ChangeEvents) -> Option<NodeChange> {

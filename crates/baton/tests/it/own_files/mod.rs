@@ -22,7 +22,7 @@ use tokio::time::timeout;
 use url::Url;
 
 /// How long a request may take to arrive.
-const LIMIT: Duration = Duration::from_secs(30);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// What the server sets, in this order. One name stands for the host and for the domain: the first one is
 /// the login.

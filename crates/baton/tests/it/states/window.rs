@@ -10,9 +10,9 @@ use tokio::time::{Instant, sleep};
 use url::Url;
 
 /// How long a page may take until it is what is expected of it.
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_mins(1);
 /// How long a page may take until it is scrolled as it was.
-const SCROLL_LIMIT: Duration = Duration::from_secs(5);
+const SCROLL_LIMIT: Duration = Duration::from_mins(1);
 /// How long a page may take to answer: it writes and reads whole states.
 const ANSWER_LIMIT: Duration = Duration::from_mins(2);
 

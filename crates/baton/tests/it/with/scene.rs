@@ -14,7 +14,7 @@ use tokio::process::Command;
 use tokio::time::{Instant, sleep};
 
 /// How long something may take that happens by itself.
-pub(super) const LIMIT: Duration = Duration::from_secs(30);
+pub(super) const LIMIT: Duration = Duration::from_mins(1);
 /// The version that bridges are spoken to in.
 pub(super) const VERSION: &str = "2025-11-25";
 

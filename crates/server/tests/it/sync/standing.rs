@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 /// How long it may take until what happened is told.
-const LIMIT: Duration = Duration::from_secs(30);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// Waits until it stands as expected: changes that come together are told as one.
 async fn until(events: &mut SyncEvents, is: impl Fn(&SyncStanding) -> bool) -> SyncStanding {

@@ -1,6 +1,6 @@
 // The page: frames as its address asks for them, and a way to ask what is in them. It writes nothing
 // unless it is told to.
-const inTime = (promise, ms = 10_000) =>
+const inTime = (promise, ms = 60_000) =>
   Promise.race([promise, new Promise((_, reject) => setTimeout(reject, ms, new Error("too late")))]);
 
 const CALLS = { fill, look, lookAtSession };
@@ -13,7 +13,7 @@ async function askFrames(ask) {
     const { port1, port2 } = new MessageChannel();
     const answer = new Promise((resolve) => (port1.onmessage = ({ data }) => resolve(data)));
     frame.postMessage(ask(at), "*", [port2]);
-    const { said, failed } = await inTime(answer, 60_000);
+    const { said, failed } = await inTime(answer);
     if (failed) throw new Error(`in frame ${at}: ${failed}`);
     return said;
   });
