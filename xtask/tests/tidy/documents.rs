@@ -17,6 +17,29 @@ fn every_link_inside_the_repository_leads_somewhere() {
     report("a link leads nowhere", &findings);
 }
 
+#[test]
+fn everything_in_the_data_folder_is_told() {
+    let text_of = |path: &str| std::fs::read_to_string(root().join(path)).unwrap();
+    let told = text_of("docs/internals/durability.md");
+    let source = text_of("crates/store/src/data/mod.rs");
+    let names: Vec<&str> = source
+        .split(".join(\"")
+        .skip(1)
+        .filter_map(|after| after.split_once('"').map(|(name, _)| name))
+        .collect();
+    assert!(names.len() > 10, "expected the places of the data folder, found {names:?}");
+    let is_told = |name: &str| told.lines().any(|line| names_place(line, name));
+    let findings: Vec<String> =
+        names.into_iter().filter(|name| !is_told(name)).map(str::to_owned).collect();
+    report("a place in the data folder that docs/internals/durability.md does not tell", &findings);
+}
+
+/// Whether a line of the list of places begins with a path that has this part.
+fn names_place(line: &str, name: &str) -> bool {
+    let path = line.strip_prefix("  ").and_then(|line| line.split_whitespace().next());
+    path.is_some_and(|path| path.split('/').any(|part| part == name))
+}
+
 /// The targets of `[text](target)` that are no web address.
 fn links(page: &File) -> Vec<&str> {
     let mut found = Vec::new();

@@ -34,14 +34,18 @@ impl File {
         self.is_source() && OF_A_NODE.contains(&self.package())
     }
 
-    /// Its lines with their numbers, without comments and without the unit tests at its end.
+    /// Its lines with their numbers, without comments and without the items that only tests have.
     pub(crate) fn code(&self) -> impl Iterator<Item = (usize, &str)> {
-        self.text
-            .lines()
-            .enumerate()
-            .take_while(|(_, line)| !line.starts_with("#[cfg(test)]"))
-            .filter(|(_, line)| !line.trim_start().starts_with("//"))
-            .map(|(index, line)| (index + 1, line))
+        let mut is_of_tests = false;
+        let lines = self.text.lines().enumerate().filter(move |(_, line)| {
+            is_of_tests |= line.starts_with("#[cfg(test)]");
+            let was_of_tests = is_of_tests;
+            // An item ends with a line of its own, or is one.
+            is_of_tests &=
+                !(line.starts_with(['}', ')']) || line.ends_with(';') && !line.starts_with(' '));
+            !was_of_tests && !line.trim_start().starts_with("//")
+        });
+        lines.map(|(index, line)| (index + 1, line))
     }
 }
 
