@@ -2,15 +2,16 @@
 //! walks over all verbs of a session by the ten thousand, more states and damage made at random, the
 //! stories of disks that fail, the extension in a real VS Code, and the fuzz targets.
 //!
-//! The first are the same tests that `cargo xtask test` runs, with more rounds; each reads their
-//! number from `BATON_SOAK_ROUNDS`. The others mount disks of their own, so only root can run them:
-//! for anybody else they say that they were skipped.
+//! The first are the same tests that `cargo xtask test` runs, in the same build, with more rounds; each
+//! reads their number from `BATON_SOAK_ROUNDS`. The others mount disks of their own, so only root can
+//! run them: for anybody else they say that they were skipped.
 
 use crate::test::nextest;
 use crate::test::tally::Tally;
 use crate::{fuzz, setup, vscode};
 use anyhow::{Result, ensure};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 /// Kill browsers, keepers, nodes and commands at random moments, many times, and check that nothing
 /// acknowledged is lost. Let nodes sync in every order. Make states at random and carry them, and
@@ -26,9 +27,9 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 10)]
     fuzz_minutes: u64,
 
-    /// Only run the fuzz targets.
-    #[arg(long)]
-    only_fuzz: bool,
+    /// Only run what has one of these in its name: `fuzz`, `fuzz::leveldb`, `walks::`, `kills`.
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
 
     /// Only put what fuzz targets found so far into the corpus that is committed, made small.
     #[arg(long)]
@@ -108,41 +109,81 @@ const STORIES: [Story; 30] = [
     Story("baton", "disk::a_disk_that_takes_no_writes_costs_no_snapshot_and_no_browser", u32::MAX),
 ];
 
+/// Its name beside the stories'.
+const VSCODE: &str = "vscode::the_extension_in_a_real_vs_code";
+
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     setup::ensure(&setup::SOAK)?;
     if args.keep_corpus {
         fuzz::keep()?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut failed = if args.fuzz_minutes > 0 { fuzz::run(args.fuzz_minutes)? } else { Vec::new() };
-    if args.only_fuzz {
-        return done(&failed);
+    let mut soak = Soak { only: &args.only, done: Vec::new() };
+    for target in fuzz::TARGETS.into_iter().filter(|_| args.fuzz_minutes > 0) {
+        let name = format!("fuzz::{target}");
+        soak.hold(&name, args.fuzz_minutes, "minutes", || fuzz::run(target, args.fuzz_minutes))?;
     }
     for Story(package, name, part) in STORIES {
         let rounds = args.rounds.div_ceil(part);
-        println!("━━ {rounds} rounds: {name}");
-        let mut soak = nextest(&["nextest", "run", "--release", "--profile", "soak"])?;
-        soak.args(["--package", package, "--test", "it", "--run-ignored", "all", "--no-capture"]);
-        soak.args(["--filterset", &format!("test(={name})")]);
-        soak.env("BATON_SOAK_ROUNDS", rounds.to_string());
-        let mut tally = Tally::default();
-        let passed = tally.watch(&mut soak)?;
-        // A soak that soaked nothing is a failure, whatever it answers.
-        ensure!(tally.ran() == 1, "expected the test {name}, found {} that ran", tally.ran());
-        if !passed {
-            failed.push(name);
-        }
+        soak.hold(name, rounds.into(), "rounds", || story(package, name, rounds))?;
     }
-    println!("━━ the extension in a real VS Code");
-    if let Err(error) = vscode::real::run() {
-        println!("{error:#}");
-        failed.push("the extension in a real VS Code");
-    }
-    done(&failed)
+    soak.hold(VSCODE, 1, "round", || {
+        Ok(vscode::real::run().map_err(|error| eprintln!("error: {error:#}")).is_ok())
+    })?;
+    soak.tell()
 }
 
-fn done(failed: &[&str]) -> Result<ExitCode> {
-    ensure!(failed.is_empty(), "failed: {}", failed.join(", "));
-    println!("every story held");
-    Ok(ExitCode::SUCCESS)
+/// Runs one story in the build of `cargo xtask test`; answers whether it held.
+fn story(package: &str, name: &str, rounds: u32) -> Result<bool> {
+    let mut soak = nextest(&["nextest", "run", "--workspace", "--all-features"])?;
+    soak.args(["--profile", "soak", "--run-ignored", "all", "--no-capture"]);
+    soak.args(["--filterset", &format!("package(={package}) & binary(=it) & test(={name})")]);
+    soak.env("BATON_SOAK_ROUNDS", rounds.to_string());
+    let mut tally = Tally::default();
+    let passed = tally.watch(&mut soak)?;
+    // A soak that soaked nothing is a failure, whatever it answers.
+    ensure!(tally.ran() == 1, "expected the test {name}, found {} that ran", tally.ran());
+    println!("{tally}");
+    Ok(passed)
+}
+
+/// What has run, and for how long.
+struct Soak<'a> {
+    only: &'a [String],
+    done: Vec<(String, bool, Duration)>,
+}
+
+impl Soak<'_> {
+    /// Runs one part, if it was asked for.
+    fn hold(
+        &mut self,
+        name: &str,
+        count: u64,
+        unit: &str,
+        run: impl FnOnce() -> Result<bool>,
+    ) -> Result<()> {
+        if !self.only.is_empty() && !self.only.iter().any(|only| name.contains(only.as_str())) {
+            return Ok(());
+        }
+        println!("━━ {count} {unit}: {name}");
+        let start = Instant::now();
+        let held = run()?;
+        self.done.push((name.to_owned(), held, start.elapsed()));
+        Ok(())
+    }
+
+    /// Says of each part whether it held, and how long it took.
+    fn tell(&self) -> Result<ExitCode> {
+        ensure!(
+            !self.done.is_empty(),
+            "expected a part of the soak, found none named {:?}",
+            self.only
+        );
+        println!("\n━━ summary ━━");
+        for (name, held, took) in &self.done {
+            println!("{} {:>8.1} s  {name}", if *held { "✓" } else { "✗" }, took.as_secs_f64());
+        }
+        let all_held = self.done.iter().all(|(_, held, _)| *held);
+        Ok(if all_held { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
 }
