@@ -1,8 +1,8 @@
 //! Where a tab stood before it went anywhere is no place to go back to: how that is forgotten.
 //!
-//! The one idea: a page can be told of a moment before the history knows it, and on its way to another
-//! process it answers with errors; so the history is asked until it says what it is to be. What a
-//! site made of it by then is the site's: it is never shortened by an entry that is not ours.
+//! The one idea: the browser can tell of a page a moment before the history knows it, and on its way to
+//! another process the page answers with errors; so we ask the history until it says what it is to be.
+//! What a site made of it by then is the site's: it is never shortened by an entry that is not ours.
 
 use crate::cdp::{CdpError, CdpSession};
 use crate::targets;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 /// What a browser says of its cookies.
 #[derive(Debug, Default)]
 pub(crate) struct Fetched {
-    /// Those that it tells as they are, longer paths first, and then those first that were set first: the
+    /// Those that it gives as they are, longer paths first, and then those first that were set first: the
     /// order in which it sends them.
     pub(crate) cookies: Vec<Cookie>,
     /// Those that it does not, and why.
@@ -78,7 +78,7 @@ fn decode(wire: &Value) -> Option<(Cookie, bool)> {
             return None;
         }
     };
-    // The browser counts the bytes that it holds, and not those that it tells.
+    // The browser counts the bytes that it holds, and not those that it gives us.
     let told = wire.name.len() + wire.value.len();
     let is_exact = wire.size.is_none_or(|size| size == told);
     // A cookie of an opaque partition belongs to a document that no later one can be.

@@ -136,7 +136,7 @@ pub(crate) fn shows(url: &str) -> Shows<'_> {
     }
 }
 
-/// Tells the context that is watched from all others. That is the default one, unless one that a client
+/// Which context is watched, among all others. That is the default one, unless one that a client
 /// made (incognito, Playwright's own) was asked for: those are not kept by themselves.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Contexts {

@@ -45,7 +45,7 @@ impl Pages<'_> {
             let others: BTreeSet<_> = others.map(|read| read.target.clone()).collect();
             let others = tabs.iter().filter(|tab| others.contains(&tab.target_id));
             let again = self.read_at_once(others).await;
-            // What they told of themselves is kept, unless they told all of it again.
+            // What these tabs told of themselves is kept, unless they told all of it again.
             reads.extend(again.into_iter().map(PageRead::without_entry));
         }
         reads
@@ -75,7 +75,7 @@ impl Pages<'_> {
         if timeout(PAGE_LIMIT, reading).await.is_err() {
             read.miss(format!("expected the page to answer within {PAGE_LIMIT:?}, found it busy"));
         }
-        // An entry that a page told while pages came and went need not fit what else is known of it.
+        // An entry that the browser gave while documents came and went need not fit what else is known.
         if read.has_failed { read.without_entry() } else { read }
     }
 
@@ -89,7 +89,7 @@ impl Pages<'_> {
         let sessions = self.live.shared().sessions_of(&read.target);
         for (position, id) in sessions.into_iter().enumerate() {
             let session = connection.session(id.clone());
-            // First: what it writes while it is read is told again, write by write.
+            // First: of what the page writes while it is read, events tell again, write by write.
             self.live.shared().hear(&session);
             let found = targets::frames_of(&session).await;
             if found.as_ref().is_err_and(CdpError::is_of_no_session) {
@@ -257,13 +257,13 @@ impl PageRead {
     /// Takes how a look at the page ended, and says whether another one is of no use.
     fn is_done(&mut self, attempt: usize, filled: Result<(), ScriptError>) -> bool {
         let Err(error) = filled else {
-            // A frame may have left in the middle: a second look tells.
+            // A frame may have left in the middle: a second look finds out.
             return self.unread.is_empty() || attempt > 0;
         };
         // A page in the middle of a navigation has no active document for a while.
         self.has_failed = true;
         self.moves += usize::from(matches!(error, ScriptError::Left));
-        // Each look tells of one frame that left without a word, and there may be several.
+        // Each look finds one frame that left without a word, and there may be several.
         let of_a_frame = matches!(&error, ScriptError::Cdp(error) if error.is_of_no_session());
         self.miss(error);
         self.moves >= MOVES || (attempt > 0 && self.visit.is_some() && !of_a_frame)

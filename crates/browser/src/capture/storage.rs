@@ -2,7 +2,7 @@
 //! holds: its databases, caches, files and service worker registrations.
 //!
 //! The one idea: what was read goes into the mirror at once, so that whatever a page writes from then
-//! on, and tells by an event, is newer. The areas are kept besides, for the capture itself: an event
+//! on, and an event tells of, is newer. The areas are kept besides, for the capture itself: an event
 //! that is still on its way must not set them back.
 //!
 //! A service worker, or a shared one, outlives the pages of its site and goes on writing. It is a

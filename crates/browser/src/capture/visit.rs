@@ -43,7 +43,7 @@ pub(super) struct DocumentVisit {
 /// What was known of a tab before the reading of its document was closed.
 #[derive(Debug)]
 pub(super) struct Before {
-    /// The address by the last event, so by the document whose changes were told last.
+    /// The address by the last event, so by the document of whose changes events told last.
     url: String,
     /// Its sessionStorage by then, and what was read since.
     session_storage: BTreeMap<StorageKey, Entries>,
@@ -247,12 +247,12 @@ pub(super) struct PageReport {
 }
 
 impl EntryReport {
-    /// Whether what the page's own scripts were told is of this entry.
+    /// Whether the state that the page's own scripts see is of this entry.
     pub(super) fn is_of(&self, told: &PageReport) -> bool {
         self.entry == told.entry
     }
 
-    /// Takes the state that the page's own scripts are told.
+    /// Takes the state that the page's own scripts see.
     pub(super) fn add_report(&mut self, told: PageReport) {
         self.state = told.state;
     }
@@ -347,7 +347,7 @@ impl NavigationHistory {
         let is_step = |entry: &usize| self.entries[*entry].url == self.entries[*entry - 1].url;
         let pick = |entries: &mut dyn Iterator<Item = usize>, count| {
             let mut steps: Vec<_> = entries.filter(is_step).collect();
-            // One that was told before is the surest.
+            // One that an earlier report marked is the surest.
             steps.sort_by_key(|entry| !history.entries[*entry].same_document);
             steps.truncate(count);
             steps
@@ -393,7 +393,7 @@ mod tests {
         listed(2, &all).merge(Some(&entry_report((1, 2), (1, 1))), &mut tab);
         assert_eq!(signs(&tab), "||===|");
         assert_eq!(tab.history.here().map(|here| here.scroll.y), Some(7));
-        // What was once told is known when the tab is elsewhere.
+        // What the page once told is known when the tab is elsewhere.
         listed(0, &all).merge(Some(&entry_report((0, 0), (0, 0))), &mut tab);
         assert_eq!(signs(&tab), "||===|");
         assert_eq!(tab.history.entries[2].scroll.y, 7);

@@ -79,7 +79,7 @@ async fn ended(pid: u32, profile: &Path, step: Duration) {
     // By now another process may have its number.
     while lock::is_used_by(profile, pid) {
         match &handle {
-            // Told once, whether the process was waited for or not.
+            // The kernel says so once, whether the process was waited for or not.
             Some(handle) if handle.readable().await.is_ok() => return,
             _ => sleep(step).await,
         }

@@ -100,7 +100,7 @@ impl EventPump {
                 }
                 return self.spawn(watch::worker(session, shared, activity));
             }
-            // One of the browser's own pages can become a tab of a site without being told again.
+            // A page of the browser's own can become a tab of a site, and the browser does not say so again.
             "page" if self.contexts.keep(&target_info) => Some(target_info.target_id.clone()),
             "iframe" => self.tab_of(parent),
             _ => None,

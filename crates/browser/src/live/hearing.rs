@@ -1,7 +1,7 @@
 //! How the changes of web storage in each target are heard: write by write, or in samples.
 //!
 //! The one idea: each event of a write costs the page, the browser, its keeper and us. A target whose
-//! pages write without end is muted, and tells by itself a few times a second what changed: until a
+//! pages write without end is muted, and samplers in it tell a few times a second what changed: until a
 //! document comes or leaves, or a capture reads it.
 
 use crate::cdp::CdpSessionId;

@@ -47,7 +47,7 @@ pub(super) struct BindingCalled {
 /// What `sample.js` tells of a document.
 #[derive(Debug, Deserialize)]
 pub(super) struct Sampled {
-    /// Which of them tells.
+    /// Which sampler tells.
     pub(super) mark: u64,
     /// Whether it ends, or its document may: events are to be heard again.
     pub(super) ends: bool,
@@ -57,7 +57,7 @@ pub(super) struct Sampled {
     pub(super) session: Option<SampledArea>,
 }
 
-/// What it tells of one area.
+/// What a sampler tells of one area.
 #[derive(Debug, Deserialize)]
 pub(super) struct SampledArea {
     /// Whether these are all entries, not only those that changed.

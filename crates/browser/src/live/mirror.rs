@@ -4,7 +4,7 @@
 //! dirty places again, so the mirror need not be exact; but when a page hangs or its frame is gone, the
 //! mirror is the newest that anyone has.
 //!
-//! Caches tell by events what changed in them. No event tells of files, and of registrations only that
+//! Events tell what changed in caches. No event tells of files, and of registrations only that
 //! a worker came or went; but what both look like is cheap to ask, so each capture asks, and reads only
 //! what looks otherwise.
 
@@ -92,7 +92,7 @@ impl Mirror {
         &mut tabs[position]
     }
 
-    /// Notes that another document is in a tab. Events come in the order in which things happen: what was
+    /// Notes that another document is in a tab. Events come in the order in which things happen: what they
     /// told of its storage so far is of the visits before, and what follows of this one.
     pub(crate) fn visit(&mut self, target: &TargetId, url: String) {
         let tab = self.tab(target);

@@ -40,7 +40,7 @@ use url::Url;
 /// How long the history of a new tab may lag behind its document.
 const BEGINNING_LIMIT: Duration = Duration::from_secs(3);
 
-/// For how long a page that told that a request was answered says nothing of others.
+/// For how long a page says nothing of other requests once it has told that one was answered.
 pub const REQUESTS_QUIET: Duration = watch::QUIET;
 
 /// A running browser of a session. Cheap to clone.

@@ -43,7 +43,7 @@ pub(crate) struct Shared {
     loads: Mutex<Loads>,
     /// What is known of the icons of sites.
     icons: Mutex<Icons>,
-    /// Whether clicks and typing are told.
+    /// Whether pages tell of clicks and typing.
     input: AtomicBool,
     /// The browser's profile, once it is known to be on this machine.
     profile: OnceLock<PathBuf>,
@@ -114,7 +114,7 @@ impl Shared {
         Systems::of_profile(self.profile()).await
     }
 
-    /// Whether clicks and typing are told.
+    /// Whether pages tell of clicks and typing.
     pub(super) fn tells_input(&self) -> bool {
         self.input.load(Ordering::Relaxed)
     }
@@ -183,7 +183,7 @@ impl Shared {
         self.scripts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets a frame whose session has ended without a word. A tab of its own is told of.
+    /// Forgets a frame whose session has ended without a word. Of the end of a tab the browser tells.
     pub(crate) fn forget_frame(&self, session: &CdpSessionId) {
         let mut attached = self.attached();
         if attached.get(session).is_some_and(|target| !target.is_page) {
@@ -210,7 +210,7 @@ pub struct Activity {
     pub navigations: u64,
     /// Changes of storage.
     pub writes: u64,
-    /// Requests that pages told to have been answered, and frames that began to load.
+    /// Requests of which pages told that they were answered, and frames that began to load.
     pub requests: u64,
     /// Clicks and typing, once a client asked for them.
     pub inputs: u64,

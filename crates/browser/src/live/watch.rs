@@ -210,7 +210,7 @@ impl Listener {
 const LIMIT: Duration = Duration::from_secs(10);
 /// How many UTF-16 code units the scripts of a worker may have together.
 const LARGEST: usize = 10_000_000;
-/// The name of a script of ours: whatever was parsed before it has been told when it is.
+/// The name of a script of ours: once the debugger tells of it, it has told of all that was parsed before.
 const MARK: &str = "baton:mark";
 
 /// Keeps the scripts of a worker in the mirror. One that cannot be read is left to its site.

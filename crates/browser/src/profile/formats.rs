@@ -1,4 +1,4 @@
-//! What Chromium's files have in common: instants as it counts them and a disk tells them, and protocol
+//! What Chromium's files have in common: instants as Chromium counts them and a disk notes them, and protocol
 //! buffers, as far as profiles have some: with numbers only, beside the areas of DOM storage, and lists of
 //! texts (<https://protobuf.dev/programming-guides/encoding/>).
 

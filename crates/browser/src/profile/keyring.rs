@@ -120,7 +120,7 @@ pub fn session_bus(address: Option<&OsStr>, runtime: Option<&OsStr>) -> Option<S
     socket.exists().then_some(address)
 }
 
-/// The password of a browser. `bus` is the address of the session bus, as [`session_bus`] tells it.
+/// The password of a browser. `bus` is the address of the session bus, as [`session_bus`] finds it.
 ///
 /// It blocks for at most 5 s. The password comes over the bus as it is: this is a socket of the
 /// kernel, on which only the user's own programs are, and any of them may ask the keyring as well.
@@ -291,7 +291,7 @@ fn unexpected(error: impl ToString) -> KeyringError {
     KeyringError::Unexpected { found: error.to_string() }
 }
 
-/// What a search tells.
+/// What a search of the keyring finds.
 #[derive(Debug, PartialEq)]
 enum SearchResult<'a> {
     Item(&'a OwnedObjectPath),

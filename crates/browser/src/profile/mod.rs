@@ -62,7 +62,7 @@ pub fn is_blank(profile: &Path) -> bool {
 pub struct ProfileError {
     action: &'static str,
     path: PathBuf,
-    /// What the system said; tells a full disk from a missing right.
+    /// What the system said, by which a caller knows a full disk from a missing right.
     pub source: io::Error,
 }
 
@@ -134,7 +134,7 @@ const STATE: [&str; 22] = [
     "Default/shared_proto_db",
 ];
 
-/// Files that a `LevelDB` makes anew: its lock, and what it tells of itself.
+/// Files that a `LevelDB` makes anew: its lock, and what it logs of itself.
 const NO_STATE: [&str; 3] = ["LOCK", "LOG", "LOG.old"];
 
 /// How many files are synced at once.

@@ -115,7 +115,7 @@ fn is_plain(name: &str) -> bool {
     matches!((parts.next(), parts.next()), (Some(Component::Normal(only)), None) if only == name)
 }
 
-/// Where in a profile there are files of sites, as far as can be told from outside.
+/// Where in a profile there are files of sites, as far as its folders show from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Systems {
     first_parties: bool,
@@ -123,7 +123,7 @@ pub(crate) struct Systems {
 }
 
 impl Systems {
-    /// Nothing can be told.
+    /// Nothing is known of the profile.
     pub(crate) const UNKNOWN: Self = Self { first_parties: true, partitions: true };
 
     /// Looks at a profile, if it is known, while a browser runs on it or not.

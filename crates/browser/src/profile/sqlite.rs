@@ -94,7 +94,7 @@ pub(super) fn create(path: &Path, page: u32) -> Result<Connection, SqliteError> 
     Ok(connection)
 }
 
-/// A number in the table `meta`, which tells versions.
+/// A number in the table `meta`, which holds versions.
 pub(super) fn version(connection: &Connection, name: &str) -> Result<Option<i64>, SqliteError> {
     let mut found = connection.prepare("select value from meta where key = ?1")?;
     let mut rows = found.query([name])?;

@@ -1,4 +1,4 @@
-//! Recording: what the network and the console of every tab do, told as it happens.
+//! Recording: a recorder tells what the network and the console of every tab do, as it happens.
 //!
 //! The one idea: a recorder is a client of the keeper for itself, and what it switches on ends with it.
 //! `Network` and `Runtime` cost a page a part of its speed, so they are on only while a client looks. New
@@ -6,7 +6,7 @@
 //! `places` knows to which tab a target belongs; `network`, `socket` and `console`
 //! read what the browser says; `bodies` fetches what was answered; `pump` brings them together.
 //!
-//! What a recorder tells is told by the browser's clocks. Instants
+//! A recorder dates what it tells by the browser's clocks. Instants
 //! are milliseconds since 1970 by the browser's clock. Requests are timed by one that only
 //! goes on, and all else by the time of day.
 
@@ -27,7 +27,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// How many records wait for their reader. The browser's own events wait behind them; what does not fit there
-/// is counted, and told as missing.
+/// is counted, and the recorder says that it is missing.
 const WAITING: usize = 1024;
 /// What is listened to of all that a browser runs. Workers of one page are found below it.
 const OF_A_BROWSER: [&str; 3] = ["page", "service_worker", "shared_worker"];
@@ -37,7 +37,7 @@ const BELOW: [&str; 3] = ["page", "iframe", "worker"];
 /// What a recorder keeps within bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordLimits {
-    /// The longest body that is told, in bytes; of a longer one the beginning is.
+    /// The longest body that a recorder tells, in bytes; of a longer one it tells the beginning.
     pub body_bytes: usize,
     /// The longest line of a console, in bytes; a longer one is cut.
     pub line_bytes: usize,
@@ -107,7 +107,7 @@ pub enum What {
         /// Whether it was there before, so that something of it may be missing.
         late: bool,
     },
-    /// Whatever it does from here on is told. Until then it may have been told in part.
+    /// From here on the recorder tells whatever the tab does; until then it may have told a part.
     Ready,
     /// It shows another page, or the page has another title.
     Shown {
@@ -152,7 +152,7 @@ pub struct Sent {
     pub headers: BTreeMap<String, String>,
     /// What was sent, when it is text.
     pub body: Option<String>,
-    /// Whether `body` was cut, or is not told.
+    /// Whether `body` was cut, or the browser withheld it.
     pub body_truncated: bool,
     /// What it is for, in CDP's words (`Network.ResourceType`).
     pub kind: String,

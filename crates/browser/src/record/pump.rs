@@ -177,7 +177,7 @@ impl RecordPump {
         self.ask_title(session.id());
         let records = self.records.clone();
         let ready = async move {
-            // A tab that does not answer is told of as far as the browser tells.
+            // Of a tab that does not answer we tell what the browser tells.
             let _ = session.call("Page.enable", json!({})).await;
             let _ = session.call("Runtime.enable", json!({})).await;
             // The reader may have left.
@@ -223,7 +223,7 @@ impl RecordPump {
     }
 
     async fn missed(&mut self, events: u64) {
-        // An end may be among them, and would never be told.
+        // The end of a request may be among them, and the browser does not tell it again.
         self.open.clear();
         let tabs: Vec<TargetId> = self.places.tabs().cloned().collect();
         for tab in tabs {
@@ -237,7 +237,7 @@ impl RecordPump {
     }
 }
 
-/// Switches on what is told of a target, in the order in which it is said.
+/// Switches on what the browser tells of a target, in the order in which it tells it.
 fn listen(session: &CdpSession, place: &RecordedPlace, limits: RecordLimits) {
     let network = json!({
         "maxTotalBufferSize": KEPT, "maxResourceBufferSize": KEPT_OF_ONE,
@@ -258,7 +258,7 @@ fn parse<'a, T: Deserialize<'a>>(params: &'a RawValue) -> Option<T> {
 }
 
 impl RecordPump {
-    /// What an event of a target says; none when it says nothing that is told, or not yet.
+    /// What an event of a target says; none when it says nothing that we tell, or not yet.
     fn read(&mut self, id: &CdpSessionId, method: &str, params: &RawValue) -> Option<Record> {
         let (tab, place) = self.places.find(id)?;
         let (clock, body, line) = (&self.clock, self.limits.body_bytes, self.limits.line_bytes);
@@ -276,7 +276,7 @@ impl RecordPump {
             }
             "Network.responseReceived" => {
                 let received: Received = parse(params)?;
-                // One that was sent before we listened is told by its answer.
+                // A request that was sent before we listened is known by its answer.
                 if let Some(open) = noted(&mut self.open, key(&received.request_id)) {
                     open.is_empty = open.asks_for_none || received.is_empty();
                     open.text = received.text().filter(|_| !open.is_empty);
@@ -337,7 +337,7 @@ impl RecordPump {
         Some(Record { tab, what })
     }
 
-    /// An answer is complete: told at once when it has no text, else with its text.
+    /// An answer is complete: we tell it at once when it has no text, else with its text.
     fn finished(
         &mut self,
         tab: TargetId,
@@ -350,7 +350,7 @@ impl RecordPump {
         let has_text = open.text.is_some();
         let mime_type = open.text.unwrap_or_default();
         let end = Finished { id: request_id, at, bytes, mime_type, ..Finished::default() };
-        // When too many are fetched already, this one's body is not told.
+        // When too many bodies are being fetched already, we tell this end without its body.
         let place = has_text.then(|| Arc::clone(&self.bodies).try_acquire_owned().ok()).flatten();
         let Some(place) = place else { return Some(Record { tab, what: What::Finished(end) }) };
         let (session, records) = (self.connection.session(id.clone()), self.records.clone());

@@ -156,7 +156,7 @@ impl Walker<'_> {
         if is_long { self.arrive(&way.history).await } else { Ok(way.history.clone()) }
     }
 
-    /// Forgets every entry but that of the document at `at`. A document can be told of a moment
+    /// Forgets every entry but that of the document at `at`. The browser can tell of a document a moment
     /// before the history knows it, and on its way to another process a page answers with errors.
     async fn forget_others(&self, at: &str) -> Result<(), VisitError> {
         let begun = async {

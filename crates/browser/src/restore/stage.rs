@@ -24,7 +24,8 @@ use tokio::time::{Instant, timeout_at};
 const DOCUMENT_LIMIT: Duration = Duration::from_secs(10);
 /// How often a page is brought to an address again when events were lost.
 const TRIES: u32 = 2;
-/// How long after the end of a loading its document may still be told: it can be of another process.
+/// How long after the end of a loading the browser may still tell of its document: that can be of another
+/// process.
 const LATE: Duration = Duration::from_secs(1);
 
 /// A browser whose requests we answer.
@@ -79,8 +80,8 @@ impl Stage {
         self.connection.browser()
     }
 
-    /// Attaches to a page and makes it ready: no service worker answers for us, and its frames in
-    /// other processes are told.
+    /// Attaches to a page and makes it ready: no service worker answers for us, and the browser tells
+    /// of its frames in other processes.
     pub(super) async fn attach(&self, target: &TargetId) -> Result<CdpSession, CdpError> {
         let session = targets::attach(&self.browser(), target).await?;
         session.call("Page.enable", json!({})).await?;
@@ -121,7 +122,7 @@ impl Stage {
     }
 
     /// Brings a blank document at `url` into the page, and waits until the page shows it. When events
-    /// were lost meanwhile, the one that tells it may be among them: then the page is brought there again.
+    /// were lost meanwhile, the one that says so may be among them: then the page is brought there again.
     pub(super) async fn go(&self, session: &CdpSession, url: &str) -> Result<(), VisitError> {
         for _ in 0..TRIES {
             let losses = self.shared.losses();
@@ -160,7 +161,7 @@ impl Stage {
             if let Some(found) = self.find_world(session, key).await? {
                 return Ok(found);
             }
-            // A commit is told by an event; when events stop, the limit ends the wait.
+            // An event tells of a commit; when events stop, the limit ends the wait.
             let _ = timeout_at(deadline.min(Instant::now() + RECHECK), moved.changed()).await;
             if Instant::now() >= deadline {
                 let wanted = ShownAddress::of(key.as_str());
@@ -205,7 +206,7 @@ impl Stage {
         found
     }
 
-    /// The address of the document that the page showed last, if one was told.
+    /// The address of the document that the page showed last, if an event told of one.
     pub(super) fn shown(&self, session: &CdpSession) -> Option<String> {
         self.shared.committed().get(session.id()?).map(Frame::address)
     }
@@ -255,7 +256,7 @@ impl NextDocument {
             if let Some(frame) = self.shared.committed().get(&session) {
                 return Some(frame.clone());
             }
-            // One that was lost may have told it; then nothing else does.
+            // An event that was lost may have told of it; then nothing else does.
             if is_over(&self.shared, &session) || self.shared.losses() != self.losses {
                 deadline = deadline.min(Instant::now() + LATE);
             }
@@ -267,5 +268,5 @@ impl NextDocument {
     }
 }
 
-/// A storage key can settle a moment after its document was told.
+/// A storage key can settle a moment after the browser told of its document.
 const RECHECK: Duration = Duration::from_millis(20);

@@ -64,7 +64,7 @@ impl StageState {
         self.loads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How often events were lost: while this stays the same, what was not told did not happen.
+    /// How often events were lost: while this stays the same, what no event told did not happen.
     pub(super) fn losses(&self) -> u64 {
         self.losses.load(Ordering::Acquire)
     }
@@ -215,7 +215,7 @@ pub(super) fn attach_to_workers() -> Value {
     json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": filter })
 }
 
-/// No more frames and workers are told, and those that were are let go of.
+/// The browser tells of no more frames and workers, and lets go of those of which it told.
 pub(super) fn let_go() -> Value {
     json!({ "autoAttach": false, "waitForDebuggerOnStart": false, "flatten": true })
 }

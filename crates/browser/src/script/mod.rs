@@ -251,8 +251,8 @@ fn as_key(value: &Value) -> Option<u64> {
     value.as_f64().filter(|key| (1.0..=LAST_KEY as f64).contains(key)).map(|key| key as u64)
 }
 
-/// What is meant by a key that was told. A generator that has none left is one behind the last key, and a
-/// double says the same of both; it is at the last one where the records tell so, and hardly otherwise.
+/// What is meant by a key that the browser told. A generator that has none left is one behind the last key,
+/// and a double says the same of both; it is at the last one where the records say so, and hardly otherwise.
 fn meant(told: u64, by_records: u64) -> u64 {
     if told == LAST_KEY && by_records != LAST_KEY { LAST_KEY + 1 } else { told }
 }

@@ -118,7 +118,7 @@ impl StorePlace {
             Err(error) => Err(error),
         };
         let (plain, network) = (is_there(PLAIN)?, is_there(NETWORK)?);
-        // One that was copied without the file that tells is better than none.
+        // One that was copied without the file that says that it was moved is better than none.
         let (name, other, has_other) = if is_there(MOVED)? || (network && !plain) {
             (NETWORK, PLAIN, plain)
         } else {

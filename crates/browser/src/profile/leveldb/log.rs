@@ -14,7 +14,7 @@ const FIRST: u8 = 2;
 const MIDDLE: u8 = 3;
 const LAST: u8 = 4;
 
-/// Calls `each` with every whole record of a log, and tells what was passed over. One that was being
+/// Calls `each` with every whole record of a log, and returns what it passed over. One that was being
 /// written when its process died ends the log, as it does for the browser; behind what is damaged it goes
 /// on with the next block (`db/log_reader.cc`).
 pub(super) fn records(

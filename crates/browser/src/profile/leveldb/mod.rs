@@ -2,7 +2,7 @@
 //!
 //! The one idea: what is on a disk is not trusted. A file is read into memory, so that nothing of it is ever
 //! touched; every length is checked before it is believed, and every checksum is compared. Behind what is
-//! damaged one reads on, as a browser does, and tells what was passed over; damage to what says which files
+//! damaged we read on, as a browser does, and say what we passed over; damage to what says which files
 //! are the database is an error that names the file. A database is written as one sorted table, so that a
 //! browser has nothing to recover when it opens it.
 

@@ -15,7 +15,7 @@ const BLOCK: usize = 4 << 10;
 /// After so many rows a key is written whole again.
 const RESTART: usize = 16;
 
-/// Calls `each` with every internal key and value, in their order, and tells what was passed over: a row, a
+/// Calls `each` with every internal key and value, in their order, and returns what it passed over: a row, a
 /// block, or the whole table when its index is damaged (`table/two_level_iterator.cc`). `budget` bounds how
 /// many bytes may come of blocks.
 pub(super) fn rows(

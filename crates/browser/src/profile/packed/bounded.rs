@@ -120,7 +120,7 @@ fn behind(block: &[u8]) -> Result<At> {
             let text = Vec::with_capacity(left);
             Ok(if left == 0 { file(0) } else { At::Description { text, left, padding } })
         }
-        // How its parts lie is told in blocks without end, and all that is held in memory.
+        // Such a file says in blocks without end how its parts lie, and the reader holds all in memory.
         EntryType::GNUSparse => Err(refused("expected whole files, found one with holes")),
         _ => Ok(file(whole)),
     }

@@ -17,7 +17,7 @@ const MOST_READ: u64 = 4 << 30;
 /// How much of a file is copied at once, in bytes.
 const CHUNK: usize = 64 << 10;
 
-/// What of a profile is taken back: the files in which state stands, databases with what their browser
+/// What of a profile is taken back: the files that hold state, databases with what their browser
 /// keeps beside them while it writes.
 const FOLDERS: [&str; 1] = ["Local Storage"];
 const DATABASES: [&str; 3] = [cookies::PLACES[0], cookies::PLACES[1], local_storage::SQLITE];
@@ -79,7 +79,7 @@ fn write(from: &mut impl Read, path: &Path, at: Option<SystemTime>) -> Result<()
     }
 }
 
-/// Copies a file, and tells an archive that breaks off from a disk that takes no more.
+/// Copies a file; its error says whether the archive broke off or the disk takes no more.
 fn copy(
     from: &mut impl Read,
     to: &mut impl Write,

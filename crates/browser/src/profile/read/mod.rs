@@ -176,7 +176,7 @@ impl Read {
         }
     }
 
-    /// Tells of damage behind which was read on.
+    /// Notes damage behind which the reader went on.
     fn lose(&mut self, kind: ItemKind, lost: &Lost) {
         let on = "what is behind was read, as a browser does: entries may be missing, or be older";
         self.refuse(kind, lost.place(), format!("{lost}; {on}"));

@@ -82,12 +82,12 @@ fn databases(profile: &Path) -> Result<BTreeSet<String>, String> {
     Ok(there.map(owner).collect())
 }
 
-/// A first party by the name of its folder, which stands for it where it is no such name.
+/// A first party by the name of its folder; where that means none, the name itself.
 fn named(folder: &str) -> String {
     key_of(folder).map_or_else(|| folder.to_owned(), |key| key.to_string())
 }
 
-/// First parties have a folder each, in which a list tells their storage key and the names of their caches
+/// First parties have a folder each, in which a list has their storage key and the names of their caches
 /// (`content/browser/cache_storage/cache_storage.proto`).
 fn caches(profile: &Path) -> Result<BTreeSet<String>, String> {
     const CACHE: u64 = 1;
@@ -230,7 +230,7 @@ fn from_rows(rows: &leveldb::Rows) -> Result<(Namespaces, usize), TooMuch> {
             None => strange += 1,
         }
     }
-    // Tabs that were duplicated share a map, so a map may be told many times.
+    // Tabs that were duplicated share a map, so many rows may name the same map.
     let (mut namespaces, mut budget) = (Namespaces::new(), Budget::default());
     for (key, map) in rows {
         let named = key.strip_prefix(b"namespace-").and_then(|rest| {

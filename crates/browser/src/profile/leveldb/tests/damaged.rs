@@ -1,7 +1,7 @@
-//! Whatever stands in the files: rows or an error, and never a panic.
+//! Whatever is in the files, reading them gives rows or an error, and never a panic.
 //!
-//! Small files that say much take no more memory than is said, and numbers of what is not there are
-//! told.
+//! Small files that claim much take no more memory than the limit, and the reader says where a file
+//! counts what is not there.
 
 use super::{follow, options, rounds, save, whole};
 use crate::profile::leveldb::log::{Manifest, NewTable};
