@@ -317,7 +317,7 @@ impl Running {
     }
 }
 
-/// Whether the system tells the bridge to end. Only one that has a server to end listens.
+/// Whether the system tells the bridge to end. Only a bridge that has a server to end listens.
 struct Signals(Vec<Signal>);
 
 impl Signals {

@@ -175,7 +175,7 @@ async fn follow_tab(
 }
 
 /// Shows a request once it is over, and one that goes on once it was answered; for a program every
-/// change. False when nobody reads any more.
+/// change. False when there is no reader any more.
 fn show_requests(found: &NetworkData, shown: &mut BTreeSet<u64>, context: &Context) -> bool {
     let told = found.gaps.iter().all(|gap| context.output.goes_on(gap, || output::debug_gap(gap)));
     told && found.requests.iter().all(|request| {
@@ -284,7 +284,7 @@ fn since(text: &str) -> Result<EpochMs, String> {
     })
 }
 
-/// False when nobody reads any more.
+/// False when there is no reader any more.
 fn show_console(found: &ConsoleData, context: &Context) -> bool {
     let output = context.output;
     found.gaps.iter().all(|gap| output.goes_on(gap, || output::debug_gap(gap)))

@@ -1,7 +1,7 @@
 //! `baton doctor`: each look at this machine is a line, and none changes anything.
 //!
-//! The browser is started as a node starts it, on a profile that is thrown away. What is looked at in the
-//! data folder stands in `data`.
+//! It starts the browser as a node starts it, on a profile that it throws away. Its looks at the data
+//! folder are in `data`.
 
 mod data;
 

@@ -137,7 +137,7 @@ pub(super) enum NotImported {
         /// What there is, a line each.
         there: String,
     },
-    /// Nobody said which.
+    /// The user did not say which.
     #[error(
         "expected to be told which profile of {browser} is meant, found {found}\n\
          name one with --profile, by its name or its folder:\n{there}"
@@ -197,7 +197,7 @@ impl Import {
         Ok(if taken.conflicts.is_empty() { Exit::Done } else { Exit::Conflict })
     }
 
-    /// The session file that is sent; none when somebody was asked and did not agree.
+    /// The session file that is sent; none when the user was asked and did not agree.
     fn bring(&self, context: &Context) -> anyhow::Result<Option<Brought>> {
         match &self.path {
             Some(path) if !path.is_dir() => {
@@ -326,7 +326,7 @@ impl ProfileArgs {
     }
 }
 
-/// The one that was named, the only one, or the one that somebody chose on a terminal.
+/// The one that was named, the only one, or the one that the user chose on a terminal.
 fn choose(
     browser: Browser,
     mut all: Vec<Own>,
@@ -363,7 +363,7 @@ fn listed(all: &[Own]) -> String {
     lines.join("\n")
 }
 
-/// The number that somebody chose; none when nobody can be asked, or what was typed is no number.
+/// The number that the user chose; none without a terminal to ask on, or when what was typed is no number.
 fn ask(browser: Browser, all: &[Own]) -> anyhow::Result<Option<usize>> {
     let terminal = Term::stderr();
     if !std::io::stdin().is_terminal() || !terminal.is_term() {

@@ -197,7 +197,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             | Command::Skill(_) => Ok(Exit::Done),
         }
     });
-    // What nobody waits for any more, and blocks on a disk, may do so for a moment only.
+    // A task for which no command waits any more, and which blocks on a disk, may do so for a moment only.
     runtime.shutdown_timeout(baton_server::LAST_WORDS);
     exit
 }

@@ -18,7 +18,7 @@ pub(super) struct Consent {
     yes: bool,
 }
 
-/// Nobody can be asked.
+/// There is no terminal on which to ask the user.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "expected somebody to ask before {0}, found no terminal\ngive --yes to go on without asking"
@@ -26,12 +26,12 @@ pub(super) struct Consent {
 pub(super) struct NobodyToAsk(String);
 
 impl Consent {
-    /// Shows what is to happen to the file `path`, and asks, unless somebody agreed already.
+    /// Shows what is to happen to the file `path`, and asks, unless the user agreed already.
     pub(super) fn given(&self, output: Output, path: &str, shown: &str) -> anyhow::Result<bool> {
         self.asked(output, &format!("{path} is changed"), shown, "write this?")
     }
 
-    /// Shows what is to happen, and asks before `what`, unless somebody agreed already.
+    /// Shows what is to happen, and asks before `what`, unless the user agreed already.
     pub(super) fn asked(
         &self,
         output: Output,
@@ -65,8 +65,8 @@ fn ask(question: &str) -> anyhow::Result<SecretString> {
     Ok(answer.into())
 }
 
-/// The shortest passphrase that seals something, in characters: whoever has the file can try as many
-/// as he likes.
+/// The shortest passphrase that seals something, in characters: an attacker who has the file can try as
+/// many as he likes.
 const SHORTEST: usize = 12;
 
 /// A passphrase that cannot be used.
@@ -81,7 +81,7 @@ pub(super) enum PassphraseError {
     /// The second time another one was typed.
     #[error("expected the same passphrase twice, found two")]
     Differ,
-    /// Nobody can be asked.
+    /// There is no terminal on which to ask the user.
     #[error(
         "expected the passphrase of the {what}, found none\nset {variable}, or run this on a terminal"
     )]
@@ -93,8 +93,8 @@ pub(super) enum PassphraseError {
     },
 }
 
-/// The passphrase to seal with. None when it is not set and nobody can be asked, or when an empty
-/// one was typed.
+/// The passphrase to seal with. None when it is not set and no terminal is there to ask the user, or when
+/// the user typed an empty one.
 pub(super) fn to_seal(set: Option<SecretString>) -> anyhow::Result<Option<SecretString>> {
     let given = match set {
         Some(set) => set,

@@ -105,8 +105,8 @@ pub(super) fn allow_many_connections() {
     }
 }
 
-/// Takes the address that somebody named, or the usual one. Nobody named that for a node which a command
-/// starts, so where another program has it, any free port of this machine does.
+/// Takes the address that the user named, or the usual one. For a node which a command starts no user chose
+/// the usual one, so where another program has it, any free port of this machine does.
 async fn open_door(named: Option<SocketAddr>, is_detached: bool) -> anyhow::Result<TcpListener> {
     const ANY: SocketAddr = SocketAddr::new(DEFAULT_LISTEN.ip(), 0);
     match (named, listen(named.unwrap_or(DEFAULT_LISTEN)).await) {

@@ -63,7 +63,7 @@ impl Skill {
     }
 }
 
-/// What is to happen: a skill that somebody changed is shown with what would be lost.
+/// What is to happen: a skill that is there already is shown with what would be lost.
 fn shown(found: &ClientFile) -> anyhow::Result<String> {
     let path = found.path.display();
     if !found.is_there() {

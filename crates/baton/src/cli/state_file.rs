@@ -191,7 +191,7 @@ impl DestinationArgs {
 }
 
 impl Destination {
-    /// Writes the file, sealed if it is for somebody. How many bytes it has.
+    /// Writes the file, sealed if there is a passphrase or a recipient. How many bytes it has.
     pub(super) fn write(&self, text: &str) -> anyhow::Result<usize> {
         let sealed;
         let bytes = if let Some(passphrase) = &self.passphrase {

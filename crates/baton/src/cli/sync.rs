@@ -1,4 +1,4 @@
-//! `baton sync` and `baton save`: sessions move between this node and its peers, and somebody chooses.
+//! `baton sync` and `baton save`: sessions move between this node and its peers, and the user chooses.
 
 use super::Context;
 use crate::output::{
@@ -67,7 +67,7 @@ impl Status {
     }
 }
 
-/// How many peers are asked at once: one that is silent keeps nobody waiting but itself.
+/// How many peers are asked at once: one that is silent keeps no other peer waiting.
 const ASKED_AT_ONCE: usize = 16;
 /// What is shown while peers are asked.
 const ASKING: &str = "asking what differs";
@@ -89,7 +89,7 @@ impl Stand {
 }
 
 /// Asks the peer that was named, or all that are confirmed and can be asked. One that was named has to
-/// answer; of all, those that do not are told and the others count.
+/// answer; of all, the command names those that do not, and the others count.
 async fn ask(client: &Client, named: Option<&str>, output: Output) -> anyhow::Result<Stand> {
     if let Some(peer) = named {
         let progress = output.progress(ASKING);
@@ -100,7 +100,7 @@ async fn ask(client: &Client, named: Option<&str>, output: Output) -> anyhow::Re
     let mut peers = client.list_known_peers().await?.items;
     let asks = |peer: &&PeerView| peer.state == PeerState::Confirmed && peer.url.is_none();
     let asking: Vec<String> = peers.iter().filter(asks).map(|peer| peer.name.clone()).collect();
-    // What is left out is told before anything moves on the terminal.
+    // The command says which peers it leaves out before anything moves on the terminal.
     peers.retain(|peer| is_asked(peer, output));
     let progress = output.progress(ASKING);
     let mut stand = Stand { asking, ..Stand::default() };
@@ -321,7 +321,7 @@ impl Conflicts {
         for session in asked {
             items.push(client.fetch_conflict(&session).await?);
         }
-        // Somebody may have chosen meanwhile.
+        // A client here or at a peer may have chosen meanwhile.
         items.retain(|item| !item.conflict.siblings.is_empty());
         let list = output::ConflictedSessions { items };
         let names = Names::of(&client.list_known_peers().await?);

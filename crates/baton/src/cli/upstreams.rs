@@ -143,7 +143,7 @@ impl Remove {
     }
 }
 
-/// Where it listens unless told otherwise.
+/// Where the proxy listens unless a flag or the settings say otherwise.
 const LISTEN: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8081);
 

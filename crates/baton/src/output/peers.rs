@@ -105,7 +105,7 @@ pub(crate) fn fingerprint(peer: &PeerView) -> String {
     format!("{name} gave this fingerprint:\n  {}", peer.fingerprint)
 }
 
-/// How a peer stands, and what comes next.
+/// Whether a peer is confirmed, and what comes next.
 pub(crate) fn peer(peer: &PeerView) -> String {
     if peer.limits.is_none() {
         return stands(peer);

@@ -25,7 +25,7 @@ pub(crate) struct Standing {
     /// Confirmed peers that have no address: they ask this node.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     asking: Vec<String>,
-    /// How it stands with the sync directory.
+    /// How far this node is in step with its sync directory.
     directory: DirectoryView,
     /// Each session, those for which something waits first.
     sessions: Vec<Row>,
@@ -49,7 +49,7 @@ pub(crate) struct NodeReport {
     pub(crate) here: SyncIndex,
     /// In which a person has to choose.
     pub(crate) conflicts: Vec<ConflictView>,
-    /// How it stands with the sync directory.
+    /// How far the node is in step with its sync directory.
     pub(crate) directory: DirectoryView,
     /// What people call the nodes.
     pub(crate) names: Names,
@@ -64,7 +64,7 @@ struct Row {
     /// What counts here; none when it is not here.
     #[serde(skip_serializing_if = "Option::is_none")]
     here: Option<Here>,
-    /// How each peer stands that was asked and knows of it, or should.
+    /// What each peer has of it that was asked and knows of it, or should.
     peers: Vec<AtPeer>,
     waits: Waits,
 }
@@ -79,7 +79,7 @@ struct Here {
     deleted: bool,
 }
 
-/// How a peer stands.
+/// What a peer has of the session.
 #[derive(Debug, Serialize)]
 struct AtPeer {
     peer: String,
@@ -320,7 +320,7 @@ fn choices(standing: &Standing, conflict: &ConflictView, now: Timestamp) -> Vec<
     lines
 }
 
-/// How it stands with the sync directory, in words; nothing when there is none.
+/// How far this node is in step with its sync directory, in words; nothing when it has none.
 fn folder(directory: &DirectoryView) -> Vec<String> {
     let Some(path) = &directory.path else { return Vec::new() };
     let mut lines =

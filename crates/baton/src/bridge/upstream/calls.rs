@@ -19,7 +19,7 @@ use tokio::time::Instant;
 /// How many calls may be under way; the bridge answers more requests at once than these.
 const CALLS_AT_ONCE: usize = 32;
 
-/// How a call stands.
+/// How far the server is with a call.
 #[derive(Debug, Clone)]
 pub(super) enum CallState {
     /// It was begun, or the server spoke of it last, at that time.
@@ -55,7 +55,7 @@ pub(super) struct Call<'calls> {
     input: mpsc::Sender<String>,
     /// What the server calls it.
     pub(super) id: u64,
-    /// How it stands.
+    /// How far the server is with it.
     pub(super) state: watch::Receiver<CallState>,
 }
 

@@ -155,7 +155,7 @@ impl Upstream {
         Ok(json!({}))
     }
 
-    /// The client has told something that the server may want to know.
+    /// The client has sent a notification that the server may want to have.
     pub(super) fn tell(&self, method: &str, params: &Value) {
         if let Some(server) = self.running() {
             server.tell(method, params);

@@ -169,7 +169,7 @@ impl Session {
         Connected { session: Arc::clone(self), browser }
     }
 
-    /// Tells when another browser is meant.
+    /// A receiver that learns when another browser is meant.
     pub(super) fn watch(&self) -> watch::Receiver<Current> {
         self.current.subscribe()
     }

@@ -157,7 +157,7 @@ fn profiles(data: &DataFolder, look: &Look) -> Vec<Check> {
     checks.collect()
 }
 
-/// The looks. Without a look at the database nobody knows which sessions are active.
+/// The looks. Without a look at the database doctor does not know which sessions are active.
 pub(super) async fn keepers(data: &DataFolder, look: Option<&Look>) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut answered = Vec::new();
@@ -183,7 +183,7 @@ pub(super) async fn keepers(data: &DataFolder, look: Option<&Look>) -> Vec<Check
             }
         }
     }
-    // One that did not answer is a process too, and nobody knows which.
+    // A keeper that did not answer is a process too, and doctor does not know which.
     if !silent {
         let lost = processes(data).into_iter().filter(|pid| !answered.contains(pid));
         checks.extend(lost.map(unreachable));

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 /// The surroundings of a command.
 pub(super) struct Desk {
     pub(super) board: Federation,
-    /// Who acts, if somebody says so.
+    /// The agent that acts, if `--as` or `BATON_AGENT` names one.
     pub(super) agent: Option<AgentName>,
     pub(super) output: Output,
 }
@@ -70,7 +70,7 @@ impl Desk {
     }
 }
 
-/// Nobody said who acts.
+/// Neither `--as` nor `BATON_AGENT` names the agent that acts.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "expected to be told which agent you are, found nothing\nsay --as AGENT, or set BATON_AGENT"

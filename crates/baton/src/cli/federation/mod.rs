@@ -230,7 +230,7 @@ impl Watch {
     }
 }
 
-/// Shows the board; false when nobody reads any more.
+/// Shows the board; false when there is no reader any more.
 fn show(desk: &Desk, board: Option<Board>) -> bool {
     let now = Timestamp::now();
     let view = board.map(|board| View::of(board, now, desk.board.options().gone_after));
@@ -441,7 +441,7 @@ struct Held {
 }
 
 impl Held {
-    /// It, of whoever acts.
+    /// The task, as held by the agent that acts.
     fn of(self, desk: &Desk) -> anyhow::Result<baton_federation::Held> {
         Ok(baton_federation::Held { agent: desk.who()?, task: self.id, fence: self.fence })
     }

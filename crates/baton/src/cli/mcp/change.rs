@@ -1,5 +1,5 @@
-//! One change in the files of several programs: read all, show, ask, write one by one. What cannot be
-//! written keeps nobody else's from being written, and is told with what was.
+//! One change in the files of several programs: read all, show, ask, write one by one. A file that cannot
+//! be written keeps no other from being written, and the answer names it beside those that were.
 
 use super::Context;
 use crate::cli::prompt::Consent;

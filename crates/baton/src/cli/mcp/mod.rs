@@ -161,7 +161,7 @@ impl Install {
     }
 }
 
-/// The programs that somebody uses here.
+/// The programs that this user runs here.
 fn here(homes: &Homes) -> Result<Vec<Client>, NotChanged> {
     let found: Vec<Client> =
         Client::ALL.into_iter().filter(|client| client.is_here(homes)).collect();

@@ -164,7 +164,7 @@ pub(super) struct Confirm {
     fingerprint: Option<Fingerprint>,
 }
 
-/// Nobody said what the other node shows.
+/// The user did not say what the other node shows, and cannot be asked.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "expected the fingerprint that the other node shows, found none and no terminal\ngive it with \
@@ -195,8 +195,8 @@ impl Confirm {
     }
 }
 
-/// Ends the registration of a peer: asks whether a pending one is the node that is meant, and says how
-/// it stands.
+/// Ends the registration of a peer: asks the user whether a pending one is the node that is meant, and
+/// shows the peer.
 async fn settle(context: &Context, client: &Client, peer: PeerView) -> anyhow::Result<Exit> {
     let output = context.output;
     if peer.state == PeerState::Confirmed {

@@ -1,7 +1,7 @@
 //! What the other node is to be shown: an API key, a client of a provider, and what gets through a tunnel.
 //!
-//! What is secret of it comes from a file, from the environment, or is asked for. It never stands on a
-//! command line, which every user of the machine can read.
+//! What is secret of it comes from a file, from the environment, or from the user on a terminal. It never
+//! stands on a command line, which every user of the machine can read.
 
 use anyhow::Context as _;
 use baton_api::sync::{ClientCredential, RegisterPeer};
@@ -252,7 +252,7 @@ pub(in crate::cli) enum PeerKeyError {
         /// How it is had.
         made_by: &'static str,
     },
-    /// Nobody can be asked.
+    /// There is no terminal on which to ask the user.
     #[error(
         "expected {}, found none\ngive {}, set {}, or run this on a terminal; {}",
         .0.what, .0.flag, .0.variable, .0.made_by

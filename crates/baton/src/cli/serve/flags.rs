@@ -291,11 +291,11 @@ impl fmt::Debug for Flags {
     }
 }
 
-/// Where the proxy listens unless told otherwise, once there shall be one.
+/// The port on which the proxy listens unless the user names another, once there shall be one.
 const PROXY_PORT: u16 = 8081;
 
 impl Flags {
-    /// Where the proxy listens: as it is said here, or as other programs are told it.
+    /// Where the proxy listens: by its own flag, else by the flags that other programs share.
     fn proxy_listen(&self) -> Option<String> {
         let is_wanted = self.enable_proxy == Some(true);
         let usual = || format!("127.0.0.1:{}", self.proxy_port.unwrap_or(PROXY_PORT));

@@ -51,7 +51,7 @@ pub(in crate::cli) struct NodeArgs {
     board: Option<PathBuf>,
 }
 
-/// Where the board is unless somebody says so.
+/// Where the board is unless a flag or a variable names a folder.
 fn board() -> Option<PathBuf> {
     etcetera::home_dir().ok().map(|home| home.join(".federation"))
 }
@@ -99,7 +99,7 @@ impl DatabaseArgs {
     }
 }
 
-/// What stands in front of cocoons, and what protects it, for a proxy that runs by itself: flags and
+/// The settings of a proxy that runs by itself in front of cocoons, and what protects it: flags and
 /// variables first, then the settings file.
 pub(in crate::cli) fn proxy(
     listen: Option<String>,
@@ -140,7 +140,7 @@ fn sandbox_init() -> anyhow::Result<InitCommand> {
     Ok(InitCommand { program, args: vec!["sandbox-init".to_owned()] })
 }
 
-/// The variables of this process; whoever starts a browser passes on only those that it needs.
+/// The variables of this process; the launch of a browser passes on only those that it needs.
 pub(in crate::cli) fn inherited() -> BTreeMap<String, String> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
