@@ -252,7 +252,7 @@ fn next<T>(
     let more = items.len().saturating_sub(limit);
     items.truncate(limit);
     let cursor = items.last().filter(|_| more > 0).map_or(end, |last| place(last));
-    // What is missing behind them is told with those.
+    // What is missing behind them comes with the next answer.
     gaps.retain(|gap| gap.seq.is_none_or(|seq| seq <= cursor));
     Found { items, more, cursor, older: None, gaps }
 }

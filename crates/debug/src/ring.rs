@@ -3,7 +3,7 @@
 //! The one idea: every change has the next sequence number, and things are kept in the order of their
 //! last change. So what a reader has not seen is everything behind its cursor, what goes first is what
 //! has not changed for longest, and of what went so much is remembered that a reader who comes too late
-//! is told how much it missed.
+//! learns how much it missed.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
@@ -67,7 +67,7 @@ impl<T> Ring<T> {
     }
 
     /// Changes the thing of that number. What was changed gets the next number, and is weighed anew by
-    /// `weigh`, which is told the number; what was not, `change` says, stays where it is. None when
+    /// `weigh`, which gets the number; what was not, `change` says, stays where it is. None when
     /// there is no such thing, or when it was not changed.
     pub fn change(
         &mut self,

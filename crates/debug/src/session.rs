@@ -15,11 +15,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 
-/// The tabs of a session that are told of. They outlive a recorder that has to begin anew.
+/// The tabs of a session that a recorder reports. They outlive one that has to begin anew.
 pub struct SessionTabs {
     revealing: Revealing,
     tabs: HashMap<TargetId, TabSender>,
-    /// Those of which everything is told.
+    /// Those of which the recorder reports everything.
     ready: watch::Sender<HashSet<TargetId>>,
 }
 
@@ -42,7 +42,7 @@ impl SessionTabs {
         self.revealing.clone()
     }
 
-    /// The tabs of which everything is told.
+    /// The tabs of which the recorder reports everything.
     pub fn ready(&self) -> watch::Receiver<HashSet<TargetId>> {
         self.ready.subscribe()
     }

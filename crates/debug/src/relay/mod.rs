@@ -1,9 +1,9 @@
-//! The relay: brings what browsers tell to whoever looks into their tabs.
+//! The relay: brings what browsers tell to the readers of their tabs.
 //!
-//! The one idea: whoever tells holds a [`TabSender`], and the tab is there as long as that is held.
-//! Whoever asks goes by the [`Bus`] and never waits for a browser: what was told is here, in memory
+//! The one idea: a sender holds a [`TabSender`], and the tab is there as long as that is held.
+//! A reader goes by the [`Bus`] and never waits for a browser: what was sent is here, in memory
 //! only and bounded, and what is missing is marked. A tab is seen by its owner only; to others it is
-//! gone. `tab` is one of them, and who tells of it.
+//! gone. `tab` is one of them, and its sender.
 
 mod tab;
 
@@ -69,26 +69,26 @@ struct Inner {
     limits: RelayLimits,
     redaction: Redaction,
     tabs: Mutex<HashMap<TabToken, Arc<Tab>>>,
-    /// Wakes whoever waits for other tabs, or for a tab that shows something else.
+    /// Wakes the callers that wait for other tabs, or for a tab that shows something else.
     changed: watch::Sender<()>,
     /// Bytes of all of them. It may be behind for a moment, and below zero.
     used: AtomicI64,
 }
 
-/// What somebody sees of the secrets in a tab.
+/// What a reader sees of the secrets in a tab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sight {
     /// None of them.
     Hidden,
-    /// Those that were kept because somebody asked for it. Whoever gives this has checked the scope
-    /// `reveal`, and notes it.
+    /// Those that were kept because a client asked for it. The caller that gives this has checked the
+    /// scope `reveal`, and notes it.
     Revealed,
 }
 
 /// Why there is no answer about a tab. What follows the first line says what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LookError {
-    /// There is no such tab, there is none any more, or it is somebody else's.
+    /// There is no such tab, there is none any more, or it is another owner's.
     #[error(
         "expected a tab with the token {token}, found none\nit was closed, or its browser ended; list the tabs again"
     )]
@@ -152,7 +152,7 @@ impl Relay {
         &self.0.limits
     }
 
-    /// A tab that somebody begins to tell of. Refused when its owner has too many.
+    /// Adds a tab, and returns its sender. Refused when its owner has too many.
     pub fn add(&self, about: About) -> Result<TabSender, LookError> {
         self.add_again(TabToken::new(rand::random()), about)
     }
@@ -191,7 +191,7 @@ impl Relay {
         self.tell();
     }
 
-    /// Whoever waits for it hears of every tab that comes, goes or shows something else from now on.
+    /// A caller that waits for it hears of every tab that comes, goes or shows something else from now on.
     pub fn listen(&self) -> watch::Receiver<()> {
         self.0.changed.subscribe()
     }
@@ -325,7 +325,7 @@ impl Bus for Relay {
 }
 
 /// What is found now or, when that is nothing, what is found within `wait`. Something that is missing is
-/// news only to whoever follows.
+/// news only to a reader that follows.
 async fn wait_for<T>(
     tab: &Tab,
     wait: Duration,

@@ -1,4 +1,4 @@
-//! One tab of the relay: what is kept of it, and who tells of it.
+//! One tab of the relay: what is kept of it, and its sender.
 
 use super::{LookError, Relay, Sight};
 use crate::limits::Limits;
@@ -28,7 +28,7 @@ pub struct About {
 /// How a tab stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Life {
-    /// So many times something was told of it.
+    /// So many times its sender reported something.
     Told(u64),
     /// Its browser is not connected.
     Offline,
@@ -88,7 +88,7 @@ impl Tab {
         }
     }
 
-    /// What somebody sees who looks like this.
+    /// What a reader with this sight sees.
     pub(super) fn read<T>(
         &self,
         sight: Sight,
@@ -123,7 +123,7 @@ impl Tab {
         before - after
     }
 
-    /// Tells those who wait that the tab is gone; how many bytes were kept.
+    /// Tells the readers that wait that the tab is gone; how many bytes were kept.
     pub(super) fn end(&self) -> usize {
         self.life.send_replace(Life::Gone);
         self.kept().used()
@@ -143,7 +143,7 @@ impl Tab {
         self.used.store(kept.used(), Ordering::Relaxed);
     }
 
-    /// Tells those who wait that something was told; whether its browser was not connected before.
+    /// Tells the readers that wait that the sender reported; whether its browser was not connected before.
     pub(super) fn tell(&self) -> bool {
         let mut was_offline = false;
         self.life.send_modify(|life| {
@@ -157,7 +157,7 @@ impl Tab {
         was_offline
     }
 
-    /// Tells those who wait that its browser is not connected.
+    /// Tells the readers that wait that its browser is not connected.
     pub(super) fn leave(&self) {
         self.life.send_replace(Life::Offline);
     }
@@ -176,7 +176,7 @@ impl Tab {
     }
 }
 
-/// Tells of a tab. It is gone when this is dropped.
+/// Reports what a tab does. The tab is gone when this is dropped.
 #[derive(Debug)]
 pub struct TabSender {
     relay: Relay,
@@ -225,7 +225,7 @@ impl TabSender {
         self.change(|kept| kept.console(event));
     }
 
-    /// Something is missing from here on: so many events, or nobody knows how many.
+    /// Something is missing from here on: so many events, or an unknown number.
     pub fn miss(&self, reason: GapReason, missing: Option<u64>) {
         self.change(|kept| kept.miss(reason, missing, now()));
     }
@@ -236,7 +236,7 @@ impl TabSender {
         self.change(|kept| kept.begin(epoch, now()))
     }
 
-    /// Its browser is not connected, until something is told again.
+    /// Its browser is not connected, until the sender reports something again.
     pub fn offline(&self) {
         self.miss(GapReason::Disconnected, None);
         self.tab.leave();

@@ -11,7 +11,7 @@ use baton_api::debug::{
 };
 use std::sync::Arc;
 
-/// The word for a method that nobody saw.
+/// The word for a method that no source saw.
 pub(super) const UNKNOWN_METHOD: &str = "?";
 
 /// How much later than the end of a request another source may see its beginning, in milliseconds: the

@@ -4,7 +4,7 @@
 //! it is seen what comes again, and what was lost on the way. See [`TabBuffer::network`] for requests. How many
 //! bytes a thing takes is known near enough.
 //!
-//! The one idea: whoever may not see secrets is answered from a buffer that never held any. Nothing is
+//! The one idea: a reader who may not see secrets is answered from a buffer that never held any. Nothing is
 //! hidden on the way out, so no way out can forget it, and no filter can be used to guess at what is
 //! hidden. The second buffer begins as a copy of the first, so that a request has one number in both.
 
@@ -37,7 +37,7 @@ pub enum Applied {
     Changed(u64),
     /// It said nothing new: it came before, or it is a second answer.
     Repeated,
-    /// It belongs to a request that nobody knows, or that is no longer kept.
+    /// It belongs to a request that the buffer never knew, or no longer keeps.
     Unknown,
 }
 
@@ -133,8 +133,8 @@ impl TabBuffer {
     ///
     /// - The same id is sent *again*: after a redirect, an answer or an end it is the next hop, with an
     ///   entry of its own; else it adds what was not known.
-    /// - An *answer* for an id that nobody knows begins a partial entry when it says where the request
-    ///   went; any other event for such an id is counted and left.
+    /// - An *answer* for an id that the buffer does not know begins a partial entry when it says where the
+    ///   request went; any other event for such an id is counted and left.
     /// - Of *two answers*, or two ends, the first counts, unless it was an informational one (1xx) or
     ///   came from a source that knows less; the second adds what was not known.
     /// - An *end before the answer* is kept, and the answer is added.
@@ -195,7 +195,7 @@ impl TabBuffer {
         is_other
     }
 
-    /// Marks that something is missing from here on: `missing` events, or nobody knows how many.
+    /// Marks that something is missing from here on: `missing` events, or an unknown number.
     pub fn miss(&mut self, reason: GapReason, missing: Option<u64>, at: EpochMs) {
         let (in_requests, in_console) = (self.requests.skip(), self.console.skip());
         let gap = Gap { reason, missing, at_least: false, seq: None, at: Some(at) };
@@ -210,7 +210,7 @@ impl TabBuffer {
         self.flow.last()
     }
 
-    /// How many events belonged to requests that nobody knew.
+    /// How many events belonged to requests that the buffer did not know.
     pub fn unknown(&self) -> u64 {
         self.unknown
     }

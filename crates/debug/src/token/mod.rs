@@ -39,7 +39,7 @@ pub enum TokenError {
     /// Not both of its parts are there.
     #[error("expected a token of two parts with a dot between them, found a part of one")]
     Truncated,
-    /// Another secret signed it, or nobody did.
+    /// It was signed with another secret, or not at all.
     #[error(
         "expected a token that this node's proxy signed, found another one\n\
          if they run apart, give both the same HIVE_SECRET"
@@ -77,7 +77,7 @@ pub enum TokenError {
     OtherBrowser,
 }
 
-/// How far ahead the clock of whoever signs may be.
+/// How far ahead the signer's clock may be.
 const SKEW_MS: u64 = 30_000;
 
 /// What a token says.
@@ -236,7 +236,7 @@ impl PageToken {
     }
 }
 
-/// How many are remembered unless told otherwise: 2000 pages a second, for a minute.
+/// How many are remembered unless a caller says otherwise: 2000 pages a second, for a minute.
 const MOST: usize = 120_000;
 
 /// The nonces that were used, within a bound. What the clock said before does not matter: a token that
