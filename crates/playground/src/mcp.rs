@@ -3,7 +3,7 @@
 //!
 //! The one idea: it hides nothing. What a server says comes back as the JSON that it said, and a
 //! failure tells what it wrote on stderr. Every wait has a limit. One task reads what the server says and hands
-//! it to whoever waits for it; what the server asks is answered there at once.
+//! it to the request that waits for it; what the server asks is answered there at once.
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ impl McpClient {
 
     /// Lets `answer` answer when the server asks the user something (`elicitation/create`): it gets the
     /// parameters and gives the result, such as `{"action": "accept", "content": {}}`. Without it the
-    /// server is told that there is nobody to ask.
+    /// client answers the server that there is nobody to ask.
     pub fn answer_elicitations(&self, answer: impl Fn(&Value) -> Value + Send + Sync + 'static) {
         self.wire.answer_elicitations(Box::new(answer));
     }
@@ -176,7 +176,7 @@ struct Wire {
 #[derive(Default)]
 struct State {
     asked: u64,
-    /// Whoever waits for an answer, by the number of the request; none once the server has ended.
+    /// The requests that wait for an answer, by their numbers; none once the server has ended.
     waiting: Option<HashMap<u64, oneshot::Sender<Value>>>,
     notifications: VecDeque<Value>,
     errors: VecDeque<String>,
@@ -250,7 +250,7 @@ impl Wire {
                 Err(_) => self.note_error(format!("no message: {line}")),
             }
         }
-        // Why it ended stands there. A grandchild may keep it open.
+        // On stderr the server says why it ended. A grandchild may keep it open.
         let _ = timeout(ERRORS_LIMIT, errors).await;
         self.state().waiting = None;
     }
@@ -262,14 +262,14 @@ impl Wire {
         }
     }
 
-    /// An answer goes to whoever waits for it, a question is answered, and the rest is kept.
+    /// An answer goes to the request that waits for it, a question is answered, and the rest is kept.
     async fn handle_message(&self, message: Value) {
         if message.get("method").is_none() {
             let mut state = self.state();
             let waiting = state.waiting.as_mut();
             let id = message["id"].as_u64();
             if let Some(asker) = id.and_then(|id| waiting?.remove(&id)) {
-                // Whoever asked may have given up.
+                // The caller may have given up.
                 let _ = asker.send(message);
             }
         } else if message.get("id").is_some() {
@@ -283,7 +283,7 @@ impl Wire {
 
     /// The answer to what the server asks.
     fn answer(&self, question: &Value) -> Value {
-        // Strict clients do not read a message in which it stands.
+        // Strict clients do not read a message whose params are null.
         if question.get("params").is_some_and(Value::is_null) {
             let error = json!({ "code": -32602, "message": "expected params, or none, not null" });
             return json!({ "jsonrpc": "2.0", "id": question["id"], "error": error });

@@ -133,7 +133,7 @@ impl Site {
         Self::on(TcpListener::bind("127.0.0.1:0").await?, pages)
     }
 
-    /// Serves `pages` to whoever reaches this listener.
+    /// Serves `pages` to every client that reaches this listener.
     pub fn on(listener: TcpListener, pages: Router) -> Result<Self> {
         let address = listener.local_addr()?;
         let task = tokio::spawn(async move {

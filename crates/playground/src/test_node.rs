@@ -37,7 +37,7 @@ pub struct TestNode {
 }
 
 impl Drop for TestNode {
-    /// A test node that was not cleared, because its user failed, leaves nobody behind either.
+    /// A test node that was not cleared, because its user failed, leaves no process behind either.
     fn drop(&mut self) {
         victims::naming(self.folder.path()).into_iter().for_each(victims::kill);
     }
@@ -108,7 +108,7 @@ impl TestNode {
     pub async fn start_node(&mut self) -> Result<()> {
         let log = File::options().create(true).append(true).open(self.log_file())?;
         let mut command = self.command();
-        // What somebody has set for nodes of their own, a database for instance, is not for this one.
+        // What a developer has set for nodes of their own, a database for instance, is not for this one.
         for (name, _) in std::env::vars_os() {
             if name.as_encoded_bytes().starts_with(b"BATON_") && name != "BATON_LOG" {
                 command.env_remove(name);
@@ -150,7 +150,7 @@ impl TestNode {
         command
     }
 
-    /// The nodes to come listen where this one does, for whoever only knows its address.
+    /// The nodes to come listen where this one does, for clients and peers that only know its address.
     pub fn keep_address(&mut self) -> Result<()> {
         let port = self.client()?.base().port().context("expected a port of the node")?;
         self.address = format!("127.0.0.1:{port}");

@@ -1,7 +1,7 @@
 //! A site with every kind of state that a browser keeps, and which says of each whether it is there.
 //!
 //! The one idea: the site judges, not the tool. Its pages write each kind with `fill()` and read it
-//! back with `check()`, so that whoever brings the state back is measured by the same pages.
+//! back with `check()`, so that every tool that brings the state back is measured by the same pages.
 
 use crate::page::{Page, Site};
 use anyhow::{Result, ensure};

@@ -71,7 +71,7 @@ impl Extension {
         Ok(())
     }
 
-    /// Ends whoever still lives in the room, and removes it.
+    /// Ends every process that still lives in the room, and removes it.
     pub async fn clear(self) -> Result<()> {
         self.0.clear().await
     }

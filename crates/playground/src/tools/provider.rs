@@ -24,7 +24,7 @@ const END_LIMIT: Duration = Duration::from_mins(1);
 /// How often to look whether it answers.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// What a provider is told.
+/// What a provider starts with.
 #[derive(Debug, Clone, Serialize)]
 pub struct ProviderSettings {
     /// Its clients; each has the secret `NAME-secret`.
@@ -37,7 +37,7 @@ pub struct ProviderSettings {
     pub algorithm: String,
     /// For how many seconds a token counts.
     pub lifetime: i64,
-    /// For how many seconds a client is told that it counts.
+    /// For how many seconds the provider says that it counts.
     pub said: u64,
     /// The tenant that its tokens name.
     pub tenant: String,

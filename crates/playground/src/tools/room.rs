@@ -1,7 +1,7 @@
 //! A room: a temporary folder that is home to one tool, and to whatever the tool starts; and the shelves from
 //! which tools come, each filled once, however many ask for it at the same time.
 //!
-//! Nobody outlives a room: tools leave daemons behind, and those are found by the folder that stands in
+//! No process outlives a room: tools leave daemons behind, and those are found by the folder that stands in
 //! their environment, and ended one by one, by their process ids.
 
 use crate::victims;
@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 /// How long what is killed may take to be gone.
 const END_LIMIT: Duration = Duration::from_mins(1);
-/// Whoever starts others while it is being ended is looked for again.
+/// How often to look for processes: one that is being ended may start another.
 const MAX_ROUNDS: usize = 10;
 /// How much of what a tool says is read.
 const MAX_OUTPUT: u64 = 16 << 20;
@@ -31,7 +31,7 @@ pub struct Room {
 }
 
 impl Drop for Room {
-    /// A room that was not cleared, because its user failed, leaves nobody behind either.
+    /// A room that was not cleared, because its user failed, leaves no process behind either.
     fn drop(&mut self) {
         victims::naming(self.path()).into_iter().for_each(victims::kill);
     }
@@ -73,7 +73,7 @@ impl Room {
             .env("PATH", std::env::join_paths(paths)?)
             .env("HOME", self.path())
             .env("TMPDIR", self.path())
-            // The usual port is for whoever works on this machine.
+            // The usual port is for the developer who works on this machine.
             .env("BATON_LISTEN", "127.0.0.1:0")
             // What is not installed is not fetched on the way.
             .env("npm_config_offline", "true")
@@ -103,7 +103,7 @@ impl Room {
         Ok(output)
     }
 
-    /// Ends whoever still lives here.
+    /// Ends every process that still lives here.
     pub async fn empty(&self) -> Result<()> {
         for _ in 0..MAX_ROUNDS {
             let left: Vec<_> = victims::naming(self.path());
@@ -117,7 +117,7 @@ impl Room {
         bail!("expected nobody to live in {}, found some again and again", self.path().display())
     }
 
-    /// Ends whoever still lives here, and removes the folder.
+    /// Ends every process that still lives here, and removes the folder.
     pub async fn clear(self) -> Result<()> {
         self.empty().await
     }
@@ -133,7 +133,7 @@ fn read(file: &mut File) -> Result<String> {
 
 /// How long one step of an installation may take.
 const STEP_LIMIT: Duration = Duration::from_mins(3);
-/// How long to wait for somebody else who installs the same.
+/// How long to wait for another installation of the same.
 const LOCK_LIMIT: Duration = Duration::from_mins(7);
 /// How often to look whether that is done.
 const PAUSE: Duration = Duration::from_millis(50);
