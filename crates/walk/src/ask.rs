@@ -21,7 +21,7 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(140);
 /// A snapshot that there never was.
 const NOWHERE: &str = "00000000-0000-7000-8000-000000000000";
 
-/// The session, as verbs are told of it.
+/// The session, as verbs get it.
 #[derive(Debug, Clone)]
 pub(crate) struct Subject {
     pub(crate) id: SessionId,
@@ -79,7 +79,7 @@ impl Ended {
     }
 }
 
-/// The agents that there are; 0 is nobody.
+/// The agents that there are; 0 is none.
 pub(crate) fn agent(number: u8) -> Option<AgentName> {
     let name = ["", "kimi", "codex"].get(usize::from(number)).copied().unwrap_or_default();
     name.parse().ok()
@@ -178,7 +178,7 @@ pub(crate) async fn at(stage: &impl Stage, at: usize, session: SessionId) -> Res
     Ok(held)
 }
 
-/// All snapshots of a session at a node, for whoever reads of a loss.
+/// All snapshots of a session at a node, for the developer who reads of a loss.
 pub(crate) async fn tell(stage: &impl Stage, at: usize, session: SessionId) -> Result<String> {
     let mut told = String::new();
     for snapshot in history(stage, at, session).await? {

@@ -38,7 +38,7 @@ impl<S: Stage> Walk<'_, S> {
     }
 
     /// What the browser at a node holds, if it is the session's: one that is still being brought back is
-    /// nobody's yet, and whatever is asked for is not about it.
+    /// not the session's yet, and what a verb asks for is not about it.
     pub(crate) async fn driven(&self, at: usize) -> Result<Option<Marks>> {
         let id = self.subject.id;
         let marks = self.stage.marks(at, id).await;
@@ -143,7 +143,7 @@ impl<S: Stage> Walk<'_, S> {
         Ok(None)
     }
 
-    /// Whether somebody began to drive after the session had been passed to another.
+    /// Whether a caller began to drive after the session had been passed to another agent.
     pub(crate) async fn drives_late(
         &self,
         askings: &[Asking; 2],

@@ -1,4 +1,4 @@
-//! Many walks, some at once; the one that fails is made short and told so that it can be walked again.
+//! Many walks, some at once; the one that fails is made short and reported so that it can be walked again.
 
 use crate::oracle::{Finding, Kind};
 use crate::stage::Stage;

@@ -83,7 +83,7 @@ pub trait Stage: Send + Sync {
     /// For how long nodes hold what they hold, where they share a database.
     fn lease(&self) -> std::time::Duration;
 
-    /// What must never be, and was seen to be by whoever starts browsers.
+    /// What must never be, and the stage saw when a browser was started.
     fn findings(&self) -> Vec<String>;
 }
 

@@ -26,7 +26,7 @@ pub enum Verb {
     Close,
     /// Passes it to an agent.
     Pass {
-        /// To which; 0 is nobody.
+        /// To which; 0 is none.
         to: u8,
     },
     /// Brings what the other node has of it.
@@ -47,7 +47,7 @@ pub enum Verb {
 /// Who asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Who {
-    /// Whoever drives the session, or nobody in particular.
+    /// The agent that drives the session, or none if none does.
     Driver,
     /// An agent, whether or not it drives.
     Agent(u8),
@@ -67,11 +67,11 @@ pub struct Call {
 /// What happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Somebody asks for something.
+    /// A caller asks for something.
     One(Call),
     /// Two ask at once; the second one so many milliseconds later.
     Both(Call, Call, u8),
-    /// Somebody asks, and so many milliseconds later a node is killed.
+    /// A caller asks, and so many milliseconds later a node is killed.
     During(Call, usize, u8),
     /// The site sets a cookie in the browser that runs at this node.
     Mark {
@@ -280,7 +280,7 @@ fn one(
     }
     let first = call(dice, sketch, is_shared, has_sandboxes);
     if sketch.runs_at.is_none() && dice.chance(8) {
-        // Another agent gets the session while somebody waits for it.
+        // Agent 2 gets the session while agent 1 waits for it.
         let resume = Call { at: first.at, verb: Verb::Resume, by: Who::Agent(1) };
         let pass = Call { at: first.at, verb: Verb::Pass { to: 2 }, by: Who::Driver };
         return Step::Both(resume, pass, small(dice, 12));

@@ -156,7 +156,7 @@ impl Stage for TestNodes {
 
     async fn kill_browser(&self, at: usize, session: SessionId) {
         if let Some(holders) = self.holders(at, session).await {
-            // Whoever lives on is found out by the walk.
+            // The walk finds out which process lives on.
             let _ = victims::kill_all(&holders).await;
         }
     }

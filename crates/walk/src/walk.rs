@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use tokio::time::{sleep, timeout};
 
-/// How long a node that stands still does so while somebody waits for it.
+/// How long a node that stands still does so while a verb waits for it.
 const STANDSTILL: Duration = Duration::from_millis(600);
 /// How long a node may take to notice that a browser has ended.
 const NOTICE_LIMIT: Duration = Duration::from_secs(10);
@@ -34,7 +34,7 @@ pub(crate) struct Walk<'a, S> {
     pub(crate) is_frozen: bool,
     /// Until when a node that started may bring back what ran there, and so change things by itself.
     pub(crate) unsettled: Option<Instant>,
-    /// Whether somebody took the session over from a node that did not answer.
+    /// Whether a node took the session over from the other one, which did not answer.
     pub(crate) is_apart: bool,
     pub(crate) told: Vec<String>,
 }
@@ -200,7 +200,7 @@ impl<'a, S: Stage> Walk<'a, S> {
         if let Some(name) = name(asking.verb).filter(|_| is_done) {
             *self.acknowledged.entry(name).or_default() += 1;
         }
-        // Whoever goes back gives up what came later, also when nobody knows whether they did.
+        // A rollback gives up what came later, also when it is not known whether it was done.
         if let Some(aim) = aim.filter(|_| !matches!(asked.ended, Ended::Refused(..))) {
             self.promised.retain(|mark| aim.contains(mark));
             return Ok(None);
@@ -356,7 +356,7 @@ impl<'a, S: Stage> Walk<'a, S> {
         Ok(())
     }
 
-    /// Waits until the browser at a node is the session's, if there is one: until then nobody drives it.
+    /// Waits until the browser at a node is the session's, if there is one: until then no caller drives it.
     async fn is_active(&self, at: usize) -> Result<bool> {
         let (id, end) = (self.subject.id, Instant::now() + NOTICE_LIMIT);
         while self.stage.browser(at, id).await.is_some() && Instant::now() < end {

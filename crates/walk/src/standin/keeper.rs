@@ -158,7 +158,7 @@ async fn run(door: Door, browser: Browser) {
         let _ = fs::remove_file(&door.path);
     }
     drop(door);
-    // From here on nobody speaks to it any more.
+    // From here on no node speaks to it any more.
     browser.end.cancel();
     browser.gone.cancel();
 }

@@ -2,7 +2,7 @@
 //!
 //! The one idea: all that a node does runs on one thread. When that thread's runtime is dropped, nothing
 //! of the node goes on; while the thread stands still, the node does, and its sockets take connections
-//! that nobody answers. Its sandboxes are folders in which nothing runs.
+//! that it does not answer. Its sandboxes are folders in which nothing runs.
 
 use super::keeper::StandIns;
 use super::street::Street;
@@ -262,12 +262,12 @@ impl Drop for StandInNode {
         let Some(running) = self.running.take() else { return };
         running.kill.cancel();
         running.gate.set(false);
-        // Whoever has no node any more has nobody to tell.
+        // Its owner dropped it, and does not ask how it ended.
         let _ = running.thread.join();
     }
 }
 
-/// Waits for the end of a node that was told to end.
+/// Waits for the end of a node that was stopped or killed.
 async fn ended(running: Running) -> Result<()> {
     let end = Instant::now() + LIMIT;
     while !running.thread.is_finished() {
@@ -369,7 +369,7 @@ impl Sandbox for Room {
                 _ => Vec::new(),
             };
             let (ends, ended) = oneshot::channel();
-            // Whoever started it may have left.
+            // The caller that started it may have left.
             let _ = ends.send(Ended::Code(0));
             let end = CancellationToken::new().drop_guard();
             let outputs = [Cursor::new(output), Cursor::new(Vec::new())];

@@ -49,7 +49,7 @@ impl Pair {
         Ok(pair)
     }
 
-    /// Sets a cookie in the browser of a session, as whoever drives it would; false when none runs.
+    /// Sets a cookie in the browser of a session, as its driver would; false when none runs.
     pub fn set_cookie(&self, at: usize, session: SessionId, name: &str, host: &str) -> bool {
         let cookie = json!({ "name": name, "value": "1", "domain": host, "path": "/",
                              "secure": true, "httpOnly": true, "expires": 4_000_000_000_u32 });

@@ -1,6 +1,6 @@
 //! All stand-in browsers of some nodes with their cookies, and what must never be said of two of them.
 //!
-//! The one idea: whoever starts a browser is seen here at that moment, so that two browsers of one session
+//! The one idea: the start of every browser is seen here at that moment, so that two browsers of one session
 //! are noticed although they live side by side for an instant only.
 
 use baton_session::{SessionId, json};
@@ -59,7 +59,7 @@ pub struct Browser {
     /// Done when its socket is closed.
     pub(super) gone: CancellationToken,
     pub(super) frozen: watch::Sender<bool>,
-    /// Until when it lives, if nobody gives it more time.
+    /// Until when it lives, if no node gives it more time.
     pub(super) hold: watch::Sender<Option<Instant>>,
 }
 
@@ -207,7 +207,7 @@ impl Street {
     pub async fn kill(&self, at: usize, session: SessionId) {
         if let Some(browser) = self.browser(at, session) {
             browser.end.cancel();
-            // What does not end in time is found out by whoever needs it gone.
+            // What does not end in time is found out by the caller that needs it gone.
             let _ = timeout(KILL_LIMIT, browser.gone.cancelled()).await;
         }
     }
@@ -290,7 +290,7 @@ impl Cookies {
         let (path, used) = (disk(profile), profile.join(USED));
         let folders = [path.parent().map(Path::to_owned), Some(used)];
         folders.into_iter().flatten().for_each(|folder| drop(fs::create_dir_all(folder)));
-        // As with a real browser, nobody hears of a disk that is full.
+        // As with a real browser, no node hears of a disk that is full.
         let _ = fs::write(path, text);
     }
 }
