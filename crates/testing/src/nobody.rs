@@ -1,12 +1,12 @@
 //! An address at which nobody listens, for as long as a test needs it.
 //!
 //! A port that was free a moment ago is another test's a moment later. So the port is taken, and not
-//! listened at: a system refuses whoever connects there, and gives it to no other.
+//! listened at: a system refuses every client that connects there, and gives it to no other.
 
 use socket2::{Domain, Socket, Type};
 use std::net::{Ipv4Addr, SocketAddr};
 
-/// A port of this machine's loopback that refuses whoever connects, until this is dropped.
+/// A port of this machine's loopback that refuses every client that connects, until this is dropped.
 pub struct Nobody {
     address: SocketAddr,
     _taken: Socket,

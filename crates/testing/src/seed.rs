@@ -1,7 +1,7 @@
 //! The seed of what is random in a test, and choices without a pattern that can be had again from it.
 //!
 //! It is always the same one, so that a change is judged by what it changes; a new one in each run of a soak,
-//! which looks for what nobody has seen; or one that is named.
+//! which looks for what no run has seen; or one that is named.
 
 use proptest::test_runner::{Config, RngSeed};
 use std::hash::{BuildHasher as _, RandomState};
@@ -15,7 +15,7 @@ const ROUNDS: &str = "BATON_SOAK_ROUNDS";
 const USUAL: u64 = 1;
 
 /// The seed of this run: what [`SEED`] says, a new one in a soak, the usual one otherwise. It is printed, so
-/// that whoever reads why a test failed reads the seed too.
+/// that a developer who reads why a test failed reads the seed too.
 ///
 /// # Panics
 ///
@@ -45,7 +45,7 @@ pub fn rounds(usual: u64) -> u64 {
     asked_rounds().unwrap_or(usual)
 }
 
-/// How many rounds `cargo xtask soak` asks for; none when nobody does.
+/// How many rounds `cargo xtask soak` asks for; none when it does not.
 ///
 /// # Panics
 ///

@@ -2,7 +2,7 @@
 //!
 //! The harness of Rust knows no such outcome at run time: to it the test passed. So it says so in a file that
 //! `cargo xtask test` names, which takes it off what passed; and past the harness, which keeps what a passing
-//! test prints to itself, to whoever runs it by hand.
+//! test prints to itself, to the developer who runs it by hand.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
