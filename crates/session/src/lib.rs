@@ -8,11 +8,11 @@
 //! holds them all, names a state and tells whether one has shrunk; [`parts`] cuts a state into pieces, each
 //! addressed by its [`PartHash`]; [`receipt`] tells what a restore did; [`diff`] and [`login`] tell what
 //! changed, where a login is and what expires; [`redact`] hides secrets; [`playwright`] reads and writes
-//! `storageState` files and [`wire`] session files, [`import`] says what a file is and reads it, whoever
-//! wrote it, [`json`] writes what our types say, [`admit`] says what of a file from elsewhere a browser may
-//! get, [`view`] takes a part of a state: what somebody sees of it, or what belongs to some domains;
-//! [`write_back`] takes over what a profile elsewhere holds; [`peer`] says who wrote something, [`once`] what
-//! counts once, and [`revision`] which published state is newer than which.
+//! `storageState` files and [`wire`] session files, [`import`] says what a file is and reads it, whichever
+//! program wrote it, [`json`] writes what our types say, [`admit`] says what of a file from elsewhere a
+//! browser may get, [`view`] takes a part of a state: what a peer sees of it, or what belongs to some
+//! domains; [`write_back`] takes over what a profile elsewhere holds; [`peer`] says who wrote something,
+//! [`once`] what counts once, and [`revision`] which published state is newer than which.
 
 pub mod admit;
 pub mod certificate;

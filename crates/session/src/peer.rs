@@ -266,7 +266,7 @@ impl PeerLease {
         self.term.to_i64() > 0 && self.term.to_i64().saturating_sub(known.to_i64()) <= FURTHEST
     }
 
-    /// Whether somebody else than `node` holds the session by it.
+    /// Whether a node other than `node` holds the session by it.
     pub fn is_held_by_other(&self, node: NodeId) -> bool {
         !self.released && self.node != node
     }

@@ -190,7 +190,7 @@ words! {
     Input "input",
     /// Something changed, and the interval had passed.
     Interval "interval",
-    /// Somebody asked for it.
+    /// A client asked for it.
     Request "request",
     /// The session is being closed.
     Close "close",

@@ -164,7 +164,7 @@ impl fmt::Display for FileForm {
     }
 }
 
-/// As much of a document as tells.
+/// As much of a document as tells what it is.
 #[derive(Deserialize)]
 struct Document {
     redacted: Option<bool>,

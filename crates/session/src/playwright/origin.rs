@@ -262,7 +262,7 @@ const NO_BYTES: &str = "expected the bytes of a file in base64";
 /// them, and each folder before what is in it (playwright-core 1.65, `_collectOPFS`).
 type Tree = BTreeMap<Vec<String>, FileContent>;
 
-/// Reads the files of the origin `name`. Folders that only the path of something tells of are there, too.
+/// Reads the files of the origin `name`. Folders that only the path of something names are there, too.
 fn read_files(list: &[Json], name: &str, ignored: &mut Vec<Ignored>) -> Vec<FileEntry> {
     let mut tree = Tree::new();
     for (position, item) in list.iter().enumerate() {

@@ -21,7 +21,7 @@ use std::str::FromStr;
 /// The largest counter: what every JSON number holds exactly (RFC 7493, section 2.2).
 pub const COUNTER_MAX: u64 = (1 << 53) - 1;
 
-/// How far each actor had come. Whoever has written nothing is not in it.
+/// How far each actor had come. An actor that has written nothing is not in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "BTreeMap<Actor, u64>", into = "BTreeMap<Actor, u64>")]
 pub struct Vector(BTreeMap<Actor, u64>);
