@@ -177,7 +177,7 @@ impl Acquiring<'_> {
         self.take_over(node, name.unwrap_or_else(|| node.to_string())).await.map(Some)
     }
 
-    /// Does what the answer of a peer asks for, and tells when the session came from it.
+    /// Does what the answer of a peer asks for, and returns a view when the session came from that peer.
     async fn hear(&self, (peer, answer): PeerAnswer) -> Result<Option<HandedView>, SyncError> {
         let held = self.holder == Some(peer.node);
         let answer = match answer {

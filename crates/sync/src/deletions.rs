@@ -5,15 +5,15 @@
 //!
 //! Every confirmed peer may have the session, also one that got it from a third node; so each of them has to
 //! have heard: it holds the deletion in the place of the session, its index shows nothing of the session, or,
-//! when it only asks this node, it was told in the index and nothing here says that it has the session. Then
+//! when it only asks this node, it read that in the index and nothing here says that it has the session. Then
 //! none of them can bring it back. It is remembered for a while all the same: for nodes that only those peers
-//! have met. A peer that is given a part is not told of what is outside of it, so it is waited for only where
-//! it is known to have something of the session, which its own index says as well.
+//! have met. A peer that is given a part does not hear of what is outside of it, so it is waited for only
+//! where it is known to have something of the session, which its own index says as well.
 //!
-//! A peer that was removed counts as having heard, because it cannot be told any more. When it is registered
-//! again and still has the session, it hears of the deletion if that is remembered still. If it is not, the
-//! session comes like any other that this node has not seen: nothing is lost by that, and who deletes it once
-//! more tells that peer too.
+//! A peer that was removed counts as having heard, because this node cannot tell it any more. When it is
+//! registered again and still has the session, it hears of the deletion if that is remembered still. If it is
+//! not, the session comes like any other that this node has not seen: nothing is lost by that, and who
+//! deletes it once more tells that peer too.
 //!
 //! What a session left on the disk is removed only when this database remembers that it was deleted. A
 //! session of which it knows nothing may be another database's that was used with this folder. So may a
@@ -205,8 +205,8 @@ pub(super) async fn hear(
     Ok(context.store.note_heard(&peer.owner, peer.node, &without, clock::now()).await?)
 }
 
-/// Notes that a peer is told of the deletions in an index: of sessions of which it has nothing, as far as
-/// this node knows. One that has something says so by what it does next.
+/// Notes that this node tells a peer of the deletions in an index: of sessions of which the peer has nothing,
+/// as far as this node knows. One that has something says so by what it does next.
 pub async fn note_told(context: &Sync, peer: &Peer, index: &SyncIndex) -> Result<(), SyncError> {
     if !peer.limits.give.is_whole() || !index.sessions.iter().any(|one| one.deleted) {
         return Ok(());

@@ -9,7 +9,7 @@
 //! and [`mod@file`] seals files of one session.
 //!
 //! Rooms of what moves: `save` is asked to, and what is whole becomes a revision in `publish`; `shelf` holds
-//! what is shared of a session and who holds it, and `working` what of it stands here, and `partial` when
+//! what is shared of a session and who holds it, and `working` what of it is here, and `partial` when
 //! that is a part, or a peer is given one; `receive` takes what another node offers, and `given` is what it is given; `reconcile` merges what can be merged; `parcels` pack parts,
 //! and `contents` reads them; `remote` speaks to a peer, signed and sealed, and `pull`, `movement` and
 //! `differences` use it; `credential` is what a peer is shown; `index` lists; `conflicts` are shown and

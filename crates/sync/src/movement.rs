@@ -178,7 +178,7 @@ async fn find(
     }
 }
 
-/// Notes how it went, and tells it.
+/// Notes how it went, and returns it.
 pub(super) async fn end(
     context: &Sync,
     caller: &Caller,

@@ -31,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 
 /// How long changes that come together are waited for.
 const TOGETHER: Duration = Duration::from_millis(100);
-/// How often it is looked for what no event here tells: what other nodes did to a shared database.
+/// How often this node looks for what no event here tells: what other nodes did to a shared database.
 const LOOK_PAUSE: Duration = Duration::from_secs(5);
 
 /// Sync that is followed.

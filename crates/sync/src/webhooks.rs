@@ -118,7 +118,7 @@ impl Webhooks {
         self.0.iter().any(|hook| hook.settings.owner == *owner)
     }
 
-    /// Tells those who want to know; they hear it later.
+    /// Tells the webhooks that want to know; they hear it later.
     pub(crate) fn tell(&self, owner: &Owner, news: &News) {
         let wants = |hook: &&Arc<Hook>| {
             hook.settings.owner == *owner && hook.settings.events.contains(&news.event)

@@ -102,7 +102,7 @@ impl Watches {
         self.0.peers.send_replace(());
     }
 
-    /// Whoever waits for it hears of that from now on.
+    /// A caller that waits for it hears of that from now on.
     pub(crate) fn peers(&self) -> watch::Receiver<()> {
         self.0.peers.subscribe()
     }
@@ -112,7 +112,7 @@ impl Watches {
         self.0.news.send_replace(());
     }
 
-    /// Whoever waits for it hears of that from now on.
+    /// A caller that waits for it hears of that from now on.
     pub(crate) fn news(&self) -> watch::Receiver<()> {
         self.0.news.subscribe()
     }

@@ -6,7 +6,7 @@
 //!   nodes.json            who the node is that keeps the directory, and its peers
 //!   sessions/{id}.json    a session: a sync file
 //!   set-aside/            files that stood where a session's file belongs and were none
-//!   .lock                 held by whoever writes
+//!   .lock                 held by the process that writes
 //! ```
 //!
 //! The one idea: anybody may put files here: git, Syncthing, a person with a USB stick. So nothing in

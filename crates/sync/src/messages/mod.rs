@@ -77,7 +77,7 @@ pub fn sign_request(
     Ok(seal(identity.secret(), &components, &mut parts.headers, now)?)
 }
 
-/// Finds out who wrote a request, and refuses it when nobody can tell, or when it came before. Ask
+/// Finds out who wrote a request, and refuses it when that cannot be verified, or when it came before. Ask
 /// for it behind whatever says who may talk at all, so that strangers cannot fill `nonces`.
 pub fn verify_request(
     parts: &Parts,
@@ -172,7 +172,7 @@ fn components_of_answer(
     Ok(components.signature_of_request(LABEL, encoded(request)))
 }
 
-/// How many requests are remembered unless told otherwise: about 20 MB.
+/// How many requests are remembered unless a caller says otherwise: about 20 MB.
 const MOST: usize = 1 << 18;
 
 /// Remembers the requests that were taken.

@@ -160,8 +160,8 @@ async fn ask(context: &Sync, peer: &Peer) -> LastSeen {
 }
 
 /// Why a peer that lives takes nothing of this node, and what to do, where it said so: that two clocks are
-/// apart, or that what it is shown opens nothing. Older nodes know no greeting, and that this node is not
-/// confirmed there is told beside it.
+/// apart, or that what it is shown opens nothing. Older nodes know no greeting, and `confirm_there` says
+/// beside it that this node is not confirmed there.
 fn refusal(error: &crate::error::SyncError) -> Option<String> {
     match error {
         SyncError::Denied { why, .. } if why.contains("clocks") => Some(error.to_string()),
