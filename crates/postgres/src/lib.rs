@@ -1,8 +1,8 @@
 //! A PostgreSQL server of one's own: in a temp folder, on a Unix socket, as a user other than root.
 //!
 //! A shell holds the server and reads our pipe. When the process that started it ends, however it ends, the
-//! pipe closes, and the shell stops the server and removes the folder. Whoever starts many processes that each
-//! want a database starts one [`Server`] for all of them, and names it to them with [`SHARED`].
+//! pipe closes, and the shell stops the server and removes the folder. A program that starts many processes
+//! that each want a database starts one [`Server`] for all of them, and names it to them with [`SHARED`].
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use std::ffi::OsString;
@@ -114,7 +114,7 @@ impl Server {
     }
 }
 
-/// What a database answers to a statement, past whoever works on it: a row a line, without headings.
+/// What a database answers to a statement, past the node that works on it: a row a line, without headings.
 ///
 /// # Errors
 ///
