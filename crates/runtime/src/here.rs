@@ -94,7 +94,7 @@ pub trait Peers: Send + Sync {
     /// Checks that it was not deleted meanwhile.
     fn expect_there<'a>(&'a self, runtime: &'a Runtime, session: &'a Session) -> Answer<'a, ()>;
 
-    /// Tells that a session is free.
+    /// Tells the peers that a session is free.
     fn release<'a>(
         &'a self,
         runtime: &'a Runtime,

@@ -70,7 +70,7 @@ impl BrowserSupervisor {
 }
 
 impl Trusted {
-    /// Tells what became of them.
+    /// Notes in `restored` what became of them.
     pub(super) fn tell(&self, restored: &mut Restored) {
         for certificate in &self.certificates {
             let place = certificate.place();
@@ -144,7 +144,7 @@ impl BrowserSupervisor {
 }
 
 impl Given {
-    /// Tells what became of them.
+    /// Notes in `restored` what became of them.
     pub(super) fn tell(&self, restored: &mut Restored) {
         restored.tell_permissions(&self.choices, self.refused.as_deref());
         if let Some(reason) = self.refused.as_ref().filter(|_| self.everywhere) {

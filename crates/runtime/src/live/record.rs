@@ -2,8 +2,8 @@
 //!
 //! The one idea: recording is a client of the keeper beside the one that watches. It costs pages a part
 //! of their speed, so it runs only while it is switched on, and what goes wrong with it costs the
-//! session nothing: it begins anew, and what was missed meanwhile is marked. Whoever looks is told that
-//! the browser is not connected; when it stays so, the recording ends, and its tabs with it.
+//! session nothing: it begins anew, and what was missed meanwhile is marked. A reader of the tabs sees
+//! that the browser is not connected; when it stays so, the recording ends, and its tabs with it.
 
 use super::{BrowserSupervisor, LiveError};
 use backon::{BackoffBuilder, ExponentialBuilder};
@@ -37,7 +37,7 @@ pub(super) struct Recording {
     _end: DropGuard,
 }
 
-/// The tabs of which everything is told.
+/// The tabs of which the recorder reports everything.
 pub type Ready = watch::Receiver<HashSet<TargetId>>;
 
 impl BrowserSupervisor {
@@ -59,7 +59,7 @@ impl BrowserSupervisor {
         Ok(())
     }
 
-    /// Waits until everything that a new tab does is told, if it is to be.
+    /// Waits until the recorder reports everything that a new tab does, if the session is recorded.
     pub(super) async fn wait_until_recorded(&self, id: SessionId, tab: &TargetId) {
         let ready = self.recordings().get(&id).map(|recording| recording.ready.clone());
         let Some(mut ready) = ready else { return };
