@@ -191,7 +191,7 @@ impl Context {
 
 /// How long changes that come together are waited for.
 const TOGETHER: Duration = Duration::from_millis(100);
-/// How often it is looked for what no event here tells, and whether the caller's key was revoked.
+/// How often this node looks for what no event here tells, and whether the caller's key was revoked.
 const LOOK_PAUSE: Duration = Duration::from_secs(5);
 
 /// What changed.

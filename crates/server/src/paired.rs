@@ -113,8 +113,8 @@ fn hash(ticket: &str) -> [u8; 32] {
 /// How long a tab waits for its browser.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// The tabs that wait for their browsers: what they told stays, and a browser that comes back goes on. Cheap to
-/// clone.
+/// The tabs that wait for their browsers: what a browser told stays, and one that comes back goes on. Cheap
+/// to clone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Parked(Arc<Mutex<Waiting>>);
 

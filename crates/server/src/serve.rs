@@ -399,7 +399,7 @@ fn publish(data: &DataFolder, local: SocketAddr, node_id: NodeId) -> Result<(), 
     NodeFile { url, pid: std::process::id(), node_id }.publish(data)
 }
 
-/// Ends when the node is told to, or when it is of no use any more.
+/// Ends when `shutdown` is cancelled, or when the node is of no use any more.
 async fn until_told(context: Context, idle_exit: Option<Duration>, shutdown: CancellationToken) {
     let unused = async {
         match idle_exit {

@@ -129,7 +129,7 @@ const MISUNDERSTOOD: u32 = 100;
 
 /// Who is at the other side.
 enum Side {
-    /// A paired browser, which tells.
+    /// A paired browser, which tells of its tabs.
     Browser(BrowserLink),
     /// A client that looks in, and asks.
     Client(Context, Caller),

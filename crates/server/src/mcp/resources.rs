@@ -187,7 +187,7 @@ impl Subscribed {
         Ok(())
     }
 
-    /// Tells it no more.
+    /// Tells the client of changes no more.
     pub(super) fn end(&self, uri: &str) -> Result<(), ErrorData> {
         expect_board(uri)?;
         *self.lock() = None;
