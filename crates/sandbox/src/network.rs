@@ -19,7 +19,7 @@ pub enum Network {
     None,
     /// The internet, and these.
     Public(Vec<Allowed>),
-    /// These only. Names are not looked up in such a sandbox: what asks for a name tells something.
+    /// These only. Names are not looked up in such a sandbox: a program that asks for a name tells something.
     Listed(Vec<Allowed>),
 }
 

@@ -132,7 +132,7 @@ pub(crate) struct Unpack {
     pub(crate) path: String,
 }
 
-/// What the first process tells. It comes from a sandbox, so it is believed about nothing else.
+/// What the first process tells the node. It comes from a sandbox, so it is believed about nothing else.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Notice {

@@ -30,7 +30,7 @@ const SHOWN: &str = "/mnt/baton";
 /// Run by root, in a mount namespace of its own.
 const SHOW: &str = "mount -t tmpfs -o mode=755,size=64k baton /mnt && : > /mnt/baton && \
     mount --bind \"$1\" /mnt/baton && shift && exec \"$@\"";
-/// Tells that the namespaces are there, waits for a byte, sets the rules, and goes on.
+/// Tells the node that the namespaces are there, waits for a byte, sets the rules, and goes on.
 ///
 /// The network that comes meanwhile gives itself no address of IPv6: that would be there a second or two
 /// later only, and a browser that sees addresses change drops what it is loading (`ERR_NETWORK_CHANGED`).
@@ -279,7 +279,7 @@ impl Arguments {
         self.add([how.as_ref(), source.as_ref().as_os_str(), target.as_ref().as_os_str()]);
     }
 
-    /// Something that cannot even be opened where the kernel tells something: no device works there.
+    /// Where the kernel tells something, shows what cannot even be opened: no device works there.
     fn show_nothing_at(&mut self, path: &str) {
         if Path::new(path).exists() {
             self.show("--ro-bind", "/dev/null", path);
