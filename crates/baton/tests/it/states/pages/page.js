@@ -1,7 +1,7 @@
 // The page: frames as its address asks for them, and a way to ask what is in them. It writes nothing
 // unless it is told to.
-const inTime = (promise, ms = 60_000) =>
-  Promise.race([promise, new Promise((_, reject) => setTimeout(reject, ms, new Error("too late")))]);
+const inTime = (promise) =>
+  Promise.race([promise, new Promise((_, reject) => setTimeout(reject, 60_000, new Error("too late")))]);
 
 const CALLS = { fill, look, lookAtSession };
 addEventListener("message", async ({ data: [call, ...rest], ports: [port] }) => {
