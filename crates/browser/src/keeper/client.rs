@@ -124,8 +124,8 @@ async fn write(
 const CLIENTS: usize = 32;
 /// How many may stand at the door without having said who they are.
 const AT_THE_DOOR: usize = 32;
-/// How long a client may take to say hello.
-const HELLO_LIMIT: Duration = Duration::from_secs(5);
+/// How long a client may take to say hello and to prove itself.
+const HELLO_LIMIT: Duration = Duration::from_secs(10);
 
 /// The places that there are; a client keeps its own until it leaves.
 struct ClientPlaces {

@@ -21,8 +21,19 @@ use std::{fs, io};
 use tokio::io::AsyncReadExt;
 use tokio::net::{UnixListener, UnixStream};
 
-/// How long a connection may take.
-const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+/// How long a keeper may take for its own part, and its browser for its own.
+#[derive(Debug, Clone, Copy)]
+struct Patience {
+    /// Each of the keeper's own answers, for which it waits for nobody.
+    keeper: Duration,
+    /// Until a client has a session of its own at the browser.
+    browser: Duration,
+}
+
+/// A browser has as long as until it speaks at all: one that shows many pages on a busy machine has as much
+/// to do.
+const PATIENCE: Patience =
+    Patience { keeper: Duration::from_secs(10), browser: Duration::from_secs(25) };
 /// How long a keeper may take to end after it was asked to: the browser's 10 s, and a little.
 const END_LIMIT: Duration = Duration::from_secs(20);
 
@@ -37,7 +48,8 @@ pub struct KeeperLink {
     pub welcome: Welcome,
 }
 
-/// Connects to the keeper at `socket` within 5 s.
+/// Connects to the keeper at `socket`: within 10 s for each of its own two answers, and 25 s for that of its
+/// browser.
 pub async fn connect(socket: &Path, role: Role) -> Result<KeeperLink, KeeperError> {
     let (transport, welcome) = knock(socket, role).await?;
     let (connection, events) = Connection::start(transport);
@@ -47,9 +59,16 @@ pub async fn connect(socket: &Path, role: Role) -> Result<KeeperLink, KeeperErro
 /// Connects without speaking CDP, for a door that only passes frames on.
 pub async fn knock(socket: &Path, role: Role) -> Result<(Transport, Welcome), KeeperError> {
     check_length(socket)?;
-    tokio::time::timeout(CONNECT_LIMIT, greet(socket, role)).await.unwrap_or(Err(
-        KeeperError::TimedOut { what: "a welcome of the keeper", limit: CONNECT_LIMIT },
-    ))
+    greet(socket, role, PATIENCE).await
+}
+
+/// Waits for something that is due within `limit`.
+async fn within<T>(
+    limit: Duration,
+    what: &'static str,
+    due: impl Future<Output = Result<T, KeeperError>>,
+) -> Result<T, KeeperError> {
+    tokio::time::timeout(limit, due).await.unwrap_or(Err(KeeperError::TimedOut { what, limit }))
 }
 
 /// Connects to the keeper that listens at `socket`, without a word.
@@ -63,23 +82,31 @@ async fn dial(socket: &Path) -> Result<UnixStream, KeeperError> {
     })
 }
 
-async fn greet(socket: &Path, role: Role) -> Result<(Transport, Welcome), KeeperError> {
-    let stream = dial(socket).await?;
+async fn greet(
+    socket: &Path,
+    role: Role,
+    patience: Patience,
+) -> Result<(Transport, Welcome), KeeperError> {
+    let stream = within(patience.keeper, "a connection to the keeper", dial(socket)).await?;
     let (reader, writer) = stream.into_split();
     let (mut reader, mut writer) = Transport::nul(reader, writer).split();
     // After a keeper was found to listen: until then, an older keeper's may lie there.
-    let welcome = if let Some(secret) = KeeperSecret::read(socket)? {
+    let last_word = if let Some(secret) = KeeperSecret::read(socket)? {
         let nonce = Nonce::random();
         let hello = Greeting::Hello { role, version: VERSION, nonce: Some(nonce) };
-        say(&mut writer, socket, &hello).await?;
-        let proof = challenged(&mut reader, socket, &secret, role, nonce).await?;
-        say(&mut writer, socket, &Greeting::Proof(proof)).await?;
-        answer(&mut reader, socket).await?
+        let proof = async {
+            say(&mut writer, socket, &hello).await?;
+            challenged(&mut reader, socket, &secret, role, nonce).await
+        };
+        Greeting::Proof(within(patience.keeper, "an answer of the keeper", proof).await?)
     } else {
-        let hello = Greeting::Hello { role, version: WITHOUT_SECRET, nonce: None };
-        say(&mut writer, socket, &hello).await?;
-        answer(&mut reader, socket).await?
+        Greeting::Hello { role, version: WITHOUT_SECRET, nonce: None }
     };
+    let welcome = async {
+        say(&mut writer, socket, &last_word).await?;
+        answer(&mut reader, socket).await
+    };
+    let welcome = within(patience.browser, "a session of the browser", welcome).await?;
     match welcome {
         KeeperAnswer::Welcome(welcome) => Ok((Transport::join(reader, writer), welcome)),
         KeeperAnswer::Challenge { .. } => {
@@ -158,9 +185,11 @@ async fn end(connection: &Connection, command: &'static str) -> Result<(), Keepe
         Err(error) if error.is_closed() => return Ok(()),
         Err(error) => return Err(error.into()),
     }
-    tokio::time::timeout(END_LIMIT, connection.closed())
-        .await
-        .map_err(|_| KeeperError::TimedOut { what: "the end of the keeper", limit: END_LIMIT })
+    let closed = async {
+        connection.closed().await;
+        Ok(())
+    };
+    within(END_LIMIT, "the end of the keeper", closed).await
 }
 
 /// How long a killed process may take to be gone.
@@ -169,13 +198,10 @@ const KILL_LIMIT: Duration = Duration::from_secs(5);
 /// Kills the keeper that listens at `socket`, whether it answers or not (SIGKILL), and waits until it is
 /// gone; false when none listens. Its browser, whose pipe closes, ends by itself.
 pub async fn force(socket: &Path) -> Result<bool, KeeperError> {
-    let what = "a connection to the keeper";
-    let dialled = tokio::time::timeout(CONNECT_LIMIT, dial(socket)).await;
-    let mut stream = match dialled {
-        Ok(Ok(stream)) => stream,
-        Ok(Err(KeeperError::NotRunning { .. })) => return Ok(false),
-        Ok(Err(error)) => return Err(error),
-        Err(_) => return Err(KeeperError::TimedOut { what, limit: CONNECT_LIMIT }),
+    let mut stream = match within(PATIENCE.keeper, "a connection to the keeper", dial(socket)).await
+    {
+        Err(KeeperError::NotRunning { .. }) => return Ok(false),
+        dialled => dialled?,
     };
     let listener = stream.peer_cred().map_err(KeeperError::file("ask for the owner of", socket))?;
     let keeper = listener.pid().and_then(Pid::from_raw).filter(|pid| *pid != getpid());
@@ -187,11 +213,11 @@ pub async fn force(socket: &Path) -> Result<bool, KeeperError> {
     // One that is gone by now is what we want.
     let _ = kill_process(keeper, Signal::KILL);
     let mut byte = [0];
-    let gone = async { while matches!(stream.read(&mut byte).await, Ok(1..)) {} };
-    tokio::time::timeout(KILL_LIMIT, gone).await.map(|()| true).map_err(|_| KeeperError::TimedOut {
-        what: "the end of a killed keeper",
-        limit: KILL_LIMIT,
-    })
+    let gone = async {
+        while matches!(stream.read(&mut byte).await, Ok(1..)) {}
+        Ok(true)
+    };
+    within(KILL_LIMIT, "the end of a killed keeper", gone).await
 }
 
 /// What `sockaddr_un` holds on Linux, without the final NUL.
@@ -290,8 +316,89 @@ fn remove_stale(path: &Path) -> Result<(), KeeperError> {
 
 #[cfg(test)]
 mod tests {
-    use super::ListeningSocket;
+    use super::{
+        Greeting, KeeperAnswer, KeeperError, KeeperSecret, ListeningSocket, Nonce, Patience, Role,
+        Side, Transport, Welcome, greet,
+    };
+    use baton_session::SessionId;
     use std::fs;
+    use std::time::Duration;
+    use tokio::net::UnixListener;
+    use tokio::time::sleep;
+
+    /// How far a keeper comes with a client before it falls silent.
+    #[derive(PartialEq, PartialOrd)]
+    enum Comes {
+        Nowhere,
+        ToItsChallenge,
+        ToAWelcomeAfter(Duration),
+    }
+
+    /// Answers one client, and keeps its connection.
+    async fn serve(listener: UnixListener, secret: KeeperSecret, comes: Comes) {
+        let (stream, _) = listener.accept().await.unwrap();
+        let (reader, writer) = stream.into_split();
+        let (mut reader, mut writer) = Transport::nul(reader, writer).split();
+        let hello = reader.next().await.unwrap().unwrap();
+        let Greeting::Hello { role, nonce: Some(theirs), .. } =
+            serde_json::from_slice(&hello).unwrap()
+        else {
+            panic!("expected a hello with a nonce");
+        };
+        if comes >= Comes::ToItsChallenge {
+            let nonce = Nonce::random();
+            let proof = secret.prove(Side::Keeper, role, theirs, nonce);
+            let challenge = KeeperAnswer::Challenge { nonce, proof };
+            writer.send(serde_json::to_vec(&challenge).unwrap()).await.unwrap();
+            reader.next().await.unwrap().unwrap();
+        }
+        if let Comes::ToAWelcomeAfter(time) = comes {
+            sleep(time).await;
+            let welcome = KeeperAnswer::Welcome(Welcome {
+                session: SessionId::new(jiff::Timestamp::UNIX_EPOCH, [7; 10]),
+                pid: 1,
+                browser_pid: Some(2),
+                browser_version: "Chrome/1".to_owned(),
+                attached: false,
+                confinement: None,
+            });
+            writer.send(serde_json::to_vec(&welcome).unwrap()).await.unwrap();
+        }
+        std::future::pending().await
+    }
+
+    /// What becomes of a client of a keeper that comes so far.
+    async fn knock_at(comes: Comes, patience: Patience) -> Result<Welcome, KeeperError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keeper.sock");
+        let (socket, listener) = ListeningSocket::bind(&path).unwrap();
+        let serving = tokio::spawn(serve(listener, socket.secret(), comes));
+        let knocked = greet(&path, Role::Node, patience).await;
+        serving.abort();
+        knocked.map(|(_, welcome)| welcome)
+    }
+
+    const SHORT: Duration = Duration::from_millis(20);
+    const LONG: Duration = Duration::from_mins(1);
+
+    #[tokio::test]
+    async fn a_browser_that_has_much_to_do_is_waited_for() {
+        let keeper = Duration::from_secs(3);
+        let patience = Patience { keeper, browser: LONG };
+        let comes = Comes::ToAWelcomeAfter(keeper + Duration::from_millis(100));
+        let welcome = knock_at(comes, patience).await.unwrap();
+        assert_eq!(welcome.browser_version, "Chrome/1");
+    }
+
+    #[tokio::test]
+    async fn who_falls_silent_is_named() {
+        let patience = Patience { keeper: SHORT, browser: LONG };
+        let silent = knock_at(Comes::Nowhere, patience).await.unwrap_err().to_string();
+        assert_eq!(silent, "expected an answer of the keeper within 20ms, found nothing");
+        let patience = Patience { keeper: LONG, browser: SHORT };
+        let silent = knock_at(Comes::ToItsChallenge, patience).await.unwrap_err().to_string();
+        assert_eq!(silent, "expected a session of the browser within 20ms, found nothing");
+    }
 
     #[tokio::test]
     async fn the_socket_of_another_keeper_stays() {

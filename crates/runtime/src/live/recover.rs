@@ -21,8 +21,6 @@ use std::time::Duration;
 
 /// How many sessions are looked at at once.
 const AT_ONCE: usize = 8;
-/// How often a silent keeper is asked, 5 s each: on a machine that just started, all are slow.
-const ATTEMPTS: usize = 2;
 
 /// What the scan at start-up found.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -128,13 +126,10 @@ impl BrowserSupervisor {
     /// The keeper of a session. One that stays silent is left to the next resume or close of the session: it
     /// may yet wake up, and nothing is lost by waiting.
     async fn find_keeper(&self, id: SessionId) -> Option<KeeperLink> {
-        for _ in 0..ATTEMPTS {
-            match self.connect(id).await {
-                Ok(link) => return link,
-                Err(error) => tracing::warn!(session = %id, %error, "a keeper does not answer"),
-            }
-        }
-        None
+        self.connect(id).await.unwrap_or_else(|error| {
+            tracing::warn!(session = %id, %error, "a keeper does not answer");
+            None
+        })
     }
 
     /// The keeper outlived the node: nothing happened to the browser, so nothing is done to it.
