@@ -294,7 +294,7 @@ fn show_console(found: &ConsoleData, context: &Context) -> bool {
 /// How long the node waits for something new before it says that there is nothing.
 const WAIT: Duration = Duration::from_secs(15);
 
-/// How long until a browser that is not connected is asked for again.
+/// How long until a browser that is not connected, or a node that was asked too often, is asked again.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// How one asks for what comes next.
@@ -323,10 +323,12 @@ async fn next<T, F: Future<Output = Result<T, ClientError>>>(
                     context.output.note("the tab's browser is not connected; waiting");
                 }
                 is_told = true;
-                tokio::time::sleep(PAUSE).await;
             }
+            // Other programs with this key took what it may ask for in a minute.
+            Some(ErrorCode::TooManyRequests) => {}
             _ => return Err(error.into()),
         }
+        tokio::time::sleep(PAUSE).await;
     }
 }
 

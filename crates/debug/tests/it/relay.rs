@@ -5,7 +5,9 @@ use baton_api::debug::{
     ConsoleEvent, ConsoleFilters, ConsoleLevel, GapReason, NetworkChange, NetworkEvent,
     NetworkFilters, Source, TabToken,
 };
-use baton_debug::relay::{About, Bus, MAX_WAIT, Redaction, Relay, RelayLimits, Sight, TabSender};
+use baton_debug::relay::{
+    About, Bus, GATHERING, MAX_WAIT, Redaction, Relay, RelayLimits, Sight, TabSender,
+};
 use baton_debug::secrets::Page;
 use baton_debug::{Limits, LookError};
 use baton_session::Owner;
@@ -71,6 +73,31 @@ async fn a_tab_is_there_for_its_owner_as_long_as_somebody_tells_of_it() {
     drop(tab);
     assert!(relay.tabs(&owner("ada")).await.unwrap().is_empty());
     assert_eq!(count(&relay, "ada", &token).await, gone);
+}
+
+#[tokio::test]
+async fn a_reader_of_a_tab_that_tells_without_end_is_answered_now_and_then_and_misses_nothing() {
+    let relay = Relay::default();
+    let tab = tab_of(&relay, "ada");
+    let (ada, token) = (owner("ada"), tab.token().clone());
+    let flood = tokio::spawn(async move {
+        loop {
+            write(&tab, "more");
+            tokio::task::yield_now().await;
+        }
+    });
+    let mut filters =
+        ConsoleFilters { after: Some(0), limit: Some(1_000), ..ConsoleFilters::default() };
+    let (begun, mut seen) = (Instant::now(), 0);
+    for answers in 1..=20 {
+        let found = relay.console(&ada, &token, Sight::Hidden, &filters, LIMIT).await.unwrap();
+        assert!(begun.elapsed() >= answers * GATHERING, "answered more often than that");
+        let missed: u64 = found.gaps.iter().map(|gap| gap.missing.unwrap()).sum();
+        seen += found.items.len() as u64 + missed;
+        assert_eq!(seen, found.cursor, "what came meanwhile is told with the next answer");
+        filters.after = Some(found.cursor);
+    }
+    flood.abort();
 }
 
 #[tokio::test]
