@@ -46,14 +46,14 @@ pub async fn measure(baton: &Path) -> Result<Section> {
     let mut room = Room::build(baton).await?;
     let client = room.test_node.client()?.clone();
     let pid = room.test_node.node_pid()?;
-    let (before, idle) = (process::memory(pid)?, process::processor_time(pid)?);
-    let began = Instant::now();
-    let follower = tokio::spawn(follow(client.clone(), room.token.clone(), began));
-    tell(&mut room.link, &room.token, began).await?;
-    let Followed { delays, dropped } = follower.await??;
+    let before = process::memory(pid)?;
+    let alike = flood(&mut room, &client, pid, Lines::Alike).await?;
     let grown = process::memory(pid)? - before;
-    let events = u32::try_from(RATE * SECONDS)?;
-    let each = process::processor_time(pid)?.saturating_sub(idle) / events;
+    let new = flood(&mut room, &client, pid, Lines::New).await?;
+    let (cost, cost_of_new) = (alike.cost(), new.cost());
+    let Followed { delays, dropped } = alike.followed;
+    let late = percentile(&new.followed.delays, 99);
+    let dropped = dropped + new.followed.dropped;
     request(&mut room.link, &room.token).await?;
     let newest = ask(&client, &room.token, pid, None).await?;
     let matched = ask(&client, &room.token, pid, Some("/items/[0-9]+7$")).await?;
@@ -62,7 +62,8 @@ pub async fn measure(baton: &Path) -> Result<Section> {
     Ok(Section {
         title: "From a browser to whoever follows its tab",
         method: format!(
-            "A browser tells {RATE} lines of {EVENT} bytes a second for {SECONDS} s over its WebSocket; \
+            "A browser tells {RATE} lines of {EVENT} bytes a second for {SECONDS} s over its WebSocket, each \
+             as the one before but for a number, and then as many that differ in a word; \
              one follower asks over HTTP for what comes next, as `baton debug console --follow` does. \
              What it is too slow for is dropped, counted and told. Then the tab has {REQUESTS} requests, and is asked {QUESTIONS} \
              times for the newest, and for those that fit a regular expression: the processor time that \
@@ -71,6 +72,7 @@ pub async fn measure(baton: &Path) -> Result<Section> {
         comparisons: Vec::new(),
         figures: vec![
             figure("an event until the follower has it, p99", percentile(&delays, 99), 20.0, "ms"),
+            figure("the same of lines that differ in a word, p99", late, 20.0, "ms"),
             figure("lines that were dropped, and told as such", dropped, 0.0, "lines"),
             figure("the node's memory grows by", grown, 64.0, "MB"),
             figure("the newest of 10,000 requests, of the node's time", newest.node, 20.0, "ms"),
@@ -78,10 +80,8 @@ pub async fn measure(baton: &Path) -> Result<Section> {
         ],
         medians: vec![
             ("an event until the follower has it".to_owned(), format!("{:.1} ms", median(delays))),
-            (
-                "an event, of the node's time".to_owned(),
-                format!("{:.1} us", each.as_secs_f64() * 1e6),
-            ),
+            ("a line that differs in a number, of the node's time".to_owned(), cost),
+            ("a line that differs in a word, of the node's time".to_owned(), cost_of_new),
             ("the newest of 10,000 requests".to_owned(), newest.calls()),
             ("those that fit".to_owned(), matched.calls()),
         ],
@@ -89,18 +89,63 @@ pub async fn measure(baton: &Path) -> Result<Section> {
     })
 }
 
+/// The lines of a log.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Lines {
+    /// Each is as the one before but for a number that stands alone.
+    Alike,
+    /// Each has a word that was not there before. They come behind the others.
+    New,
+}
+
+impl Lines {
+    /// How many came before.
+    fn before(self) -> usize {
+        if self == Self::Alike { 0 } else { RATE * SECONDS }
+    }
+
+    /// What ends the first word, which is when the line was told.
+    fn unit(self) -> &'static str {
+        if self == Self::Alike { "" } else { "us" }
+    }
+}
+
+/// Lines that were told and followed.
+struct Flooded {
+    followed: Followed,
+    /// The node's processor time for one of them.
+    each: Duration,
+}
+
+impl Flooded {
+    fn cost(&self) -> String {
+        format!("{:.1} us", self.each.as_secs_f64() * 1e6)
+    }
+}
+
+/// Tells lines, with a follower.
+async fn flood(room: &mut Room, client: &Client, pid: u32, lines: Lines) -> Result<Flooded> {
+    let (idle, began) = (process::processor_time(pid)?, Instant::now());
+    let follower = tokio::spawn(follow(client.clone(), room.token.clone(), lines, began));
+    tell(&mut room.link, &room.token, lines, began).await?;
+    let followed = follower.await??;
+    let took = process::processor_time(pid)?.saturating_sub(idle);
+    Ok(Flooded { followed, each: took / u32::try_from(RATE * SECONDS)? })
+}
+
 /// Tells lines at the rate, each with the microseconds since `began`.
-async fn tell(link: &mut Link, token: &TabToken, began: Instant) -> Result<()> {
+async fn tell(link: &mut Link, token: &TabToken, lines: Lines, began: Instant) -> Result<()> {
     let mut ticks = interval(Duration::from_millis(1));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
-    let mut seq = 0;
+    let mut seq = lines.before();
     let text = SAID.repeat(EVENT / SAID.len() + 1);
     for _ in 0..SECONDS * 1_000 {
         ticks.tick().await;
         for _ in 0..RATE / 1_000 {
             seq += 1;
-            let at = began.elapsed().as_micros();
-            link.feed(line(token, seq, &format!("{at:09} {}", &text[..EVENT - 10]))).await?;
+            let mut said = format!("{:09}{} {text}", began.elapsed().as_micros(), lines.unit());
+            said.truncate(EVENT);
+            link.feed(line(token, seq, &said)).await?;
         }
         link.flush().await?;
     }
@@ -124,11 +169,11 @@ struct Followed {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a hundred thousand lines")]
-async fn follow(client: Client, token: TabToken, began: Instant) -> Result<Followed> {
+async fn follow(client: Client, token: TabToken, lines: Lines, began: Instant) -> Result<Followed> {
     let mut delays = Vec::with_capacity(RATE * SECONDS);
     let mut dropped = 0;
-    let mut filters =
-        ConsoleFilters { after: Some(0), limit: Some(1_000), ..ConsoleFilters::default() };
+    let after = Some(lines.before().try_into()?);
+    let mut filters = ConsoleFilters { after, limit: Some(1_000), ..ConsoleFilters::default() };
     while delays.len() + dropped < RATE * SECONDS {
         let found = client.get_console(&token, &filters, WAIT).await?;
         let now = began.elapsed();
@@ -140,6 +185,7 @@ async fn follow(client: Client, token: TabToken, began: Instant) -> Result<Follo
         ensure!(!found.entries.is_empty(), "expected more lines than {}", delays.len());
         for entry in found.entries {
             let at = entry.message.split(' ').next().context("expected an instant")?;
+            let at = at.strip_suffix(lines.unit()).context("expected an instant of these lines")?;
             let delay = now.saturating_sub(Duration::from_micros(at.parse()?));
             delays.push(delay.as_secs_f64() * 1e3);
         }
@@ -150,7 +196,7 @@ async fn follow(client: Client, token: TabToken, began: Instant) -> Result<Follo
 
 /// Tells of as many requests as are kept, with their answers.
 async fn request(link: &mut Link, token: &TabToken) -> Result<()> {
-    let first = RATE * SECONDS + 1;
+    let first = 2 * RATE * SECONDS + 1;
     for number in 0..REQUESTS {
         let timestamp = Timestamp::now().as_millisecond();
         let event = |at: usize, event: &str, data: Value| {

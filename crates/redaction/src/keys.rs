@@ -29,7 +29,9 @@ pub(crate) fn find_blocks(text: &str, found: &mut Ranges) {
     for (at, _) in text.match_indices(PRIVATE_LINES) {
         let mut lines = text[at + PRIVATE_LINES.len()..].split_inclusive('\n');
         let first = lines.next().unwrap_or_default();
-        let count: usize = first.trim().parse().unwrap_or_default();
+        let count = first.trim();
+        // How many it says counts only where that may be: a longer number hides all that there may be.
+        let count = if count.len() > 4 { MAX_LINES } else { count.parse().unwrap_or_default() };
         let start = at + PRIVATE_LINES.len() + first.len();
         let length: usize = lines.take(count.min(MAX_LINES)).map(str::len).sum();
         found.add(start..start + text[start..start + length].trim_end().len());
