@@ -126,9 +126,9 @@ impl Flooded {
 /// Tells lines, with a follower.
 async fn flood(room: &mut Room, client: &Client, pid: u32, lines: Lines) -> Result<Flooded> {
     let (idle, began) = (process::processor_time(pid)?, Instant::now());
-    let follower = tokio::spawn(follow(client.clone(), room.token.clone(), lines, began));
+    let following = tokio::spawn(follow(client.clone(), room.token.clone(), lines, began));
     tell(&mut room.link, &room.token, lines, began).await?;
-    let followed = follower.await??;
+    let followed = following.await??;
     let took = process::processor_time(pid)?.saturating_sub(idle);
     Ok(Flooded { followed, each: took / u32::try_from(RATE * SECONDS)? })
 }

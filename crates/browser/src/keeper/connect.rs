@@ -364,7 +364,7 @@ mod tests {
             });
             writer.send(serde_json::to_vec(&welcome).unwrap()).await.unwrap();
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     /// What becomes of a client of a keeper that comes so far.
