@@ -6,7 +6,7 @@ use crate::repository::{files, report};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The crates, by where their sources are.
-const CRATES: [&str; 23] = [
+const CRATES: [&str; 24] = [
     "crates/agents/src/",
     "crates/api/src/",
     "crates/backup/src/",
@@ -14,6 +14,7 @@ const CRATES: [&str; 23] = [
     "crates/browser/src/",
     "crates/confine/src/",
     "crates/debug/src/",
+    "crates/egress/src/",
     "crates/federation/src/",
     "crates/net/src/",
     "crates/server/src/",

@@ -5,7 +5,7 @@ use crate::repository::{File, files, report};
 use std::collections::BTreeSet;
 
 /// Which of our crates each crate may name.
-const DIRECTIONS: [(&str, &[&str]); 25] = [
+const DIRECTIONS: [(&str, &[&str]); 26] = [
     // No other crate, so that it can be compiled for a browser.
     ("redaction", &[]),
     ("session", &["redaction"]),
@@ -13,14 +13,15 @@ const DIRECTIONS: [(&str, &[&str]); 25] = [
     ("testing", &[]),
     // `postgres` is there for the tests.
     ("store", &["session", "postgres"]),
-    ("browser", &["session", "redaction", "confine"]),
+    ("browser", &["session", "redaction", "confine", "egress"]),
     ("api", &["session", "redaction"]),
-    ("net", &["session", "api"]),
+    ("net", &["session", "api", "egress"]),
     // It knows no HTTP and no database.
     ("debug", &["session", "redaction", "browser", "api"]),
     // Usable by themselves.
     ("federation", &[]),
     ("confine", &[]),
+    ("egress", &[]),
     ("sandbox", &["confine"]),
     // It carries profiles, too, so it stands above both.
     ("backup", &["session", "store", "browser"]),

@@ -1,0 +1,202 @@
+//! The fence: which hosts a session may reach, and why it may not reach another one.
+//!
+//! The one idea: a name is judged before it is looked up, so that a name which may not be reached is asked of
+//! nobody; and what it leads to is judged at each connection, so that it may lead elsewhere the second time.
+
+use crate::addresses::is_public;
+use crate::hosts::{HostRule, Target};
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+
+/// Which hosts may be reached.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fence {
+    /// Those that may in any case. Private addresses count only where they are listed themselves, for a name
+    /// leads wherever its owner wants.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostRule>,
+    /// And the others.
+    #[serde(default)]
+    pub others: Others,
+}
+
+/// What may be reached beside what is listed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Others {
+    /// Everything.
+    #[default]
+    All,
+    /// The hosts of the internet: what has a private address, this machine's own or that of its network, is
+    /// not reached.
+    Public,
+    /// Nothing.
+    None,
+}
+
+/// Why a host is not reached.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Refusal {
+    /// It is not listed.
+    #[error("this session may not reach it: it is not listed")]
+    NotListed,
+    /// It leads to a private address that is not listed.
+    #[error("it leads to the private address {0}, which is not listed")]
+    Private(IpAddr),
+}
+
+impl Fence {
+    /// Whether a host may be asked for, by what the client calls it.
+    pub fn judge(&self, target: &Target) -> Result<(), Refusal> {
+        let is_listed = self.hosts.iter().any(|rule| rule.lists(target));
+        if self.others == Others::None && !is_listed {
+            return Err(Refusal::NotListed);
+        }
+        match target.addresses() {
+            Some(addresses) => self.reachable(target, addresses).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Of the addresses to which a target leads, those that may be reached.
+    pub fn reachable(
+        &self,
+        target: &Target,
+        addresses: Vec<IpAddr>,
+    ) -> Result<Vec<IpAddr>, Refusal> {
+        if self.others == Others::All {
+            return Ok(addresses);
+        }
+        let is_listed =
+            |address: IpAddr| self.hosts.iter().any(|rule| rule.lists_address(target, address));
+        let (may, may_not): (Vec<_>, Vec<_>) =
+            addresses.into_iter().partition(|address| is_public(*address) || is_listed(*address));
+        match may_not.first() {
+            Some(private) if may.is_empty() => Err(Refusal::Private(private.to_canonical())),
+            _ => Ok(may),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fence, Others, Refusal};
+    use crate::hosts::{HostRule, Target};
+
+    fn fence(hosts: &[&str], others: Others) -> Fence {
+        Fence { hosts: hosts.iter().map(|rule| rule.parse().unwrap()).collect(), others }
+    }
+
+    fn reaches(fence: &Fence, host: &str, port: u16) -> Result<(), Refusal> {
+        fence.judge(&Target::new(host, port).unwrap())
+    }
+
+    #[test]
+    fn what_is_listed_is_reached_and_nothing_beside_it() {
+        let only = fence(&["example.org", "*.shop.example", "api.example:8443"], Others::None);
+        for (host, port) in [
+            ("example.org", 443),
+            ("EXAMPLE.org.", 80),
+            ("a.shop.example", 443),
+            ("a.b.shop.example", 443),
+            ("api.example", 8443),
+        ] {
+            assert_eq!(reaches(&only, host, port), Ok(()), "{host}:{port}");
+        }
+        for (host, port) in [
+            ("www.example.org", 443),
+            ("notexample.org", 443),
+            ("example.org.evil.example", 443),
+            ("shop.example", 443),
+            ("evilshop.example", 443),
+            ("api.example", 443),
+            ("93.184.215.14", 443),
+            ("127.0.0.1", 443),
+            ("localhost", 443),
+        ] {
+            assert_eq!(reaches(&only, host, port), Err(Refusal::NotListed), "{host}:{port}");
+        }
+    }
+
+    #[test]
+    fn a_private_address_is_reached_where_it_is_listed_however_it_is_written() {
+        let public = fence(&["10.0.0.0/8"], Others::Public);
+        for host in [
+            "127.0.0.1",
+            "127.1",
+            "0x7f000001",
+            "2130706433",
+            "0177.0.0.1",
+            "[::1]",
+            "::1",
+            "[::ffff:127.0.0.1]",
+            "[::ffff:7f00:1]",
+            "[0:0:0:0:0:ffff:7f00:0001]",
+            "localhost",
+            "LOCALHOST.",
+            "a.localhost",
+            "169.254.169.254",
+            "[fd00::1]",
+            "[fe80::1]",
+            "[64:ff9b::7f00:1]",
+            "0.0.0.0",
+            "[::]",
+            "192.168.1.1",
+            "100.64.0.1",
+        ] {
+            let found = reaches(&public, host, 80);
+            assert!(matches!(found, Err(Refusal::Private(_))), "{host}: {found:?}");
+        }
+        for host in ["10.1.2.3", "[::ffff:10.1.2.3]", "example.org", "93.184.215.14"] {
+            assert_eq!(reaches(&public, host, 80), Ok(()), "{host}");
+        }
+    }
+
+    #[test]
+    fn where_a_name_leads_is_judged_too() {
+        let only = fence(&["example.org", "shop.localhost:3000", "10.1.0.0/16"], Others::None);
+        let leads = |host: &str, port, addresses: &[&str]| {
+            let addresses = addresses.iter().map(|one| one.parse().unwrap()).collect();
+            let found = only.reachable(&Target::new(host, port).unwrap(), addresses);
+            found.map(|may| may.iter().map(ToString::to_string).collect::<Vec<_>>())
+        };
+        let may = |addresses: &[&str]| Ok(addresses.iter().map(ToString::to_string).collect());
+        let public = "93.184.215.14";
+        assert_eq!(leads("example.org", 443, &[public, "10.0.0.1"]), may(&[public]));
+        let private = Refusal::Private("10.0.0.1".parse().unwrap());
+        assert_eq!(leads("example.org", 443, &["10.0.0.1"]), Err(private));
+        assert_eq!(leads("example.org", 443, &["10.1.0.1"]), may(&["10.1.0.1"]));
+        assert_eq!(leads("shop.localhost", 3000, &["127.0.0.1"]), may(&["127.0.0.1"]));
+        assert!(leads("shop.localhost", 3001, &["127.0.0.1"]).is_err());
+        assert!(leads("other.localhost", 3000, &["127.0.0.1"]).is_err());
+    }
+
+    #[test]
+    fn a_rule_is_written_as_it_is_read_and_what_is_none_is_refused() {
+        for rule in [
+            "example.org",
+            "*.example.org",
+            "example.org:8443",
+            "10.0.0.0/8",
+            "10.1.2.3:80",
+            "[::1]:80",
+        ] {
+            assert_eq!(rule.parse::<HostRule>().unwrap().to_string(), rule);
+        }
+        for text in [
+            "",
+            "*",
+            "*.",
+            "*.10.0.0.1",
+            "a.*.org",
+            "10.0.0.0/33",
+            "a:b",
+            "a:70000",
+            "a b",
+            "http://a",
+        ] {
+            assert!(text.parse::<HostRule>().is_err(), "{text}");
+        }
+    }
+}

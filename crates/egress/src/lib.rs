@@ -1,0 +1,23 @@
+//! The way out of one session: a proxy beside its keeper, through which its browser reaches the web.
+//!
+//! The one idea: a browser is given a proxy under a name that is the only one it can resolve, so that
+//! whatever it does comes here; and here one place says what it may reach ([`Fence`]), by which further proxy
+//! ([`Upstream`]), for whom ([`Guests`]), and keeps what was asked for ([`Ledger`]).
+
+mod addresses;
+mod exit;
+mod fence;
+mod guests;
+mod hosts;
+mod ledger;
+mod proxy;
+mod upstream;
+
+pub use addresses::{is_public, is_within};
+pub use exit::ExitError;
+pub use fence::{Fence, Others, Refusal};
+pub use guests::BrowserProcesses;
+pub use hosts::{HostRule, InvalidRule, NotHost, Target};
+pub use ledger::{HostTally, Ledger};
+pub use proxy::{Egress, Guests};
+pub use upstream::{Credentials, NotProxyUrl, ProxyUrl, Scheme, Upstream};

@@ -1,0 +1,396 @@
+//! The proxy: takes what one browser asks for, and lets out what its session may reach.
+//!
+//! A browser asks for a connection with CONNECT, over which it speaks TLS or a WebSocket, and for a page without
+//! TLS with the whole address. What is refused is answered here, with a text that is always the same: for a
+//! page without TLS, it is an answer of the site that was asked.
+
+use crate::exit::{Exit, ExitError, Speech, Stream};
+use crate::fence::Fence;
+use crate::hosts::Target;
+use crate::ledger::{Bytes, Ledger};
+use crate::upstream::Upstream;
+use futures_util::future::BoxFuture;
+use http::header::{
+    CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue,
+    PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+};
+use http::{Method, Request, Response, StatusCode, Uri};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body, Bytes as Chunk, Frame, Incoming, SizeHint};
+use hyper::service::service_fn;
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, copy_bidirectional_with_sizes};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tower_service::Service;
+
+/// How many connections a browser may have open at once; Chromium has at most 255 to a proxy, and as many for
+/// `WebSocket`s.
+const CONNECTIONS: usize = 1_024;
+/// How long the head of a request may take.
+const HEAD_LIMIT: Duration = Duration::from_secs(30);
+/// The largest head, in bytes.
+const HEAD_BYTES: usize = 256 << 10;
+/// How much is copied at once, in bytes: with 4 KiB, 100 MiB take nine times as long.
+const COPIED: usize = 64 << 10;
+/// For how long a connection to a site without TLS is kept for the next request.
+const IDLE: Duration = Duration::from_secs(30);
+
+/// Who may come.
+pub trait Guests: fmt::Debug + Send + Sync {
+    /// Whether the process at the other end of this connection may: `client` is its address, `here` ours.
+    fn may_come(&self, client: SocketAddr, here: SocketAddr) -> bool;
+}
+
+/// The way out of a session. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Egress {
+    exit: Exit,
+    ledger: Ledger,
+    guests: Arc<dyn Guests>,
+    /// For requests without TLS: each site's connection serves several.
+    client: Client<Connector, Counted>,
+}
+
+type Answer = Response<BoxBody<Chunk, hyper::Error>>;
+
+impl Egress {
+    /// A way out within a fence, perhaps through a further proxy.
+    pub fn new(fence: Fence, upstream: Option<Upstream>, guests: Arc<dyn Guests>) -> Self {
+        let exit = Exit::new(Arc::new(fence), upstream);
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE)
+            .build(Connector(exit.clone()));
+        Self { exit, ledger: Ledger::default(), guests, client }
+    }
+
+    /// What was asked for.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Serves the clients of a listener, as long as this is awaited.
+    pub async fn serve(&self, listener: TcpListener) -> Infallible {
+        let places = Arc::new(Semaphore::new(CONNECTIONS));
+        loop {
+            // A client that finds no place waits until it does: a browser asks for no more than there are.
+            let place = Arc::clone(&places).acquire_owned().await;
+            match listener.accept().await {
+                Ok((stream, client)) => {
+                    let egress = self.clone();
+                    tokio::spawn(async move {
+                        egress.serve_one(stream, client).await;
+                        drop(place);
+                    });
+                }
+                Err(error) => {
+                    // Out of file descriptors, most likely: they come back as connections end.
+                    tracing::warn!(%error, "a connection could not be taken");
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+            }
+        }
+    }
+
+    async fn serve_one(&self, stream: TcpStream, client: SocketAddr) {
+        let may_come = stream.local_addr().is_ok_and(|here| self.guests.may_come(client, here));
+        if !may_come {
+            tracing::warn!(%client, "the way out was refused to a process that is none of its browser");
+            return;
+        }
+        // It tells the browser of a failed connection late, and that is all.
+        let _ = stream.set_nodelay(true);
+        let service = service_fn(|request| self.answer(request));
+        let served = hyper::server::conn::http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD_LIMIT)
+            .max_buf_size(HEAD_BYTES)
+            .preserve_header_case(true)
+            .serve_connection(TokioIo::new(stream), service)
+            .with_upgrades()
+            .await;
+        if let Err(error) = served {
+            tracing::debug!(%error, "a connection of the browser broke");
+        }
+    }
+
+    async fn answer(&self, request: Request<Incoming>) -> Result<Answer, Infallible> {
+        let Some(target) = target_of(&request) else {
+            return Ok(said(StatusCode::BAD_REQUEST, "expected a request to a proxy"));
+        };
+        let answered = if request.method() == Method::CONNECT {
+            self.tunnel(request, &target).await
+        } else {
+            self.forward(request, &target).await
+        };
+        Ok(answered.unwrap_or_else(|error| self.refuse(&target, &error)))
+    }
+
+    /// Notes that a target was not reached, and says so.
+    fn refuse(&self, target: &Target, error: &ExitError) -> Answer {
+        if let ExitError::Refused(refusal) = error {
+            self.ledger.refused(target, refusal);
+            return said(StatusCode::FORBIDDEN, "This session may not reach this host.\n");
+        }
+        self.ledger.failed(target, error.to_string());
+        said(StatusCode::BAD_GATEWAY, "This session's way out found no way to this host.\n")
+    }
+
+    /// Makes a connection to the target, and then passes bytes on.
+    async fn tunnel(
+        &self,
+        request: Request<Incoming>,
+        target: &Target,
+    ) -> Result<Answer, ExitError> {
+        let stream = self.exit.connect(target, Speech::Anything).await?.into_inner();
+        self.ledger.reached(target);
+        let (target, bytes) = (target.clone(), self.ledger.bytes(target));
+        tokio::spawn(async move {
+            let client = match hyper::upgrade::on(request).await {
+                Ok(client) => client,
+                Err(error) => return tracing::debug!(%error, %target, "the browser left"),
+            };
+            let mut client = TokioIo::new(client);
+            let mut stream = Metered { stream, bytes };
+            let copied =
+                copy_bidirectional_with_sizes(&mut client, &mut stream, COPIED, COPIED).await;
+            if let Err(error) = copied {
+                tracing::debug!(%error, %target, "a connection ended");
+            }
+        });
+        Ok(Response::new(empty()))
+    }
+
+    /// Passes a request without TLS on, and its answer back.
+    async fn forward(
+        &self,
+        request: Request<Incoming>,
+        target: &Target,
+    ) -> Result<Answer, ExitError> {
+        let bytes = self.ledger.bytes(target);
+        let request = self.passed_on(request, target, &bytes);
+        let response = self.client.request(request).await.map_err(|error| exit_error(&error))?;
+        let (mut head, body) = response.into_parts();
+        remove_hops(&mut head.headers);
+        if head.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
+            return Err(self.exit.credentials_refused());
+        }
+        self.ledger.reached(target);
+        let body = Counted { body, bytes, counts: Direction::Received };
+        Ok(Response::from_parts(head, body.boxed()))
+    }
+
+    fn passed_on(
+        &self,
+        request: Request<Incoming>,
+        target: &Target,
+        bytes: &Arc<Bytes>,
+    ) -> Request<Counted> {
+        let (mut head, body) = request.into_parts();
+        remove_hops(&mut head.headers);
+        // What is asked for is what the address says, whatever the header does.
+        let host = match target.port {
+            80 => target.host.to_string(),
+            _ => target.to_string(),
+        };
+        if let Ok(host) = HeaderValue::from_str(&host) {
+            head.headers.insert(HOST, host);
+        }
+        if let Some(credentials) = self.exit.authorization() {
+            head.headers.insert(PROXY_AUTHORIZATION, credentials);
+        }
+        let bytes = Arc::clone(bytes);
+        Request::from_parts(head, Counted { body, bytes, counts: Direction::Sent })
+    }
+}
+
+/// What a client asks for.
+fn target_of(request: &Request<Incoming>) -> Option<Target> {
+    let uri = request.uri();
+    let is_connect = request.method() == Method::CONNECT;
+    let port = match (uri.port_u16(), is_connect, uri.scheme_str()) {
+        (Some(port), ..) => port,
+        (None, false, Some("http")) => 80,
+        _ => return None,
+    };
+    if !is_connect && uri.scheme_str() != Some("http") {
+        return None;
+    }
+    Target::new(uri.host()?, port).ok()
+}
+
+/// Headers that hold for one connection (RFC 9110, section 7.6.1), and those that `Connection` names.
+fn remove_hops(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = headers
+        .get_all(CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    for name in named {
+        headers.remove(name);
+    }
+    let hops = [CONNECTION, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER, UPGRADE];
+    for name in hops {
+        headers.remove(name);
+    }
+    headers.remove(TRANSFER_ENCODING);
+    headers.remove("keep-alive");
+    headers.remove("proxy-connection");
+}
+
+fn said(status: StatusCode, text: &'static str) -> Answer {
+    let body = Full::new(Chunk::from_static(text.as_bytes()));
+    let mut answer = Response::new(body.map_err(|never| match never {}).boxed());
+    *answer.status_mut() = status;
+    let headers = answer.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    answer
+}
+
+fn empty() -> BoxBody<Chunk, hyper::Error> {
+    Full::new(Chunk::new()).map_err(|never| match never {}).boxed()
+}
+
+/// Why a request was not answered: what the exit said, if it was that.
+fn exit_error(error: &hyper_util::client::legacy::Error) -> ExitError {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(this) = cause {
+        if let Some(ExitFailed(exit)) = this.downcast_ref::<ExitFailed>() {
+            return exit.clone();
+        }
+        cause = this.source();
+    }
+    ExitError::Unreachable(error.to_string())
+}
+
+/// Connections for requests without TLS.
+#[derive(Debug, Clone)]
+struct Connector(Exit);
+
+/// What the exit said, within an error of the client.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct ExitFailed(ExitError);
+
+impl Service<Uri> for Connector {
+    type Response = TokioIo<Stream>;
+    type Error = ExitFailed;
+    type Future = BoxFuture<'static, Result<TokioIo<Stream>, ExitFailed>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ExitFailed>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, place: Uri) -> Self::Future {
+        let exit = self.0.clone();
+        Box::pin(async move {
+            let target = place.host().map(|host| Target::new(host, place.port_u16().unwrap_or(80)));
+            let Some(Ok(target)) = target else { return Err(ExitFailed(ExitError::NoAddress)) };
+            exit.connect(&target, Speech::Requests).await.map_err(ExitFailed)
+        })
+    }
+}
+
+/// Which way bytes go.
+#[derive(Debug, Clone, Copy)]
+enum Direction {
+    Sent,
+    Received,
+}
+
+/// A body whose bytes are counted.
+struct Counted {
+    body: Incoming,
+    bytes: Arc<Bytes>,
+    counts: Direction,
+}
+
+impl Body for Counted {
+    type Data = Chunk;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Chunk>, hyper::Error>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        if let Poll::Ready(Some(Ok(frame))) = &frame
+            && let Some(data) = frame.data_ref()
+        {
+            let count = match self.counts {
+                Direction::Sent => &self.bytes.sent,
+                Direction::Received => &self.bytes.received,
+            };
+            add(count, data.len());
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// A connection to a target whose bytes are counted.
+struct Metered {
+    stream: Stream,
+    bytes: Arc<Bytes>,
+}
+
+fn add(count: &AtomicU64, bytes: usize) {
+    count.fetch_add(bytes as u64, Ordering::Relaxed);
+}
+
+impl AsyncRead for Metered {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        add(&self.bytes.received, buffer.filled().len() - before);
+        read
+    }
+}
+
+impl AsyncWrite for Metered {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        if let Poll::Ready(Ok(written)) = written {
+            add(&self.bytes.sent, written);
+        }
+        written
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,95 @@
+//! What is reached, what is refused, and what is noted of it.
+
+use crate::fixture::{Echo, Nobody, Way, fence};
+use baton_egress::Others;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+
+#[tokio::test]
+async fn what_is_listed_is_reached_with_and_without_tls_and_counted() {
+    let site = Echo::start().await;
+    let port = site.address.port();
+    let way = Way::within(fence(&["localhost"], Others::None)).await;
+    let (status, heard) = way.get(&format!("http://shop.localhost:{port}/a?b=c")).await;
+    assert_eq!(status, 200);
+    let lines: Vec<&str> = heard.trim_end().lines().collect();
+    // The site is told the host of the address, whatever the client says beside it.
+    let host = format!("host: shop.localhost:{port}");
+    assert_eq!(lines[0], "GET /a?b=c HTTP/1.1");
+    assert!(lines.iter().any(|line| line.eq_ignore_ascii_case(&host)), "{lines:?}");
+    assert_eq!(way.tunnel(&format!("127.0.0.1:{port}"), "word").await, Ok("word".to_owned()));
+
+    let page = way.tally(&format!("shop.localhost:{port}")).unwrap();
+    assert_eq!((page.connections, page.refused, page.failed), (1, 0, 0));
+    assert_eq!(page.received, heard.len() as u64);
+    let tunnel = way.tally(&format!("127.0.0.1:{port}")).unwrap();
+    assert_eq!((tunnel.connections, tunnel.sent, tunnel.received), (1, 4, 4));
+}
+
+#[tokio::test]
+async fn what_is_not_listed_is_refused_before_anybody_is_asked_and_noted() {
+    let site = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = site.local_addr().unwrap().port();
+    let way = Way::within(fence(&["example.org"], Others::None)).await;
+    for host in ["127.0.0.1", "localhost", "127.1", "0x7f000001", "[::ffff:127.0.0.1]"] {
+        assert_eq!(way.tunnel(&format!("{host}:{port}"), "word").await, Err(403), "{host}");
+        let (status, text) = way.get(&format!("http://{host}:{port}/")).await;
+        assert_eq!((status, text.as_str()), (403, "This session may not reach this host.\n"));
+    }
+    // Nobody came.
+    let came = tokio::time::timeout(std::time::Duration::from_millis(50), site.accept()).await;
+    assert!(came.is_err(), "{came:?}");
+    let refused = way.tally(&format!("127.0.0.1:{port}")).unwrap();
+    assert_eq!((refused.connections, refused.refused), (0, 8), "all spellings are one host");
+    assert_eq!(refused.why.unwrap(), "this session may not reach it: it is not listed");
+}
+
+#[tokio::test]
+async fn private_addresses_are_refused_where_only_the_internet_is_open() {
+    let site = Echo::start().await;
+    let port = site.address.port();
+    let way = Way::within(fence(&[], Others::Public)).await;
+    assert_eq!(way.tunnel(&format!("localhost:{port}"), "word").await, Err(403));
+    assert_eq!(way.tunnel("169.254.169.254:80", "word").await, Err(403));
+    let refused = way.tally("169.254.169.254:80").unwrap();
+    assert_eq!(
+        refused.why.unwrap(),
+        "it leads to the private address 169.254.169.254, which is not listed"
+    );
+}
+
+#[tokio::test]
+async fn what_does_not_answer_is_told_as_that() {
+    let port = {
+        let gone = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        gone.local_addr().unwrap().port()
+    };
+    let way = Way::within(fence(&[], Others::All)).await;
+    assert_eq!(way.tunnel(&format!("127.0.0.1:{port}"), "word").await, Err(502));
+    let (status, _) = way.get(&format!("http://127.0.0.1:{port}/")).await;
+    assert_eq!(status, 502);
+    let failed = way.tally(&format!("127.0.0.1:{port}")).unwrap();
+    assert_eq!((failed.connections, failed.failed), (0, 2));
+    assert!(failed.why.as_ref().unwrap().contains("refused"), "{failed:?}");
+}
+
+#[tokio::test]
+async fn what_is_no_request_to_a_proxy_is_refused() {
+    let way = Way::within(fence(&[], Others::All)).await;
+    for request in [
+        "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+        "GET ftp://a/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+        "CONNECT example.org HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+    ] {
+        assert_eq!(way.say(request).await.0, 400, "{request}");
+    }
+    assert!(way.egress.ledger().tallies().is_empty());
+}
+
+#[tokio::test]
+async fn who_may_not_come_is_not_heard() {
+    let site = Echo::start().await;
+    let way = Way::new(fence(&[], Others::All), None, Arc::new(Nobody)).await;
+    assert_eq!(way.tunnel(&site.address.to_string(), "word").await, Err(0));
+    assert!(way.egress.ledger().tallies().is_empty());
+}

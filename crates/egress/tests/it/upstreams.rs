@@ -1,0 +1,70 @@
+//! Further proxies: such as want credentials, and such as lie, hang or die.
+
+use crate::fixture::{Anybody, Echo, Way, fence};
+use baton_egress::{Credentials, Others, ProxyUrl, Upstream};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+/// An upstream, perhaps with a password.
+fn upstream(url: &str, password: Option<&str>) -> Upstream {
+    let credentials =
+        password.map(|password| Credentials { user: "al".to_owned(), password: password.into() });
+    Upstream::new(url.parse::<ProxyUrl>().unwrap(), credentials, Vec::new()).unwrap()
+}
+
+/// A proxy that says this to whoever connects, after it heard something.
+async fn proxy_that_says(answer: &'static str) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            tokio::spawn(async move {
+                let mut heard = [0; 4096];
+                let _ = stream.read(&mut heard).await;
+                let _ = stream.write_all(answer.as_bytes()).await;
+            });
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn a_second_way_out_is_a_further_proxy_for_the_first() {
+    let site = Echo::start().await;
+    let port = site.address.port();
+    let further = Way::within(fence(&[], Others::All)).await;
+    let url = format!("http://{}", further.address);
+    let proxy = Some(upstream(&url, None));
+    let way = Way::new(fence(&["localhost"], Others::None), proxy, Arc::new(Anybody)).await;
+    assert_eq!(way.tunnel(&format!("localhost:{port}"), "word").await, Ok("word".to_owned()));
+    assert_eq!(way.get(&format!("http://localhost:{port}/")).await.0, 200);
+    // The fence is before the further proxy, which hears of nothing that is refused.
+    assert_eq!(way.tunnel("example.org:443", "word").await, Err(403));
+    let hosts: Vec<_> =
+        further.egress.ledger().tallies().into_iter().filter_map(|tally| tally.host).collect();
+    assert_eq!(hosts, [format!("localhost:{port}")]);
+}
+
+#[tokio::test]
+async fn a_proxy_that_fails_is_told_as_what_it_does() {
+    for (answer, why) in [
+        (
+            "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n",
+            "tunnel error: proxy authorization required",
+        ),
+        ("HTTP/1.1 500 No\r\n\r\n", "tunnel error: unsuccessful"),
+        ("", "tunnel error: unexpected end of file"),
+        ("SSH-2.0-OpenSSH\r\n", "tunnel error: unsuccessful"),
+    ] {
+        let proxy = proxy_that_says(answer).await;
+        let url = format!("http://{proxy}");
+        let upstream = Some(upstream(&url, Some("a secret")));
+        let way = Way::new(fence(&[], Others::All), upstream, Arc::new(Anybody)).await;
+        assert_eq!(way.tunnel("example.org:443", "word").await, Err(502));
+        let told = way.tally("example.org:443").unwrap().why.unwrap();
+        assert_eq!(told, format!("the session's proxy {url}: {why}"));
+    }
+}
