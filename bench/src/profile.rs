@@ -108,6 +108,7 @@ async fn inject(baton: &Path, state: &State, now: i64) -> Result<Duration> {
         log: folder.path().join("keeper.log"),
         hold_until: None,
         prelude: Vec::new(),
+        egress: None,
     };
     keeper::spawn(&command, &spec).await?;
     let link = keeper::connect(&spec.socket, Role::Node).await?;

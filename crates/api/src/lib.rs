@@ -40,10 +40,10 @@ pub use key::{
 pub use node::{Health, Ready};
 pub use problem::{Answers, ErrorCode, Exit, Invalid, Problem, usual_hint};
 pub use session::{
-    AttachSession, CdpAccess, CompareSnapshots, DiffView, History, ListHistory, ListSessions,
-    OpenCdp, OpenSession, ResumeResult, RollBack, SessionFile, SessionFiles, SessionList,
-    SessionSummary, SessionView, SharedFolder, SnapshotReason, SnapshotView, StateView,
-    SwitchDebug, Tab, Unread,
+    AttachSession, CdpAccess, CompareSnapshots, DiffView, EgressHost, EgressView, History,
+    ListHistory, ListSessions, OpenCdp, OpenSession, ResumeResult, RollBack, SessionFile,
+    SessionFiles, SessionList, SessionSummary, SessionView, SharedFolder, SnapshotReason,
+    SnapshotView, StateView, SwitchDebug, Tab, Unread,
 };
 pub use sync::{NodeCard, NodeIdentity};
 pub use upstream::{InvalidUpstreamId, UpstreamId};

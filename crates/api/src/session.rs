@@ -69,6 +69,10 @@ pub struct SessionView {
     /// Whom its browser trusts beside its maker's list, by the snapshot that a resume would take.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub certificates: Vec<CertificateView>,
+    /// Its browser's way out to the network, by the snapshot that a resume would take; left out when the
+    /// browser goes there by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub egress: Option<EgressView>,
     /// The latest snapshot; none before the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<SnapshotView>,
@@ -84,6 +88,42 @@ pub struct SessionView {
     /// What the latest resume did; none before the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<Receipt>,
+}
+
+/// The way out of a session's browser, and what that asked for since it started.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct EgressView {
+    /// The hosts that it reaches, and no others; empty: all.
+    #[serde(default)]
+    pub only: Vec<String>,
+    /// The proxy through which it reaches them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<String>,
+    /// What was asked for, by host; empty while no browser runs here. What the browser asked for by itself is
+    /// among it.
+    #[serde(default)]
+    pub hosts: Vec<EgressHost>,
+}
+
+/// What a browser asked of one host.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct EgressHost {
+    /// The host and its port; left out of those that are counted together, because there are too many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// How many connections, or requests without TLS, reached it.
+    pub connections: u64,
+    /// How many were refused.
+    pub refused: u64,
+    /// How many might go there and did not come through.
+    pub failed: u64,
+    /// Why the last one was refused or failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// Bytes to the host.
+    pub sent: u64,
+    /// Bytes from the host.
+    pub received: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

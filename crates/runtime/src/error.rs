@@ -335,9 +335,9 @@ fn live(error: &LiveError) -> ErrorCode {
         LiveError::File { source, .. } | LiveError::Data(DataError::Io { source, .. }) => {
             file(source)
         }
-        LiveError::Data(DataError::HoldsData { .. }) | LiveError::NotThisBrowser(_) => {
-            ErrorCode::InvalidRequest
-        }
+        LiveError::Data(DataError::HoldsData { .. })
+        | LiveError::NotThisBrowser(_)
+        | LiveError::Egress(_) => ErrorCode::InvalidRequest,
         LiveError::Profile(error) | LiveError::Compile(CompileError::Profile(error)) => {
             file(&error.source)
         }

@@ -214,6 +214,7 @@ fn compare_environment(diff: &mut Diff, before: &Environment, after: &Environmen
     compare("timezone", Pair(before.timezone.as_ref(), after.timezone.as_ref()).change());
     compare("locale", Pair(before.locale.as_ref(), after.locale.as_ref()).change());
     compare("geolocation", Pair(before.geolocation.as_ref(), after.geolocation.as_ref()).change());
+    compare("egress", Pair(before.egress.as_ref(), after.egress.as_ref()).change());
     permissions(diff, &before.permissions, &after.permissions);
     certificates(diff, &before.certificates, &after.certificates);
 }

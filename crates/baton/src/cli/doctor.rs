@@ -198,6 +198,7 @@ async fn tried(config: &Config, program: PathBuf, folder: &Path) -> Result<Ready
         log: folder.join("keeper.log"),
         hold_until: None,
         prelude: Vec::new(),
+        egress: None,
     };
     let ready = config.keepers.spawn(&spec).await?;
     let link = keeper::connect(&spec.socket, Role::Node).await?;

@@ -5,7 +5,7 @@ use crate::output;
 use baton_api::{AttachSession, Exit, OpenSession, SharedFolder};
 use baton_session::certificate::{BadCertificate, MAX_PEM};
 use baton_session::permission::{NAMES, Setting, origin_of};
-use baton_session::state::{Geolocation, Viewport};
+use baton_session::state::{Egress, Geolocation, Viewport};
 use baton_session::{Certificate, Environment, Permission, SessionName};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -107,6 +107,13 @@ pub(super) struct EnvironmentArgs {
     /// itself. Again for more
     #[arg(long, value_name = "FILE")]
     ca: Vec<PathBuf>,
+    /// Let the browser reach this host and no others: example.org, *.example.org for all below it,
+    /// localhost, 10.0.0.0/8, each perhaps with a port. Again for more
+    #[arg(long, value_name = "HOST")]
+    only: Vec<String>,
+    /// The proxy through which the browser reaches the network: http://HOST:PORT, https:// or socks5://
+    #[arg(long, value_name = "URL")]
+    proxy: Option<String>,
 }
 
 impl EnvironmentArgs {
@@ -146,6 +153,8 @@ impl From<EnvironmentArgs> for Environment {
             geolocation: args.geolocation,
             permissions: args.allow,
             certificates: Vec::new(),
+            egress: (!args.only.is_empty() || args.proxy.is_some())
+                .then_some(Egress { only: args.only, proxy: args.proxy }),
         }
     }
 }

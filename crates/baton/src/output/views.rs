@@ -5,8 +5,8 @@ use super::{Output, history, table};
 use baton_api::sync::{HandedView, Handing, HolderView, SharedView};
 use baton_api::upstream::{UpstreamAccess, UpstreamList};
 use baton_api::{
-    AuditList, AuditView, ContextList, ContextView, DriverView, KeyList, SessionFiles, SessionList,
-    SessionSummary, SessionView, SnapshotView, Tab,
+    AuditList, AuditView, ContextList, ContextView, DriverView, EgressHost, EgressView, KeyList,
+    SessionFiles, SessionList, SessionSummary, SessionView, SnapshotView, Tab,
 };
 use baton_session::{CertificateView, Permission};
 use jiff::Timestamp;
@@ -41,6 +41,9 @@ pub(crate) fn session(view: &SessionView) -> String {
     }
     if !view.certificates.is_empty() {
         lines.push(certificates(&view.certificates));
+    }
+    if let Some(view) = &view.egress {
+        lines.push(egress(view));
     }
     if view.foreign_tabs > 0 {
         let count = view.foreign_tabs;
@@ -102,6 +105,34 @@ fn permissions(permissions: &[Permission]) -> String {
         table.row([name.clone(), setting.to_string(), origin.clone()]);
     }
     table.render()
+}
+
+/// Where its browser goes, and what it was refused there.
+fn egress(view: &EgressView) -> String {
+    let hosts = if view.only.is_empty() {
+        "every host".to_owned()
+    } else {
+        format!("{} alone", view.only.join(", "))
+    };
+    let through = view.proxy.iter().map(|proxy| format!(", through {proxy}"));
+    let bytes = view.hosts.iter().map(|host| host.sent + host.received).sum();
+    let carried = format!("; {} since its start", table::size(bytes));
+    let line: String = ["reaches ".to_owned(), hosts]
+        .into_iter()
+        .chain(through)
+        .chain((!view.hosts.is_empty()).then_some(carried))
+        .collect();
+    let mut table = Table::new(&["NOT REACHED", "TRIES", "WHY"]);
+    let is_told = |host: &&EgressHost| host.refused + host.failed > 0;
+    let told: Vec<_> = view.hosts.iter().filter(is_told).collect();
+    for host in &told {
+        table.row([
+            host.host.clone().unwrap_or_else(|| "other hosts".to_owned()),
+            (host.refused + host.failed).to_string(),
+            host.why.clone().unwrap_or_default(),
+        ]);
+    }
+    if told.is_empty() { line } else { format!("{line}\n{}", table.render()) }
 }
 
 /// Whom its browser trusts beside its maker's list.

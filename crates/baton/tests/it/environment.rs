@@ -53,6 +53,7 @@ async fn the_environment_comes_back() {
             geolocation: Some(Geolocation { latitude: 35.5, longitude: 139.5, accuracy: 10.0 }),
             permissions: Vec::new(),
             certificates: Vec::new(),
+            egress: None,
         },
         ..OpenSession::new("kathmandu".parse().unwrap(), [url.clone()])
     };

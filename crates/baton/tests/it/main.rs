@@ -20,6 +20,7 @@ mod demo;
 mod disk;
 mod doctor;
 mod edges;
+mod egress;
 mod environment;
 mod everything;
 mod extension;

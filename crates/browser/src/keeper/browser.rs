@@ -3,6 +3,7 @@
 
 use super::protocol::{BrowserSpec, KeeperError, KeeperSpec};
 use crate::cdp::Transport;
+use crate::launch::LaunchOptions;
 use crate::{cdp, launch};
 use baton_session::Confinement;
 use std::fs::{File, OpenOptions};
@@ -40,8 +41,11 @@ pub(super) struct Browser {
 }
 
 impl Browser {
-    /// Starts the browser or attaches to it.
-    pub(super) async fn open(spec: &KeeperSpec) -> Result<(Self, Transport), KeeperError> {
+    /// Starts the browser or attaches to it. `way_out` is the port of its only way out to the network.
+    pub(super) async fn open(
+        spec: &KeeperSpec,
+        way_out: Option<u16>,
+    ) -> Result<(Self, Transport), KeeperError> {
         let log = spec.log.clone();
         match &spec.browser {
             BrowserSpec::Attach { url } => {
@@ -53,7 +57,8 @@ impl Browser {
             BrowserSpec::Launch(options) => {
                 let writer = Log::open(&log)?;
                 let logged = writer.len();
-                let launched = launch::start(options)?;
+                let options = LaunchOptions { way_out, ..LaunchOptions::clone(options) };
+                let launched = launch::start(&options)?;
                 let words = launched.stderr.map(|stderr| tokio::spawn(writer.follow(stderr)));
                 let (child, pid, rules) =
                     (Some(launched.child), Some(launched.pid), launched.rules);

@@ -20,6 +20,7 @@ pub fn cdp_frames(input: &[u8]) {
         headed: false,
         files: None,
         prelude: Vec::new(),
+        ledger: None,
     };
     let mut mux = Mux::new(setup);
     let mut seen = Clients::default();

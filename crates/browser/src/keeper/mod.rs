@@ -7,6 +7,7 @@
 mod browser;
 mod client;
 mod connect;
+mod egress;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
 mod mux;
@@ -15,15 +16,20 @@ mod relay;
 mod server;
 mod spawn;
 
+pub use baton_egress::{HostTally, NotProxyUrl};
 pub use connect::{KeeperLink, close, connect, force, hold, kill, knock};
+pub use egress::BadEgress;
 pub use protocol::{
-    BootInstant, BrowserSpec, KeeperError, KeeperSpec, PreludeCall, Ready, Report, Role, Welcome,
+    BootInstant, BrowserSpec, EgressSpec, KeeperError, KeeperSpec, PreludeCall, ProxySpec, Ready,
+    Report, Role, Welcome,
 };
 pub use relay::{NoMore, accept_key, relay};
 pub use spawn::{KeeperCommand, Keepers, spawn};
 
+use baton_egress::Ledger;
 use browser::Browser;
 use connect::ListeningSocket;
+use egress::WayOut;
 use mux::{BrowserFolders, Mux, Setup};
 use server::Server;
 use std::future;
@@ -70,8 +76,12 @@ async fn keep(
     signals: Signals,
 ) -> Result<(), KeeperError> {
     let (socket, listener) = ListeningSocket::bind(&spec.socket)?;
-    let (mut browser, transport) = Browser::open(spec).await?;
-    let mut server = Server::new(Mux::new(setup(spec, &browser)), transport);
+    let way_out = way_out(spec).await?;
+    let port = way_out.as_ref().map(WayOut::port).transpose()?;
+    let (mut browser, transport) = Browser::open(spec, port).await?;
+    let ledger = way_out.as_ref().map(WayOut::ledger);
+    let _serving = way_out.zip(browser.pid).map(|(way_out, pid)| way_out.serve(pid));
+    let mut server = Server::new(Mux::new(setup(spec, &browser, ledger)), transport);
     let version = match server.start(&mut browser).await {
         Ok(version) => version,
         Err(error) => {
@@ -98,7 +108,17 @@ async fn keep(
     Ok(())
 }
 
-fn setup(spec: &KeeperSpec, browser: &Browser) -> Setup {
+/// The way out of a browser that is started here, if it is to have one.
+async fn way_out(spec: &KeeperSpec) -> Result<Option<WayOut>, KeeperError> {
+    match (&spec.egress, &spec.browser) {
+        (Some(egress), BrowserSpec::Launch(options)) => {
+            WayOut::open(egress, &options.environment.certificates).await.map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+fn setup(spec: &KeeperSpec, browser: &Browser, ledger: Option<Ledger>) -> Setup {
     let (anchor, headed, files) = match &spec.browser {
         BrowserSpec::Launch(options) => {
             let files = browser.rules.holds().then(|| BrowserFolders::of(spec.session, options));
@@ -106,7 +126,7 @@ fn setup(spec: &KeeperSpec, browser: &Browser) -> Setup {
         }
         BrowserSpec::Attach { .. } => (false, false, None),
     };
-    Setup { browser_pid: browser.pid, anchor, headed, files, prelude: spec.prelude.clone() }
+    Setup { browser_pid: browser.pid, anchor, headed, files, prelude: spec.prelude.clone(), ledger }
 }
 
 fn welcome(spec: &KeeperSpec, browser: &Browser, browser_version: String) -> Welcome {

@@ -14,12 +14,14 @@ use crate::cdp::{AddressError, CdpError};
 use crate::launch::{LaunchError, LaunchOptions};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use baton_egress::{Fence, NotProxyUrl};
 use baton_session::{Confinement, SessionId};
 use hmac::{Hmac, KeyInit, Mac};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::Sha256;
+use std::fmt;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -294,6 +296,9 @@ pub enum KeeperError {
     /// The browser could not be attached to.
     #[error(transparent)]
     Address(#[from] AddressError),
+    /// The further proxy of a session cannot be one.
+    #[error(transparent)]
+    Proxy(#[from] NotProxyUrl),
     /// A command to the keeper failed.
     #[error(transparent)]
     Call(#[from] CdpError),
@@ -339,6 +344,37 @@ pub struct KeeperSpec {
     /// What must hold for every page from its first script on.
     #[serde(default)]
     pub prelude: Vec<PreludeCall>,
+    /// Its browser's only way out to the network; none when that goes there by itself. Not for one that is
+    /// attached.
+    #[serde(default)]
+    pub egress: Option<EgressSpec>,
+}
+
+/// What a session's way out is.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct EgressSpec {
+    /// Which hosts it reaches.
+    #[serde(default)]
+    pub fence: Fence,
+    /// The further proxy through which it goes, if it does.
+    #[serde(default)]
+    pub proxy: Option<ProxySpec>,
+}
+
+/// A further proxy. It travels to the keeper over its standard input, and is in no output.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProxySpec {
+    /// Where it is, such as `http://proxy.example:3128`.
+    pub url: String,
+    /// Who comes, and the password; none if it does not ask.
+    #[serde(default)]
+    pub credentials: Option<(String, String)>,
+}
+
+impl fmt::Debug for ProxySpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProxySpec").field("url", &self.url).finish_non_exhaustive()
+    }
 }
 
 /// Which browser a keeper holds.

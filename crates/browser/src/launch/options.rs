@@ -39,6 +39,10 @@ pub struct LaunchOptions {
     /// What pages see. Time zone, language, user agent and window size are given at launch;
     /// geolocation is the keeper's prelude.
     pub environment: Environment,
+    /// At which port of this machine its only way out to the network listens; none when it goes there by
+    /// itself.
+    #[serde(default)]
+    pub way_out: Option<u16>,
     /// Further command line switches, after ours.
     #[serde(default)]
     pub extra_args: Vec<String>,
@@ -158,6 +162,7 @@ impl LaunchOptions {
             hidden: None,
             headed: false,
             environment: Environment::default(),
+            way_out: None,
             extra_args: Vec::new(),
             inherited: BTreeMap::new(),
             break_foreign_lock: false,

@@ -21,7 +21,7 @@ pub(crate) use shared::Shared;
 
 use crate::beginning::TabEntry;
 use crate::cdp::{CdpError, CdpSession, Connection};
-use crate::keeper::KeeperLink;
+use crate::keeper::{HostTally, KeeperLink};
 use crate::targets::{ContextId, Contexts, MadeContext, TargetId};
 use crate::{beginning, cookies, targets};
 use baton_session::{Confinement, Cookie, Environment, State, StorageKey, Tab, cookie};
@@ -169,6 +169,12 @@ impl Live {
     /// Waits until the browser, its keeper or the connection to it has ended.
     pub async fn closed(&self) {
         self.connection.closed().await;
+    }
+
+    /// What its way out was asked for since it started, by host; nothing when it has none.
+    pub async fn egress(&self) -> Result<Vec<HostTally>, CdpError> {
+        let mut told = self.browser().call("Baton.egress", ()).await?;
+        Ok(serde_json::from_value(told["hosts"].take()).unwrap_or_default())
     }
 
     /// The tabs, in the order in which they appeared, with what was last read of them.

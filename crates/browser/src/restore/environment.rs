@@ -86,6 +86,7 @@ fn compare(seen: Option<&PageEnvironment>, wanted: &Environment, version: &str) 
     compare("locale", wanted.locale.clone(), seen.map(|seen| seen.locale.clone()));
     compare(USER_AGENT, wanted.user_agent.clone(), seen.map(|seen| seen.user_agent.clone()));
     compare("geolocation", wanted.geolocation.map(|_| String::new()), None);
+    compare("egress", wanted.egress.as_ref().map(|_| String::new()), None);
     receipt
 }
 

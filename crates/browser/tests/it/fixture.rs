@@ -99,6 +99,7 @@ pub(crate) fn spec(folder: &Path, browser: BrowserSpec) -> KeeperSpec {
         log: folder.join("keeper.log"),
         hold_until: None,
         prelude: vec![],
+        egress: None,
     }
 }
 

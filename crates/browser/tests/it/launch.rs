@@ -20,6 +20,7 @@ async fn a_page_sees_the_environment_of_the_launch() {
         geolocation: None,
         permissions: Vec::new(),
         certificates: Vec::new(),
+        egress: None,
     };
     let options = LaunchOptions { environment, ..options(&folder.path().join("profile")) };
     let spec = spec(folder.path(), BrowserSpec::Launch(Box::new(options)));

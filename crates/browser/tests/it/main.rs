@@ -12,6 +12,7 @@ mod confined;
 mod databases;
 #[cfg(target_os = "linux")]
 mod desktop;
+mod egress;
 mod faults;
 mod fixture;
 mod floods;

@@ -51,6 +51,7 @@ fn environment() -> Environment {
         geolocation: Some(Geolocation { latitude: 35.5, longitude: 139.5, accuracy: 10.0 }),
         permissions: Vec::new(),
         certificates: Vec::new(),
+        egress: None,
     }
 }
 

@@ -12,7 +12,7 @@ use super::{BrowserSupervisor, LiveError};
 use baton_browser::capture::{Captured, Depth};
 use baton_browser::cdp::CdpError;
 use baton_browser::icon::{SiteIcon, site_in_front};
-use baton_browser::keeper::{KeeperError, Role};
+use baton_browser::keeper::{HostTally, KeeperError, Role};
 use baton_browser::live::{Jar, Live};
 use baton_browser::{ContextId, MadeContext, keeper};
 use baton_session::{
@@ -85,6 +85,11 @@ impl BrowserSupervisor {
     /// How many tabs of the running browser are not kept, because they are in contexts of their own.
     pub async fn foreign_tabs(&self, id: SessionId) -> Result<usize, LiveError> {
         self.runner(id)?.live.foreign_tabs().await.map_err(|error| ended(id, error))
+    }
+
+    /// What the way out of the running browser was asked for, by host; nothing when it has none.
+    pub async fn egress(&self, id: SessionId) -> Result<Vec<HostTally>, LiveError> {
+        self.runner(id)?.live.egress().await.map_err(|error| ended(id, error))
     }
 
     /// The tabs of the running browser.

@@ -26,7 +26,7 @@ pub use resume::Resumed;
 
 use crate::table::{Busy, Hold, SessionTable};
 use baton_browser::cdp::CdpError;
-use baton_browser::keeper::{KeeperError, Keepers};
+use baton_browser::keeper::{BadEgress, KeeperError, Keepers};
 use baton_browser::launch::{
     ChromiumSandbox, Confine, Folder, LaunchError, NotThisBrowser, Switch,
 };
@@ -209,6 +209,9 @@ fn expect_checked_in(hold: &Hold) -> Result<(), LiveError> {
 /// Why a browser could not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum LiveError {
+    /// Its way out to the network cannot be made.
+    #[error(transparent)]
+    Egress(#[from] BadEgress),
     /// No browser runs here for the session.
     #[error("expected session {0} to have a running browser, found none\nresume it first")]
     NotActive(SessionId),

@@ -7,7 +7,9 @@ use super::{BrowserSupervisor, LiveError};
 use crate::table::Hold;
 use baton_api::{OpenSession, SharedFolder};
 use baton_browser::cdp::{CdpError, Transport};
-use baton_browser::keeper::{BrowserSpec, KeeperError, KeeperLink, KeeperSpec, PreludeCall, Role};
+use baton_browser::keeper::{
+    BrowserSpec, EgressSpec, KeeperError, KeeperLink, KeeperSpec, PreludeCall, Role,
+};
 use baton_browser::launch::{Folder, LaunchOptions, expect_itself};
 use baton_browser::live::Live;
 use baton_browser::{keeper, launch};
@@ -164,13 +166,15 @@ impl BrowserSupervisor {
             break_foreign_lock: true,
             ..LaunchOptions::new(program, config.data.profile(session.id))
         };
-        self.start_keeper(session.id, BrowserSpec::Launch(Box::new(options)), prelude(environment))
-            .await
+        let egress = environment.egress.as_ref().map(EgressSpec::of).transpose()?;
+        let browser = BrowserSpec::Launch(Box::new(options));
+        self.start_keeper(session.id, browser, prelude(environment), egress).await
     }
 
     /// Starts a keeper on a browser that Baton did not start.
     async fn start_attached(&self, id: SessionId, url: &Url) -> Result<(), LiveError> {
-        self.start_keeper(id, BrowserSpec::Attach { url: url.to_string() }, Vec::new()).await
+        let browser = BrowserSpec::Attach { url: url.to_string() };
+        self.start_keeper(id, browser, Vec::new(), None).await
     }
 
     async fn start_keeper(
@@ -178,6 +182,7 @@ impl BrowserSupervisor {
         id: SessionId,
         browser: BrowserSpec,
         prelude: Vec<PreludeCall>,
+        egress: Option<EgressSpec>,
     ) -> Result<(), LiveError> {
         let data = &self.config().data;
         self.create_files(id)?;
@@ -188,6 +193,7 @@ impl BrowserSupervisor {
             log: data.keeper_log(id),
             hold_until: self.hold_until(),
             prelude,
+            egress,
         };
         let ready = self.config().keepers.spawn(&spec).await?;
         tracing::info!(session = %id, keeper = ready.pid, browser = ready.browser_pid, "keeper started");

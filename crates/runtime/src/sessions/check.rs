@@ -3,9 +3,10 @@
 use crate::error::RuntimeError;
 use crate::live::LiveError;
 use baton_api::{Invalid, OpenSession, SharedFolder};
+use baton_browser::keeper::{BadEgress, EgressSpec, NotProxyUrl};
 use baton_session::certificate::MAX_CERTIFICATES;
 use baton_session::permission::MAX_PERMISSIONS;
-use baton_session::state::{Geolocation, Viewport};
+use baton_session::state::{Egress, Geolocation, Viewport};
 use baton_session::{Certificate, Environment, Permission, SessionName};
 use baton_store::data::DataFolder;
 use std::fmt::Display;
@@ -111,6 +112,7 @@ pub fn environment(environment: &Environment) -> Result<(), RuntimeError> {
     environment.geolocation.map_or(Ok(()), geolocation)?;
     permissions(&environment.permissions)?;
     certificates(&environment.certificates)?;
+    environment.egress.as_ref().map_or(Ok(()), egress)?;
     let agent = |c: char| matches!(c, ' '..='~');
     let zone = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '+');
     let tag = |c: char| c.is_ascii_alphanumeric() || c == '-';
@@ -137,6 +139,28 @@ fn geolocation(place: Geolocation) -> Result<(), RuntimeError> {
     }
     let found = format!("{latitude},{longitude} within {accuracy} m");
     invalid("environment.geolocation", "a place on Earth and a radius", found)
+}
+
+fn egress(egress: &Egress) -> Result<(), RuntimeError> {
+    const FIELD: &str = "environment.egress";
+    match EgressSpec::of(egress) {
+        Ok(_) => Ok(()),
+        Err(BadEgress::Host(rule)) => invalid(
+            FIELD,
+            "hosts such as example.org, *.example.org, 10.0.0.0/8 or localhost, perhaps with a port",
+            format!("{:?}", rule.found()),
+        ),
+        Err(BadEgress::TooMany(found)) => invalid(FIELD, "at most 200 hosts", found),
+        Err(BadEgress::Proxy(NotProxyUrl::Credentials)) => invalid(
+            FIELD,
+            "a proxy without a user and a password, which other processes would see",
+            "some in it",
+        ),
+        Err(BadEgress::Proxy(_)) => {
+            let found = format!("{:?}", egress.proxy.as_deref().unwrap_or_default());
+            invalid(FIELD, "a proxy such as http://HOST:PORT, https:// or socks5://", found)
+        }
+    }
 }
 
 fn permissions(permissions: &[Permission]) -> Result<(), RuntimeError> {

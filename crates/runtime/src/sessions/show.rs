@@ -8,15 +8,17 @@ use crate::life::Started;
 use crate::live::LiveError;
 use crate::request;
 use baton_api::{
-    CompareSnapshots, DiffView, DriverView, History, ListHistory, ListSessions, ResumeResult,
-    SessionList, SessionSummary, SessionView, SnapshotView, StateView, Tab,
+    CompareSnapshots, DiffView, DriverView, EgressHost, EgressView, History, ListHistory,
+    ListSessions, ResumeResult, SessionList, SessionSummary, SessionView, SnapshotView, StateView,
+    Tab,
 };
 use baton_browser::icon::redraw;
 use baton_session::diff::diff as compare;
 use baton_session::login::forecast;
+use baton_session::state::Egress;
 use baton_session::{
-    CertificateView, Lifecycle, Owner, PartHash, PartKind, PartRef, Session, Site, SnapshotId,
-    State, Unread, parts, redact,
+    CertificateView, Lifecycle, Owner, PartHash, PartKind, PartRef, Session, SessionId, Site,
+    SnapshotId, State, Unread, parts, redact,
 };
 use baton_store::blocking::blocking;
 use baton_store::{Driver, Snapshot, StoreError, clock};
@@ -81,6 +83,7 @@ async fn describe_by(
         snapshot: view,
         forecast: held.as_ref().map(|held| forecast(held, clock::now())),
         certificates: held.iter().flat_map(trusted).collect(),
+        egress: egress(context, session.id, held.as_ref()).await,
         permissions: held.map(|held| held.environment.permissions).unwrap_or_default(),
         sandbox: context.supervisor.table().checked_out_to(session.id),
         shared: context.peers.shown(context, &session).await?,
@@ -96,6 +99,23 @@ async fn describe_by(
 /// Whom a browser with this state trusts.
 fn trusted(state: &State) -> impl Iterator<Item = CertificateView> {
     state.environment.certificates.iter().map(|certificate| certificate.view().clone())
+}
+
+/// The way out of a browser with this state, and what it was asked for where the browser runs.
+async fn egress(context: &Runtime, id: SessionId, held: Option<&State>) -> Option<EgressView> {
+    let Egress { only, proxy } = held?.environment.egress.clone()?;
+    // One that does not answer has its tabs left out as well.
+    let tallies = context.supervisor.egress(id).await.unwrap_or_default();
+    let hosts = tallies.into_iter().map(|tally| EgressHost {
+        host: tally.host,
+        connections: tally.connections,
+        refused: tally.refused,
+        failed: tally.failed,
+        why: tally.why,
+        sent: tally.sent,
+        received: tally.received,
+    });
+    Some(EgressView { only, proxy, hosts: hosts.collect() })
 }
 
 /// What was read, or none when it is damaged: that is no reason not to show the rest.

@@ -162,8 +162,16 @@ const STATE: &[&str] = &[
     "origins",
     "environment",
 ];
-const ENVIRONMENT: &[&str] =
-    &["viewport", "userAgent", "timezone", "locale", "geolocation", "permissions", "certificates"];
+const ENVIRONMENT: &[&str] = &[
+    "viewport",
+    "userAgent",
+    "timezone",
+    "locale",
+    "geolocation",
+    "permissions",
+    "certificates",
+    "egress",
+];
 const COOKIE: &[&str] = &[
     "name",
     "value",

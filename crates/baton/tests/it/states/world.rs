@@ -24,6 +24,7 @@ pub(super) fn environment(dice: &mut Dice) -> Environment {
         locale,
         permissions: Vec::new(),
         certificates: Vec::new(),
+        egress: None,
         geolocation: geolocation.map(|_| Geolocation {
             latitude: -0.5,
             longitude: 179.999,

@@ -17,6 +17,7 @@ pub(super) use guard::BrowserFolders;
 
 use super::protocol::{BootInstant, PreludeCall, Role};
 use crate::cdp::quoted;
+use baton_egress::Ledger;
 use own::{Own, Targets};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -68,6 +69,8 @@ pub(super) struct Setup {
     pub(super) files: Option<BrowserFolders>,
     /// See [`PreludeCall`].
     pub(super) prelude: Vec<PreludeCall>,
+    /// What its way out was asked for; none when it has none.
+    pub(super) ledger: Option<Ledger>,
 }
 
 /// The state machine.

@@ -13,6 +13,7 @@
 use super::{Action, Call, ClientId, Mux, Params, Route, TargetInfo};
 use crate::cdp::{CallFailure, Envelope};
 use crate::keeper::protocol::{PreludeCall, Role};
+use baton_egress::Ledger;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 const WATCH: &str = r#"{"discover":true,"filter":[{}]}"#;
@@ -199,6 +200,12 @@ impl Mux {
         } else {
             self.begin_prelude();
         }
+    }
+
+    /// What the way out was asked for, for `Baton.egress`.
+    pub(super) fn egress(&self) -> String {
+        let hosts = self.setup.ledger.as_ref().map(Ledger::tallies);
+        serde_json::json!({ "hosts": hosts }).to_string()
     }
 
     /// A short text of the state, for `Baton.status`.

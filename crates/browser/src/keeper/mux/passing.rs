@@ -7,6 +7,7 @@
 //! - `Baton.hold {until}`: kill the browser then, unless this is said again before; an instant of the
 //!   boot clock as `{secs, nanos}`.
 //! - `Baton.status`: counts and process ids.
+//! - `Baton.egress`: what the way out was asked for, by host; `{hosts: null}` when there is none.
 //! - `Baton.setPrelude {prelude: [{method, params}]}`.
 //!
 //! While a hidden page is being made its id is not known yet, but its events already flow. So the
@@ -185,6 +186,7 @@ impl Mux {
             "kill" => Ok(("{}".to_owned(), Some(Action::Kill))),
             "hold" => hold(params),
             "status" => Ok((self.status(), None)),
+            "egress" => Ok((self.egress(), None)),
             "setPrelude" => self.take_prelude(params),
             _ => unknown(command),
         };

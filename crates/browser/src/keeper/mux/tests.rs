@@ -17,8 +17,14 @@ struct Story {
 impl Story {
     /// A started keeper, whose anchor is the pair of targets `TAB` and `ANCHOR`.
     fn new(prelude: Vec<PreludeCall>) -> Self {
-        let setup =
-            Setup { browser_pid: Some(9), anchor: true, headed: false, files: None, prelude };
+        let setup = Setup {
+            browser_pid: Some(9),
+            anchor: true,
+            headed: false,
+            files: None,
+            prelude,
+            ledger: None,
+        };
         let mut story =
             Self { mux: Mux::new(setup), sent: Vec::new(), got: HashMap::new(), other: Vec::new() };
         let actions = story.mux.start();

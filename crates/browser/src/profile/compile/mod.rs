@@ -262,6 +262,7 @@ fn leave_environment(state: &State, receipt: &mut Receipt) {
         ("time zone", environment.timezone.is_some()),
         ("locale", environment.locale.is_some()),
         ("geolocation", environment.geolocation.is_some()),
+        ("egress", environment.egress.is_some()),
     ];
     for (name, _) in settings.into_iter().filter(|(_, is_set)| *is_set) {
         let reason = "a profile has no such setting: give it to the browser that you start";

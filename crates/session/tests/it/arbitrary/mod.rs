@@ -6,7 +6,7 @@ pub(crate) mod values;
 
 use baton_session::cookie::{Expiry, PartitionKey, Priority, SameSite, SourceScheme};
 use baton_session::permission::{NAMES, Setting};
-use baton_session::state::{Geolocation, OriginState, Viewport};
+use baton_session::state::{Egress, Geolocation, OriginState, Viewport};
 use baton_session::tab::{HistoryEntry, Scroll};
 use baton_session::{
     Certificate, Cookie, Entries, Environment, History, Permission, State, StorageKey, Tab, Text,
@@ -154,9 +154,19 @@ pub(crate) fn environment() -> impl Strategy<Value = Environment> {
         option::of(geolocation),
         vec(permission(), 0..3),
         vec((0..CERTIFICATES.len()).prop_map(certificate), 0..3),
+        option::of(egress()),
     )
         .prop_map(
-            |(viewport, user_agent, timezone, locale, geolocation, permissions, certificates)| {
+            |(
+                viewport,
+                user_agent,
+                timezone,
+                locale,
+                geolocation,
+                permissions,
+                certificates,
+                egress,
+            )| {
                 Environment {
                     viewport,
                     user_agent,
@@ -165,9 +175,16 @@ pub(crate) fn environment() -> impl Strategy<Value = Environment> {
                     geolocation,
                     permissions,
                     certificates,
+                    egress,
                 }
             },
         )
+}
+
+fn egress() -> impl Strategy<Value = Egress> {
+    let host = "(\\*\\.)?[a-z]{1,8}\\.example(:[0-9]{2,4})?";
+    (vec(host, 0..3), option::of("socks5://[a-z]{1,8}:[0-9]{2,4}"))
+        .prop_map(|(only, proxy)| Egress { only, proxy })
 }
 
 /// An authority, and a server that signed for itself.

@@ -1,0 +1,148 @@
+//! A browser whose only way out is the proxy in its keeper: what it reaches, and what it does not, whatever a
+//! page or a client tries.
+
+use crate::fixture::{Kept, attach, evaluate, open_page, options, spec};
+use crate::site::{Page, Site};
+use baton_browser::keeper::{BrowserSpec, EgressSpec, HostTally, KeeperSpec, Role};
+use baton_session::state::Egress;
+use serde_json::{Value, json};
+use std::io::ErrorKind;
+use std::net::TcpListener;
+
+/// The port of a site.
+fn port_of(site: &Site) -> u16 {
+    let url = site.url("a", "/");
+    url.trim_end_matches('/').rsplit(':').next().unwrap().parse().unwrap()
+}
+
+/// A keeper whose browser reaches these hosts alone.
+async fn fenced(only: &[String]) -> Kept {
+    let folder = tempfile::tempdir().unwrap();
+    let launch = options(&folder.path().join("profile"));
+    let egress = EgressSpec::of(&Egress { only: only.to_vec(), proxy: None }).unwrap();
+    let browser = BrowserSpec::Launch(Box::new(launch));
+    let spec = KeeperSpec { egress: Some(egress), ..spec(folder.path(), browser) };
+    Kept::start(folder, spec).await.unwrap()
+}
+
+/// What the way out was asked for.
+async fn tallies(kept: &Kept) -> Vec<HostTally> {
+    let node = kept.connect(Role::Node).await;
+    let told = node.connection.browser().call("Baton.egress", ()).await.unwrap();
+    serde_json::from_value(told["hosts"].clone()).unwrap()
+}
+
+/// Whether anybody has connected.
+fn is_reached(host: &TcpListener) -> bool {
+    host.set_nonblocking(true).unwrap();
+    match host.accept() {
+        Ok(_) => true,
+        Err(error) if error.kind() == ErrorKind::WouldBlock => false,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Tries every way that a page has, and ends when each has ended.
+const WAYS: &str = "(async (host) => {
+    const http = `http://${host}/`, tried = {};
+    const settle = (promise) => promise.then(() => 'came', () => 'failed');
+    const loads = (element, url) => new Promise((resolve, reject) => {
+        element.onload = resolve; element.onerror = reject;
+        element.src = url; document.body.append(element);
+    });
+    tried.fetch = await settle(fetch(http, {mode: 'no-cors'}).then((answer) => {
+        if (answer.type === 'opaque') throw 'an opaque answer may be of the way out itself';
+    }));
+    tried.image = await settle(loads(new Image(), http));
+    tried.socket = await settle(new Promise((resolve, reject) => {
+        const socket = new WebSocket(`ws://${host}/`);
+        socket.onopen = resolve; socket.onerror = reject;
+    }));
+    tried.beacon = await settle(Promise.resolve(navigator.sendBeacon(http, 'x')));
+    const frame = document.createElement('iframe');
+    await settle(loads(frame, http));
+    const work = `fetch('${http}', {mode: 'no-cors'}).then(() => postMessage(1), () => postMessage(1))`;
+    const worker = new Worker(URL.createObjectURL(new Blob([work])));
+    await new Promise((resolve) => worker.onmessage = resolve);
+    const link = document.createElement('link');
+    link.rel = 'preconnect'; link.href = http; document.head.append(link);
+    const peer = new RTCPeerConnection({iceServers: [
+        {urls: `stun:${host}`}, {urls: `turn:${host}?transport=tcp`, username: 'a', credential: 'b'},
+    ]});
+    peer.createDataChannel('a');
+    await peer.setLocalDescription(await peer.createOffer());
+    await new Promise((resolve) => {
+        peer.onicegatheringstatechange = () => peer.iceGatheringState === 'complete' && resolve();
+        if (peer.iceGatheringState === 'complete') resolve();
+    });
+    return JSON.stringify(tried);
+})";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fenced_browser_reaches_what_is_listed_and_nothing_else() {
+    let site = Site::builder().page("/", Page::html("<p id=here>here</p>")).start().await;
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let forbidden = other.local_addr().unwrap();
+    let kept = fenced(&[format!("a.localhost:{}", port_of(&site))]).await;
+    let client = kept.connect(Role::Client).await;
+    let browser = client.connection.browser();
+    let (_, page) = open_page(&browser, &site.url("a", "/")).await;
+    assert_eq!(evaluate(&page, "document.getElementById('here').textContent").await, "here");
+
+    let tried = evaluate(&page, &format!("{WAYS}('{forbidden}')")).await;
+    let tried: Value = serde_json::from_str(tried.as_str().unwrap()).unwrap();
+    assert_eq!(tried["socket"], "failed", "{tried}");
+    assert_eq!(tried["image"], "failed", "{tried}");
+
+    // A client makes a context without a proxy, and one with a proxy of its own.
+    for proxy in ["direct://".to_owned(), format!("http://{forbidden}")] {
+        let made = browser.call("Target.createBrowserContext", json!({"proxyServer": proxy})).await;
+        let context = made.unwrap()["browserContextId"].clone();
+        let params = json!({"url": "about:blank", "browserContextId": context});
+        let target = browser.call("Target.createTarget", params).await.unwrap();
+        let tab = attach(&browser, target["targetId"].as_str().unwrap()).await;
+        let address = format!("http://{forbidden}/");
+        let went = tab.call("Page.navigate", json!({"url": address})).await.unwrap();
+        assert!(went["errorText"].is_string(), "{proxy}: {went}");
+    }
+    assert!(!is_reached(&other), "somebody came to {forbidden}");
+
+    let tallies = tallies(&kept).await;
+    let of = |host: &str| tallies.iter().find(|tally| tally.host.as_deref() == Some(host)).unwrap();
+    let here = of(&format!("a.localhost:{}", port_of(&site)));
+    assert!(here.connections > 0 && here.received > 0 && here.refused == 0, "{here:?}");
+    let there = of(&forbidden.to_string());
+    assert!(there.connections == 0 && there.refused > 3, "{there:?}");
+    kept.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_other_program_may_use_the_way_out_of_a_browser() {
+    let site = Site::builder().page("/", Page::html("")).start().await;
+    let kept = fenced(&[format!("a.localhost:{}", port_of(&site))]).await;
+    let port = way_out_of(kept.ready.browser_pid.unwrap());
+    let request = format!("GET {} HTTP/1.1\r\nHost: a\r\n\r\n", site.url("a", "/"));
+    for _ in 0..100 {
+        let stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+        let (mut reader, mut writer) = stream.into_split();
+        // It may be closed before all is said.
+        let _ = tokio::io::AsyncWriteExt::write_all(&mut writer, request.as_bytes()).await;
+        let mut answer = Vec::new();
+        let _ = tokio::io::AsyncReadExt::read_to_end(&mut reader, &mut answer).await;
+        assert_eq!(String::from_utf8_lossy(&answer), "");
+    }
+    // What the browser itself asks for is noted, and nothing of what others asked for.
+    let here = format!("a.localhost:{}", port_of(&site));
+    let tallies = tallies(&kept).await;
+    assert!(tallies.iter().all(|tally| tally.host.as_ref() != Some(&here)), "{tallies:?}");
+    kept.close().await;
+}
+
+/// The port in the arguments of a browser.
+fn way_out_of(browser: u32) -> u16 {
+    let line = std::fs::read(format!("/proc/{browser}/cmdline")).unwrap();
+    let line = String::from_utf8_lossy(&line).into_owned();
+    // Chromium writes its arguments anew, with blanks between them.
+    let proxy = line.split(['\0', ' ']).find(|word| word.starts_with("--proxy-server=")).unwrap();
+    proxy.rsplit(':').next().unwrap().parse().unwrap()
+}
