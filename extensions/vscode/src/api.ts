@@ -5203,6 +5203,69 @@ export interface components {
              */
             since: string;
         };
+        /**
+         * @description A way out to the network: everything that a browser asks for goes through a proxy of its session, which
+         *     reaches what it may and nothing else. HTTP/3, WebTransport and WebRTC over UDP do not exist behind it.
+         */
+        Egress: {
+            /**
+             * @description The hosts that it reaches, and no others: `example.org`, `*.example.org` (all below it), `10.0.0.0/8`,
+             *     `localhost`, each perhaps with a port, `example.org:8443`. A private address is reached where it is
+             *     listed itself, whatever name leads there. Empty: all hosts. At most 200.
+             * @default []
+             */
+            only?: string[];
+            /**
+             * @description The proxy through which it reaches them, without credentials: `http://proxy.example:3128`,
+             *     `https://…` or `socks5://…`.
+             * @default null
+             */
+            proxy?: string | null;
+        };
+        /** @description What a browser asked of one host. */
+        EgressHost: {
+            /**
+             * Format: int64
+             * @description How many connections, or requests without TLS, reached it.
+             */
+            connections: number;
+            /**
+             * Format: int64
+             * @description How many might go there and did not come through.
+             */
+            failed: number;
+            /** @description The host and its port; left out of those that are counted together, because there are too many. */
+            host?: string | null;
+            /**
+             * Format: int64
+             * @description Bytes from the host.
+             */
+            received: number;
+            /**
+             * Format: int64
+             * @description How many were refused.
+             */
+            refused: number;
+            /**
+             * Format: int64
+             * @description Bytes to the host.
+             */
+            sent: number;
+            /** @description Why the last one was refused or failed. */
+            why?: string | null;
+        };
+        /** @description The way out of a session's browser, and what that asked for since it started. */
+        EgressView: {
+            /**
+             * @description What was asked for, by host; empty while no browser runs here. What the browser asked for by itself is
+             *     among it.
+             */
+            hosts?: components["schemas"]["EgressHost"][];
+            /** @description The hosts that it reaches, and no others; empty: all. */
+            only?: string[];
+            /** @description The proxy through which it reaches them. */
+            proxy?: string | null;
+        };
         /** @description A sandbox that has ended. */
         EndedSandbox: {
             browserSession?: components["schemas"]["WrittenBack"] | null;
@@ -5225,6 +5288,8 @@ export interface components {
              * @default []
              */
             certificates?: components["schemas"]["Certificate"][];
+            /** @default null */
+            egress?: components["schemas"]["Egress"] | null;
             /** @default null */
             geolocation?: components["schemas"]["Geolocation"] | null;
             /**
@@ -6649,6 +6714,7 @@ export interface components {
             cdp_url?: string | null;
             /** @description Whom its browser trusts beside its maker's list, by the snapshot that a resume would take. */
             certificates?: components["schemas"]["CertificateView"][];
+            egress?: components["schemas"]["EgressView"] | null;
             forecast?: components["schemas"]["Forecast"] | null;
             /**
              * @description How many tabs of the browser are not kept, because they are in contexts of their own

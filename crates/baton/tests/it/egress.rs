@@ -93,10 +93,10 @@ async fn a_way_out_that_cannot_be_is_refused_before_anything_starts() {
     let list = |only: &str| Egress { only: vec![only.to_owned()], proxy: None };
     let through = |proxy: &str| Egress { only: Vec::new(), proxy: Some(proxy.to_owned()) };
     for (egress, told) in [
-        (list("http://shop.example"), "expected hosts such as example.org"),
-        (list("*"), "expected hosts such as example.org"),
+        (list("http://shop.example"), "to be hosts such as example.org"),
+        (list("*"), "to be hosts such as example.org"),
         (through("http://al:secret@proxy.example:3128"), "found some in it"),
-        (through("ftp://proxy.example"), "expected a proxy such as http://HOST:PORT"),
+        (through("ftp://proxy.example"), "to be a proxy such as http://HOST:PORT"),
     ] {
         let refused = client.open_session(&opens(&url, egress)).await.unwrap_err();
         assert_eq!(refused.code(), Some(ErrorCode::InvalidRequest), "{refused}");
