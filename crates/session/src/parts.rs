@@ -7,7 +7,7 @@ use crate::certificate::{self, Certificate};
 use crate::cookie::{self, Cookie};
 use crate::id::PartHash;
 use crate::json;
-use crate::state::{Environment, OriginState, State};
+use crate::state::{Egress, Environment, OriginState, State};
 use crate::storage::{Entries, Site, StorageKey};
 use crate::stored::{Cache, Database, FileEntry, Registration};
 use crate::tab::Tab;
@@ -49,6 +49,9 @@ words! {
     /// environment: a Baton that knows none of them would read that, and write it without them, while a
     /// kind that it does not know it refuses.
     Certificates "certificates",
+    /// The way out to the network; its name is empty. It is a kind of its own for the same reason: without it
+    /// the browser would go everywhere.
+    Egress "egress",
 }
 
 impl PartKind {
@@ -122,11 +125,13 @@ pub struct InvalidPart {
 pub fn split(state: &State) -> Vec<Part> {
     let mut environment = state.environment.clone();
     let mut certificates = std::mem::take(&mut environment.certificates);
+    let egress = environment.egress.take();
     let mut parts = vec![encode(PartKind::Environment, String::new(), &environment)];
     if !certificates.is_empty() {
         certificate::normalize(&mut certificates);
         parts.push(encode(PartKind::Certificates, String::new(), &certificates));
     }
+    parts.extend(egress.map(|egress| encode(PartKind::Egress, String::new(), &egress)));
     parts.extend(split_cookies(&state.cookies));
     for (key, origin) in &state.origins {
         parts.extend(split_origin(key, origin));
@@ -217,6 +222,7 @@ pub struct Piece(Held);
 enum Held {
     Environment(Box<Environment>),
     Certificates(Vec<Certificate>),
+    Egress(Egress),
     Cookies(Vec<Cookie>),
     LocalStorage(Entries),
     Database(Database),
@@ -235,6 +241,7 @@ impl Piece {
         Ok(Self(match part.kind {
             PartKind::Environment => Held::Environment(decode(part)?),
             PartKind::Certificates => Held::Certificates(decode(part)?),
+            PartKind::Egress => Held::Egress(decode(part)?),
             PartKind::Cookies => Held::Cookies(decode(part)?),
             PartKind::LocalStorage => Held::LocalStorage(decode(part)?),
             PartKind::Database => Held::Database(decode(part)?),
@@ -281,11 +288,13 @@ impl Joining {
 
     fn place(&mut self, name: &str, held: Held) -> Result<(), InvalidPart> {
         match held {
-            // Each of both may come first.
+            // Each of the three may come first.
             Held::Environment(mut environment) => {
                 environment.certificates.append(&mut self.state.environment.certificates);
+                environment.egress = environment.egress.or(self.state.environment.egress.take());
                 self.state.environment = *environment;
             }
+            Held::Egress(egress) => self.state.environment.egress = Some(egress),
             Held::Certificates(certificates) => {
                 self.state.environment.certificates.extend(certificates);
             }

@@ -173,6 +173,13 @@ pub struct Egress {
     pub proxy: Option<String>,
 }
 
+impl Egress {
+    /// The one that a client asks for by a list of hosts and a proxy; none when it names neither.
+    pub fn asked(only: Vec<String>, proxy: Option<String>) -> Option<Self> {
+        (!only.is_empty() || proxy.is_some()).then_some(Self { only, proxy })
+    }
+}
+
 /// Inner size of a window, in CSS pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]

@@ -153,8 +153,7 @@ impl From<EnvironmentArgs> for Environment {
             geolocation: args.geolocation,
             permissions: args.allow,
             certificates: Vec::new(),
-            egress: (!args.only.is_empty() || args.proxy.is_some())
-                .then_some(Egress { only: args.only, proxy: args.proxy }),
+            egress: Egress::asked(args.only, args.proxy),
         }
     }
 }

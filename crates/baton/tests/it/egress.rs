@@ -1,6 +1,7 @@
 //! A session whose browser may reach some hosts alone: it stays so after a death, and people see what was
 //! refused.
 
+use crate::damage::Database;
 use crate::test_nodes::test_node;
 use assert_cmd::cargo::cargo_bin_cmd;
 use axum::Router;
@@ -83,6 +84,45 @@ fn show(test_node: &TestNode) -> String {
     let mut command = cargo_bin_cmd!("baton");
     let run = command.arg("--data").arg(test_node.data().path()).args(["sessions", "show", "shop"]);
     String::from_utf8(run.assert().success().get_output().stdout.clone()).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_is_damaged_no_browser_goes_out_without_its_fence() {
+    let (_site, url) = shop().await;
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let tracker = format!("http://tracker.localhost:{}/", other.local_addr().unwrap().port());
+    let test_node = test_node().await;
+    let client = test_node.client().unwrap().clone();
+    let only = vec![format!("shop.localhost:{}", url.port().unwrap())];
+    let egress = Egress { only, proxy: None };
+    let id = client.open_session(&opens(&url, egress)).await.unwrap().session.id;
+    let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap();
+    let write = "localStorage.kept = document.cookie = 'kept=1; max-age=9999'; true";
+    assert!(page.evaluate::<bool>(write).await.unwrap());
+    client.capture_session("shop").await.unwrap();
+    client.close_session("shop").await.unwrap();
+
+    let database = Database::Sqlite(test_node.data().database());
+    let mut refused = 0;
+    for part in database.parts(false) {
+        database.flip(&part);
+        match client.resume_session("shop").await {
+            Ok(_) => {
+                assert!(!reaches(&test_node, id, &url, &tracker).await);
+                client.close_session("shop").await.unwrap();
+            }
+            // That which says where it may go is in all of its snapshots.
+            Err(error) => {
+                assert_eq!(error.code(), Some(ErrorCode::StorageDamaged), "{error}");
+                refused += 1;
+            }
+        }
+        database.flip(&part);
+    }
+    assert_eq!(refused, 1);
+    other.set_nonblocking(true).unwrap();
+    assert!(other.accept().is_err(), "somebody came");
+    test_node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

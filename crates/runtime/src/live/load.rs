@@ -213,7 +213,7 @@ impl BrowserSupervisor {
         tracing::error!(session = %id, snapshot = %found.snapshot.id, parts = read.damaged.len(),
             "parts of a snapshot are damaged");
         let (whole, most) = Box::pin(self.older(session, &found.snapshot, &read)).await?;
-        let is_of_use = at_hand.is_some() || readable(&read) > 0;
+        let is_of_use = !lost_its_way_out(&read) && (at_hand.is_some() || readable(&read) > 0);
         match whole.or(most.filter(|_| !is_of_use)) {
             Some((snapshot, older)) => {
                 let line = Receipt::from_iter([passed_by(&found.snapshot, &read, &snapshot)]);
@@ -274,10 +274,22 @@ fn hashes(parts: &[PartRef]) -> impl Iterator<Item = PartHash> {
     parts.iter().filter(|part| !part.kind.is_picture()).map(|part| part.hash)
 }
 
-/// How many parts could be read without which a browser is empty.
+/// Whether nobody knows any more where the browser may go: it would go everywhere.
+fn lost_its_way_out(read: &Read) -> bool {
+    read.damaged.iter().any(|part| part.kind == PartKind::Egress)
+}
+
+/// How many parts could be read without which a browser is empty. None counts of a session that lost its way
+/// out.
 fn readable(read: &Read) -> usize {
+    if lost_its_way_out(read) {
+        return 0;
+    }
     let is_setting = |kind: PartKind| {
-        matches!(kind, PartKind::Environment | PartKind::Certificates | PartKind::Unread)
+        matches!(
+            kind,
+            PartKind::Environment | PartKind::Certificates | PartKind::Egress | PartKind::Unread
+        )
     };
     let counts = |part: &&PartRef| !part.kind.is_picture() && !is_setting(part.kind);
     read.good.iter().filter(counts).count()

@@ -25,7 +25,8 @@ use baton_store::{Driver, Snapshot, StoreError, clock};
 use std::collections::HashMap;
 
 /// What a forecast is made of, and what of the environment is shown.
-const SHOWN: [PartKind; 3] = [PartKind::Cookies, PartKind::Environment, PartKind::Certificates];
+const SHOWN: [PartKind; 4] =
+    [PartKind::Cookies, PartKind::Environment, PartKind::Certificates, PartKind::Egress];
 
 /// One session: its tabs, its latest snapshot and its latest receipt.
 pub async fn show(
