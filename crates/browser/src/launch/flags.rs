@@ -4,6 +4,7 @@
 //! call per page and so can never be late.
 
 use super::options::LaunchOptions;
+use super::way_out;
 use baton_session::Confinement;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -87,7 +88,7 @@ pub(super) fn arguments(
     profile.push(&options.profile);
     arguments.push(profile);
     arguments.extend(environment(options).into_iter().map(OsString::from));
-    arguments.extend(options.way_out.into_iter().flat_map(way_out).map(OsString::from));
+    arguments.extend(options.way_out.into_iter().flat_map(way_out::switches).map(OsString::from));
     arguments.extend(others.map(OsString::from));
     arguments
 }
@@ -116,23 +117,6 @@ fn environment(options: &LaunchOptions) -> Vec<String> {
         switches.push(format!("--window-size={},{height}", viewport.width));
     }
     switches
-}
-
-/// The name of a session's way out, which is the only one that its browser can resolve: `.invalid` is no name
-/// of the internet (RFC 6761, section 6.4).
-const WAY_OUT: &str = "way-out.baton.invalid";
-
-/// What leads a browser to its way out and nowhere else, tried with 124 other ways. Without the second, this
-/// machine's own addresses are asked directly (`net/proxy_resolution/proxy_bypass_rules.cc`); without the
-/// third, names are asked of DNS, and contexts with a proxy of their own find one; without the last, WebRTC
-/// sends UDP.
-fn way_out(port: u16) -> [String; 4] {
-    [
-        format!("--proxy-server=http://{WAY_OUT}:{port}"),
-        "--proxy-bypass-list=<-loopback>".to_owned(),
-        format!("--host-resolver-rules=MAP {WAY_OUT}:{port} 127.0.0.1:{port} , MAP * ~NOTFOUND"),
-        "--webrtc-ip-handling-policy=disable_non_proxied_udp".to_owned(),
-    ]
 }
 
 /// `ja-JP` accepts `ja-JP,ja`, as a browser of that language does.

@@ -22,6 +22,7 @@ mod flags;
 mod leftover;
 pub mod lock;
 mod options;
+mod way_out;
 
 pub use agent::{NotThisBrowser, expect_itself};
 pub use confine::{Access, View, VisiblePath, available};
@@ -71,6 +72,9 @@ pub fn start(options: &LaunchOptions) -> Result<Launched, LaunchError> {
         .map_err(LaunchError::file("create", profile))?;
     let claim = lock::claim(profile, options.break_foreign_lock)?;
     forget_open_tabs(profile)?;
+    if options.way_out.is_some() {
+        way_out::raise_connections(profile)?;
+    }
     let as_root = rustix::process::geteuid().is_root();
     let sandboxed = !as_root && options.sandbox == ChromiumSandbox::Auto;
     if as_root {

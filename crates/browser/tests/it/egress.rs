@@ -4,10 +4,13 @@
 use crate::fixture::{Kept, attach, evaluate, open_page, options, spec};
 use crate::site::{Page, Site};
 use baton_browser::keeper::{BrowserSpec, EgressSpec, HostTally, KeeperSpec, Role};
+use baton_browser::launch::{Confine, LaunchOptions};
 use baton_session::state::Egress;
 use serde_json::{Value, json};
 use std::io::ErrorKind;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use tokio::io::AsyncReadExt;
 
 /// The port of a site.
 fn port_of(site: &Site) -> u16 {
@@ -114,6 +117,61 @@ async fn a_fenced_browser_reaches_what_is_listed_and_nothing_else() {
     let there = of(&forbidden.to_string());
     assert!(there.connections == 0 && there.refused > 3, "{there:?}");
     kept.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_hundred_and_fifty_connections_are_open_at_once() {
+    let site = Site::builder().page("/", Page::html("")).start().await;
+    // Whoever comes is let wait.
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = other.local_addr().unwrap().port();
+    let kept = fenced(&["localhost".to_owned()]).await;
+    let client = kept.connect(Role::Client).await;
+    let (_, page) = open_page(&client.connection.browser(), &site.url("a", "/")).await;
+    let load = format!(
+        "for (let at = 0; at < 250; at++) fetch(`http://h${{at}}.localhost:{port}/`, {{mode: 'no-cors'}});
+        'asked'"
+    );
+    evaluate(&page, &load).await;
+    let waiting = tokio::task::spawn_blocking(move || {
+        (0..250).map(|_| other.accept().unwrap().0).collect::<Vec<_>>()
+    });
+    let waiting = tokio::time::timeout(std::time::Duration::from_mins(1), waiting).await;
+    assert_eq!(waiting.unwrap().unwrap().len(), 250);
+    kept.close().await;
+}
+
+/// A program in the place of a browser, which tries ports of this machine.
+const TRIES: &str = "#!/bin/bash
+for port in PORTS; do
+    if (exec 3<>/dev/tcp/127.0.0.1/$port) 2>/dev/null; then echo came >&2; else echo failed >&2; fi
+done
+";
+
+#[tokio::test]
+async fn the_kernel_lets_a_fenced_browser_come_to_its_way_out_alone() {
+    let ports = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+    let [way_out, other] = ports.each_ref().map(|port| port.local_addr().unwrap().port());
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("browser/browser");
+    std::fs::create_dir(program.parent().unwrap()).unwrap();
+    std::fs::write(&program, TRIES.replace("PORTS", &format!("{way_out} {other}"))).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut told = Vec::new();
+    for way_out in [None, Some(way_out)] {
+        let profile = folder.path().join("profile");
+        let options = LaunchOptions {
+            confine: Confine::Landlock,
+            way_out,
+            ..LaunchOptions { program: program.clone(), ..options(&profile) }
+        };
+        let mut launched = baton_browser::launch::start(&options).unwrap();
+        let mut said = String::new();
+        launched.stderr.take().unwrap().read_to_string(&mut said).await.unwrap();
+        launched.child.wait().await.unwrap();
+        told.push(said);
+    }
+    assert_eq!(told, ["came\ncame\n", "came\nfailed\n"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

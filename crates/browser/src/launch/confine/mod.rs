@@ -22,8 +22,8 @@ pub use view::{Access, View, VisiblePath};
 use super::options::{Confine, LaunchError, LaunchOptions};
 use baton_session::Confinement;
 use landlock::{
-    ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset,
-    RulesetAttr, RulesetCreatedAttr, Scope, make_bitflags,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath,
+    PathFd, Ruleset, RulesetAttr, RulesetCreatedAttr, Scope, make_bitflags,
 };
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -236,7 +236,15 @@ fn restrict_by_landlock(view: &View) -> io::Result<()> {
     let ruleset = Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))
         .and_then(|ruleset| ruleset.scope(scopes(view)))
+        .and_then(|ruleset| match view.way_out {
+            Some(_) => ruleset.handle_access(AccessNet::ConnectTcp),
+            None => Ok(ruleset),
+        })
         .and_then(Ruleset::create)
+        .and_then(|ruleset| match view.way_out {
+            Some(port) => ruleset.add_rule(NetPort::new(port, AccessNet::ConnectTcp)),
+            None => Ok(ruleset),
+        })
         .map_err(io::Error::other)?;
     let ruleset = view.seen.iter().try_fold(ruleset, |ruleset, VisiblePath { path, access }| {
         // One that has gone since the list was made is not there for the browser either.

@@ -116,6 +116,9 @@ pub struct View {
     pub seen: Vec<VisiblePath>,
     /// Whether the browser shows windows: then it reaches the display's abstract sockets.
     pub headed: bool,
+    /// The port of its way out: it reaches no other by TCP, where the kernel can tell; none when it reaches
+    /// all.
+    pub way_out: Option<u16>,
 }
 
 impl View {
@@ -154,7 +157,7 @@ impl View {
         add(Access::Write, &options.profile);
         add(Access::Write, &options.files);
         seen.retain(|one| one.path.exists());
-        Self { seen, headed: options.headed }
+        Self { seen, headed: options.headed, way_out: options.way_out }
     }
 }
 
