@@ -6,6 +6,7 @@ use crate::mcp::verb::{Call, Effect, Verb};
 use baton_api::sync::{HandedView, Handing, HolderView};
 use baton_api::{Invalid, OpenSession, ResumeResult, Scope, SessionSummary};
 use baton_runtime::sessions;
+use baton_session::state::Egress;
 use baton_session::{Certificate, Environment, Lifecycle, SessionId};
 use baton_store::clock;
 use baton_sync::{Elsewhere, held_elsewhere};
@@ -179,6 +180,11 @@ pub(super) struct SessionOpen {
     /// PEM of authorities of one's own that it trusts
     #[serde(default)]
     certificates: Vec<String>,
+    /// The hosts that its browser reaches, and no others, such as app.example.org or *.example.org
+    #[serde(default)]
+    only: Vec<String>,
+    /// The proxy through which it goes, without credentials
+    proxy: Option<String>,
 }
 
 impl Verb for SessionOpen {
@@ -221,6 +227,7 @@ impl SessionOpen {
             timezone: self.timezone,
             locale: self.locale,
             certificates,
+            egress: Egress::asked(self.only, self.proxy),
             ..Environment::default()
         };
         let (description, headed, debug) = (self.description, self.headed, self.debug);

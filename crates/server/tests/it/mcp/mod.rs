@@ -134,7 +134,7 @@ async fn the_tools_are_told_in_few_words() {
     insta::assert_snapshot!(lines.join("\n"), @r#"
     list_sessions(cursor, limit, state)
     session_open: "name" is required
-    session_open(certificates, debug, description, headed, locale, timezone, urls)
+    session_open(certificates, debug, description, headed, locale, only, proxy, timezone, urls)
     session_resume: "sessionId" is required
     session_resume()
     session_capture(sessionId)
