@@ -2,7 +2,7 @@
 
 use baton_session::permission::NAMES;
 use baton_session::redact::redact;
-use baton_session::state::checksum;
+use baton_session::state::{Egress, checksum};
 use baton_session::{Cookie, Entries, Receipt, State, Value, parts};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -35,6 +35,7 @@ fn every_block_of_json_is_what_its_type_writes() {
         match info {
             "json state" | "json redacted" => check::<State>(json),
             "json cookie" => check::<Cookie>(json),
+            "json egress" => check::<Egress>(json),
             "json entries" => check::<Entries>(json),
             "json value" => check::<Value>(json),
             "json receipt" => check::<Receipt>(json),
@@ -43,7 +44,7 @@ fn every_block_of_json_is_what_its_type_writes() {
         }
         checked += 1;
     }
-    assert_eq!(checked, 9);
+    assert_eq!(checked, 10);
 }
 
 #[test]
