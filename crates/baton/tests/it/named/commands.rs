@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const FLAGS_ELSEWHERE: &[(&str, &str)] = &[
     ("--cdp", "agent-browser"),
     ("--ignore-certificate-errors-spki-list", "Chromium"),
+    ("--proxy-server", "Chromium"),
     ("--remote-debugging-pipe", "Chromium"),
     ("--remote-debugging-port", "Chromium"),
     ("--restore", "agent-browser"),
