@@ -13,7 +13,7 @@ use std::fs;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The processes of a browser: those of its process group.
 #[derive(Debug, Default)]
@@ -37,12 +37,20 @@ impl BrowserProcesses {
     fn have(&self, inode: u32) -> bool {
         let Some(group) = self.group.get() else { return false };
         let socket = format!("socket:[{inode}]");
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = *self.last();
         if last.is_some_and(|pid| has_open(pid, *group, &socket)) {
             return true;
         }
-        *last = processes().find(|pid| has_open(*pid, *group, &socket));
-        last.is_some()
+        let found = processes().find(|pid| has_open(*pid, *group, &socket));
+        // Another program that comes in between costs the browser nothing.
+        if found.is_some() {
+            *self.last() = found;
+        }
+        found.is_some()
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<u32>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -32,7 +32,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, copy_bidirectional_with_sizes};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tower_service::Service;
 
 /// How many connections a browser may have open at once; Chromium has at most 255 to a proxy, and as many for
@@ -86,14 +86,14 @@ impl Egress {
         let places = Arc::new(Semaphore::new(CONNECTIONS));
         loop {
             // A client that finds no place waits until it does: a browser asks for no more than there are.
-            let place = Arc::clone(&places).acquire_owned().await;
+            let Ok(place) = Arc::clone(&places).acquire_owned().await else {
+                // Nobody closes them.
+                return std::future::pending().await;
+            };
             match listener.accept().await {
                 Ok((stream, client)) => {
                     let egress = self.clone();
-                    tokio::spawn(async move {
-                        egress.serve_one(stream, client).await;
-                        drop(place);
-                    });
+                    tokio::spawn(async move { egress.serve_one(stream, client, place).await });
                 }
                 Err(error) => {
                     // Out of file descriptors, most likely: they come back as connections end.
@@ -104,15 +104,16 @@ impl Egress {
         }
     }
 
-    async fn serve_one(&self, stream: TcpStream, client: SocketAddr) {
-        let may_come = stream.local_addr().is_ok_and(|here| self.guests.may_come(client, here));
-        if !may_come {
+    /// Serves one client, which keeps its place until its tunnel ends, if it asks for one.
+    async fn serve_one(&self, stream: TcpStream, client: SocketAddr, place: OwnedSemaphorePermit) {
+        if !self.may_come(&stream, client).await {
             tracing::warn!(%client, "the way out was refused to a process that is none of its browser");
             return;
         }
         // It tells the browser of a failed connection late, and that is all.
         let _ = stream.set_nodelay(true);
-        let service = service_fn(|request| self.answer(request));
+        let place = Arc::new(place);
+        let service = service_fn(|request| self.answer(request, &place));
         let served = hyper::server::conn::http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD_LIMIT)
@@ -126,12 +127,24 @@ impl Egress {
         }
     }
 
-    async fn answer(&self, request: Request<Incoming>) -> Result<Answer, Infallible> {
+    /// Whether the process at the other end may. To find one that may not, all processes are looked at, which
+    /// is not for the thread that serves.
+    async fn may_come(&self, stream: &TcpStream, client: SocketAddr) -> bool {
+        let Ok(here) = stream.local_addr() else { return false };
+        let guests = Arc::clone(&self.guests);
+        tokio::task::spawn_blocking(move || guests.may_come(client, here)).await.unwrap_or(false)
+    }
+
+    async fn answer(
+        &self,
+        request: Request<Incoming>,
+        place: &Arc<OwnedSemaphorePermit>,
+    ) -> Result<Answer, Infallible> {
         let Some(target) = target_of(&request) else {
             return Ok(said(StatusCode::BAD_REQUEST, "expected a request to a proxy"));
         };
         let answered = if request.method() == Method::CONNECT {
-            self.tunnel(request, &target).await
+            self.tunnel(request, &target, Arc::clone(place)).await
         } else {
             self.forward(request, &target).await
         };
@@ -153,11 +166,13 @@ impl Egress {
         &self,
         request: Request<Incoming>,
         target: &Target,
+        place: Arc<OwnedSemaphorePermit>,
     ) -> Result<Answer, ExitError> {
         let stream = self.exit.connect(target, Speech::Anything).await?.into_inner();
         self.ledger.reached(target);
         let (target, bytes) = (target.clone(), self.ledger.bytes(target));
         tokio::spawn(async move {
+            let _place = place;
             let client = match hyper::upgrade::on(request).await {
                 Ok(client) => client,
                 Err(error) => return tracing::debug!(%error, %target, "the browser left"),

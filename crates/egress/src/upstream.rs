@@ -41,10 +41,7 @@ pub enum NotProxyUrl {
     #[error("expected http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT, found {0:?}")]
     Other(String),
     /// It has a user or a password in it, which every process of the machine would see.
-    #[error(
-        "expected the address of a proxy without a user and a password, found some in it\n\
-         put USER:PASSWORD into a file that only you may read, and name that file"
-    )]
+    #[error("expected the address of a proxy without a user and a password, found some in it")]
     Credentials,
     /// It speaks TLS, and nobody is known whose certificates count.
     #[error("expected certificates of authorities on this machine, found: {0}")]
