@@ -99,6 +99,10 @@ pub struct EgressView {
     /// The proxy through which it reaches them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proxy: Option<String>,
+    /// Whether hosts of the node's machine and its network are among them only where the settings of the node
+    /// list them: so it is for every owner but `local`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub internet_only: bool,
     /// What was asked for, by host; empty while no browser runs here. What the browser asked for by itself is
     /// among it.
     #[serde(default)]

@@ -5,12 +5,15 @@
 
 use crate::fence::{Fence, Refusal};
 use crate::hosts::Target;
-use crate::upstream::{Scheme, Upstream};
-use http::HeaderValue;
+use crate::route::{Route, Speech};
+use crate::stream::Stream;
+use crate::tunnel::{NotLetIn, tunnel};
+use crate::upstream::{LOOKED_UP, Scheme, Upstream};
+use http::{HeaderMap, HeaderValue};
 use hyper::Uri;
-use hyper_util::client::legacy::connect::dns::{GaiResolver, Name};
-use hyper_util::client::legacy::connect::proxy::{SocksV5, Tunnel};
-use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::dns::Name;
+use hyper_util::client::legacy::connect::proxy::SocksV5;
 use hyper_util::rt::TokioIo;
 use std::error::Error;
 use std::io;
@@ -19,7 +22,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tower_service::Service;
@@ -60,21 +62,12 @@ pub enum ExitError {
 #[derive(Debug, Clone)]
 pub(crate) struct Exit {
     fence: Arc<Fence>,
-    upstream: Option<Arc<Upstream>>,
-}
-
-/// What is spoken over a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Speech {
-    /// Whatever the client wants: the connection leads to the target itself.
-    Anything,
-    /// Requests of HTTP, which a further proxy takes as well.
-    Requests,
+    route: Arc<Route>,
 }
 
 impl Exit {
-    pub(crate) fn new(fence: Arc<Fence>, upstream: Option<Upstream>) -> Self {
-        Self { fence, upstream: upstream.map(Arc::new) }
+    pub(crate) fn new(fence: Fence, route: Route) -> Self {
+        Self { fence: Arc::new(fence), route: Arc::new(route) }
     }
 
     /// Connects to a target that may be asked for.
@@ -85,26 +78,28 @@ impl Exit {
     ) -> Result<TokioIo<Stream>, ExitError> {
         self.fence.judge(target)?;
         let connecting = async {
-            match &self.upstream {
+            match self.route.to(target, speech) {
                 None => self.direct(target).await,
-                Some(upstream) => through(upstream, target, speech).await,
+                Some(upstream) => self.through(upstream, target, speech).await,
             }
         };
         tokio::time::timeout(CONNECT_LIMIT, connecting).await.unwrap_or(Err(ExitError::TimedOut))
     }
 
-    /// What a further proxy wants to know with each request that it takes itself.
-    pub(crate) fn authorization(&self) -> Option<HeaderValue> {
-        let upstream =
-            self.upstream.as_ref().filter(|upstream| upstream.scheme() != Scheme::Socks5)?;
-        upstream.authorization()
+    /// What a further proxy wants to know with each request to a target that it takes itself.
+    pub(crate) fn authorization(&self, target: &Target) -> Option<HeaderValue> {
+        let upstream = self.route.to(target, Speech::Requests)?;
+        upstream.authorization().filter(|_| upstream.scheme() != Scheme::Socks5)
     }
 
-    /// That a further proxy wants other credentials, or that a site says so which is none.
-    pub(crate) fn credentials_refused(&self) -> ExitError {
-        let why = "it wants other credentials".to_owned();
-        match &self.upstream {
-            Some(upstream) => ExitError::Proxy { proxy: upstream.to_string(), why },
+    /// That the answer to a request is one of a further proxy that wants to know who comes, or that a site
+    /// says so which is none.
+    pub(crate) fn not_let_in(&self, target: &Target, answer: &HeaderMap) -> ExitError {
+        match self.route.to(target, Speech::Requests) {
+            Some(upstream) => {
+                let why = NotLetIn::of(answer, upstream.authorization().is_some()).to_string();
+                ExitError::Proxy { proxy: upstream.to_string(), why }
+            }
             None => ExitError::Unreachable(
                 "it answers as a proxy does that wants credentials".to_owned(),
             ),
@@ -112,61 +107,61 @@ impl Exit {
     }
 
     async fn direct(&self, target: &Target) -> Result<TokioIo<Stream>, ExitError> {
-        let addresses = match target.addresses() {
-            Some(addresses) => addresses,
-            None => look_up(target).await?,
-        };
-        let addresses = self.fence.reachable(target, addresses)?;
-        let mut connector = connector_to(Checked(addresses));
-        // The resolver gives the addresses, so any name will do.
-        let place = format!("http://checked.invalid:{}", target.port);
+        let addresses = self.fence.reachable(target, addresses_of(target).await?)?;
+        let mut connector = connector_to(addresses);
+        let place = format!("http://{LOOKED_UP}:{}", target.port);
         let place: Uri = place.parse().map_err(|_| ExitError::NoAddress)?;
         let connected = connector.call(place).await;
         let stream = connected.map_err(|error| ExitError::Unreachable(said(&error)))?;
         Ok(TokioIo::new(Stream::new(stream.into_inner())))
     }
+
+    /// Connects through a further proxy.
+    async fn through(
+        &self,
+        upstream: &Upstream,
+        target: &Target,
+        speech: Speech,
+    ) -> Result<TokioIo<Stream>, ExitError> {
+        let failed = |why: String| ExitError::Proxy { proxy: upstream.to_string(), why };
+        let addresses = addresses_of(upstream.target()).await;
+        let addresses = addresses.map_err(|error| failed(error.to_string()))?;
+        let addresses = self.fence.passable(upstream.target(), addresses);
+        let addresses = addresses.map_err(|refusal| failed(refusal.to_string()))?;
+        let mut dial = Dial { connector: connector_to(addresses), tls: upstream.tls() };
+        match upstream.scheme() {
+            Scheme::Http | Scheme::Https if speech == Speech::Requests => {
+                let stream = dial.call(upstream.uri().clone()).await;
+                let stream = stream.map_err(|error| failed(said(&*error)))?.into_inner();
+                Ok(TokioIo::new(stream.for_requests()))
+            }
+            Scheme::Http | Scheme::Https => {
+                let stream = dial.call(upstream.uri().clone()).await;
+                let stream = stream.map_err(|error| failed(said(&*error)))?;
+                let tunnel = tunnel(stream, target, upstream.authorization()).await;
+                Ok(TokioIo::new(tunnel.map_err(|error| failed(error.to_string()))?))
+            }
+            Scheme::Socks5 => {
+                let mut socks = SocksV5::new(upstream.uri().clone(), dial);
+                if let Some((user, password)) = upstream.user_and_password() {
+                    socks = socks.with_auth(user, password);
+                }
+                socks.call(uri_of(target)?).await.map_err(|error| failed(said(&error)))
+            }
+        }
+    }
 }
 
-async fn look_up(target: &Target) -> Result<Vec<IpAddr>, ExitError> {
+/// Where a host is: itself, or what its name leads to now.
+async fn addresses_of(target: &Target) -> Result<Vec<IpAddr>, ExitError> {
+    if let Some(addresses) = target.addresses() {
+        return Ok(addresses);
+    }
     let name = target.host.to_string();
     let lookup = tokio::net::lookup_host((name.as_str(), target.port));
     match tokio::time::timeout(LOOKUP_LIMIT, lookup).await {
         Ok(Ok(found)) => Ok(found.map(|address| address.ip()).collect()),
         Ok(Err(_)) | Err(_) => Err(ExitError::NoAddress),
-    }
-}
-
-/// Connects through a further proxy.
-async fn through(
-    upstream: &Upstream,
-    target: &Target,
-    speech: Speech,
-) -> Result<TokioIo<Stream>, ExitError> {
-    let failed = |why: String| ExitError::Proxy { proxy: upstream.to_string(), why };
-    let place = uri_of(target)?;
-    let dial = Dial::to(upstream);
-    match upstream.scheme() {
-        Scheme::Http | Scheme::Https if speech == Speech::Requests => {
-            let mut dial = dial;
-            let stream = dial.call(upstream.uri().clone()).await;
-            let mut stream = stream.map_err(|error| failed(said(&*error)))?.into_inner();
-            stream.is_proxy = true;
-            Ok(TokioIo::new(stream))
-        }
-        Scheme::Http | Scheme::Https => {
-            let mut tunnel = Tunnel::new(upstream.uri().clone(), dial);
-            if let Some(credentials) = upstream.authorization() {
-                tunnel = tunnel.with_auth(credentials);
-            }
-            tunnel.call(place).await.map_err(|error| failed(said(&error)))
-        }
-        Scheme::Socks5 => {
-            let mut socks = SocksV5::new(upstream.uri().clone(), dial);
-            if let Some((user, password)) = upstream.user_and_password() {
-                socks = socks.with_auth(user, password);
-            }
-            socks.call(place).await.map_err(|error| failed(said(&error)))
-        }
     }
 }
 
@@ -184,8 +179,9 @@ fn said(error: &(dyn Error + 'static)) -> String {
     cause.to_string()
 }
 
-fn connector_to<R>(resolver: R) -> HttpConnector<R> {
-    let mut connector = HttpConnector::new_with_resolver(resolver);
+/// What connects to these addresses, by whatever name.
+fn connector_to(addresses: Vec<IpAddr>) -> HttpConnector<Checked> {
+    let mut connector = HttpConnector::new_with_resolver(Checked(addresses));
     connector.enforce_http(false);
     connector.set_nodelay(true);
     connector.set_keepalive(Some(KEEPALIVE));
@@ -215,15 +211,8 @@ impl Service<Name> for Checked {
 /// Connects to a further proxy, in TLS if it wants that.
 #[derive(Clone)]
 struct Dial {
-    connector: HttpConnector,
+    connector: HttpConnector<Checked>,
     tls: Option<(TlsConnector, ServerName<'static>)>,
-}
-
-impl Dial {
-    fn to(upstream: &Upstream) -> Self {
-        let resolver = GaiResolver::new();
-        Self { connector: connector_to(resolver), tls: upstream.tls() }
-    }
 }
 
 type BoxError = Box<dyn Error + Send + Sync>;
@@ -246,56 +235,5 @@ impl Service<Uri> for Dial {
                 None => Stream::new(stream),
             }))
         })
-    }
-}
-
-/// A connection to a target, or to a further proxy that takes requests for it.
-pub(crate) struct Stream {
-    io: Box<dyn Io>,
-    is_proxy: bool,
-}
-
-trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
-
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
-
-impl Stream {
-    fn new(io: impl Io + 'static) -> Self {
-        Self { io: Box::new(io), is_proxy: false }
-    }
-}
-
-/// Requests to a further proxy name the whole address (RFC 9112, section 3.2.2).
-impl Connection for Stream {
-    fn connected(&self) -> Connected {
-        Connected::new().proxy(self.is_proxy)
-    }
-}
-
-impl AsyncRead for Stream {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_read(context, buffer)
-    }
-}
-
-impl AsyncWrite for Stream {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_shutdown(context)
     }
 }

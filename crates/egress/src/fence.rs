@@ -18,6 +18,10 @@ pub struct Fence {
     /// And the others.
     #[serde(default)]
     pub others: Others,
+    /// Which private addresses may be reached, whoever asks for them; none: those that `hosts` lists. A node
+    /// says so of the sessions of people to whom its machine and its network are not open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lent: Option<Vec<HostRule>>,
 }
 
 /// What may be reached beside what is listed.
@@ -44,6 +48,9 @@ pub enum Refusal {
     /// It leads to a private address that is not listed.
     #[error("it leads to the private address {0}, which is not listed")]
     Private(IpAddr),
+    /// It leads to a private address that the node does not lend.
+    #[error("it leads to the private address {0}, which the settings of this node do not list")]
+    NotLent(IpAddr),
 }
 
 impl Fence {
@@ -65,17 +72,35 @@ impl Fence {
         target: &Target,
         addresses: Vec<IpAddr>,
     ) -> Result<Vec<IpAddr>, Refusal> {
-        if self.others == Others::All {
-            return Ok(addresses);
+        match &self.lent {
+            Some(lent) => reach(target, addresses, lent).map_err(Refusal::NotLent),
+            None if self.others == Others::All => Ok(addresses),
+            None => reach(target, addresses, &self.hosts).map_err(Refusal::Private),
         }
-        let is_listed =
-            |address: IpAddr| self.hosts.iter().any(|rule| rule.lists_address(target, address));
-        let (may, may_not): (Vec<_>, Vec<_>) =
-            addresses.into_iter().partition(|address| is_public(*address) || is_listed(*address));
-        match may_not.first() {
-            Some(private) if may.is_empty() => Err(Refusal::Private(private.to_canonical())),
-            _ => Ok(may),
+    }
+
+    /// Of the addresses at which a further proxy is, those that may be asked. Whoever chooses the proxy of a
+    /// session reaches it, and no host has to list it.
+    pub fn passable(&self, proxy: &Target, addresses: Vec<IpAddr>) -> Result<Vec<IpAddr>, Refusal> {
+        match &self.lent {
+            Some(lent) => reach(proxy, addresses, lent).map_err(Refusal::NotLent),
+            None => Ok(addresses),
         }
+    }
+}
+
+/// Of some addresses, those that are public or listed; the first of the others where that leaves none.
+fn reach(
+    target: &Target,
+    addresses: Vec<IpAddr>,
+    listed: &[HostRule],
+) -> Result<Vec<IpAddr>, IpAddr> {
+    let is_listed = |address| listed.iter().any(|rule| rule.lists_address(target, address));
+    let (may, may_not): (Vec<_>, Vec<_>) =
+        addresses.into_iter().partition(|address| is_public(*address) || is_listed(*address));
+    match may_not.first() {
+        Some(private) if may.is_empty() => Err(private.to_canonical()),
+        _ => Ok(may),
     }
 }
 
@@ -85,7 +110,11 @@ mod tests {
     use crate::hosts::{HostRule, Target};
 
     fn fence(hosts: &[&str], others: Others) -> Fence {
-        Fence { hosts: hosts.iter().map(|rule| rule.parse().unwrap()).collect(), others }
+        Fence { hosts: rules(hosts), others, lent: None }
+    }
+
+    fn rules(hosts: &[&str]) -> Vec<HostRule> {
+        hosts.iter().map(|rule| rule.parse().unwrap()).collect()
     }
 
     fn reaches(fence: &Fence, host: &str, port: u16) -> Result<(), Refusal> {
@@ -170,6 +199,46 @@ mod tests {
         assert_eq!(leads("shop.localhost", 3000, &["127.0.0.1"]), may(&["127.0.0.1"]));
         assert!(leads("shop.localhost", 3001, &["127.0.0.1"]).is_err());
         assert!(leads("other.localhost", 3000, &["127.0.0.1"]).is_err());
+    }
+
+    #[test]
+    fn what_a_node_does_not_lend_is_not_reached_whoever_lists_it() {
+        let hosts = ["localhost", "127.0.0.1", "10.0.0.0/8", "example.org"];
+        let lent = Some(rules(&["localhost:3000", "10.1.0.0/16"]));
+        for others in [Others::None, Others::Public, Others::All] {
+            let fence = Fence { lent: lent.clone(), ..fence(&hosts, others) };
+            for (host, port) in [
+                ("localhost", 9000),
+                ("127.0.0.1", 9000),
+                ("[::1]", 80),
+                ("a.localhost", 80),
+                ("10.0.0.1", 80),
+                ("[::ffff:10.0.0.1]", 80),
+            ] {
+                let found = reaches(&fence, host, port);
+                assert!(matches!(found, Err(Refusal::NotLent(_))), "{host}:{port}: {found:?}");
+            }
+            for (host, port) in [("localhost", 3000), ("10.1.2.3", 80), ("example.org", 443)] {
+                assert_eq!(reaches(&fence, host, port), Ok(()), "{host}:{port}");
+            }
+            let leads = |to: &str| {
+                let target = Target::new("example.org", 443).unwrap();
+                fence.reachable(&target, vec![to.parse().unwrap()]).is_ok()
+            };
+            assert!(leads("93.184.215.14") && leads("10.1.2.3"));
+            assert!(!leads("169.254.169.254") && !leads("10.0.0.1"));
+            let proxy = |host, port| {
+                let target = Target::new(host, port).unwrap();
+                let addresses = target.addresses().unwrap();
+                fence.passable(&target, addresses).is_ok()
+            };
+            assert!(proxy("127.0.0.1", 3000) && proxy("93.184.215.14", 1080));
+            assert!(!proxy("127.0.0.1", 9000) && !proxy("[fd00::1]", 1080));
+        }
+        let own = fence(&[], Others::Public);
+        let target = Target::new("127.0.0.1", 1080).unwrap();
+        let addresses = target.addresses().unwrap();
+        assert!(own.passable(&target, addresses).is_ok(), "a proxy of one's own machine");
     }
 
     #[test]

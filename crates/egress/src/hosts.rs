@@ -143,6 +143,15 @@ impl HostRule {
         }
     }
 
+    /// Whether it lists addresses: a network, or this machine itself. A name does not, for it leads wherever
+    /// its owner wants.
+    pub fn lists_addresses(&self) -> bool {
+        match &self.hosts {
+            Hosts::Name(name) | Hosts::Below(name) => is_localhost(name),
+            Hosts::Network(..) => true,
+        }
+    }
+
     fn is_at(&self, port: u16) -> bool {
         self.port.is_none_or(|only| only == port)
     }

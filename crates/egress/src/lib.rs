@@ -2,7 +2,7 @@
 //!
 //! The one idea: a browser is given a proxy under a name that is the only one it can resolve, so that
 //! whatever it does comes here; and here one place says what it may reach ([`Fence`]), by which further proxy
-//! ([`Upstream`]), for whom ([`Guests`]), and keeps what was asked for ([`Ledger`]).
+//! ([`Route`]), for whom ([`Guests`]), and keeps what was asked for ([`Ledger`]).
 
 mod addresses;
 mod exit;
@@ -11,6 +11,9 @@ mod guests;
 mod hosts;
 mod ledger;
 mod proxy;
+mod route;
+mod stream;
+mod tunnel;
 mod upstream;
 
 pub use addresses::{is_public, is_within};
@@ -20,4 +23,5 @@ pub use guests::BrowserProcesses;
 pub use hosts::{HostRule, InvalidRule, NotHost, Target};
 pub use ledger::{HostTally, Ledger};
 pub use proxy::{Egress, Guests};
+pub use route::{MachineRoute, Route};
 pub use upstream::{Credentials, NotProxyUrl, ProxyUrl, Scheme, Upstream};

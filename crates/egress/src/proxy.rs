@@ -4,11 +4,12 @@
 //! TLS with the whole address. What is refused is answered here, with a text that is always the same: for a
 //! page without TLS, it is an answer of the site that was asked.
 
-use crate::exit::{Exit, ExitError, Speech, Stream};
+use crate::exit::{Exit, ExitError};
 use crate::fence::Fence;
 use crate::hosts::Target;
 use crate::ledger::{Bytes, Ledger};
-use crate::upstream::Upstream;
+use crate::route::{Route, Speech};
+use crate::stream::Stream;
 use futures_util::future::BoxFuture;
 use http::header::{
     CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue,
@@ -61,19 +62,26 @@ pub struct Egress {
     guests: Arc<dyn Guests>,
     /// For requests without TLS: each site's connection serves several.
     client: Client<Connector, Counted>,
+    places: usize,
 }
 
 type Answer = Response<BoxBody<Chunk, hyper::Error>>;
 
 impl Egress {
-    /// A way out within a fence, perhaps through a further proxy.
-    pub fn new(fence: Fence, upstream: Option<Upstream>, guests: Arc<dyn Guests>) -> Self {
-        let exit = Exit::new(Arc::new(fence), upstream);
+    /// A way out within a fence, by a route.
+    pub fn new(fence: Fence, route: Route, guests: Arc<dyn Guests>) -> Self {
+        let exit = Exit::new(fence, route);
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
             .build(Connector(exit.clone()));
-        Self { exit, ledger: Ledger::default(), guests, client }
+        Self { exit, ledger: Ledger::default(), guests, client, places: CONNECTIONS }
+    }
+
+    /// The same with another number of connections at once, tunnels among them, than 1,024.
+    #[must_use]
+    pub fn with_places(self, places: usize) -> Self {
+        Self { places, ..self }
     }
 
     /// What was asked for.
@@ -83,7 +91,7 @@ impl Egress {
 
     /// Serves the clients of a listener, as long as this is awaited.
     pub async fn serve(&self, listener: TcpListener) -> Infallible {
-        let places = Arc::new(Semaphore::new(CONNECTIONS));
+        let places = Arc::new(Semaphore::new(self.places));
         loop {
             // A client that finds no place waits until it does: a browser asks for no more than there are.
             let Ok(place) = Arc::clone(&places).acquire_owned().await else {
@@ -198,10 +206,10 @@ impl Egress {
         let request = self.passed_on(request, target, &bytes);
         let response = self.client.request(request).await.map_err(|error| exit_error(&error))?;
         let (mut head, body) = response.into_parts();
-        remove_hops(&mut head.headers);
         if head.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
-            return Err(self.exit.credentials_refused());
+            return Err(self.exit.not_let_in(target, &head.headers));
         }
+        remove_hops(&mut head.headers);
         self.ledger.reached(target);
         let body = Counted { body, bytes, counts: Direction::Received };
         Ok(Response::from_parts(head, body.boxed()))
@@ -223,7 +231,7 @@ impl Egress {
         if let Ok(host) = HeaderValue::from_str(&host) {
             head.headers.insert(HOST, host);
         }
-        if let Some(credentials) = self.exit.authorization() {
+        if let Some(credentials) = self.exit.authorization(target) {
             head.headers.insert(PROXY_AUTHORIZATION, credentials);
         }
         let bytes = Arc::clone(bytes);

@@ -1,5 +1,6 @@
 //! A further proxy: where it is, what it speaks, and the credentials that it wants.
 
+use crate::hosts::Target;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::HeaderValue;
@@ -91,10 +92,14 @@ pub struct Credentials {
     pub password: SecretString,
 }
 
+/// A name for what was looked up already; it is asked of nobody (RFC 6761, section 6.4).
+pub(crate) const LOOKED_UP: &str = "looked-up.invalid";
+
 /// A further proxy.
 #[derive(Clone)]
 pub struct Upstream {
     url: ProxyUrl,
+    target: Target,
     uri: Uri,
     credentials: Option<Credentials>,
     tls: Option<(TlsConnector, ServerName<'static>)>,
@@ -120,7 +125,8 @@ impl Upstream {
         authorities: Vec<CertificateDer<'static>>,
     ) -> Result<Self, NotProxyUrl> {
         let other = || NotProxyUrl::Other(url.to_string());
-        let uri = format!("http://{}:{}", url.host, url.port).parse().map_err(|_| other())?;
+        let target = Target::new(&url.host, url.port).map_err(|_| other())?;
+        let uri = format!("http://{LOOKED_UP}:{}", url.port).parse().map_err(|_| other())?;
         let tls = if url.scheme == Scheme::Https {
             let name = url.host.trim_matches(['[', ']']).to_owned();
             let name = ServerName::try_from(name).map_err(|_| other())?;
@@ -128,14 +134,19 @@ impl Upstream {
         } else {
             None
         };
-        Ok(Self { url, uri, credentials, tls })
+        Ok(Self { url, target, uri, credentials, tls })
     }
 
     pub(crate) fn scheme(&self) -> Scheme {
         self.url.scheme
     }
 
-    /// Where a connection to it goes.
+    /// Where it is.
+    pub(crate) fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// The same, for what connects to it once it was looked up.
     pub(crate) fn uri(&self) -> &Uri {
         &self.uri
     }

@@ -34,6 +34,19 @@ impl Page {
     pub async fn attach(socket: &Path, url: &str) -> Result<Self> {
         let link = keeper::connect(socket, Role::Client).await?;
         let target = find_target(&link, url).await?;
+        Self::attach_to(link, target).await
+    }
+
+    /// Opens another page in the browser.
+    pub async fn open(socket: &Path, url: &str) -> Result<Self> {
+        let link = keeper::connect(socket, Role::Client).await?;
+        let params = json!({ "url": url });
+        let opened = link.connection.browser().call("Target.createTarget", params).await?;
+        let target = opened["targetId"].as_str().context("expected the id of a page")?.to_owned();
+        Self::attach_to(link, target).await
+    }
+
+    async fn attach_to(link: KeeperLink, target: String) -> Result<Self> {
         let params = json!({ "targetId": target, "flatten": true });
         let attached = link.connection.browser().call("Target.attachToTarget", params).await?;
         let id: CdpSessionId = serde_json::from_value(attached["sessionId"].clone())

@@ -40,15 +40,18 @@ pub enum RuntimeError {
     /// The browser at an address that the caller named refused or failed.
     #[error(transparent)]
     Attach(LiveError),
-    /// The browser has every file of its user, and the caller is another user.
+    /// The browser has every file of its user, or reaches whatever its machine does, and the caller is
+    /// another user.
     #[error(
-        "expected session {name} to have a browser that is kept from the files of this machine, found \
-         one that was started without\n\
+        "expected session {name} to have a browser that is kept from {from}, found one that was started \
+         without\n\
          baton sessions close {name}, then baton sessions resume {name}, starts one that is"
     )]
     NotConfined {
         /// Which session.
         name: SessionName,
+        /// What of the machine it has.
+        from: &'static str,
     },
     /// The key does not allow it.
     #[error("expected a key with the scope {needed}, found one with {found}")]
@@ -331,6 +334,7 @@ fn live(error: &LiveError) -> ErrorCode {
             ErrorCode::StorageFull
         }
         LiveError::Keeper(_) | LiveError::Stopping => ErrorCode::BrowserUnavailable,
+        LiveError::Egress(error) if error.is_of_the_node() => ErrorCode::BrowserUnavailable,
         LiveError::Browser(error) | LiveError::Restore(RestoreError::Cdp(error)) => browser(error),
         LiveError::File { source, .. } | LiveError::Data(DataError::Io { source, .. }) => {
             file(source)

@@ -325,6 +325,7 @@ fn supervisor_config(
         browser: config.browser.clone(),
         confine: config.confine,
         folders: config.folders.clone(),
+        egress: config.egress.clone(),
         sandbox: config.sandbox,
         switches: config.switches.clone(),
         keepers: Arc::clone(&config.keepers),

@@ -19,6 +19,7 @@ pub mod certificate;
 pub mod confinement;
 pub mod cookie;
 pub mod diff;
+pub mod egress;
 pub mod id;
 pub mod import;
 pub mod json;

@@ -5,9 +5,10 @@
 
 use crate::certificate::{self, Certificate};
 use crate::cookie::{self, Cookie};
+use crate::egress::Egress;
 use crate::id::PartHash;
 use crate::json;
-use crate::state::{Egress, Environment, OriginState, State};
+use crate::state::{Environment, OriginState, State};
 use crate::storage::{Entries, Site, StorageKey};
 use crate::stored::{Cache, Database, FileEntry, Registration};
 use crate::tab::Tab;

@@ -4,7 +4,7 @@
 //! is never marked again, so redacting twice changes nothing.
 
 use crate::cookie::Cookie;
-use crate::state::{OriginState, State};
+use crate::state::{Environment, OriginState, State};
 use crate::storage::Entries;
 use crate::stored::{
     Cache, CacheEntry, CachedResponse, Database, FileContent, FileEntry, Record, Registration,
@@ -15,8 +15,8 @@ use crate::value::{Node, Object, Value};
 use baton_redaction::{ShownAddress, shown_title};
 
 /// The state without its secrets: the values of cookies, localStorage, sessionStorage and
-/// IndexedDB and `history.state`, what caches, files and the scripts of workers hold, and what the
-/// URLs of tabs carry beside their paths.
+/// IndexedDB and `history.state`, what caches, files and the scripts of workers hold, what the URLs of
+/// tabs carry beside their paths, and the password of a proxy.
 #[must_use]
 pub fn redact(state: &State) -> State {
     State {
@@ -27,8 +27,17 @@ pub fn redact(state: &State) -> State {
             .map(|(key, origin)| (key.clone(), redact_origin(origin)))
             .collect(),
         tabs: state.tabs.iter().map(redact_tab).collect(),
-        environment: state.environment.clone(),
+        environment: redact_environment(&state.environment),
     }
+}
+
+fn redact_environment(environment: &Environment) -> Environment {
+    let mut environment = environment.clone();
+    let egress = environment.egress.as_mut();
+    if let Some(credentials) = egress.and_then(|egress| egress.credentials.as_mut()) {
+        credentials.password = redact_str(&credentials.password);
+    }
+    environment
 }
 
 /// The marker of something that is `size` characters or bytes long.

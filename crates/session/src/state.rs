@@ -3,6 +3,7 @@
 
 use crate::certificate::{self, Certificate};
 use crate::cookie::{self, Cookie, Expiry};
+use crate::egress::Egress;
 use crate::id::PartHash;
 use crate::json;
 use crate::permission::{self, Permission};
@@ -154,30 +155,6 @@ pub struct Environment {
     /// Its way out to the network; left out when it goes there by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub egress: Option<Egress>,
-}
-
-/// A way out to the network: everything that a browser asks for goes through a proxy of its session, which
-/// reaches what it may and nothing else. HTTP/3, WebTransport and WebRTC over UDP do not exist behind it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct Egress {
-    /// The hosts that it reaches, and no others: `example.org`, `*.example.org` (all below it), `10.0.0.0/8`,
-    /// `localhost`, each perhaps with a port, `example.org:8443`. A private address is reached where it is
-    /// listed itself, whatever name leads there. Empty: all hosts. At most 200.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub only: Vec<String>,
-    /// The proxy through which it reaches them, without credentials: `http://proxy.example:3128`,
-    /// `https://…` or `socks5://…`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub proxy: Option<String>,
-}
-
-impl Egress {
-    /// The one that a client asks for by a list of hosts and a proxy; none when it names neither.
-    pub fn asked(only: Vec<String>, proxy: Option<String>) -> Option<Self> {
-        (!only.is_empty() || proxy.is_some()).then_some(Self { only, proxy })
-    }
 }
 
 /// Inner size of a window, in CSS pixels.

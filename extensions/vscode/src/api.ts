@@ -5208,6 +5208,8 @@ export interface components {
          *     reaches what it may and nothing else. HTTP/3, WebTransport and WebRTC over UDP do not exist behind it.
          */
         Egress: {
+            /** @default null */
+            credentials?: components["schemas"]["ProxyCredentials"] | null;
             /**
              * @description The hosts that it reaches, and no others: `example.org`, `*.example.org` (all below it), `10.0.0.0/8`,
              *     `localhost`, each perhaps with a port, `example.org:8443`. A private address is reached where it is
@@ -5217,7 +5219,8 @@ export interface components {
             only?: string[];
             /**
              * @description The proxy through which it reaches them, without credentials: `http://proxy.example:3128`,
-             *     `https://…` or `socks5://…`.
+             *     `https://…` or `socks5://…`; `system` for what the machine of each node says, in `HTTP_PROXY`,
+             *     `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`.
              * @default null
              */
             proxy?: string | null;
@@ -5261,6 +5264,11 @@ export interface components {
              *     among it.
              */
             hosts?: components["schemas"]["EgressHost"][];
+            /**
+             * @description Whether hosts of the node's machine and its network are among them only where the settings of the node
+             *     list them: so it is for every owner but `local`.
+             */
+            internet_only?: boolean;
             /** @description The hosts that it reaches, and no others; empty: all. */
             only?: string[];
             /** @description The proxy through which it reaches them. */
@@ -6280,6 +6288,16 @@ export interface components {
             title: string;
             /** @description `urn:baton:problem:` and the code. */
             type: string;
+        };
+        /**
+         * @description What a proxy wants to know of who comes. It is a secret, as the value of a cookie is, and no output of the
+         *     type shows the password.
+         */
+        ProxyCredentials: {
+            /** @description The password: 1 to 255 bytes. */
+            password: string;
+            /** @description The user: 1 to 255 bytes without a colon. */
+            user: string;
         };
         /** @description Names a service that the proxy shall stand in front of, or says something else of it. */
         PutCocoon: {

@@ -4,7 +4,7 @@ use super::backup::NoKey;
 use super::federation::Nameless;
 use super::import::NotImported;
 use super::mcp::NotChanged;
-use super::open::NotTrusted;
+use super::open::{BadLogin, NotTrusted};
 use super::peers::{NotCompared, NotShown, PeerKeyError};
 use super::profile::NeedsMerge;
 use super::prompt::{NobodyToAsk, PassphraseError};
@@ -132,6 +132,7 @@ fn exit_of(error: &anyhow::Error) -> Exit {
         || error.is::<NotForPeers>()
         || error.is::<NoUpstreams>()
         || error.is::<NotTrusted>()
+        || error.is::<BadLogin>()
         || error.is::<NobodyToAsk>()
     {
         return Exit::Usage;

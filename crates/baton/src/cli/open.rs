@@ -4,8 +4,9 @@ use super::{Context, state_file};
 use crate::output;
 use baton_api::{AttachSession, Exit, OpenSession, SharedFolder};
 use baton_session::certificate::{BadCertificate, MAX_PEM};
+use baton_session::egress::{Egress, NotCredentials, ProxyCredentials};
 use baton_session::permission::{NAMES, Setting, origin_of};
-use baton_session::state::{Egress, Geolocation, Viewport};
+use baton_session::state::{Geolocation, Viewport};
 use baton_session::{Certificate, Environment, Permission, SessionName};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -111,9 +112,13 @@ pub(super) struct EnvironmentArgs {
     /// localhost, 10.0.0.0/8, each perhaps with a port. Again for more
     #[arg(long, value_name = "HOST")]
     only: Vec<String>,
-    /// The proxy through which the browser reaches the network: http://HOST:PORT, https:// or socks5://
+    /// The proxy through which the browser reaches the network: http://HOST:PORT, https:// or socks5://;
+    /// `system` for what the variables `HTTPS_PROXY` and its likes say where the node runs
     #[arg(long, value_name = "URL")]
     proxy: Option<String>,
+    /// What that proxy is told: a file with USER:PASSWORD in its only line
+    #[arg(long, value_name = "FILE", requires = "proxy")]
+    proxy_credentials: Option<PathBuf>,
 }
 
 impl EnvironmentArgs {
@@ -123,8 +128,32 @@ impl EnvironmentArgs {
         for path in &self.ca {
             certificates.extend(read_certificates(path)?);
         }
-        Ok(Environment { certificates, ..self.into() })
+        let credentials = self.proxy_credentials.as_deref().map(read_credentials).transpose()?;
+        let mut environment = Environment { certificates, ..self.into() };
+        if let Some(egress) = &mut environment.egress {
+            egress.credentials = credentials;
+        }
+        Ok(environment)
     }
+}
+
+/// The largest file of credentials, in bytes.
+const MAX_CREDENTIALS: usize = 4096;
+
+/// The user and the password in a file.
+fn read_credentials(path: &Path) -> anyhow::Result<ProxyCredentials> {
+    let bytes = state_file::read_bounded(path, MAX_CREDENTIALS)?;
+    let text = String::from_utf8(bytes).map_err(|_| NotCredentials);
+    let found = text.and_then(|text| text.trim_end_matches(['\r', '\n']).parse());
+    found.map_err(|source| BadLogin { path: path.to_owned(), source }.into())
+}
+
+/// A file that holds no user with a password.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {source}", path.display())]
+pub(super) struct BadLogin {
+    path: PathBuf,
+    source: NotCredentials,
 }
 
 /// The certificates in a file.

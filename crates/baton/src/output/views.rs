@@ -109,10 +109,10 @@ fn permissions(permissions: &[Permission]) -> String {
 
 /// Where its browser goes, and what it was refused there.
 fn egress(view: &EgressView) -> String {
-    let hosts = if view.only.is_empty() {
-        "every host".to_owned()
-    } else {
-        format!("{} alone", view.only.join(", "))
+    let hosts = match &view.only[..] {
+        [] if view.internet_only => "every host of the internet".to_owned(),
+        [] => "every host".to_owned(),
+        only => format!("{} alone", only.join(", ")),
     };
     let through = view.proxy.iter().map(|proxy| format!(", through {proxy}"));
     let bytes = view.hosts.iter().map(|host| host.sent + host.received).sum();

@@ -47,6 +47,7 @@ mod parts;
 mod permissions;
 mod profiles;
 mod proxied;
+mod proxies;
 mod quiet_log;
 mod recipes;
 mod restorer;

@@ -361,6 +361,7 @@ mod tests {
                 browser_version: "Chrome/1".to_owned(),
                 attached: false,
                 confinement: None,
+                fenced: false,
             });
             writer.send(serde_json::to_vec(&welcome).unwrap()).await.unwrap();
         }

@@ -3,10 +3,9 @@
 //! The one idea: the browser gets one port of this machine and no name but that port's, so nothing it does
 //! goes another way; and only its own processes may come to that port.
 
-use super::protocol::{EgressSpec, KeeperError, ProxySpec};
+use super::protocol::{EgressSpec, KeeperError, OneProxy, ProxySpec};
 use baton_egress::{
-    BrowserProcesses, Credentials, Egress, Fence, InvalidRule, Ledger, NotProxyUrl, Others,
-    ProxyUrl, Upstream,
+    BrowserProcesses, Credentials, Egress, Ledger, MachineRoute, NotProxyUrl, Route, Upstream,
 };
 use baton_session::Certificate;
 use secrecy::SecretString;
@@ -16,42 +15,6 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio_util::task::AbortOnDropHandle;
 
-/// Why a session cannot have such a way out.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BadEgress {
-    /// One of its hosts is none.
-    #[error(transparent)]
-    Host(#[from] InvalidRule),
-    /// There are more than are looked at.
-    #[error("expected at most {HOSTS} hosts, found {0}")]
-    TooMany(usize),
-    /// Its proxy is none.
-    #[error(transparent)]
-    Proxy(#[from] NotProxyUrl),
-}
-
-/// The most hosts that a session lists.
-const HOSTS: usize = 200;
-
-impl EgressSpec {
-    /// The way out that an environment asks for; its proxy is asked without credentials.
-    pub fn of(egress: &baton_session::state::Egress) -> Result<Self, BadEgress> {
-        if egress.only.len() > HOSTS {
-            return Err(BadEgress::TooMany(egress.only.len()));
-        }
-        let hosts = egress.only.iter().map(|rule| rule.parse()).collect::<Result<Vec<_>, _>>()?;
-        let others = if hosts.is_empty() { Others::All } else { Others::None };
-        let proxy = match &egress.proxy {
-            None => None,
-            Some(url) => {
-                let url = url.parse::<ProxyUrl>()?.to_string();
-                Some(ProxySpec { url, credentials: None })
-            }
-        };
-        Ok(Self { fence: Fence { hosts, others }, proxy })
-    }
-}
-
 /// A way out that listens, and serves as soon as it has a browser.
 pub(super) struct WayOut {
     listener: TcpListener,
@@ -60,8 +23,7 @@ pub(super) struct WayOut {
 }
 
 impl WayOut {
-    /// Listens at a free port of this machine. The further proxy's certificate may be one of those that the
-    /// session trusts.
+    /// Listens at a free port of this machine.
     pub(super) async fn open(
         spec: &EgressSpec,
         trusted: &[Certificate],
@@ -69,20 +31,10 @@ impl WayOut {
         let place = (Ipv4Addr::LOCALHOST, 0);
         let failed = KeeperError::file("listen at", PathBuf::from("127.0.0.1"));
         let listener = TcpListener::bind(place).await.map_err(failed)?;
-        let upstream = match &spec.proxy {
-            None => None,
-            Some(proxy) => {
-                let credentials = proxy.credentials.clone().map(|(user, password)| Credentials {
-                    user,
-                    password: SecretString::from(password),
-                });
-                let trusted = trusted.iter().map(|one| one.der().to_vec().into()).collect();
-                let url: ProxyUrl = proxy.url.parse()?;
-                Some(Upstream::new(url, credentials, trusted)?)
-            }
-        };
+        let route = spec.proxy.as_ref().map(|proxy| proxy.route(trusted)).transpose()?;
         let guests = Arc::new(BrowserProcesses::default());
-        let egress = Egress::new(spec.fence.clone(), upstream, Arc::clone(&guests) as _);
+        let egress =
+            Egress::new(spec.fence.clone(), route.unwrap_or_default(), Arc::clone(&guests) as _);
         Ok(Self { listener, egress, guests })
     }
 
@@ -102,5 +54,27 @@ impl WayOut {
         self.guests.admit(browser);
         let serving = async move { match self.egress.serve(self.listener).await {} };
         AbortOnDropHandle::new(tokio::spawn(serving))
+    }
+}
+
+impl ProxySpec {
+    /// The route to it; a further proxy's certificate may be one of those that the session trusts.
+    fn route(&self, trusted: &[Certificate]) -> Result<Route, NotProxyUrl> {
+        let upstream = |one: &OneProxy| {
+            let credentials = one.credentials.clone().map(|known| Credentials {
+                user: known.user,
+                password: SecretString::from(known.password),
+            });
+            let trusted = trusted.iter().map(|one| one.der().to_vec().into()).collect();
+            Upstream::new(one.url.parse()?, credentials, trusted)
+        };
+        Ok(match self {
+            Self::One(one) => Route::Through(Box::new(upstream(one)?)),
+            Self::Machine { http, https, except } => {
+                let http = http.as_ref().map(upstream).transpose()?;
+                let https = https.as_ref().map(upstream).transpose()?;
+                Route::Machine(Box::new(MachineRoute::new(http, https, except)))
+            }
+        })
     }
 }

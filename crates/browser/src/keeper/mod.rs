@@ -12,17 +12,18 @@ mod egress;
 pub(crate) mod fuzzing;
 mod mux;
 mod protocol;
+mod proxies;
 mod relay;
 mod server;
 mod spawn;
 
-pub use baton_egress::{HostTally, NotProxyUrl};
+pub use baton_egress::{HostRule, HostTally, NotProxyUrl, ProxyUrl};
 pub use connect::{KeeperLink, close, connect, force, hold, kill, knock};
-pub use egress::BadEgress;
 pub use protocol::{
     BootInstant, BrowserSpec, EgressSpec, KeeperError, KeeperSpec, PreludeCall, ProxySpec, Ready,
     Report, Role, Welcome,
 };
+pub use proxies::{BadEgress, KnownCredentials, KnownProxies, MachineProxies, ProxyLogin};
 pub use relay::{NoMore, accept_key, relay};
 pub use spawn::{KeeperCommand, Keepers, spawn};
 
@@ -137,6 +138,7 @@ fn welcome(spec: &KeeperSpec, browser: &Browser, browser_version: String) -> Wel
         browser_version,
         attached: matches!(spec.browser, BrowserSpec::Attach { .. }),
         confinement: Some(browser.rules),
+        fenced: spec.egress.is_some() && matches!(spec.browser, BrowserSpec::Launch(_)),
     }
 }
 

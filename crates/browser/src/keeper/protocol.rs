@@ -15,13 +15,13 @@ use crate::launch::{LaunchError, LaunchOptions};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use baton_egress::{Fence, NotProxyUrl};
+use baton_session::egress::ProxyCredentials;
 use baton_session::{Confinement, SessionId};
 use hmac::{Hmac, KeyInit, Mac};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::Sha256;
-use std::fmt;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -130,6 +130,10 @@ pub struct Welcome {
     /// is older than that, and so as good as `off`.
     #[serde(default)]
     pub confinement: Option<Confinement>,
+    /// Whether the browser's only way out to the network is the keeper's; not of a keeper that is older than
+    /// that.
+    #[serde(default)]
+    pub fenced: bool,
 }
 
 /// What a proof is about, so that it proves nothing elsewhere.
@@ -361,20 +365,31 @@ pub struct EgressSpec {
     pub proxy: Option<ProxySpec>,
 }
 
-/// A further proxy. It travels to the keeper over its standard input, and is in no output.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub struct ProxySpec {
-    /// Where it is, such as `http://proxy.example:3128`.
-    pub url: String,
-    /// Who comes, and the password; none if it does not ask.
-    #[serde(default)]
-    pub credentials: Option<(String, String)>,
+/// By which further proxy it goes. It travels to the keeper over its standard input, and is in no output.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProxySpec {
+    /// By this one.
+    One(OneProxy),
+    /// As the machine says.
+    Machine {
+        /// For requests without TLS.
+        http: Option<OneProxy>,
+        /// For all else.
+        https: Option<OneProxy>,
+        /// But for these hosts, as `NO_PROXY` has them.
+        except: String,
+    },
 }
 
-impl fmt::Debug for ProxySpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ProxySpec").field("url", &self.url).finish_non_exhaustive()
-    }
+/// A further proxy.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OneProxy {
+    /// Where it is, such as `http://proxy.example:3128`.
+    pub url: String,
+    /// Who comes; none if it does not ask.
+    #[serde(default)]
+    pub credentials: Option<ProxyCredentials>,
 }
 
 /// Which browser a keeper holds.

@@ -51,6 +51,7 @@ pub struct Live {
     activity: channel::Receiver<Activity>,
     moves: channel::Receiver<u64>,
     confinement: Confinement,
+    is_fenced: bool,
     is_attached: bool,
     /// Which context is watched; none is the default one.
     context: Option<ContextId>,
@@ -100,6 +101,7 @@ impl Live {
             activity,
             moves,
             confinement: welcome.confinement.unwrap_or(Confinement::Off),
+            is_fenced: welcome.fenced,
             is_attached: welcome.attached,
             context,
             _ends_the_loop: Arc::new(end.drop_guard()),
@@ -132,6 +134,11 @@ impl Live {
     /// before there were any.
     pub fn confinement(&self) -> Confinement {
         self.confinement
+    }
+
+    /// Whether it reaches the network through its keeper alone.
+    pub fn is_fenced(&self) -> bool {
+        self.is_fenced
     }
 
     /// The browser itself.

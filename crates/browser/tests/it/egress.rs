@@ -3,9 +3,9 @@
 
 use crate::fixture::{Kept, attach, evaluate, open_page, options, spec};
 use crate::site::{Page, Site};
-use baton_browser::keeper::{BrowserSpec, EgressSpec, HostTally, KeeperSpec, Role};
+use baton_browser::keeper::{BrowserSpec, EgressSpec, HostTally, KeeperSpec, KnownProxies, Role};
 use baton_browser::launch::{Confine, LaunchOptions};
-use baton_session::state::Egress;
+use baton_session::egress::Egress;
 use serde_json::{Value, json};
 use std::io::ErrorKind;
 use std::net::TcpListener;
@@ -22,7 +22,8 @@ fn port_of(site: &Site) -> u16 {
 async fn fenced(only: &[String]) -> Kept {
     let folder = tempfile::tempdir().unwrap();
     let launch = options(&folder.path().join("profile"));
-    let egress = EgressSpec::of(&Egress { only: only.to_vec(), proxy: None }).unwrap();
+    let egress = Egress { only: only.to_vec(), ..Egress::default() };
+    let egress = EgressSpec::of(&egress, &KnownProxies::default()).unwrap();
     let browser = BrowserSpec::Launch(Box::new(launch));
     let spec = KeeperSpec { egress: Some(egress), ..spec(folder.path(), browser) };
     Kept::start(folder, spec).await.unwrap()

@@ -1,6 +1,6 @@
 //! A way out for a test, sites behind it, and a client that uses it.
 
-use baton_egress::{Egress, Fence, Guests, HostTally, Others, Upstream};
+use baton_egress::{Egress, Fence, Guests, HostTally, Others, Route, Upstream};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -33,7 +33,8 @@ pub struct Way {
 }
 
 pub fn fence(hosts: &[&str], others: Others) -> Fence {
-    Fence { hosts: hosts.iter().map(|rule| rule.parse().unwrap()).collect(), others }
+    let hosts = hosts.iter().map(|rule| rule.parse().unwrap()).collect();
+    Fence { hosts, others, lent: None }
 }
 
 impl Way {
@@ -42,9 +43,13 @@ impl Way {
     }
 
     pub async fn new(fence: Fence, upstream: Option<Upstream>, guests: Arc<dyn Guests>) -> Self {
+        let route = upstream.map(Box::new).map_or(Route::Direct, Route::Through);
+        Self::serving(Egress::new(fence, route, guests)).await
+    }
+
+    pub async fn serving(egress: Egress) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let egress = Egress::new(fence, upstream, guests);
         let serving = egress.clone();
         tokio::spawn(async move { serving.serve(listener).await });
         Self { egress, address }

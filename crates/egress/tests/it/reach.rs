@@ -1,9 +1,14 @@
 //! What is reached, what is refused, and what is noted of it.
 
-use crate::fixture::{Echo, Nobody, Way, fence};
-use baton_egress::Others;
-use std::sync::Arc;
-use tokio::net::TcpListener;
+use crate::fixture::{Anybody, Echo, Nobody, Way, fence};
+use baton_egress::{Egress, Guests, Others, Route};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpSocket};
 
 #[tokio::test]
 async fn what_is_listed_is_reached_with_and_without_tls_and_counted() {
@@ -92,4 +97,71 @@ async fn who_may_not_come_is_not_heard() {
     let way = Way::new(fence(&[], Others::All), None, Arc::new(Nobody)).await;
     assert_eq!(way.tunnel(&site.address.to_string(), "word").await, Err(0));
     assert!(way.egress.ledger().tallies().is_empty());
+}
+
+/// Lets everybody in but a stranger, whom it looks at for as long as nobody ends that.
+#[derive(Debug)]
+struct LooksLong {
+    stranger: SocketAddr,
+    until: Mutex<Receiver<()>>,
+}
+
+impl Guests for LooksLong {
+    fn may_come(&self, client: SocketAddr, _: SocketAddr) -> bool {
+        let is_stranger = client == self.stranger;
+        if is_stranger {
+            let _ = self.until.lock().unwrap().recv();
+        }
+        !is_stranger
+    }
+}
+
+#[tokio::test]
+async fn while_a_stranger_is_looked_at_the_browser_is_served() {
+    let site = Echo::start().await;
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let (end, until) = channel();
+    let stranger = socket.local_addr().unwrap();
+    let guests = Arc::new(LooksLong { stranger, until: Mutex::new(until) });
+    let way = Way::new(fence(&[], Others::All), None, guests).await;
+
+    let mut stranger = socket.connect(way.address).await.unwrap();
+    let page = format!("http://{}/", site.address);
+    let served = tokio::time::timeout(Duration::from_secs(10), way.get(&page)).await;
+    assert_eq!(served.unwrap().0, 200);
+    end.send(()).unwrap();
+    assert_eq!(stranger.read(&mut [0]).await.unwrap_or(0), 0, "it is let go without a word");
+}
+
+#[tokio::test]
+async fn a_tunnel_keeps_the_place_of_its_connection() {
+    const PLACES: usize = 2;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let target = listener.local_addr().unwrap().to_string();
+    let (here, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (counted, highest) = (Arc::clone(&here), Arc::clone(&most));
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            highest.fetch_max(counted.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            let counted = Arc::clone(&counted);
+            tokio::spawn(async move {
+                let mut word = [0; 4];
+                stream.read_exact(&mut word).await.unwrap();
+                // Whoever else could come by now has.
+                for _ in 0..200 {
+                    tokio::task::yield_now().await;
+                }
+                counted.fetch_sub(1, Ordering::SeqCst);
+                stream.write_all(&word).await.unwrap();
+            });
+        }
+    });
+    let egress = Egress::new(fence(&[], Others::All), Route::Direct, Arc::new(Anybody));
+    let way = Way::serving(egress.with_places(PLACES)).await;
+    let tunnels = (0..20).map(|_| way.tunnel(&target, "word"));
+    let said = futures_util::future::join_all(tunnels).await;
+    assert!(said.iter().all(|word| word.as_deref() == Ok("word")), "{said:?}");
+    assert_eq!((here.load(Ordering::SeqCst), most.load(Ordering::SeqCst)), (0, PLACES));
 }

@@ -17,12 +17,14 @@ mod record;
 mod recover;
 mod resume;
 mod runner;
+mod way_out;
 
 pub use checkout::{Checkout, Handed};
 pub use load::Loaded;
 pub use profile::FilesGone;
 pub use recover::Recovered;
 pub use resume::Resumed;
+pub use way_out::EgressRules;
 
 use crate::table::{Busy, Hold, SessionTable};
 use baton_browser::cdp::CdpError;
@@ -89,6 +91,8 @@ pub struct SupervisorConfig {
     pub confine: Confine,
     /// Folders of the machine that browsers of the owner `local` see all the same.
     pub folders: Vec<Folder>,
+    /// Which ways out to the network they get.
+    pub egress: EgressRules,
     /// Whether Chromium keeps its pages in a sandbox of its own.
     pub sandbox: ChromiumSandbox,
     /// Further switches of Chromium.
@@ -149,6 +153,11 @@ impl BrowserSupervisor {
     /// machine; none when it holds none.
     pub fn confinement(&self, id: SessionId) -> Option<Confinement> {
         self.runner(id).ok().map(|runner| runner.live.confinement())
+    }
+
+    /// Whether the browser that this node holds for a session reaches the network through its keeper alone.
+    pub fn is_fenced(&self, id: SessionId) -> bool {
+        self.runner(id).is_ok_and(|runner| runner.live.is_fenced())
     }
 
     /// Whether what this node holds for a session is a browser that others started, which goes on without it.

@@ -166,7 +166,7 @@ impl BrowserSupervisor {
             break_foreign_lock: true,
             ..LaunchOptions::new(program, config.data.profile(session.id))
         };
-        let egress = environment.egress.as_ref().map(EgressSpec::of).transpose()?;
+        let egress = config.egress.way_out(&session.owner, environment.egress.as_ref())?;
         let browser = BrowserSpec::Launch(Box::new(options));
         self.start_keeper(session.id, browser, prelude(environment), egress).await
     }

@@ -14,9 +14,11 @@ use baton_api::{
     SwitchDebug,
 };
 use baton_browser::cdp::Transport;
+use baton_browser::keeper::{HostRule, ProxyUrl};
 use baton_session::certificate::MAX_CERTIFICATES;
+use baton_session::egress::{Egress, MAX_HOSTS, SYSTEM};
 use baton_session::receipt::{ItemKind, ReceiptItem};
-use baton_session::{AgentName, Certificate, Receipt, SessionName};
+use baton_session::{AgentName, Certificate, Environment, Receipt, SessionName};
 use bytes::Bytes;
 use futures_util::Stream;
 use secrecy::SecretString;
@@ -32,7 +34,7 @@ pub async fn open(
         action: Action::Open,
         name: request.name.clone(),
         reveal: request.reveal,
-        trusts: places(&request.environment.certificates),
+        allowed: allowed(&request.environment),
     };
     let opened = super::lifecycle::open(context, caller, request).await;
     begins.end(context, caller, opened).await
@@ -45,7 +47,7 @@ pub async fn attach(
     request: AttachSession,
 ) -> Result<SessionView, RuntimeError> {
     let (action, name) = (Action::Attach, request.name.clone());
-    let begins = Begins { action, name, reveal: false, trusts: Vec::new() };
+    let begins = Begins { action, name, reveal: false, allowed: Vec::new() };
     let attached = super::lifecycle::attach(context, caller, request).await;
     begins.end(context, caller, attached).await
 }
@@ -313,8 +315,8 @@ struct Begins {
     name: SessionName,
     /// Whether the secrets of its tabs are kept.
     reveal: bool,
-    /// Whom its browser trusts beside its maker's list.
-    trusts: Vec<String>,
+    /// Whom its browser trusts and where it may go, by the names that the log has for that.
+    allowed: Vec<(&'static str, Vec<String>)>,
 }
 
 impl Begins {
@@ -332,12 +334,22 @@ impl Begins {
         let note = Note::new(&caller.actor, &caller.owner, self.action, subject);
         let note = note.with("name", self.name.to_string());
         let note = if self.reveal { note.with("reveal", "true") } else { note };
-        let note = if self.trusts.is_empty() { note } else { note.with("trusts", self.trusts) };
+        let allowed = self.allowed.into_iter().filter(|(_, all)| !all.is_empty());
+        let note = allowed.fold(note, |note, (name, all)| note.with(name, all));
         note.end(&context.store, begun).await
     }
 }
 
-/// Certificates as the log names them.
-fn places(certificates: &[Certificate]) -> Vec<String> {
-    certificates.iter().take(MAX_CERTIFICATES).map(Certificate::place).collect()
+/// Whom a browser is to trust beside its maker's list, and where it may go; what is no host and no address of
+/// a proxy may be a secret, and is not noted.
+fn allowed(environment: &Environment) -> Vec<(&'static str, Vec<String>)> {
+    let certificates = environment.certificates.iter().take(MAX_CERTIFICATES);
+    let Egress { only, proxy, .. } = environment.egress.clone().unwrap_or_default();
+    let is_host = |host: &String| host.parse::<HostRule>().is_ok();
+    let is_proxy = |proxy: &String| proxy == SYSTEM || proxy.parse::<ProxyUrl>().is_ok();
+    vec![
+        ("trusts", certificates.map(Certificate::place).collect()),
+        ("only", only.into_iter().filter(is_host).take(MAX_HOSTS).collect()),
+        ("proxy", proxy.into_iter().filter(is_proxy).collect()),
+    ]
 }

@@ -3,10 +3,11 @@
 use crate::error::RuntimeError;
 use crate::live::LiveError;
 use baton_api::{Invalid, OpenSession, SharedFolder};
-use baton_browser::keeper::{BadEgress, EgressSpec, NotProxyUrl};
+use baton_browser::keeper::{BadEgress, EgressSpec, KnownProxies, NotProxyUrl};
 use baton_session::certificate::MAX_CERTIFICATES;
+use baton_session::egress::Egress;
 use baton_session::permission::MAX_PERMISSIONS;
-use baton_session::state::{Egress, Geolocation, Viewport};
+use baton_session::state::{Geolocation, Viewport};
 use baton_session::{Certificate, Environment, Permission, SessionName};
 use baton_store::data::DataFolder;
 use std::fmt::Display;
@@ -143,7 +144,8 @@ fn geolocation(place: Geolocation) -> Result<(), RuntimeError> {
 
 fn egress(egress: &Egress) -> Result<(), RuntimeError> {
     const FIELD: &str = "environment.egress";
-    match EgressSpec::of(egress) {
+    // What the node knows of proxies is looked at when the browser starts.
+    match EgressSpec::of(egress, &KnownProxies::default()) {
         Ok(_) => Ok(()),
         Err(BadEgress::Host(rule)) => invalid(
             FIELD,
@@ -156,9 +158,23 @@ fn egress(egress: &Egress) -> Result<(), RuntimeError> {
             "a proxy without a user and a password, which other processes would see",
             "some in it",
         ),
-        Err(BadEgress::Proxy(_)) => {
+        Err(BadEgress::Credentials(_)) => invalid(
+            "environment.egress.credentials",
+            "a user without a colon and a password, each 1 to 255 bytes without control characters",
+            "others",
+        ),
+        Err(BadEgress::NoProxy) => invalid(
+            "environment.egress.credentials",
+            "credentials beside the address of a proxy",
+            "no such address",
+        ),
+        Err(BadEgress::Proxy(_) | BadEgress::Machine(_) | BadEgress::Login { .. }) => {
             let found = format!("{:?}", egress.proxy.as_deref().unwrap_or_default());
-            invalid(FIELD, "a proxy such as http://HOST:PORT, https:// or socks5://", found)
+            invalid(
+                FIELD,
+                "a proxy such as http://HOST:PORT, https:// or socks5://, or system",
+                found,
+            )
         }
     }
 }

@@ -308,15 +308,22 @@ fn expect_active(context: &Runtime, session: &Session) -> Result<(), RuntimeErro
 }
 
 /// Checks that the caller may drive the browser of an active session. One that is not kept from the files of
-/// the machine is for the owner for whom the node runs alone: its driver has them.
+/// the machine, or from what listens there, is for the owner for whom the node runs alone: its driver has
+/// them.
 pub async fn enter(
     context: &Runtime,
     caller: &Caller,
     session: &Session,
 ) -> Result<(), RuntimeError> {
     let confinement = context.supervisor.confinement(session.id);
-    if caller.owner != Owner::local() && confinement.is_some_and(|rules| !rules.holds()) {
-        return Err(RuntimeError::NotConfined { name: session.name.clone() });
+    if let (false, Some(rules)) = (caller.owner == Owner::local(), confinement) {
+        let not_kept = |from| Err(RuntimeError::NotConfined { name: session.name.clone(), from });
+        if !rules.holds() {
+            return not_kept("the files of this machine");
+        }
+        if !context.supervisor.is_fenced(session.id) {
+            return not_kept("what listens on this machine and in its network");
+        }
     }
     drive(context, caller, session).await
 }

@@ -14,11 +14,11 @@ use baton_api::{
 };
 use baton_browser::icon::redraw;
 use baton_session::diff::diff as compare;
+use baton_session::egress::Egress;
 use baton_session::login::forecast;
-use baton_session::state::Egress;
 use baton_session::{
-    CertificateView, Lifecycle, Owner, PartHash, PartKind, PartRef, Session, SessionId, Site,
-    SnapshotId, State, Unread, parts, redact,
+    CertificateView, Lifecycle, Owner, PartHash, PartKind, PartRef, Session, Site, SnapshotId,
+    State, Unread, parts, redact,
 };
 use baton_store::blocking::blocking;
 use baton_store::{Driver, Snapshot, StoreError, clock};
@@ -84,7 +84,7 @@ async fn describe_by(
         snapshot: view,
         forecast: held.as_ref().map(|held| forecast(held, clock::now())),
         certificates: held.iter().flat_map(trusted).collect(),
-        egress: egress(context, session.id, held.as_ref()).await,
+        egress: egress(context, &session, held.as_ref()).await,
         permissions: held.map(|held| held.environment.permissions).unwrap_or_default(),
         sandbox: context.supervisor.table().checked_out_to(session.id),
         shared: context.peers.shown(context, &session).await?,
@@ -103,10 +103,22 @@ fn trusted(state: &State) -> impl Iterator<Item = CertificateView> {
 }
 
 /// The way out of a browser with this state, and what it was asked for where the browser runs.
-async fn egress(context: &Runtime, id: SessionId, held: Option<&State>) -> Option<EgressView> {
-    let Egress { only, proxy } = held?.environment.egress.clone()?;
+async fn egress(context: &Runtime, session: &Session, held: Option<&State>) -> Option<EgressView> {
+    let asked = held.and_then(|held| held.environment.egress.clone());
+    let supervisor = &context.supervisor;
+    let internet_only = session.owner != Owner::local();
+    // One that runs says how it is, and another one how it would be.
+    let is_fenced = if supervisor.holds(session.id) {
+        supervisor.is_fenced(session.id)
+    } else {
+        asked.is_some() || internet_only
+    };
+    if !is_fenced {
+        return None;
+    }
+    let Egress { only, proxy, .. } = asked.unwrap_or_default();
     // One that does not answer has its tabs left out as well.
-    let tallies = context.supervisor.egress(id).await.unwrap_or_default();
+    let tallies = supervisor.egress(session.id).await.unwrap_or_default();
     let hosts = tallies.into_iter().map(|tally| EgressHost {
         host: tally.host,
         connections: tally.connections,
@@ -116,7 +128,7 @@ async fn egress(context: &Runtime, id: SessionId, held: Option<&State>) -> Optio
         sent: tally.sent,
         received: tally.received,
     });
-    Some(EgressView { only, proxy, hosts: hosts.collect() })
+    Some(EgressView { only, proxy, internet_only, hosts: hosts.collect() })
 }
 
 /// What was read, or none when it is damaged: that is no reason not to show the rest.

@@ -1,5 +1,6 @@
 //! The settings of one source, checked: a field that the source does not set is `None`.
 
+use super::browsers::BrowserChoices;
 use super::proxy::ProxyChoices;
 use super::sandboxes::{read_gateway, read_sandboxes};
 use super::settings::{RedactTexts, Settings};
@@ -7,7 +8,6 @@ use super::{ConfigError, address, invalid, number, outside};
 use axum::http::uri::Authority;
 use baton_agents::gateway::GatewaySettings;
 use baton_agents::sandboxes::SandboxSettings;
-use baton_browser::launch::{ChromiumSandbox, Confine, Folder, NotSwitch, Switch};
 use baton_debug::relay::Redaction;
 use baton_net::outbound::Allowed;
 use baton_net::tls::{Exposure, TlsFiles};
@@ -80,16 +80,8 @@ pub struct Choices {
     pub part_bytes: Option<u64>,
     /// Most parts of one snapshot.
     pub snapshot_parts: Option<usize>,
-    /// See [`Config::browser`](super::Config::browser).
-    pub browser: Option<PathBuf>,
-    /// See [`Config::confine`](super::Config::confine).
-    pub confine: Option<Confine>,
-    /// See [`Config::folders`](super::Config::folders).
-    pub folders: Option<Vec<Folder>>,
-    /// See [`Config::sandbox`](super::Config::sandbox).
-    pub sandbox: Option<ChromiumSandbox>,
-    /// See [`Config::switches`](super::Config::switches).
-    pub switches: Option<Vec<Switch>>,
+    /// Which browser is started, and how.
+    pub browser: BrowserChoices,
     /// How long a changed session may go without a snapshot.
     pub session_snapshot_interval: Option<Duration>,
     /// How old a snapshot may be before it is stale.
@@ -211,11 +203,7 @@ impl Choices {
                 storage.snapshot_parts,
                 1..=1_000_000,
             )?,
-            browser: browser.program,
-            confine: browser.confinement.map(|text| confine(origin, &text)).transpose()?,
-            folders: browser.files.map(|texts| folders(origin, &texts)).transpose()?,
-            sandbox: browser.sandbox.map(|text| sandbox(origin, &text)).transpose()?,
-            switches: browser.args.map(|texts| switches(origin, &texts)).transpose()?,
+            browser: BrowserChoices::check(origin, browser)?,
             session_snapshot_interval: seconds(
                 "recovery.session_snapshot_interval",
                 recovery.session_snapshot_interval,
@@ -307,10 +295,6 @@ impl Choices {
             part_bytes: self.part_bytes.or(other.part_bytes),
             snapshot_parts: self.snapshot_parts.or(other.snapshot_parts),
             browser: self.browser.or(other.browser),
-            confine: self.confine.or(other.confine),
-            folders: self.folders.or(other.folders),
-            sandbox: self.sandbox.or(other.sandbox),
-            switches: self.switches.or(other.switches),
             session_snapshot_interval: self
                 .session_snapshot_interval
                 .or(other.session_snapshot_interval),
@@ -347,45 +331,6 @@ fn resolution(origin: &str, text: &str) -> Result<ConflictResolution, ConfigErro
     let expected = "latest-wins, manual or merge";
     let found = || invalid(origin, "sync.conflictResolution", expected, format!("{text:?}"));
     text.parse().map_err(|_| found())
-}
-
-/// How the machine's files are taken away from browsers.
-fn confine(origin: &str, text: &str) -> Result<Confine, ConfigError> {
-    let expected = "auto, landlock, bubblewrap or off";
-    text.parse().map_err(|_| invalid(origin, "browser.confinement", expected, format!("{text:?}")))
-}
-
-/// Folders that browsers see.
-fn folders(origin: &str, texts: &[String]) -> Result<Vec<Folder>, ConfigError> {
-    let expected = "folders by their whole path, such as /home/ada/forms or /home/ada/scans:rw";
-    let read = |text: &String| {
-        let found = || format!("{text:?}");
-        text.parse().map_err(|_| invalid(origin, "browser.files", expected, found()))
-    };
-    texts.iter().map(read).collect()
-}
-
-/// Whether Chromium keeps its pages in a sandbox of its own.
-fn sandbox(origin: &str, text: &str) -> Result<ChromiumSandbox, ConfigError> {
-    let expected = "auto or off";
-    text.parse().map_err(|_| invalid(origin, "browser.sandbox", expected, format!("{text:?}")))
-}
-
-/// Further switches of Chromium.
-fn switches(origin: &str, texts: &[String]) -> Result<Vec<Switch>, ConfigError> {
-    let read = |text: &String| {
-        text.parse().map_err(|error| match error {
-            NotSwitch::Other(_) => {
-                let expected = "switches of Chromium such as --mute-audio";
-                invalid(origin, "browser.args", expected, "another text".to_owned())
-            }
-            NotSwitch::Ours { switch, why } => {
-                let expected = "switches that are not Baton's own";
-                invalid(origin, "browser.args", expected, format!("{switch}: {why}"))
-            }
-        })
-    };
-    texts.iter().map(read).collect()
 }
 
 /// What may be asked although it is private.

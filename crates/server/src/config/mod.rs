@@ -3,6 +3,7 @@
 //! A setting is looked for in the flags, then in the environment, then in the file; what none of them says
 //! has the default that is here. Each source is checked by itself, so that an error names the place to mend.
 
+mod browsers;
 mod choices;
 mod outside;
 mod proxy;
@@ -10,6 +11,7 @@ mod sandboxes;
 mod settings;
 
 pub use baton_store::DatabaseUrl;
+pub use browsers::{BrowserChoices, BrowserSettings, ProxyLoginTexts};
 pub use choices::Choices;
 pub use outside::{AuthTexts, OidcTexts, WebhookTexts, detect_node_type};
 pub use proxy::ProxyChoices;
@@ -17,15 +19,15 @@ pub use sandboxes::{
     AgentTexts, FlavorTexts, GatewayTexts, SandboxTexts, SessionServiceTexts, UpstreamTexts,
 };
 pub use settings::{
-    BrowserDebugTexts, BrowserSettings, DebugTexts, LimitSettings, MetricsSettings, NodeTexts,
-    OutboundTexts, ProxyTexts, RecoveryTexts, RedactTexts, ServerSettings, ServiceTexts, Settings,
+    BrowserDebugTexts, DebugTexts, LimitSettings, MetricsSettings, NodeTexts, OutboundTexts,
+    ProxyTexts, RecoveryTexts, RedactTexts, ServerSettings, ServiceTexts, Settings,
     StorageSettings, SyncTexts, TlsSettings,
 };
 
 use baton_agents::gateway::GatewaySettings;
 use baton_agents::sandboxes::SandboxSettings;
 use baton_api::Invalid;
-use baton_browser::keeper::Keepers;
+use baton_browser::keeper::{Keepers, KnownProxies, MachineProxies};
 use baton_browser::launch::{ChromiumSandbox, Confine, Folder, Switch};
 use baton_debug::relay::Redaction;
 use baton_net::connections::Bounds;
@@ -33,7 +35,7 @@ use baton_net::outbound::Outbound;
 use baton_net::rates::RateLimits;
 use baton_net::tls::{Exposure, NotLoopback};
 use baton_proxy::{OpenUpstream, ProxySettings};
-use baton_runtime::live::RecoverySettings;
+use baton_runtime::live::{EgressRules, RecoverySettings};
 use baton_sandbox::{InitCommand, Provider};
 use baton_session::Owner;
 use baton_store::Limits;
@@ -98,6 +100,8 @@ pub struct Config {
     pub confine: Confine,
     /// Folders of the machine that browsers of the owner `local` see all the same.
     pub folders: Vec<Folder>,
+    /// Which ways out to the network browsers get.
+    pub egress: EgressRules,
     /// Whether Chromium keeps its pages in a sandbox of its own.
     pub sandbox: ChromiumSandbox,
     /// Further switches of Chromium.
@@ -169,6 +173,7 @@ impl Config {
         let exposure = choices.exposure()?;
         exposure.check(listen.unwrap_or(DEFAULT_LISTEN))?;
         let detected = || detect_node_type(&around.inherited);
+        let browser = choices.browser;
         Ok(Self {
             listen,
             exposure,
@@ -219,11 +224,19 @@ impl Config {
                 connections: choices.connections.unwrap_or(bounds.connections),
                 ..bounds
             },
-            browser: choices.browser,
-            confine: choices.confine.unwrap_or_default(),
-            folders: shown(choices.folders.unwrap_or_default(), &around.data)?,
-            sandbox: choices.sandbox.unwrap_or_default(),
-            switches: choices.switches.unwrap_or_default(),
+            browser: browser.program,
+            confine: browser.confine.unwrap_or_default(),
+            folders: shown(browser.folders.unwrap_or_default(), &around.data)?,
+            egress: EgressRules {
+                always: browser.egress_always.unwrap_or(false),
+                lent: browser.private_hosts.unwrap_or_default(),
+                proxies: KnownProxies {
+                    logins: browser.proxies.unwrap_or_default(),
+                    machine: MachineProxies::of(&around.inherited),
+                },
+            },
+            sandbox: browser.sandbox.unwrap_or_default(),
+            switches: browser.switches.unwrap_or_default(),
             keepers: around.keepers,
             inherited: around.inherited,
             recovery: RecoverySettings {

@@ -3,6 +3,7 @@
 //! Numbers are signed here, so that a negative one gets an error that says what was expected.
 
 use super::ConfigError;
+use super::browsers::BrowserSettings;
 use super::outside::{AuthTexts, WebhookTexts};
 use super::sandboxes::{GatewayTexts, SandboxTexts};
 use serde::Deserialize;
@@ -137,22 +138,6 @@ pub struct StorageSettings {
     pub part_bytes: Option<i64>,
     /// The largest number of parts of one snapshot.
     pub snapshot_parts: Option<i64>,
-}
-
-/// `[browser]`
-#[derive(Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, expecting = "a table")]
-pub struct BrowserSettings {
-    /// The browser to start.
-    pub program: Option<PathBuf>,
-    /// How the machine's files are taken away from browsers: `auto`, `landlock`, `bubblewrap` or `off`.
-    pub confinement: Option<String>,
-    /// Folders of the machine that browsers of the owner `local` see: `DIR`, or `DIR:rw` to write too.
-    pub files: Option<Vec<String>>,
-    /// Whether Chromium keeps its pages in a sandbox of its own: `auto` or `off`.
-    pub sandbox: Option<String>,
-    /// Further switches of Chromium.
-    pub args: Option<Vec<String>>,
 }
 
 /// `[recovery]`

@@ -192,12 +192,22 @@ fn what_makes_no_sense_is_refused_with_its_place() {
 fn of_a_browser_only_what_is_not_batons_own_is_set() {
     let texts = [
         "[browser]\nsandbox = \"on\"",
+        "[browser]\negress = \"never\"",
+        "[browser]\nprivate_hosts = [\"intranet.example\"]",
+        "[[browser.proxies]]\nurl = \"http://al:hunter2@proxy\"",
+        "[[browser.proxies]]\nurl = \"http://proxy\"\ncredentials = \"hunter2\"",
+        "[[browser.proxies]]\nurl = \"http://proxy\"",
         "[browser]\nargs = [\"https://hunter2.test\"]",
         "[browser]\nargs = [\"--mute-audio\", \"--remote-debugging-port=9222\"]",
     ];
     let errors = texts.map(|text| check(text).map(drop).unwrap_err().to_string()).join("\n");
     insta::assert_snapshot!(errors, @r#"
     the file /etc/baton.toml: expected browser.sandbox to be auto or off, found "on"
+    the file /etc/baton.toml: expected browser.egress to be asked or always, found "never"
+    the file /etc/baton.toml: expected browser.private_hosts to be localhost, addresses or networks such as 10.1.0.0/16, perhaps with a port, found "intranet.example"
+    the file /etc/baton.toml: expected browser.proxies.url to be http://HOST:PORT, https:// or socks5:// without a user, found another text
+    the file /etc/baton.toml: expected browser.proxies.credentials to be USER:PASSWORD, each 1 to 255 bytes, found another text
+    the file /etc/baton.toml: expected browser.proxies.credentials to be set, or browser.proxies.credentials_file, found none of them
     the file /etc/baton.toml: expected browser.args to be switches of Chromium such as --mute-audio, found another text
     the file /etc/baton.toml: expected browser.args to be switches that are not Baton's own, found --remote-debugging-port=9222: the browser is spoken to by its keeper alone
     "#);
@@ -292,7 +302,12 @@ fn the_reference_is_a_valid_file_that_sets_everything() {
     let (_, rest) = page.split_once("```toml\n").unwrap();
     let (file, _) = rest.split_once("```").unwrap();
     let choices = check(file).unwrap();
-    assert!(choices.listen.is_some() && choices.database.is_some() && choices.browser.is_some());
+    assert!(
+        choices.listen.is_some() && choices.database.is_some() && choices.browser.program.is_some()
+    );
+    let browser = &choices.browser;
+    assert!(browser.private_hosts.is_some() && browser.egress_always.is_some());
+    assert_eq!(browser.proxies.as_ref().map(Vec::len), Some(1));
     assert!(choices.part_bytes.is_some() && choices.snapshot_parts.is_some());
     assert!(choices.session_snapshot_interval.is_some() && choices.max_session_age.is_some());
     assert!(choices.auto_rehydrate.is_some() && choices.max_session_snapshots.is_some());

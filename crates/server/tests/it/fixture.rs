@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use baton_api::{Client, CreateKey, Problem, Scope};
 use baton_browser::icon::redraw;
 use baton_browser::keeper::KeeperCommand;
-use baton_server::config::{Choices, ConfigError, Surroundings};
+use baton_server::config::{BrowserChoices, Choices, ConfigError, Surroundings};
 use baton_server::{Config, ServeError, serve};
 use baton_session::{
     Lifecycle, NodeId, Owner, Part, PartKind, Session, SessionId, SnapshotId, SnapshotReason,
@@ -60,7 +60,7 @@ impl Folder {
     /// A configuration whose browser does not exist.
     pub(crate) fn config(&self) -> Config {
         let choices = Choices {
-            browser: Some("/nowhere/chromium".into()),
+            browser: BrowserChoices::started("/nowhere/chromium".into()),
             body_bytes: Some(4096),
             ..Choices::default()
         };

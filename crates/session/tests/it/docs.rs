@@ -1,8 +1,9 @@
 //! The reference page shows what is really read and written.
 
+use baton_session::egress::Egress;
 use baton_session::permission::NAMES;
 use baton_session::redact::redact;
-use baton_session::state::{Egress, checksum};
+use baton_session::state::checksum;
 use baton_session::{Cookie, Entries, Receipt, State, Value, parts};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

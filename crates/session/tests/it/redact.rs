@@ -2,11 +2,12 @@
 
 use crate::arbitrary;
 use baton_redaction::ShownAddress;
+use baton_session::egress::{Egress, ProxyCredentials};
 use baton_session::redact::redact;
 use baton_session::state::OriginState;
 use baton_session::stored::{CachedResponse, FileContent};
 use baton_session::value::{Node, Number, Object};
-use baton_session::{Entries, State, Text, Value};
+use baton_session::{Entries, Environment, State, Text, Value};
 use baton_testing::cases;
 use proptest::prelude::*;
 
@@ -19,6 +20,10 @@ const SECRET_DIGITS: &str = "8274615530271";
 fn plant(state: &mut State) {
     for cookie in &mut state.cookies {
         cookie.value = SECRET.into();
+    }
+    if let Some(egress) = &mut state.environment.egress {
+        let password = SECRET.to_owned();
+        egress.credentials = Some(ProxyCredentials { user: "ada".to_owned(), password });
     }
     for origin in state.origins.values_mut() {
         plant_entries(&mut origin.local_storage);
@@ -143,7 +148,11 @@ proptest! {
         };
         prop_assert_eq!(places(&redacted), places(&state));
         prop_assert_eq!(redacted.tabs.len(), state.tabs.len());
-        prop_assert_eq!(redacted.environment, state.environment);
+        let open = |state: &State| Environment {
+            egress: state.environment.egress.clone().map(|egress| Egress { credentials: None, ..egress }),
+            ..state.environment.clone()
+        };
+        prop_assert_eq!(open(&redacted), open(&state));
     }
 }
 

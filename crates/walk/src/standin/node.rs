@@ -12,7 +12,7 @@ use baton_sandbox::{
     Answer, Command, Ended, Enforced, Process, Provider, Sandbox, SandboxError, SandboxSpec,
     WORKSPACE,
 };
-use baton_server::config::{Choices, Surroundings};
+use baton_server::config::{BrowserChoices, Choices, Surroundings};
 use baton_server::{Config, serve};
 use baton_store::data::{DataFolder, NodeFile};
 use baton_store::{DatabaseUrl, Limits, MasterKey, Store};
@@ -140,7 +140,7 @@ impl StandInNode {
 
     fn config(&self, rehydrates: bool) -> Result<Config> {
         let mut choices = Choices {
-            browser: Some(self.program()),
+            browser: BrowserChoices::started(self.program()),
             auto_rehydrate: Some(rehydrates),
             session_snapshot_interval: Some(Duration::from_hours(1)),
             max_session_snapshots: Some(1000),

@@ -164,6 +164,20 @@ pub(in crate::cli) struct Flags {
         value_delimiter = ','
     )]
     browser_files: Option<Vec<String>>,
+    /// Which browsers go to the network through their keepers alone: `asked`, where a session asks for it or
+    /// is another owner's, or `always` [default: asked]
+    #[arg(long, value_name = "WHICH", env = "BATON_BROWSER_EGRESS", hide_env_values = true)]
+    browser_egress: Option<String>,
+    /// Hosts of this machine and its network that sessions of owners other than `local` may reach, separated
+    /// by commas: localhost:3000, 10.1.0.0/16 [default: none]
+    #[arg(
+        long,
+        value_name = "HOSTS",
+        env = "BATON_BROWSER_PRIVATE_HOSTS",
+        hide_env_values = true,
+        value_delimiter = ','
+    )]
+    browser_private_hosts: Option<Vec<String>>,
     /// Whether Chromium keeps its pages in a sandbox of its own: `auto`, or `off` where a container is the
     /// sandbox already [default: auto]
     #[arg(long, value_name = "WHETHER", env = "BATON_BROWSER_SANDBOX", hide_env_values = true)]
@@ -353,6 +367,9 @@ impl From<Flags> for Settings {
                 program: flags.browser,
                 confinement: flags.browser_confinement,
                 files: flags.browser_files,
+                egress: flags.browser_egress,
+                private_hosts: flags.browser_private_hosts,
+                proxies: None,
                 sandbox: flags.browser_sandbox,
                 args: flags.browser_args,
             },

@@ -6,7 +6,7 @@ use crate::mcp::verb::{Call, Effect, Verb};
 use baton_api::sync::{HandedView, Handing, HolderView};
 use baton_api::{Invalid, OpenSession, ResumeResult, Scope, SessionSummary};
 use baton_runtime::sessions;
-use baton_session::state::Egress;
+use baton_session::egress::Egress;
 use baton_session::{Certificate, Environment, Lifecycle, SessionId};
 use baton_store::clock;
 use baton_sync::{Elsewhere, held_elsewhere};

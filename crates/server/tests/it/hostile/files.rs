@@ -5,7 +5,7 @@
 //! beside `sealing`; here is what a client, a peer or a program with the same folder can bring.
 
 use crate::fixture::{Folder, Node, until};
-use baton_server::config::Choices;
+use baton_server::config::{BrowserChoices, Choices};
 use baton_session::wire::{self, SessionFile};
 use baton_session::{SessionId, State};
 use reqwest::{Method, StatusCode};
@@ -136,7 +136,7 @@ async fn nothing_in_a_sync_directory_harms_the_node_that_keeps_it() {
     }
     let choices = Choices {
         sync_directory: Some(directory.clone()),
-        browser: Some("/nowhere/chromium".into()),
+        browser: BrowserChoices::started("/nowhere/chromium".into()),
         ..Choices::default()
     };
     let folder = Folder::new();

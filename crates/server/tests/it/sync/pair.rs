@@ -3,7 +3,7 @@
 use crate::fixture::{Folder, Node, new_snapshot};
 use baton_api::sync::{Movement, RegisterPeer, SaveSession, SavedView};
 use baton_api::{CreateKey, Scope};
-use baton_server::config::Choices;
+use baton_server::config::{BrowserChoices, Choices};
 use baton_session::peer::AuthMethod;
 use baton_session::{Entries, NodeId, PeerLease, SessionId, State, StorageKey, Tab};
 use baton_store::{CommitShared, Store};
@@ -65,7 +65,8 @@ pub(super) async fn again_at(folder: Folder, address: &Url, choices: Choices) ->
 
 /// A browser is found, but there is nothing that could hold it: so a start fails when all else is done.
 fn with_no_keeper(choices: Choices) -> Choices {
-    choices.or(Choices { browser: Some("/bin/false".into()), ..Choices::default() })
+    choices
+        .or(Choices { browser: BrowserChoices::started("/bin/false".into()), ..Choices::default() })
 }
 
 /// Registers `there` at `here`, with a key that it gave out, and its fingerprint.

@@ -5,8 +5,9 @@ pub(crate) mod stored;
 pub(crate) mod values;
 
 use baton_session::cookie::{Expiry, PartitionKey, Priority, SameSite, SourceScheme};
+use baton_session::egress::{Egress, ProxyCredentials};
 use baton_session::permission::{NAMES, Setting};
-use baton_session::state::{Egress, Geolocation, OriginState, Viewport};
+use baton_session::state::{Geolocation, OriginState, Viewport};
 use baton_session::tab::{HistoryEntry, Scroll};
 use baton_session::{
     Certificate, Cookie, Entries, Environment, History, Permission, State, StorageKey, Tab, Text,
@@ -183,8 +184,10 @@ pub(crate) fn environment() -> impl Strategy<Value = Environment> {
 
 fn egress() -> impl Strategy<Value = Egress> {
     let host = "(\\*\\.)?[a-z]{1,8}\\.example(:[0-9]{2,4})?";
-    (vec(host, 0..3), option::of("socks5://[a-z]{1,8}:[0-9]{2,4}"))
-        .prop_map(|(only, proxy)| Egress { only, proxy })
+    let credentials = ("[a-z]{1,8}", "[!-~]{1,8}")
+        .prop_map(|(user, password)| ProxyCredentials { user, password });
+    (vec(host, 0..3), option::of("socks5://[a-z]{1,8}:[0-9]{2,4}"), option::of(credentials))
+        .prop_map(|(only, proxy, credentials)| Egress { only, proxy, credentials })
 }
 
 /// An authority, and a server that signed for itself.

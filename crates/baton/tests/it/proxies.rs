@@ -1,0 +1,131 @@
+//! Sessions that go through a proxy which wants to know who comes: what it is told, from where, and who sees
+//! that.
+
+use crate::test_nodes;
+use assert_cmd::cargo::cargo_bin_cmd;
+use axum::Router;
+use axum::http::header::{PROXY_AUTHENTICATE, PROXY_AUTHORIZATION};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{Html, IntoResponse, Response};
+use baton_api::{ErrorCode, ListAudit, OpenSession};
+use baton_playground::{Page, Site, TestNode};
+use baton_session::SessionId;
+use baton_session::egress::Egress;
+use std::fs;
+
+const PASSWORD: &str = "c0rrect-h0rse";
+/// What a proxy hears of `al` with that password (RFC 7617).
+const HEARD: &str = "Basic YWw6YzBycmVjdC1oMHJzZQ==";
+
+/// A proxy that answers every request itself, for whoever says who comes.
+async fn proxy() -> (Site, String) {
+    let answer = async |headers: HeaderMap| -> Response {
+        if headers.get(PROXY_AUTHORIZATION).is_some_and(|heard| heard == HEARD) {
+            return Html("<title>shop</title>").into_response();
+        }
+        let wants = [(PROXY_AUTHENTICATE, "Basic realm=\"a\"")];
+        (StatusCode::PROXY_AUTHENTICATION_REQUIRED, wants).into_response()
+    };
+    let site = Site::start(Router::new().fallback(answer)).await.unwrap();
+    let port = site.url_on("proxy", "/").unwrap().port().unwrap();
+    (site, format!("http://127.0.0.1:{port}"))
+}
+
+/// A wish to open a session that goes through a proxy.
+fn through(proxy: &str) -> OpenSession {
+    let url = "http://app.example.test/".parse().unwrap();
+    let mut request = OpenSession::new("shop".parse().unwrap(), [url]);
+    let proxy = Some(proxy.to_owned());
+    request.environment.egress = Some(Egress { proxy, ..Egress::default() });
+    request
+}
+
+/// What the page of the session is called once it is there.
+async fn title(test_node: &TestNode, id: SessionId) -> String {
+    let page = Page::attach(&test_node.keeper_socket(id), "http://app.example.test/").await;
+    let title = "new Promise((done) => {
+        const tell = () => done(document.title);
+        if (document.readyState === 'complete') tell(); else addEventListener('load', tell);
+    })";
+    page.unwrap().evaluate(title).await.unwrap()
+}
+
+/// What a person types.
+fn baton(test_node: &TestNode, words: &[&str]) -> String {
+    let mut command = cargo_bin_cmd!("baton");
+    let run = command.arg("--data").arg(test_node.data().path()).args(words);
+    String::from_utf8(run.assert().success().get_output().stdout.clone()).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_proxy_is_told_is_kept_and_hidden() {
+    let (_proxy, url) = proxy().await;
+    let mut test_node = test_nodes::test_node().await;
+    let file = test_node.folder().join("login");
+    fs::write(&file, format!("al:{PASSWORD}\n")).unwrap();
+    let credentials = file.to_str().unwrap();
+    let words = ["open", "http://app.example.test/", "--name", "shop", "--proxy", &url];
+    let words = [&words[..], &["--proxy-credentials", credentials, "--json"]].concat();
+    let opened = baton(&test_node, &words);
+    assert!(!opened.contains(PASSWORD), "{opened}");
+    let client = test_node.client().unwrap().clone();
+    let id = client.fetch_session("shop").await.unwrap().session.id;
+    assert_eq!(title(&test_node, id).await, "shop");
+    test_node.kill_everybody(&[id]).await.unwrap();
+    test_node.start_node().await.unwrap();
+    let client = test_node.client().unwrap().clone();
+    client.resume_session("shop").await.unwrap();
+    assert_eq!(title(&test_node, id).await, "shop");
+
+    let told = [
+        baton(&test_node, &["sessions", "show", "shop", "--json"]),
+        baton(&test_node, &["sessions", "history", "shop", "--json"]),
+        format!("{:?}", client.list_audit(&ListAudit::default()).await.unwrap()),
+        test_node.log(),
+        fs::read_to_string(test_node.data().keeper_log(id)).unwrap(),
+    ];
+    assert!(!told.iter().any(|text| text.contains(PASSWORD) || text.contains(HEARD)), "{told:?}");
+    assert!(told[2].contains(&url), "{}", told[2]);
+    let kept = test_node.folder().join("kept.json");
+    baton(&test_node, &["export", "shop", "--output", kept.to_str().unwrap()]);
+    let kept = fs::read_to_string(kept).unwrap();
+    assert!(kept.contains(PASSWORD), "whoever may have the session has all of it");
+    client.close_session("shop").await.unwrap();
+    test_node.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_node_knows_proxies_by_its_settings_and_by_its_machine() {
+    let (_proxy, url) = proxy().await;
+    let with_login = url.replace("http://", &format!("http://al:{PASSWORD}@"));
+    let mut test_node = test_nodes::build().with("HTTP_PROXY", with_login);
+    let login = test_node.folder().join("login");
+    test_node.data().create().unwrap();
+    let settings =
+        format!("[[browser.proxies]]\nurl = {url:?}\ncredentials_file = {:?}\n", login.display());
+    fs::write(test_node.data().settings(), settings).unwrap();
+    test_node.start_node().await.unwrap();
+    let client = test_node.client().unwrap().clone();
+
+    let view = client.open_session(&through("system")).await.unwrap();
+    assert_eq!(title(&test_node, view.session.id).await, "shop");
+    client.close_session("shop").await.unwrap();
+
+    // Its settings name a file that is not there yet.
+    let refused = client.open_session(&through(&url)).await.unwrap_err();
+    assert_eq!(refused.code(), Some(ErrorCode::BrowserUnavailable), "{refused}");
+    assert!(refused.to_string().contains(login.to_str().unwrap()), "{refused}");
+    fs::write(&login, "al:another").unwrap();
+    let view = client.open_session(&through(&url)).await.unwrap();
+    assert_ne!(title(&test_node, view.session.id).await, "shop");
+    let egress = client.fetch_session("shop").await.unwrap().egress.unwrap();
+    let why = egress.hosts.iter().find_map(|host| host.why.as_deref()).unwrap();
+    let does_not_take = "it does not take the user and the password that it was told";
+    assert_eq!(why, format!("the session's proxy {url}: {does_not_take}"));
+    client.close_session("shop").await.unwrap();
+    fs::write(&login, format!("al:{PASSWORD}")).unwrap();
+    let view = client.open_session(&through(&url)).await.unwrap();
+    assert_eq!(title(&test_node, view.session.id).await, "shop");
+    client.close_session("shop").await.unwrap();
+    test_node.clear().await.unwrap();
+}
