@@ -121,7 +121,33 @@ pub fn refuse() -> Result<(), CallsError> {
     let processor = TargetArch::try_from(std::env::consts::ARCH);
     let processor = processor.map_err(|_| CallsError::UnknownProcessor)?;
     let refused = REFUSED.iter().chain(OF_THIS_PROCESSOR);
-    seccompiler::apply_filter(&program(processor, refused)).map_err(|error| match error {
+    apply(&program(processor, refused))
+}
+
+/// Refuses the calling thread, and what it starts from now on, every socket of the internet but those of TCP: who
+/// has one way out, which is a TCP port, sends no datagram past it. Comes beside [`refuse`], which keeps out the
+/// numbers of other kinds of processors.
+pub fn refuse_datagrams() -> Result<(), CallsError> {
+    let step = |code, value| sock_filter { code, jt: 0, jf: 0, k: value };
+    let jump = |value: i32, jt, jf| sock_filter { code: IF_EQUAL, jt, jf, k: value.unsigned_abs() };
+    let socket = i32::try_from(libc::SYS_socket).unwrap_or(i32::MAX);
+    apply(&[
+        step(LOAD, NUMBER),
+        jump(socket, 0, 6),
+        step(LOAD, FIRST),
+        jump(libc::AF_INET, 1, 0),
+        jump(libc::AF_INET6, 0, 3),
+        step(LOAD, SECOND),
+        // Beside the kind stand flags.
+        step(AND, 0xf),
+        jump(libc::SOCK_STREAM, 0, 1),
+        step(ANSWER, libc::SECCOMP_RET_ALLOW),
+        step(ANSWER, Answer::NotPermitted.word()),
+    ])
+}
+
+fn apply(program: &[sock_filter]) -> Result<(), CallsError> {
+    seccompiler::apply_filter(program).map_err(|error| match error {
         seccompiler::Error::Prctl(error) | seccompiler::Error::Seccomp(error) => {
             CallsError::Kernel(error)
         }
@@ -133,6 +159,9 @@ pub fn refuse() -> Result<(), CallsError> {
 // (`struct seccomp_data` in linux/seccomp.h).
 const NUMBER: u32 = 0;
 const PROCESSOR: u32 = 4;
+// The lower halves of the first two arguments, on processors whose lower half comes first, as ours are.
+const FIRST: u32 = 16;
+const SECOND: u32 = 24;
 /// The bit that numbers of x32 have, and no other ones.
 const X32: u32 = 0x4000_0000;
 // Instructions (linux/bpf_common.h): load a word from there; go on if equal; if a bit is set; answer.
@@ -140,6 +169,7 @@ const LOAD: u16 = 0x20;
 const IF_EQUAL: u16 = 0x15;
 const IF_SET: u16 = 0x45;
 const ANSWER: u16 = 0x06;
+const AND: u16 = 0x54;
 
 /// The filter that the kernel runs at each call. The library's own compiler ends programs that use
 /// numbers of other processors, and knows no x32, so the few instructions stand here.

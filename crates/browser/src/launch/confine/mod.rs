@@ -149,18 +149,27 @@ impl Confined {
     /// Takes from the calling thread, for good, what no browser needs.
     fn restrict(&self) -> Result<(), LaunchError> {
         let refused = |source| LaunchError::Rules { rules: self.rules(), source };
-        match self {
+        let way_out = match self {
             Self::Off => return Ok(()),
             Self::Landlock { view, .. } => {
                 leave_keyring();
                 restrict_by_landlock(view).map_err(refused)?;
                 // Root is more than its files: with its capabilities it reads the kernel's memory.
                 baton_confine::capabilities::drop_all().map_err(refused)?;
+                view.way_out
             }
             // It needs them to make its namespaces, and drops them itself.
-            Self::Bubblewrap { .. } => leave_keyring(),
+            Self::Bubblewrap { view, .. } => {
+                leave_keyring();
+                view.way_out
+            }
+        };
+        let refused = |error| refused(io::Error::other(error));
+        if way_out.is_some() {
+            // An extension that may change the browser's settings turns UDP of WebRTC on again.
+            baton_confine::calls::refuse_datagrams().map_err(refused)?;
         }
-        baton_confine::calls::refuse().map_err(|error| refused(io::Error::other(error)))
+        baton_confine::calls::refuse().map_err(refused)
     }
 }
 
