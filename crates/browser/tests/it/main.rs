@@ -42,4 +42,6 @@ mod story;
 mod tabs;
 mod visits;
 mod watching;
+#[cfg(target_os = "linux")]
+mod ways;
 mod workers;

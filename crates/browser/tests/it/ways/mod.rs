@@ -1,0 +1,109 @@
+//! Every way by which a page, a worker, an extension or a client tries to bring a fenced browser to a host that is not
+//! listed: nothing comes there, no name is asked for, and no packet goes there; without the fence most ways lead out.
+
+#![allow(clippy::print_stdout, reason = "whoever runs a test reads it")]
+
+mod apart;
+mod calls;
+mod display;
+mod documents;
+mod drive;
+mod elements;
+mod extension;
+mod hosts;
+mod listed;
+mod names;
+mod packets;
+mod peers;
+mod records;
+mod scripts;
+mod spellings;
+mod tls;
+mod way;
+mod world;
+
+use apart::Place;
+use baton_browser::launch::Confine;
+use baton_testing::skip;
+use packets::Packet;
+use world::{Browser, told};
+
+/// An ordinary user.
+const NOBODY: u32 = 65_534;
+
+/// How many ways there are at least, and how many of them lead out of a browser that has no fence.
+const WAYS: usize = 120;
+const LEAD_OUT: usize = 80;
+
+/// A browser that nothing holds but what it was told of its way out.
+const FENCED: Browser = Browser { confine: Confine::Off, is_fenced: true, is_headed: false };
+
+#[test]
+fn a_browser_without_a_fence_goes_most_of_the_ways() {
+    match apart::tell("ways::a_browser_without_a_fence_goes_most_of_the_ways", 0) {
+        Place::Nowhere(why) => skip!("{why}"),
+        Place::Told(said) => println!("{said}"),
+        Place::Within => {
+            let told = told(Browser { confine: Confine::Off, is_fenced: false, is_headed: false });
+            println!("{told}");
+            assert!(told.ways > WAYS && told.arrived.len() > LEAD_OUT, "{told}");
+            assert!(told.reached, "{told}");
+        }
+    }
+}
+
+/// Tries all ways with a fenced browser of this user; an error says why it cannot be.
+fn nothing_gets_out(test: &str, user: u32, browser: Browser) -> Result<(), String> {
+    match apart::tell(test, user) {
+        Place::Nowhere(why) => return Err(why),
+        Place::Told(said) => println!("{said}"),
+        Place::Within => {
+            let told = told(browser);
+            println!("{told}");
+            assert!(told.reached, "{told}");
+            // Without rules of the kernel an extension turns UDP on again, and a page of the browser's own looks for
+            // devices around.
+            let is_alone = browser.confine == Confine::Off;
+            let known = |way: &&str| is_alone && *way == "extension-webrtc-address";
+            let arrived = told.arrived.keys().filter(|way| !known(way));
+            let asked_around = |packet: &&Packet| is_alone && packet.to.ip().is_multicast();
+            let elsewhere = told.elsewhere.iter().filter(|packet| !asked_around(packet));
+            let sent = told.packets.iter().filter(|(way, _)| !known(way));
+            assert_eq!(arrived.count() + elsewhere.count() + sent.count(), 0, "{told}");
+            assert!(told.asked.is_empty(), "{told}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn by_its_switches_alone_a_fenced_browser_goes_no_way_out() {
+    let test = "ways::by_its_switches_alone_a_fenced_browser_goes_no_way_out";
+    if let Err(why) = nothing_gets_out(test, 0, FENCED) {
+        skip!("{why}");
+    }
+}
+
+#[test]
+fn a_fenced_browser_of_an_ordinary_user_goes_no_way_out() {
+    if !apart::is_within() && !rustix::process::geteuid().is_root() {
+        skip!("only root can start a browser as somebody else");
+    }
+    let browser = Browser { confine: Confine::Landlock, ..FENCED };
+    let test = "ways::a_fenced_browser_of_an_ordinary_user_goes_no_way_out";
+    if let Err(why) = nothing_gets_out(test, NOBODY, browser) {
+        skip!("{why}");
+    }
+}
+
+#[test]
+fn a_fenced_browser_with_windows_goes_no_way_out() {
+    if !display::is_there() {
+        skip!("no Xvnc");
+    }
+    let browser = Browser { is_headed: true, ..FENCED };
+    let test = "ways::a_fenced_browser_with_windows_goes_no_way_out";
+    if let Err(why) = nothing_gets_out(test, 0, browser) {
+        skip!("{why}");
+    }
+}
