@@ -1,7 +1,7 @@
 //! Refused calls answer with an error, by whatever number they are made, and everything else works.
 
 use crate::seen_by_a_child;
-use baton_confine::calls::{Answer, REFUSED, refuse};
+use baton_confine::calls::{Answer, REFUSED, refuse, refuse_datagrams};
 
 #[test]
 fn every_call_of_the_table_is_refused_to_a_child() {
@@ -87,4 +87,18 @@ print(answers(20), answers(288))
     let bound = seen_by_a_child(|| refuse().unwrap(), program.to_owned());
     let has_gate = !unbound.contains("ended");
     assert_eq!(bound, if has_gate { "-38 -38\n" } else { "ended ended\n" }, "{unbound}");
+}
+
+#[test]
+fn who_is_kept_from_datagrams_speaks_tcp_and_to_itself() {
+    let tried = std::thread::spawn(|| {
+        refuse_datagrams().unwrap();
+        let refused = ["127.0.0.1:0", "[::1]:0"].map(std::net::UdpSocket::bind);
+        for refused in refused {
+            assert_eq!(refused.unwrap_err().kind(), std::io::ErrorKind::PermissionDenied);
+        }
+        std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        std::os::unix::net::UnixDatagram::pair().unwrap();
+    });
+    tried.join().unwrap();
 }

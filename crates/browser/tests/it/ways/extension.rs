@@ -87,7 +87,7 @@ pub(super) const MANIFEST: &str = r#"{
 }"#;
 
 /// Its page: what the scripts have in common. Those that change a setting take it back, for what comes next.
-pub(super) const COMMON: &str = r#"
+pub(super) const COMMON: &str = r"
 globalThis.set = (setting, value) => setting.set({value, scope: 'regular'});
 globalThis.listed = async () => (await chrome.tabs.query({url: 'http://listed.test/*'}))[0].id;
 globalThis.inTab = async (text) => chrome.scripting.executeScript({
@@ -112,7 +112,7 @@ globalThis.freed = async (host, urls) => {
     })()`);
     await chrome.privacy.network.webRTCIPHandlingPolicy.clear({});
 };
-"#;
+";
 
 /// Its pages: one for the scripts, one that loads what its address says.
 pub(super) const PAGE: &str = "<!doctype html><title>ways</title><script src='page.js'></script>";

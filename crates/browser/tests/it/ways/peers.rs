@@ -21,7 +21,7 @@ pub(super) const PEERS: &[(&str, &str)] = &[
 ];
 
 /// What they have in common.
-pub(super) const COMMON: &str = r#"
+pub(super) const COMMON: &str = r"
 const turn = (urls) => ({urls, username: 'a', credential: 'b'});
 const peer = (...iceServers) => {
     const made = new RTCPeerConnection({iceServers});
@@ -47,4 +47,4 @@ const checks = async (candidate) => {
     while (one.iceConnectionState !== 'failed')
         await new Promise((changed) => one.oniceconnectionstatechange = changed);
 };
-"#;
+";

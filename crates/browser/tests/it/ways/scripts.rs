@@ -167,7 +167,7 @@ pub(super) const SERVED: &[(&str, &str)] = &[
 ];
 
 /// What the scripts have in common.
-pub(super) const COMMON: &str = r#"
+pub(super) const COMMON: &str = r"
 const heard = (it) => new Promise((resolve, reject) => {
     it.onload = it.onopen = it.onmessage = it.oncanplay = it.onshow = resolve;
     it.onerror = it.onclose = () => reject('failed');
@@ -193,4 +193,4 @@ const serves = async (name, type = 'classic') => {
     while (!['activated', 'redundant'].includes(worker.state))
         await new Promise((changed) => worker.addEventListener('statechange', changed, {once: true}));
 };
-"#;
+";

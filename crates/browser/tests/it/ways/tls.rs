@@ -33,7 +33,7 @@ pub(super) async fn listen(ways: &Ways) -> String {
         if is_known {
             trusted.push(STANDARD.encode(Sha256::digest(key.subject_public_key_info())));
         }
-        let acceptor = acceptor(&way, key, is_known);
+        let acceptor = acceptor(&way, &key, is_known);
         let listener = TcpListener::bind((LISTED.1, *port)).await.unwrap();
         let hint = way.fill(hint);
         tokio::spawn(async move {
@@ -46,7 +46,7 @@ pub(super) async fn listen(ways: &Ways) -> String {
 }
 
 /// With a certificate that nobody issued whom the browser knows: it is told at which host to find that one.
-fn acceptor(way: &Way, key: KeyPair, is_known: bool) -> TlsAcceptor {
+fn acceptor(way: &Way, key: &KeyPair, is_known: bool) -> TlsAcceptor {
     let mut params = CertificateParams::new(vec![LISTED.0.to_owned()]).unwrap();
     if !is_known {
         let content = issuer_at(&way.fill("$URL"));
@@ -55,7 +55,7 @@ fn acceptor(way: &Way, key: KeyPair, is_known: bool) -> TlsAcceptor {
         params.custom_extensions.push(extension);
     }
     let issuer = Issuer::new(CertificateParams::default(), KeyPair::generate().unwrap());
-    let certificate = params.signed_by(&key, &issuer).unwrap().der().clone();
+    let certificate = params.signed_by(key, &issuer).unwrap().der().clone();
     let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
     let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
         .with_safe_default_protocol_versions()

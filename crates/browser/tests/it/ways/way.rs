@@ -120,14 +120,12 @@ impl Ways {
         let below = host.trim_end_matches('.').strip_suffix(FORBIDDEN);
         match below.and_then(|name| name.strip_suffix('.')) {
             Some(name) => self.by_name.get(name.rsplit('.').next()?).map(|at| self.all[*at]),
-            None => match text.parse() {
-                Ok(address) => self.at(address),
-                // `localhost` and its like.
-                Err(_) => {
-                    let port = text.rsplit_once(':')?.1.parse().ok()?;
-                    self.at(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
-                }
-            },
+            None => {
+                // `localhost` and its like have the ports of this machine.
+                let port = || text.rsplit_once(':')?.1.parse().ok();
+                let spelled = || Some(SocketAddr::from((Ipv4Addr::LOCALHOST, port()?)));
+                self.at(text.parse().ok().or_else(spelled)?)
+            }
         }
     }
 
