@@ -118,15 +118,13 @@ impl Ways {
     pub(super) fn named(&self, text: &str) -> Option<Way> {
         let host = text.rsplit_once(':').map_or(text, |(host, _)| host);
         let below = host.trim_end_matches('.').strip_suffix(FORBIDDEN);
-        match below.and_then(|name| name.strip_suffix('.')) {
-            Some(name) => self.by_name.get(name.rsplit('.').next()?).map(|at| self.all[*at]),
-            None => {
-                // `localhost` and its like have the ports of this machine.
-                let port = || text.rsplit_once(':')?.1.parse().ok();
-                let spelled = || Some(SocketAddr::from((Ipv4Addr::LOCALHOST, port()?)));
-                self.at(text.parse().ok().or_else(spelled)?)
-            }
+        if let Some(name) = below.and_then(|name| name.strip_suffix('.')) {
+            return self.by_name.get(name.rsplit('.').next()?).map(|at| self.all[*at]);
         }
+        // `localhost` and its like have the ports of this machine.
+        let port = || text.rsplit_once(':')?.1.parse().ok();
+        let spelled = || Some(SocketAddr::from((Ipv4Addr::LOCALHOST, port()?)));
+        self.at(text.parse().ok().or_else(spelled)?)
     }
 
     /// The address to which a name leads.
