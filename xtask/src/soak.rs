@@ -40,7 +40,7 @@ pub(crate) struct Args {
 /// One that knows no rounds takes no heed of them.
 struct Story(&'static str, &'static str, u32);
 
-const STORIES: [Story; 30] = [
+const STORIES: [Story; 32] = [
     Story(
         "baton-session",
         "revisions::simulation::nodes_that_have_met_agree_and_nothing_is_lost",
@@ -87,6 +87,12 @@ const STORIES: [Story; 30] = [
         "profiles::mutated::whatever_happens_to_a_profile_it_is_read_or_told",
         1,
     ),
+    Story(
+        "baton-browser",
+        "ways::by_its_switches_alone_a_fenced_browser_goes_out_where_an_extension_says_so",
+        u32::MAX,
+    ),
+    Story("baton-browser", "ways::a_fenced_browser_with_windows_goes_no_way_out", u32::MAX),
     Story("baton", "mcp::twenty_clients_hear_their_own_answers", 1),
     Story("baton", "extension::idle::a_link_outlives_a_time_in_which_nothing_happens", 32),
     Story("baton-federation", "processes::writers_that_are_killed_lose_nothing", 1),

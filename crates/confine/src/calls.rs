@@ -124,23 +124,27 @@ pub fn refuse() -> Result<(), CallsError> {
     apply(&program(processor, refused))
 }
 
-/// Refuses the calling thread, and what it starts from now on, every socket of the internet but those of TCP: who
-/// has one way out, which is a TCP port, sends no datagram past it. Comes beside [`refuse`], which keeps out the
-/// numbers of other kinds of processors.
-pub fn refuse_datagrams() -> Result<(), CallsError> {
+/// Refuses the calling thread, and what it starts from now on, to send to an address that it names
+/// (`sendto(2)`), but to the kernel's own (`netlink(7)`): who has one way out, which is a TCP port, sends
+/// datagrams nowhere else. Datagram sockets there are all the same, since browsers ask them which of the
+/// machine's addresses is theirs, and without an answer have no calls over TCP either.
+///
+/// A message whose address stands in memory (`sendmsg(2)`) no filter sees: this keeps a program that is what
+/// it was, not one that was taken over. Comes beside [`refuse`], which keeps out the numbers of other kinds of
+/// processors.
+pub fn refuse_addressed_sends() -> Result<(), CallsError> {
     let step = |code, value| sock_filter { code, jt: 0, jf: 0, k: value };
-    let jump = |value: i32, jt, jf| sock_filter { code: IF_EQUAL, jt, jf, k: value.unsigned_abs() };
-    let socket = i32::try_from(libc::SYS_socket).unwrap_or(i32::MAX);
+    let jump = |value: u32, jt, jf| sock_filter { code: IF_EQUAL, jt, jf, k: value };
+    let send = u32::try_from(libc::SYS_sendto).unwrap_or(u32::MAX);
     apply(&[
         step(LOAD, NUMBER),
-        jump(socket, 0, 6),
-        step(LOAD, FIRST),
-        jump(libc::AF_INET, 1, 0),
-        jump(libc::AF_INET6, 0, 3),
-        step(LOAD, SECOND),
-        // Beside the kind stand flags.
-        step(AND, 0xf),
-        jump(libc::SOCK_STREAM, 0, 1),
+        jump(send, 0, 6),
+        step(LOAD, FIFTH),
+        jump(0, 0, 2),
+        step(LOAD, FIFTH + 4),
+        jump(0, 2, 0),
+        step(LOAD, SIXTH),
+        jump(OF_NETLINK, 0, 1),
         step(ANSWER, libc::SECCOMP_RET_ALLOW),
         step(ANSWER, Answer::NotPermitted.word()),
     ])
@@ -159,9 +163,12 @@ fn apply(program: &[sock_filter]) -> Result<(), CallsError> {
 // (`struct seccomp_data` in linux/seccomp.h).
 const NUMBER: u32 = 0;
 const PROCESSOR: u32 = 4;
-// The lower halves of the first two arguments, on processors whose lower half comes first, as ours are.
-const FIRST: u32 = 16;
-const SECOND: u32 = 24;
+// The lower halves of two arguments, on processors whose lower half comes first, as ours are.
+const FIFTH: u32 = 48;
+const SIXTH: u32 = 56;
+/// How long the kernel's own addresses are, in bytes, and those of the internet are not
+/// (`struct sockaddr_nl` in linux/netlink.h).
+const OF_NETLINK: u32 = 12;
 /// The bit that numbers of x32 have, and no other ones.
 const X32: u32 = 0x4000_0000;
 // Instructions (linux/bpf_common.h): load a word from there; go on if equal; if a bit is set; answer.
@@ -169,7 +176,6 @@ const LOAD: u16 = 0x20;
 const IF_EQUAL: u16 = 0x15;
 const IF_SET: u16 = 0x45;
 const ANSWER: u16 = 0x06;
-const AND: u16 = 0x54;
 
 /// The filter that the kernel runs at each call. The library's own compiler ends programs that use
 /// numbers of other processors, and knows no x32, so the few instructions stand here.

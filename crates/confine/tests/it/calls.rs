@@ -1,7 +1,10 @@
 //! Refused calls answer with an error, by whatever number they are made, and everything else works.
 
 use crate::seen_by_a_child;
-use baton_confine::calls::{Answer, REFUSED, refuse, refuse_datagrams};
+use baton_confine::calls::{Answer, REFUSED, refuse, refuse_addressed_sends};
+use std::io::{ErrorKind, Write};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::os::unix::net::UnixDatagram;
 
 #[test]
 fn every_call_of_the_table_is_refused_to_a_child() {
@@ -90,15 +93,25 @@ print(answers(20), answers(288))
 }
 
 #[test]
-fn who_is_kept_from_datagrams_speaks_tcp_and_to_itself() {
-    let tried = std::thread::spawn(|| {
-        refuse_datagrams().unwrap();
-        let refused = ["127.0.0.1:0", "[::1]:0"].map(std::net::UdpSocket::bind);
-        for refused in refused {
-            assert_eq!(refused.unwrap_err().kind(), std::io::ErrorKind::PermissionDenied);
+fn who_is_kept_from_datagrams_speaks_tcp_and_to_whom_it_is_connected() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let heard = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let (there, to) = (listener.local_addr().unwrap(), heard.local_addr().unwrap());
+    let tried = std::thread::spawn(move || {
+        refuse_addressed_sends().unwrap();
+        for here in ["127.0.0.1:0", "[::1]:0"] {
+            let socket = UdpSocket::bind(here).unwrap();
+            let sent = socket.send_to(b"word", socket.local_addr().unwrap());
+            assert_eq!(sent.unwrap_err().kind(), ErrorKind::PermissionDenied, "{here}");
         }
-        std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        std::os::unix::net::UnixDatagram::pair().unwrap();
+        // How a program asks which of its addresses leads there.
+        let asks = UdpSocket::bind("0.0.0.0:0").unwrap();
+        asks.connect(to).unwrap();
+        assert!(asks.local_addr().unwrap().ip().is_loopback());
+        TcpStream::connect(there).unwrap().write_all(b"word").unwrap();
+        let (one, _other) = UnixDatagram::pair().unwrap();
+        one.send(b"word").unwrap();
+        assert!(std::net::ToSocketAddrs::to_socket_addrs("localhost:1").unwrap().next().is_some());
     });
     tried.join().unwrap();
 }

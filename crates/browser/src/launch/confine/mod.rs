@@ -167,7 +167,7 @@ impl Confined {
         let refused = |error| refused(io::Error::other(error));
         if way_out.is_some() {
             // An extension that may change the browser's settings turns UDP of WebRTC on again.
-            baton_confine::calls::refuse_datagrams().map_err(refused)?;
+            baton_confine::calls::refuse_addressed_sends().map_err(refused)?;
         }
         baton_confine::calls::refuse().map_err(refused)
     }

@@ -75,7 +75,12 @@ pub(super) fn tell(test: &str, user: u32) -> Place {
     }
     command.args(["--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]);
     command.args(["sh", "-ec", MAKE, "sh"]).arg(folder.path()).arg(user.to_string());
-    command.arg(std::env::current_exe().unwrap()).args(["--exact", test, "--nocapture"]);
+    command.arg(std::env::current_exe().unwrap()).args([
+        "--exact",
+        test,
+        "--include-ignored",
+        "--nocapture",
+    ]);
     let told = command.env(WITHIN, "1").stdin(Stdio::null()).output();
     let told = match told {
         Ok(told) => told,
