@@ -73,8 +73,9 @@ fn processes() -> impl Iterator<Item = u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// The process group of a process (`proc_pid_stat(5)`); none of one that is gone, or of another namespace.
-fn group_of(pid: u32) -> Option<u32> {
+/// The process group of a process (`proc_pid_stat(5)`); none of one that is gone, or whose group is outside of
+/// our namespace of processes and has no number in it, as that of a program that comes into a container.
+pub fn group_of(pid: u32) -> Option<u32> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // Its name is in parentheses, and may have some of its own.
     let (_, behind) = stat.rsplit_once(") ")?;

@@ -19,7 +19,7 @@ mod upstream;
 pub use addresses::{is_public, is_within};
 pub use exit::ExitError;
 pub use fence::{Fence, Others, Refusal};
-pub use guests::BrowserProcesses;
+pub use guests::{BrowserProcesses, group_of};
 pub use hosts::{HostRule, InvalidRule, NotHost, Target};
 pub use ledger::{HostTally, Ledger};
 pub use proxy::{Egress, Guests};

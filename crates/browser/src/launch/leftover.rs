@@ -9,7 +9,8 @@
 use super::lock::LockState;
 use super::options::LaunchError;
 use super::{flags, lock};
-use rustix::process::{Pid, PidfdFlags, Signal, getpgid, kill_process_group, pidfd_open};
+use baton_egress::group_of;
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
@@ -21,11 +22,10 @@ use tokio::time::{Instant, sleep, timeout_at};
 /// when there was one. The caller has made sure that no keeper holds it.
 pub fn kill_leftover(profile: &Path) -> Result<bool, LaunchError> {
     let LockState::InUse { pid } = lock::check(profile)? else { return Ok(false) };
-    let browser = i32::try_from(pid).ok().and_then(Pid::from_raw).filter(|_| is_ours(pid));
     // Where bubblewrap started it, that program leads its group.
-    let Some(group) = browser.and_then(|browser| getpgid(Some(browser)).ok()) else {
-        return Ok(false);
-    };
+    let group = Some(pid).filter(|pid| is_ours(*pid)).and_then(group_of);
+    let group = group.and_then(|group| Pid::from_raw(i32::try_from(group).ok()?));
+    let Some(group) = group else { return Ok(false) };
     tracing::warn!(pid, profile = %profile.display(), "killing a browser that lost its keeper");
     // One that is gone by now is what we want.
     let _ = kill_process_group(group, Signal::KILL);
@@ -35,9 +35,7 @@ pub fn kill_leftover(profile: &Path) -> Result<bool, LaunchError> {
 /// Whether a process is one of a browser that we started, or was started by one: it is in the group
 /// that such a browser leads.
 pub fn is_of_browser(pid: i32) -> bool {
-    let group = Pid::from_raw(pid).and_then(|pid| getpgid(Some(pid)).ok());
-    let leader = group.and_then(|group| u32::try_from(group.as_raw_nonzero().get()).ok());
-    leader.is_some_and(is_ours)
+    u32::try_from(pid).ok().and_then(group_of).is_some_and(is_ours)
 }
 
 /// Whether a process bears the mark of the browsers that we start.

@@ -44,8 +44,8 @@ if [ "$user" != 0 ]; then
 fi
 "$@" --list > /dev/null
 echo 'the network is made'
-# In the group outside, which has no number here, it would have none.
-exec setsid "$@"
+# Its group is outside, and has no number here: as of a program that comes into a container.
+exec "$@"
 "#;
 
 /// Where a story is.
