@@ -103,6 +103,9 @@ pub struct EgressView {
     /// list them: so it is for every owner but `local`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub internet_only: bool,
+    /// The sites where the session may be signed in and of which none of these hosts is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shut_out: Vec<String>,
     /// What was asked for, by host; empty while no browser runs here. What the browser asked for by itself is
     /// among it.
     #[serde(default)]

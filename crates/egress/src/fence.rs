@@ -242,6 +242,28 @@ mod tests {
     }
 
     #[test]
+    fn a_rule_touches_a_site_when_it_lists_a_host_of_it() {
+        for (rule, site) in [
+            ("example.org", "example.org"),
+            ("app.example.org:8443", "example.org"),
+            ("*.example.org", "example.org"),
+            ("*.example.org", "app.example.org"),
+            ("10.0.0.0/8", "10.1.2.3"),
+            ("localhost:3000", "shop.localhost"),
+        ] {
+            assert!(rule.parse::<HostRule>().unwrap().touches(site), "{rule} {site}");
+        }
+        for (rule, site) in [
+            ("example.org", "notexample.org"),
+            ("notexample.org", "example.org"),
+            ("10.0.0.0/8", "example.org"),
+            ("10.0.0.0/8", "11.0.0.1"),
+        ] {
+            assert!(!rule.parse::<HostRule>().unwrap().touches(site), "{rule} {site}");
+        }
+    }
+
+    #[test]
     fn a_rule_is_written_as_it_is_read_and_what_is_none_is_refused() {
         for rule in [
             "example.org",

@@ -143,6 +143,20 @@ impl HostRule {
         }
     }
 
+    /// Whether it lists a host, or one below it, at whatever port.
+    pub fn touches(&self, host: &str) -> bool {
+        let Ok(target) = Target::new(host, self.port.unwrap_or(443)) else { return false };
+        let lies_below = |name: &str, above: &str| {
+            name.strip_suffix(above).is_some_and(|rest| rest.ends_with('.'))
+        };
+        match (&self.hosts, &target.host) {
+            (Hosts::Name(name) | Hosts::Below(name), Host::Domain(host)) => {
+                name == host || lies_below(name, host) || self.lists(&target)
+            }
+            _ => self.lists(&target),
+        }
+    }
+
     /// Whether it lists addresses: a network, or this machine itself. A name does not, for it leads wherever
     /// its owner wants.
     pub fn lists_addresses(&self) -> bool {

@@ -5273,6 +5273,8 @@ export interface components {
             only?: string[];
             /** @description The proxy through which it reaches them. */
             proxy?: string | null;
+            /** @description The sites where the session may be signed in and of which none of these hosts is. */
+            shut_out?: string[];
         };
         /** @description A sandbox that has ended. */
         EndedSandbox: {

@@ -8,6 +8,7 @@ use baton_api::{
     AuditList, AuditView, ContextList, ContextView, DriverView, EgressHost, EgressView, KeyList,
     SessionFiles, SessionList, SessionSummary, SessionView, SnapshotView, Tab,
 };
+use baton_session::egress::SYSTEM;
 use baton_session::{CertificateView, Permission};
 use jiff::Timestamp;
 
@@ -114,13 +115,21 @@ fn egress(view: &EgressView) -> String {
         [] => "every host".to_owned(),
         only => format!("{} alone", only.join(", ")),
     };
-    let through = view.proxy.iter().map(|proxy| format!(", through {proxy}"));
+    let through = view.proxy.iter().map(|proxy| match proxy.as_str() {
+        SYSTEM => ", by the proxies of the node's machine".to_owned(),
+        proxy => format!(", through {proxy}"),
+    });
     let bytes = view.hosts.iter().map(|host| host.sent + host.received).sum();
     let carried = format!("; {} since its start", table::size(bytes));
     let line: String = ["reaches ".to_owned(), hosts]
         .into_iter()
         .chain(through)
         .chain((!view.hosts.is_empty()).then_some(carried))
+        .chain((!view.shut_out.is_empty()).then(|| {
+            let sites =
+                format!("signed in at {}, which it may not reach", view.shut_out.join(", "));
+            format!("\n{}", table::doubtful(&sites))
+        }))
         .collect();
     let mut table = Table::new(&["NOT REACHED", "TRIES", "WHY"]);
     let is_told = |host: &&EgressHost| host.refused + host.failed > 0;

@@ -12,6 +12,7 @@ use baton_playground::{Page, Site, TestNode};
 use baton_session::SessionId;
 use baton_session::egress::Egress;
 use baton_session::receipt::{ItemKind, Outcome};
+use serde_json::json;
 use std::net::TcpListener;
 use url::Url;
 
@@ -84,12 +85,21 @@ async fn a_fence_holds_after_a_death_and_tells_what_it_refused() {
     other.set_nonblocking(true).unwrap();
     assert!(other.accept().is_err(), "somebody came");
 
+    // A login came with the session that the list has forgotten.
+    let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap();
+    let cookie = json!({
+        "name": "sessionid", "value": "a1b2c3d4e5f6a7b8", "url": "https://login.bank.example/",
+        "httpOnly": true, "expires": 9_999_999_999_u64,
+    });
+    page.session().call("Network.setCookie", cookie).await.unwrap();
+    client.capture_session("shop").await.unwrap();
     let view = client.fetch_session("shop").await.unwrap().egress.unwrap();
-    assert_eq!(view.only, [host]);
+    assert_eq!((view.only, view.shut_out), (vec![host.clone()], vec!["bank.example".to_owned()]));
     let refused = view.hosts.iter().find(|one| one.host.as_ref() == Some(&tracker)).unwrap();
     assert_eq!((refused.connections, refused.refused > 0), (0, true), "{refused:?}");
     let shown = show(&test_node);
-    assert!(shown.contains(&format!("reaches {} alone", view.only[0])), "{shown}");
+    assert!(shown.contains(&format!("reaches {host} alone")), "{shown}");
+    assert!(shown.contains("signed in at bank.example, which it may not reach"), "{shown}");
     assert!(shown.contains("NOT REACHED") && shown.contains(&tracker), "{shown}");
     client.close_session("shop").await.unwrap();
     test_node.clear().await.unwrap();
@@ -141,6 +151,37 @@ async fn whatever_is_damaged_no_browser_goes_out_without_its_fence() {
     assert_eq!(refused, 1);
     other.set_nonblocking(true).unwrap();
     assert!(other.accept().is_err(), "somebody came");
+    test_node.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_can_read_no_snapshot_asks_the_keeper_where_the_session_may_go() {
+    let (_site, url) = shop().await;
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let tracker = format!("http://tracker.localhost:{}/", other.local_addr().unwrap().port());
+    let mut test_node = test_node().await;
+    let client = test_node.client().unwrap().clone();
+    let only = vec![format!("shop.localhost:{}", url.port().unwrap())];
+    let egress = Egress { only: only.clone(), ..Egress::default() };
+    let id = client.open_session(&opens(&url, egress)).await.unwrap().session.id;
+
+    test_node.kill_node().await.unwrap();
+    let database = Database::Sqlite(test_node.data().database());
+    database.parts(false).iter().for_each(|part| database.flip(part));
+    test_node.start_node().await.unwrap();
+    let client = test_node.client().unwrap().clone();
+    client.capture_session("shop").await.unwrap();
+    let view = client.fetch_session("shop").await.unwrap();
+    assert_eq!(view.egress.unwrap().only, only);
+    test_node.kill_everybody(&[id]).await.unwrap();
+    test_node.start_node().await.unwrap();
+    let client = test_node.client().unwrap().clone();
+    client.resume_session("shop").await.unwrap();
+    assert_eq!(title(&test_node, id, &url).await, "shop");
+    assert!(!reaches(&test_node, id, &url, &tracker).await);
+    other.set_nonblocking(true).unwrap();
+    assert!(other.accept().is_err(), "somebody came");
+    client.close_session("shop").await.unwrap();
     test_node.clear().await.unwrap();
 }
 

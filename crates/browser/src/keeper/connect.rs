@@ -8,7 +8,8 @@ use super::protocol::{
     BootInstant, Greeting, KeeperAnswer, KeeperError, KeeperSecret, Nonce, Proof, Role, Side,
     VERSION, WITHOUT_SECRET, Welcome,
 };
-use crate::cdp::{Connection, Events, FrameReader, FrameWriter, Transport};
+use crate::cdp::{CdpError, Connection, Events, FrameReader, FrameWriter, Transport};
+use baton_session::egress::Egress;
 use rustix::process::{Pid, Signal, getpid, kill_process};
 use std::fs::{DirBuilder, Permissions};
 use std::io::ErrorKind;
@@ -46,6 +47,14 @@ pub struct KeeperLink {
     pub events: Events,
     /// Whose browser it is.
     pub welcome: Welcome,
+}
+
+impl KeeperLink {
+    /// What the session asked of its way out; none when it asked for nothing, and of an older keeper.
+    pub async fn asked_of_way_out(&self) -> Result<Option<Egress>, CdpError> {
+        let mut told = self.connection.browser().call("Baton.egress", ()).await?;
+        Ok(serde_json::from_value(told["asked"].take()).unwrap_or_default())
+    }
 }
 
 /// Connects to the keeper at `socket`: within 10 s for each of its own two answers, and 25 s for that of its

@@ -21,6 +21,7 @@ pub fn cdp_frames(input: &[u8]) {
         files: None,
         prelude: Vec::new(),
         ledger: None,
+        asked: None,
     };
     let mut mux = Mux::new(setup);
     let mut seen = Clients::default();

@@ -127,7 +127,9 @@ fn setup(spec: &KeeperSpec, browser: &Browser, ledger: Option<Ledger>) -> Setup 
         }
         BrowserSpec::Attach { .. } => (false, false, None),
     };
-    Setup { browser_pid: browser.pid, anchor, headed, files, prelude: spec.prelude.clone(), ledger }
+    let asked = spec.egress.as_ref().and_then(|egress| egress.asked.clone());
+    let prelude = spec.prelude.clone();
+    Setup { browser_pid: browser.pid, anchor, headed, files, prelude, ledger, asked }
 }
 
 fn welcome(spec: &KeeperSpec, browser: &Browser, browser_version: String) -> Welcome {

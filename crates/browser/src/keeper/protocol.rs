@@ -15,7 +15,7 @@ use crate::launch::{LaunchError, LaunchOptions};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use baton_egress::{Fence, NotProxyUrl};
-use baton_session::egress::ProxyCredentials;
+use baton_session::egress::{Egress, ProxyCredentials};
 use baton_session::{Confinement, SessionId};
 use hmac::{Hmac, KeyInit, Mac};
 use rustix::time::{ClockId, clock_gettime};
@@ -363,6 +363,9 @@ pub struct EgressSpec {
     /// The further proxy through which it goes, if it does.
     #[serde(default)]
     pub proxy: Option<ProxySpec>,
+    /// What the session asked for, of which this was made; none when it asked for nothing.
+    #[serde(default)]
+    pub asked: Option<Egress>,
 }
 
 /// By which further proxy it goes. It travels to the keeper over its standard input, and is in no output.

@@ -179,7 +179,8 @@ impl EgressSpec {
                 Some(ProxySpec::One(OneProxy { url: url.to_string(), credentials }))
             }
         };
-        Ok(Self { fence: Fence { hosts, others, lent: None }, proxy })
+        let fence = Fence { hosts, others, lent: None };
+        Ok(Self { fence, proxy, asked: Some(egress.clone()) })
     }
 }
 

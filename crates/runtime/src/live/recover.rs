@@ -152,6 +152,10 @@ impl BrowserSupervisor {
             Ok(None) | Err(LiveError::SnapshotsDamaged { .. }) => Default::default(),
             Err(error) => return Err(error),
         };
+        if known.environment.egress.is_none() && link.welcome.fenced {
+            // No snapshot says any more where it may go; whoever leads it there does.
+            known.environment.egress = link.asked_of_way_out().await?;
+        }
         let term = self.acquire(session).await?;
         let live = if link.welcome.attached {
             // What was granted to sites by then only their pages can say.

@@ -13,9 +13,10 @@ use baton_api::{
     Tab,
 };
 use baton_browser::icon::redraw;
+use baton_browser::keeper::HostRule;
 use baton_session::diff::diff as compare;
 use baton_session::egress::Egress;
-use baton_session::login::forecast;
+use baton_session::login::{Likelihood, forecast, logins};
 use baton_session::{
     CertificateView, Lifecycle, Owner, PartHash, PartKind, PartRef, Session, Site, SnapshotId,
     State, Unread, parts, redact,
@@ -128,7 +129,21 @@ async fn egress(context: &Runtime, session: &Session, held: Option<&State>) -> O
         sent: tally.sent,
         received: tally.received,
     });
-    Some(EgressView { only, proxy, internet_only, hosts: hosts.collect() })
+    let shut_out = held.map(|held| shut_out(held, &only)).unwrap_or_default();
+    Some(EgressView { only, proxy, internet_only, shut_out, hosts: hosts.collect() })
+}
+
+/// The sites where a state may be signed in by its cookies, of which a list has no host.
+fn shut_out(state: &State, only: &[String]) -> Vec<String> {
+    let rules: Vec<HostRule> = only.iter().filter_map(|rule| rule.parse().ok()).collect();
+    if rules.is_empty() {
+        return Vec::new();
+    }
+    let lasting = logins(state, &[], clock::now())
+        .into_iter()
+        .filter(|login| login.likelihood > Likelihood::Over)
+        .map(|login| login.site.to_string());
+    lasting.filter(|site| !rules.iter().any(|rule| rule.touches(site))).collect()
 }
 
 /// What was read, or none when it is damaged: that is no reason not to show the rest.

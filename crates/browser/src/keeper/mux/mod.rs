@@ -18,6 +18,7 @@ pub(super) use guard::BrowserFolders;
 use super::protocol::{BootInstant, PreludeCall, Role};
 use crate::cdp::quoted;
 use baton_egress::Ledger;
+use baton_session::egress::Egress;
 use own::{Own, Targets};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -71,6 +72,8 @@ pub(super) struct Setup {
     pub(super) prelude: Vec<PreludeCall>,
     /// What its way out was asked for; none when it has none.
     pub(super) ledger: Option<Ledger>,
+    /// What the session asked of its way out; none when it asked for nothing.
+    pub(super) asked: Option<Egress>,
 }
 
 /// The state machine.

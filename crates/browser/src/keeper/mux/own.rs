@@ -202,10 +202,10 @@ impl Mux {
         }
     }
 
-    /// What the way out was asked for, for `Baton.egress`.
+    /// What the way out was asked for, and what the session asked of it, for `Baton.egress`.
     pub(super) fn egress(&self) -> String {
         let hosts = self.setup.ledger.as_ref().map(Ledger::tallies);
-        serde_json::json!({ "hosts": hosts }).to_string()
+        serde_json::json!({ "hosts": hosts, "asked": self.setup.asked }).to_string()
     }
 
     /// A short text of the state, for `Baton.status`.

@@ -7,7 +7,8 @@
 //! - `Baton.hold {until}`: kill the browser then, unless this is said again before; an instant of the
 //!   boot clock as `{secs, nanos}`.
 //! - `Baton.status`: counts and process ids.
-//! - `Baton.egress`: what the way out was asked for, by host; `{hosts: null}` when there is none.
+//! - `Baton.egress`: what the way out was asked for, by host, and what the session asked of it, credentials
+//!   included; `{hosts: null, asked: null}` when there is none.
 //! - `Baton.setPrelude {prelude: [{method, params}]}`.
 //!
 //! While a hidden page is being made its id is not known yet, but its events already flow. So the

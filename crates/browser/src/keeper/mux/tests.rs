@@ -24,6 +24,7 @@ impl Story {
             files: None,
             prelude,
             ledger: None,
+            asked: None,
         };
         let mut story =
             Self { mux: Mux::new(setup), sent: Vec::new(), got: HashMap::new(), other: Vec::new() };
