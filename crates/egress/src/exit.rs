@@ -88,14 +88,19 @@ impl Exit {
 
     /// What a further proxy wants to know with each request to a target that it takes itself.
     pub(crate) fn authorization(&self, target: &Target) -> Option<HeaderValue> {
-        let upstream = self.route.to(target, Speech::Requests)?;
-        upstream.authorization().filter(|_| upstream.scheme() != Scheme::Socks5)
+        self.taker(target)?.authorization()
+    }
+
+    /// The further proxy that takes requests to a target itself: one of SOCKS leads to the target.
+    fn taker(&self, target: &Target) -> Option<&Upstream> {
+        let upstream = self.route.to(target, Speech::Requests);
+        upstream.filter(|upstream| upstream.scheme() != Scheme::Socks5)
     }
 
     /// That the answer to a request is one of a further proxy that wants to know who comes, or that a site
     /// says so which is none.
     pub(crate) fn not_let_in(&self, target: &Target, answer: &HeaderMap) -> ExitError {
-        match self.route.to(target, Speech::Requests) {
+        match self.taker(target) {
             Some(upstream) => {
                 let why = NotLetIn::of(answer, upstream.authorization().is_some()).to_string();
                 ExitError::Proxy { proxy: upstream.to_string(), why }
