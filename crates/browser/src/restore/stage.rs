@@ -20,8 +20,9 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout_at};
 
-/// How long a document of ours may take to appear.
-const DOCUMENT_LIMIT: Duration = Duration::from_secs(10);
+/// How long a document of ours may take to appear. No site is asked for it, but a frame of another site
+/// gets a process of its own, and on a busy machine several of those take their time.
+const DOCUMENT_LIMIT: Duration = Duration::from_secs(30);
 /// How often a page is brought to an address again when events were lost.
 const TRIES: u32 = 2;
 /// How long after the end of a loading the browser may still tell of its document: that can be of another
@@ -92,13 +93,29 @@ impl Stage {
     }
 
     /// Brings a document of `key` into the page: at `url` when the key is the page's own, else in a
-    /// frame of a page at `url`. Returns the session of the document, and a world in it.
+    /// frame of a page at `url`. Returns the session of the document, and a world in it. When events were
+    /// lost meanwhile, the one that tells of the frame may be among them: then the page is shown again.
     pub(super) async fn show(
         &self,
         session: &CdpSession,
         url: &str,
         key: &StorageKey,
     ) -> Result<(CdpSession, World), VisitError> {
+        self.embed(url, key);
+        for _ in 0..TRIES {
+            let losses = self.shared.losses();
+            match self.show_once(session, url, key).await {
+                Err(error) if self.shared.losses() != losses => {
+                    tracing::debug!(%error, "a page is shown again: events were lost");
+                }
+                shown => return shown,
+            }
+        }
+        self.show_once(session, url, key).await
+    }
+
+    /// The page at `url` embeds a document of `key` from now on, unless the key is the page's own.
+    fn embed(&self, url: &str, key: &StorageKey) {
         let inner = format!("<iframe src=\"{}/.baton\"></iframe>", key.origin());
         if key.is_inside_another() {
             // A site that does not exist, at an address of its own for each key: nothing is asked of it.
@@ -111,6 +128,14 @@ impl Stage {
         } else if key.top_level_site().is_some() {
             self.shared.bodies().insert(url.to_owned(), inner);
         }
+    }
+
+    async fn show_once(
+        &self,
+        session: &CdpSession,
+        url: &str,
+        key: &StorageKey,
+    ) -> Result<(CdpSession, World), VisitError> {
         let answer = session.call("Page.navigate", json!({ "url": url })).await?;
         if let Some(reason) = answer["errorText"].as_str() {
             return Err(VisitError::Refused {
@@ -180,7 +205,16 @@ impl Stage {
                 continue;
             };
             for frame in frames {
-                if targets::storage_key(&session, &frame.id).await?.as_ref() != Some(key) {
+                let found = match targets::storage_key(&session, &frame.id).await {
+                    Ok(found) => found,
+                    Err(error) if error.is_closed() => return Err(error),
+                    // Its process ends, and never answers.
+                    Err(error) => {
+                        tracing::debug!(%error, "a frame did not say whose storage it has");
+                        None
+                    }
+                };
+                if found.as_ref() != Some(key) {
                     continue;
                 }
                 // A frame that moves to a process of its own is in two sessions for a moment, and has

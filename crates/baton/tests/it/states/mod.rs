@@ -140,7 +140,8 @@ impl Story {
         let lost_away = resume(away, &self.name);
         let id_away = away.client().unwrap().fetch_session(&self.name).await.unwrap().session.id;
         compare("imported", (self.look(away, id_away).await, self.capture(away).await));
-        differences.extend(lost_here.into_iter().chain(lost_away));
+        // First of all: what the receipts tell is why other lines differ.
+        differences.splice(0..0, lost_here.into_iter().chain(lost_away));
         let window = Window::of(away, id_away).await;
         for way in &ways {
             differences.extend(way.go_again(&window).await);
