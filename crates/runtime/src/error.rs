@@ -292,9 +292,9 @@ impl Answers for RuntimeError {
             Self::NoSnapshot { .. } => ErrorCode::NoSnapshot,
             Self::Held { .. } | Self::Driven { .. } => ErrorCode::SessionHeld,
             Self::NoLogin(NoLogin::Expired { .. }) => ErrorCode::SessionExpired,
-            Self::NoLogin(
-                NoLogin::Missing { .. } | NoLogin::Unlikely { .. } | NoLogin::NotHandedIn { .. },
-            ) => ErrorCode::LoginMissing,
+            Self::NoLogin(NoLogin::Missing { .. } | NoLogin::Unlikely { .. }) => {
+                ErrorCode::LoginMissing
+            }
             Self::NotShown { .. } => ErrorCode::Internal,
         }
     }

@@ -65,7 +65,7 @@ pub use receipt::{Receipt, Unread};
 pub use revision::{Actor, Epoch, Offer, Replica, Revision, RevisionId, Signed, Vector};
 pub use scope::{AuditOutcome, Scope};
 pub use session::{ExportFormat, Lifecycle, Session, SessionName, SnapshotReason};
-pub use state::{Environment, Holdings, State};
+pub use state::{Environment, Holdings, Pages, State};
 pub use storage::{Entries, Site, StorageKey};
 pub use stored::{Cache, Database, FileEntry, Registration};
 pub use tab::{History, HistoryEntry, Tab};

@@ -110,6 +110,19 @@ impl Part {
     }
 }
 
+impl PartRef {
+    /// Of which storage key it is; none when it is of none, or its name says nothing.
+    pub fn key(&self) -> Option<StorageKey> {
+        match self.kind {
+            PartKind::Database | PartKind::Cache => key(self.kind, &self.name).ok(),
+            PartKind::LocalStorage | PartKind::Files | PartKind::ServiceWorkers | PartKind::Raw => {
+                Some(StorageKey::new(self.name.clone()))
+            }
+            _ => None,
+        }
+    }
+}
+
 /// A part whose bytes are not what its kind says.
 #[derive(Debug, thiserror::Error)]
 #[error("expected {kind} part {name:?} to hold valid JSON of its kind: {source}")]

@@ -57,12 +57,7 @@ pub struct OriginState {
 impl OriginState {
     /// Whether it holds nothing.
     pub fn is_empty(&self) -> bool {
-        self.local_storage.is_empty()
-            && self.databases.is_empty()
-            && self.caches.is_empty()
-            && self.files.is_empty()
-            && self.service_workers.is_empty()
-            && self.raw.is_empty()
+        self.local_storage.is_empty() && !self.has_pages()
     }
 
     /// The database with this name.
@@ -99,6 +94,51 @@ impl OriginState {
         self.service_workers.sort_by(|a, b| a.scope.cmp(&b.scope));
         for registration in &mut self.service_workers {
             registration.scripts.sort_by(|a, b| a.url.cmp(&b.url));
+        }
+    }
+}
+
+/// What storage keys hold, without their localStorage: what only a page of theirs can make.
+pub type Pages = BTreeMap<StorageKey, OriginState>;
+
+impl OriginState {
+    /// Whether it holds what only a page can make: anything but localStorage.
+    pub fn has_pages(&self) -> bool {
+        let Self { local_storage: _, databases, caches, files, service_workers, raw } = self;
+        !(databases.is_empty()
+            && caches.is_empty()
+            && files.is_empty()
+            && service_workers.is_empty()
+            && raw.is_empty())
+    }
+
+    /// Takes that out.
+    fn take_pages(&mut self) -> Self {
+        let local_storage = std::mem::take(&mut self.local_storage);
+        Self {
+            local_storage: Entries::default(),
+            ..std::mem::replace(self, Self { local_storage, ..Self::default() })
+        }
+    }
+
+    /// Gives it what only a page can make, in the place of what it has.
+    fn put_pages(&mut self, pages: Self) {
+        let local_storage = std::mem::take(&mut self.local_storage);
+        *self = Self { local_storage, ..pages };
+    }
+}
+
+impl State {
+    /// Takes out what only pages can make.
+    pub fn take_pages(&mut self) -> Pages {
+        let pages = self.origins.iter_mut().map(|(key, origin)| (key.clone(), origin.take_pages()));
+        pages.filter(|(_, pages)| !pages.is_empty()).collect()
+    }
+
+    /// Gives these keys what only pages can make, in the place of what they have.
+    pub fn put_pages(&mut self, pages: Pages) {
+        for (key, pages) in pages {
+            self.origins.entry(key).or_default().put_pages(pages);
         }
     }
 }

@@ -42,6 +42,11 @@ impl StorageKey {
         self.0.split_once("^0").map(|(_, site)| site)
     }
 
+    /// How a receipt names what this key has under a name: a database, or a cache.
+    pub fn place_of(&self, name: &Text) -> String {
+        format!("{self} {}", name.to_lossy())
+    }
+
     /// Whether it is the origin's own, and no partition of it.
     pub fn is_first_party(&self) -> bool {
         !self.0.contains('^')

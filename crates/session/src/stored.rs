@@ -3,9 +3,11 @@
 //! The words are those of the specifications: the W3C's Indexed Database API 3.0 and Service Workers, and
 //! the WHATWG's File System.
 
+use crate::storage::StorageKey;
 use crate::text::Text;
 use crate::text_form::words;
 use crate::value::{Node, Number, Value};
+use baton_redaction::ShownAddress;
 use serde::{Deserialize, Serialize};
 
 /// One database of one storage key.
@@ -234,6 +236,11 @@ words! {
 }
 
 impl Registration {
+    /// How a receipt names it.
+    pub fn place(&self, key: &StorageKey) -> String {
+        format!("{key} {}", ShownAddress::of(&self.scope))
+    }
+
     /// Whether its main script is known, so that it can be made where no site is asked.
     pub fn is_whole(&self) -> bool {
         self.worker_type.is_some()

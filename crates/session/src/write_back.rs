@@ -1,13 +1,14 @@
 //! What a session holds after a browser somewhere else had its profile.
 //!
 //! The one idea: only what was in that profile can have changed there. The rest of the session, its tabs and
-//! databases and whatever no profile holds, is as it was. And of the profile, only the sites that were handed
+//! whatever no profile holds, is as it was. And of the profile, only the sites that were handed
 //! in: whatever ran there could write what it liked, and a cookie of a bank that it planted would log the
 //! session's owner in as another person.
 
 use crate::receipt::{ItemKind, Outcome, Receipt, ReceiptItem};
-use crate::state::State;
-use crate::storage::{Entries, Site};
+use crate::state::{OriginState, Pages, State};
+use crate::storage::{Entries, Site, StorageKey};
+use crate::stored::{Cache, Database, Registration};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +20,7 @@ const MOST_NAMED: usize = 200;
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum TakeBack {
-    /// Those that were handed in: that the session had a cookie or localStorage of.
+    /// Those that were handed in: that the session had a cookie or anything stored of.
     #[default]
     Lent,
     /// All that the profile holds.
@@ -37,16 +38,28 @@ pub struct WrittenBack {
     pub left_sites: BTreeMap<Site, usize>,
 }
 
+/// What a profile holds that was handed in.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct After {
+    /// Its cookies and localStorage.
+    pub state: State,
+    /// What only pages make, of the keys of which it was read: what is not there any more is gone.
+    pub pages: Pages,
+    /// Keys with databases that were not read, because their sites were not handed in.
+    pub others: Vec<StorageKey>,
+}
+
 /// The state `before`, of which the items in the receipt were in a profile that holds `after` now.
 pub fn written_back(
     before: State,
-    mut after: State,
+    after: After,
     handed_in: &Receipt,
     which: TakeBack,
 ) -> WrittenBack {
     let mut rest = Left::default();
+    let After { state: mut after, mut pages, others } = after;
     if which == TakeBack::Lent {
-        let lent = sites(&before);
+        let lent = lent(&before);
         after.cookies.retain(|cookie| {
             lent.contains(&cookie.site())
                 || rest.note(ItemKind::Cookie, cookie.place(), cookie.site())
@@ -57,13 +70,15 @@ pub fn written_back(
                 || lent.contains(&site)
                 || rest.note(ItemKind::LocalStorage, key.to_string(), site)
         });
+        pages.retain(|key, _| lent.contains(&key.site()));
+        for key in others {
+            rest.note(ItemKind::IndexedDb, key.to_string(), key.site());
+        }
     }
-    let handed = handed_in.items.iter().filter(|item| item.outcome == Outcome::Restored);
-    let handed = handed.filter(|item| item.kind == ItemKind::LocalStorage);
-    let handed: BTreeSet<&str> = handed.map(|item| item.place.as_str()).collect();
+    let handed = HandedIn::of(handed_in);
     let mut state = State { cookies: after.cookies, ..before };
     for (key, origin) in &mut state.origins {
-        if handed.contains(key.as_str()) {
+        if handed.has(ItemKind::LocalStorage, key.as_str()) {
             origin.local_storage = Entries::default();
         }
     }
@@ -72,15 +87,63 @@ pub fn written_back(
             state.origins.entry(key).or_default().local_storage = origin.local_storage;
         }
     }
+    for (key, found) in pages {
+        let origin = state.origins.entry(key.clone()).or_default();
+        handed.settle(&key, origin, found);
+    }
     state.normalize();
     WrittenBack { state, left_out: rest.receipt(), left_sites: rest.sites }
 }
 
 /// The sites of which a profile made of this has anything.
-fn sites(state: &State) -> BTreeSet<Site> {
-    let stored = state.origins.iter().filter(|(_, origin)| !origin.local_storage.is_empty());
+pub fn lent(state: &State) -> BTreeSet<Site> {
+    let stored = state.origins.iter().filter(|(_, origin)| !origin.is_empty());
     let stored = stored.map(|(key, _)| Site::of_origin(key.origin()));
     state.cookies.iter().map(crate::cookie::Cookie::site).chain(stored).collect()
+}
+
+/// What was in a profile when it was handed in.
+struct HandedIn<'a>(BTreeSet<(ItemKind, &'a str)>);
+
+impl<'a> HandedIn<'a> {
+    fn of(receipt: &'a Receipt) -> Self {
+        let items = receipt.items.iter().filter(|item| item.outcome == Outcome::Restored);
+        Self(items.map(|item| (item.kind, item.place.as_str())).collect())
+    }
+
+    fn has(&self, kind: ItemKind, place: &str) -> bool {
+        self.0.contains(&(kind, place))
+    }
+
+    /// Takes what pages found of a key. What was not in the profile cannot have been deleted there.
+    fn settle(&self, key: &StorageKey, origin: &mut OriginState, found: OriginState) {
+        let OriginState { databases, caches, files, service_workers, .. } = found;
+        let is_one = |one: &Database, other: &Database| one.name == other.name;
+        let was_in = |one: &Database| self.has(ItemKind::IndexedDb, &key.place_of(&one.name));
+        merge(&mut origin.databases, databases, is_one, was_in);
+        let is_one = |one: &Cache, other: &Cache| one.name == other.name;
+        let was_in = |one: &Cache| self.has(ItemKind::Cache, &key.place_of(&one.name));
+        merge(&mut origin.caches, caches, is_one, was_in);
+        let is_one = |one: &Registration, other: &Registration| one.scope == other.scope;
+        let was_in = |one: &Registration| self.has(ItemKind::ServiceWorker, &one.place(key));
+        merge(&mut origin.service_workers, service_workers, is_one, was_in);
+        if self.has(ItemKind::Files, key.as_str()) || !files.is_empty() {
+            origin.files = files;
+        }
+        // The folders of another instant.
+        origin.raw.clear();
+    }
+}
+
+/// Takes what was found in the place of what was in the profile.
+fn merge<T>(
+    known: &mut Vec<T>,
+    found: Vec<T>,
+    is_one: impl Fn(&T, &T) -> bool,
+    was_in: impl Fn(&T) -> bool,
+) {
+    known.retain(|one| !was_in(one) && !found.iter().any(|found| is_one(found, one)));
+    known.extend(found);
 }
 
 /// What is not taken.

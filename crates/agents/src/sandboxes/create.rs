@@ -226,17 +226,43 @@ fn keep(
 
 /// Makes the profile of a session, whose state goes with that.
 async fn pack(context: &Agents, found: &mut HandIn) -> Result<Pack, AgentsError> {
+    make_pages(context, found).await;
     let now = Instant(clock::now().as_microsecond());
     let times = Times { now, written: Instant(found.taken_at.as_microsecond()) };
     let (cache, key) = (context.supervisor.compiled().clone(), found.key);
     let (scratch, state) = (context.sandboxes.scratch().clone(), std::mem::take(&mut found.state));
-    let local_storage = found.local_storage.take().map(|(kept, _)| kept);
+    let at_hand = std::mem::take(&mut found.at_hand);
     let work = move || {
         let cached = key.map(|key| (&cache, key));
-        Pack::make(&state, &scratch, times, cached, local_storage.as_ref())
+        Pack::make(&state, &scratch, times, cached, &at_hand)
     };
     let made = blocking(work).await?;
     Ok(made.map_err(SandboxRefusal::from)?)
+}
+
+/// Has a browser make what only pages make, unless it is at hand. Where that does not work, the profile has
+/// all else, and its receipt says what is missing.
+async fn make_pages(context: &Agents, found: &mut HandIn) {
+    if found.at_hand.pages.is_some() {
+        return;
+    }
+    let pages = found.state.take_pages();
+    if pages.is_empty() {
+        return;
+    }
+    let (supervisor, scratch) = (&context.supervisor, context.sandboxes.scratch());
+    match Box::pin(supervisor.make_pages(pages.clone(), scratch)).await {
+        Ok(made) => {
+            if let Some(key) = found.key {
+                supervisor.compiled().keep_pages(key, made.clone());
+            }
+            found.at_hand.pages = Some(made);
+        }
+        Err(error) => {
+            tracing::warn!(%error, "what only pages make was not made for a sandbox");
+            found.state.put_pages(pages);
+        }
+    }
 }
 
 /// Puts it there.

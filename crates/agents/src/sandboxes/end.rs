@@ -5,29 +5,20 @@
 //! never given up because this node had no room, no time or a fault. What it holds is stored once, and the
 //! session is free only when nothing is left that can fail.
 
-use super::PROFILE;
-use super::exec::LIMIT;
+use super::take_back::{Found, NotRead, read_session};
 use crate::Agents;
 use crate::error::{AgentsError, SandboxRefusal};
 use crate::registry::{Kept, LeftSites, SandboxSession, Taken};
 use baton_api::sandbox::{EndedSandbox, WrittenBack};
-use baton_browser::profile::at_rest::Instant;
-use baton_browser::profile::keyring::KeyringError;
-use baton_browser::profile::read::{ProfileFolder, ReadError};
-use baton_browser::profile::{Fault, packed, read};
+use baton_browser::profile::Fault;
 use baton_runtime::audit::{Action, Note};
 use baton_runtime::{Actor, Caller, RuntimeError};
-use baton_sandbox::{Sandbox, SandboxError};
-use baton_session::cookie::Expiry;
 use baton_session::write_back::written_back;
-use baton_session::{Holdings, Receipt, SandboxId, State, admit};
-use baton_store::clock;
+use baton_session::{Holdings, Receipt, SandboxId};
 use futures_util::future::join_all;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
-use tokio_util::io::SyncIoBridge;
 
 /// How many sites of which something was left out are in the audit log by name.
 const MOST_NOTED: usize = 20;
@@ -199,16 +190,13 @@ async fn store(
         reason: None,
         left_out: Receipt::default(),
     };
-    match read_profile(context, &*kept.sandbox).await {
-        Ok((after, left_out)) => {
-            let (before, unread) =
-                context.supervisor.read_checked_out(&checked_out.checkout).await?;
+    match read_session(context, &*kept.sandbox, checked_out, is_kept(kept)).await {
+        Ok(Found { before, after, left_out }) => {
             let held = Holdings::of(&before);
             let taken = written_back(before, after, &checked_out.receipt, checked_out.take_back);
             let snapshot =
                 context.supervisor.write_back(&checked_out.checkout, held, taken.state).await?;
             told.left_out = left_out;
-            told.left_out.extend(unread);
             told.left_out.extend(taken.left_out);
             left_sites = taken.left_sites;
             told.shrunk = snapshot.shrunk;
@@ -217,10 +205,11 @@ async fn store(
                 told.reason = Some("another node took the session: what the sandbox left is kept beside what that one captured".to_owned());
             }
         }
-        Err(Fault::Ours(why)) if is_kept(kept) => {
+        Err(NotRead::Store(error)) => return Err(error),
+        Err(NotRead::Profile(Fault::Ours(why))) if is_kept(kept) => {
             return Err(SandboxRefusal::NotRead { why }.into());
         }
-        Err(Fault::Bytes(why) | Fault::Ours(why)) => {
+        Err(NotRead::Profile(Fault::Bytes(why) | Fault::Ours(why))) => {
             tracing::warn!(session = %session.id, sandbox = %kept.view.id, why, "a session was not written back");
             told.reason = Some(why);
         }
@@ -231,70 +220,6 @@ async fn store(
 /// Whether a sandbox that this node could not read is kept, to be read later.
 fn is_kept(kept: &Kept) -> bool {
     kept.unread_since.get_or_init(tokio::time::Instant::now).elapsed() < PATIENCE
-}
-
-/// What the profile in a sandbox holds, and what of it could not be read; or why nothing could.
-async fn read_profile(context: &Agents, sandbox: &dyn Sandbox) -> Result<(State, Receipt), Fault> {
-    let scratch = context.sandboxes.scratch().clone();
-    let read = async {
-        let command = sandbox.tool("pack", PROFILE);
-        let mut process = sandbox.start(&command).await.map_err(|error| not_started(&error))?;
-        let empty = Box::new(tokio::io::empty());
-        let output = SyncIoBridge::new(std::mem::replace(&mut process.output, empty));
-        let work = move || {
-            let folder = tempfile::tempdir_in(&scratch).map_err(|error| {
-                Fault::Ours(format!("could not make a folder in {}: {error}", scratch.display()))
-            })?;
-            match packed::unpack(output, folder.path()) {
-                Ok(true) => read(folder.path()),
-                Ok(false) => Err(Fault::Bytes(
-                    "the profile in the sandbox is larger than is taken back".to_owned(),
-                )),
-                Err(Fault::Bytes(why)) => {
-                    Err(Fault::Bytes(format!("the profile in the sandbox is damaged: {why}")))
-                }
-                Err(ours) => Err(ours),
-            }
-        };
-        tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
-            let why = if error.is_panic() {
-                "the reader of profiles panicked, which is a fault of Baton"
-            } else {
-                "the node is stopping"
-            };
-            Err(Fault::Ours(why.to_owned()))
-        })
-    };
-    let slow = || Fault::Ours(format!("the profile was not read within {LIMIT:?}"));
-    tokio::time::timeout(LIMIT, read).await.unwrap_or_else(|_| Err(slow()))
-}
-
-/// Why a sandbox does not pack its profile. One that has ended never will.
-fn not_started(error: &SandboxError) -> Fault {
-    let why = error.to_string();
-    if matches!(error, SandboxError::Gone) { Fault::Bytes(why) } else { Fault::Ours(why) }
-}
-
-/// Blocks on the disk.
-fn read(folder: &Path) -> Result<(State, Receipt), Fault> {
-    let now = clock::now().as_microsecond();
-    let profile = ProfileFolder::find(folder).map_err(|error| match error {
-        ReadError::Profile(error) => Fault::Ours(error.to_string()),
-        _ => Fault::Bytes("no profile is left in the sandbox".to_owned()),
-    })?;
-    // A browser in a sandbox has no keyring.
-    let mut no_key = || Err(KeyringError::Locked);
-    let found = read::read(&profile, &mut no_key, Instant(now));
-    let told = |why| format!("the profile in the sandbox cannot be read: {why}");
-    match found.fault {
-        Some(Fault::Bytes(why)) => return Err(Fault::Bytes(told(why))),
-        Some(Fault::Ours(why)) => return Err(Fault::Ours(told(why))),
-        None => {}
-    }
-    let (mut state, mut left_out) = (found.state, found.left_out);
-    // Whatever ran there could write what it liked.
-    left_out.extend(admit::admit(&mut state, Expiry(now)));
-    Ok((state, left_out))
 }
 
 /// How long until it is tried again where something of ours did not work, the database for instance: at

@@ -6,7 +6,8 @@ use crate::error::{AgentsError, SandboxRefusal};
 use crate::settings::SessionService;
 use baton_api::FileText;
 use baton_api::sandbox::{BrowserSession, BrowserSessionType, HandedIn, Login, TakeBack};
-use baton_browser::profile::compile::{CacheKey, StoreArchive};
+use baton_browser::profile::compile::CacheKey;
+use baton_browser::profile::packed::AtHand;
 use baton_net::outbound;
 use baton_net::outbound::Reach;
 use baton_runtime::audit::Action;
@@ -39,10 +40,12 @@ pub(super) enum Sought<'a> {
 
 /// A session on its way into a sandbox.
 pub(super) struct HandIn {
-    /// What it holds, but for localStorage that is at hand.
+    /// What it holds, but for what is at hand.
     pub(super) state: State,
-    /// That localStorage, and where it belongs.
-    pub(super) local_storage: Option<(StoreArchive, Vec<StorageKey>)>,
+    /// That, in the form of a profile.
+    pub(super) at_hand: AtHand,
+    /// Which storage keys it belongs to.
+    pub(super) stored: Vec<StorageKey>,
     /// When that was.
     pub(super) taken_at: Timestamp,
     /// Under which name its profile may be kept.
@@ -58,16 +61,14 @@ pub(super) struct HandIn {
 /// Checks that a session is a login, and says for how long.
 pub(super) fn accept(found: HandIn, domains: &[Domain]) -> Result<HandIn, AgentsError> {
     let now = clock::now();
-    let stored = found.local_storage.as_ref().map_or(&[][..], |(_, keys)| keys);
-    let is_login = expect_login(&found.state, stored, domains, now);
+    let is_login = expect_login(&found.state, &found.stored, domains, now);
     is_login.map_err(|source| refused(source, &found.told.receipt))?;
     Ok(with_logins(found, now))
 }
 
 /// Says where a session is logged in, and for how long.
 fn with_logins(mut found: HandIn, now: Timestamp) -> HandIn {
-    let stored = found.local_storage.as_ref().map_or(&[][..], |(_, keys)| keys);
-    found.told.logins = logins(&found.state, stored, now)
+    found.told.logins = logins(&found.state, &found.stored, now)
         .into_iter()
         .map(|login| Login {
             domain: login.site.as_str().to_owned(),
@@ -202,7 +203,8 @@ fn admitted(
     };
     HandIn {
         state,
-        local_storage: None,
+        at_hand: AtHand::default(),
+        stored: Vec::new(),
         taken_at: now,
         key: None,
         checkout: None,
@@ -307,10 +309,10 @@ fn of(session: &Session, handed: Handed, writes_back: bool) -> HandIn {
         logins: Vec::new(),
         receipt: handed.receipt,
     };
-    let local_storage = handed.local_storage.map(|kept| (kept, stored));
     HandIn {
         state: handed.state,
-        local_storage,
+        at_hand: handed.at_hand,
+        stored,
         taken_at: handed.taken_at,
         key,
         checkout: None,

@@ -4,8 +4,8 @@
 //! What outlives it is the session that it held: the session is checked out, and what became of it is written back
 //! before the sandbox is gone.
 //!
-//! Rooms: `create`, `exec` and `end` are the verbs; `hand_in` finds a session and takes it;
-//! `prepare` makes profiles before a caller asks for them; `vnc` gives a sandbox a display. The sandboxes
+//! Rooms: `create`, `exec` and `end` are the verbs; `hand_in` finds a session and takes it, `take_back`
+//! reads what became of it; `prepare` makes profiles before a caller asks for them; `vnc` gives a sandbox a display. The sandboxes
 //! that there are, are in the `registry` below.
 
 mod create;
@@ -13,6 +13,7 @@ mod end;
 mod exec;
 mod hand_in;
 mod prepare;
+mod take_back;
 mod vnc;
 
 pub use crate::error::SandboxRefusal;

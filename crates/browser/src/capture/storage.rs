@@ -14,11 +14,14 @@ use super::{PAGE_LIMIT, PAGES_AT_ONCE, Work};
 use crate::cdp::CdpSession;
 use crate::live::Live;
 use crate::live::mirror::DirtyDatabases;
-use crate::live::seen::{DirtyStored, SeenRegistration, file_usage};
+use crate::live::seen::{DirtyStored, file_usage};
 use crate::script;
+use crate::script::collected::{
+    Caches, CollectedDatabases, CollectedFiles, CollectedStored, DatabaseFailure, StoredFailure,
+};
 use crate::script::{Script, ScriptError, World};
 use crate::targets::TargetId;
-use baton_session::{Cache, Database, Entries, FileEntry, State, StorageKey, Text, Unread};
+use baton_session::{Entries, State, StorageKey, Unread};
 use futures_util::stream;
 use futures_util::stream::StreamExt;
 use serde::Deserialize;
@@ -215,23 +218,6 @@ pub(super) struct Window<'a> {
     pub(super) key: &'a StorageKey,
 }
 
-/// What `collect.js` returns of them.
-#[derive(Debug, Deserialize)]
-struct CollectedDatabases {
-    databases: Vec<Database>,
-    names: Option<Vec<Text>>,
-    failures: Vec<DatabaseFailure>,
-}
-
-/// A database that could not be read.
-#[derive(Debug, Deserialize)]
-struct DatabaseFailure {
-    database: Text,
-    reason: String,
-    /// Whether another try would find the same.
-    lasting: bool,
-}
-
 impl Window<'_> {
     /// Reads what is wanted into the mirror, and returns what could not be read.
     pub(super) async fn read(
@@ -304,39 +290,6 @@ pub(super) struct WantedStored {
     dirty: DirtyStored,
     files: bool,
     workers: bool,
-}
-
-/// What `collect_stored.js` returns.
-#[derive(Debug, Deserialize)]
-struct CollectedStored {
-    caches: Option<Caches>,
-    files: Option<CollectedFiles>,
-    workers: Option<Vec<SeenRegistration>>,
-    failures: Vec<StoredFailure>,
-    /// Whether another document has to be asked for the workers.
-    mute: bool,
-}
-
-#[derive(Debug, Deserialize)]
-struct Caches {
-    names: Option<Vec<Text>>,
-    caches: Vec<Cache>,
-}
-
-#[derive(Debug, Deserialize)]
-struct CollectedFiles {
-    look: Option<String>,
-    /// None when they look as they did.
-    files: Option<Vec<FileEntry>>,
-}
-
-/// A cache or a file that could not be read.
-#[derive(Debug, Deserialize)]
-struct StoredFailure {
-    name: Text,
-    reason: String,
-    /// Whether another try would find the same.
-    lasting: bool,
 }
 
 impl WantedStored {

@@ -17,7 +17,7 @@ mod relay;
 mod server;
 mod spawn;
 
-pub use baton_egress::{HostRule, HostTally, NotProxyUrl, ProxyUrl};
+pub use baton_egress::{Fence, HostRule, HostTally, NotProxyUrl, Others, ProxyUrl};
 pub use connect::{KeeperLink, close, connect, force, hold, kill, knock};
 pub use protocol::{
     BootInstant, BrowserSpec, EgressSpec, KeeperError, KeeperSpec, PreludeCall, ProxySpec, Ready,

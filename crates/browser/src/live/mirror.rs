@@ -8,7 +8,8 @@
 //! a worker came or went; but what both look like is cheap to ask, so each capture asks, and reads only
 //! what looks otherwise.
 
-use super::seen::{CacheLook, DirtyStored, SeenRegistration, Sources, StoredKnowledge};
+use super::seen::{CacheLook, DirtyStored, Sources, StoredKnowledge};
+use crate::script::collected::SeenRegistration;
 use crate::targets::TargetId;
 use baton_session::state::{OriginState, Viewport};
 use baton_session::stored::ObjectStore;

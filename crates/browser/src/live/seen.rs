@@ -1,9 +1,10 @@
 //! What is seen of caches, files and service workers besides what they hold.
 
 use super::permissions::Permissions;
-use baton_session::stored::{NavigationPreload, WorkerScript, WorkerType};
+use crate::script::collected::SeenRegistration;
+use baton_session::stored::{WorkerScript, WorkerType};
 use baton_session::{Cache, Registration, StorageKey, Text};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,16 +62,6 @@ impl<'a> CacheLook<'a> {
     pub(super) fn of(cache: &'a Cache) -> Self {
         Self { name: &cache.name, entries: cache.entries.len() }
     }
-}
-
-/// What a page tells of a registration.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct SeenRegistration {
-    scope: String,
-    pub(super) script_url: String,
-    update_via_cache: String,
-    navigation_preload: NavigationPreload,
 }
 
 /// The scripts of a worker that ran while we watched.

@@ -9,6 +9,7 @@
 
 mod environment;
 mod history;
+pub mod offstage;
 mod plan;
 mod stage;
 mod stagehand;
@@ -172,7 +173,7 @@ fn refused(visit: &FillVisit<'_>, reason: &str) -> Receipt {
         reject(ItemKind::SessionStorage, key.clone());
     }
     for database in visit.databases {
-        reject(ItemKind::IndexedDb, visit::database_place(&visit.key, &database.name));
+        reject(ItemKind::IndexedDb, visit.key.place_of(&database.name));
     }
     for (kind, place) in
         visit.stored.map(|origin| visit::items(&visit.key, origin)).into_iter().flatten()

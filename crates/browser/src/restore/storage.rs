@@ -10,7 +10,7 @@
 
 use super::plan::Ground;
 use super::stage::Stage;
-use super::visit::{FillVisit, blank_address, cache_place, database_place, worker_place};
+use super::visit::{FillVisit, blank_address};
 use super::{PAGES_AT_ONCE, VisitError, refused};
 use crate::cdp::CdpSession;
 use crate::script::{Script, ScriptError, World};
@@ -123,7 +123,7 @@ impl Page {
             Ok(None) => "the page said nothing".to_owned(),
             Err(error) => error.to_string(),
         };
-        ReceiptItem::rejected(ItemKind::IndexedDb, database_place(key, &database.name), reason)
+        ReceiptItem::rejected(ItemKind::IndexedDb, key.place_of(&database.name), reason)
     }
 
     async fn run(
@@ -168,7 +168,7 @@ impl Filled {
 
 impl FilledDatabase {
     fn into_item(self, key: &StorageKey) -> ReceiptItem {
-        let place = database_place(key, &self.name);
+        let place = key.place_of(&self.name);
         match (self.error, self.lost) {
             (Some(error), _) => ReceiptItem::rejected(ItemKind::IndexedDb, place, error),
             (None, 0) => restored(ItemKind::IndexedDb, place, self.changed),
@@ -204,11 +204,11 @@ async fn fill_stored(
     let mut receipt = Receipt::default();
     for registration in &origin.service_workers {
         let filled = register(stage, page, registration).await;
-        receipt.push(stored_item(ItemKind::ServiceWorker, worker_place(key, registration), filled));
+        receipt.push(stored_item(ItemKind::ServiceWorker, registration.place(key), filled));
     }
     for cache in &origin.caches {
         let filled = run_stored(page, json!({ "cache": cache })).await;
-        receipt.push(stored_item(ItemKind::Cache, cache_place(key, cache), filled));
+        receipt.push(stored_item(ItemKind::Cache, key.place_of(&cache.name), filled));
     }
     if !origin.files.is_empty() {
         let filled = run_stored(page, json!({ "files": origin.files })).await;

@@ -1,10 +1,9 @@
 //! A visit, what one page fills of one storage key: which addresses and keys are ours to fill, and how
 //! a receipt names it.
 
-use baton_redaction::ShownAddress;
 use baton_session::receipt::{ItemKind, ReceiptItem, Source, Verified};
 use baton_session::state::OriginState;
-use baton_session::{Cache, Database, Entries, PartHash, Receipt, Registration, StorageKey, Text};
+use baton_session::{Database, Entries, PartHash, Receipt, StorageKey};
 use url::Url;
 
 /// One storage key, and what it is to be filled with.
@@ -33,7 +32,7 @@ impl FillVisit<'_> {
     pub(super) fn held(&self) -> Receipt {
         let key = &self.key;
         let local = self.has_local().then(|| (ItemKind::LocalStorage, key.to_string()));
-        let database = |one: &Database| database_place(key, &one.name);
+        let database = |one: &Database| key.place_of(&one.name);
         let databases = self.databases.iter().map(|one| (ItemKind::IndexedDb, database(one)));
         let stored = self.stored.map(|origin| items(key, origin)).into_iter().flatten();
         of_disk(local.into_iter().chain(databases).chain(stored), Verified::Disk)
@@ -87,32 +86,17 @@ pub(super) fn is_own(url: &str, key: &StorageKey) -> bool {
     own_key(url).as_ref() == Some(key)
 }
 
-/// How a receipt names a database.
-pub(super) fn database_place(key: &StorageKey, name: &Text) -> String {
-    format!("{key} {}", name.to_lossy())
-}
-
 /// The caches, files and registrations of a key, as a receipt names them.
 pub(super) fn items(key: &StorageKey, origin: &OriginState) -> Vec<(ItemKind, String)> {
     let mut items = Vec::new();
     for registration in &origin.service_workers {
-        items.push((ItemKind::ServiceWorker, worker_place(key, registration)));
+        items.push((ItemKind::ServiceWorker, registration.place(key)));
     }
     for cache in &origin.caches {
-        items.push((ItemKind::Cache, cache_place(key, cache)));
+        items.push((ItemKind::Cache, key.place_of(&cache.name)));
     }
     if !origin.files.is_empty() {
         items.push((ItemKind::Files, key.to_string()));
     }
     items
-}
-
-/// How a receipt names a cache.
-pub(super) fn cache_place(key: &StorageKey, cache: &Cache) -> String {
-    format!("{key} {}", cache.name.to_lossy())
-}
-
-/// How a receipt names a registration.
-pub(super) fn worker_place(key: &StorageKey, registration: &Registration) -> String {
-    format!("{key} {}", ShownAddress::of(&registration.scope))
 }

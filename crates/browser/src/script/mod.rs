@@ -5,6 +5,8 @@
 //! JSON argument and returns one JSON text; in a page it runs in an isolated world, where no page
 //! script can change what it calls.
 
+pub(crate) mod collected;
+
 use crate::cdp::{CdpError, CdpSession, WideText};
 use baton_session::stored::{LAST_KEY, next_key};
 use baton_session::{Database, StorageKey};

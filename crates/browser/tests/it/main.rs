@@ -28,6 +28,7 @@ mod keeper_spawn;
 mod keyring;
 mod launch;
 mod moving;
+mod offstage;
 mod opened;
 mod partitions;
 mod permissions;

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_mins(1);
 
-async fn site() -> Site {
+pub(crate) async fn site() -> Site {
     // A date, not an age: the page sets its cookies again when it comes back.
     let tomorrow = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(24);
     let lasting = format!("Expires={}", tomorrow.strftime("%a, %d %b %Y %H:%M:%S GMT"));
@@ -56,7 +56,7 @@ fn environment() -> Environment {
 }
 
 /// A browser on `profile`.
-async fn start(profile: &Path, environment: Environment) -> Kept {
+pub(crate) async fn start(profile: &Path, environment: Environment) -> Kept {
     let folder = tempfile::tempdir().unwrap();
     let launch = LaunchOptions { environment, ..options(profile) };
     let spec = KeeperSpec { ..spec(folder.path(), BrowserSpec::Launch(Box::new(launch))) };
@@ -70,7 +70,7 @@ async fn kill(kept: Kept) {
 }
 
 /// Fills a browser on `profile`, captures it, and kills it.
-async fn fill(site: &Site, profile: &Path) -> State {
+pub(crate) async fn fill(site: &Site, profile: &Path) -> State {
     let running = start(profile, environment()).await;
     let known = State { environment: environment(), ..State::default() };
     let live = Live::start(running.connect(Role::Node).await, known).await.unwrap();

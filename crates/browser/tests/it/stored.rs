@@ -10,7 +10,7 @@ use baton_session::stored::FileContent;
 use baton_session::{Cache, State, StorageKey};
 
 /// A site whose pages are filled by calls, with a third party's frame in the first.
-async fn site() -> Site {
+pub(crate) async fn site() -> Site {
     let script = include_str!("pages/stored.js");
     let page = format!("<meta charset=utf-8><script>{script}</script>");
     let frame = "<iframe src='http://b.localhost:{port}/frame'></iframe>";
@@ -43,7 +43,7 @@ fn partition(site: &Site) -> StorageKey {
 }
 
 /// Fills both storage keys with everything, and captures them.
-async fn fill(running: &Running, site: &Site) -> State {
+pub(crate) async fn fill(running: &Running, site: &Site) -> State {
     let page = running.open(&site.url("a", "/")).await;
     for call in [
         "register('/worker.js')",

@@ -4,11 +4,13 @@
 //! which ends whatever the tool left behind. No package's own script runs while it is installed.
 
 mod extension;
+mod firebase;
 mod packages;
 mod provider;
 mod room;
 
 pub use extension::{Extension, Types, extension_types};
+pub use firebase::Firebase;
 pub use packages::{Npm, Python};
 pub use provider::{Provider, ProviderSettings};
 pub use room::Room;

@@ -331,11 +331,16 @@ impl Starts for CheckOut<'_> {
     const SETTLES: bool = true;
 }
 
-/// For which storage keys it has localStorage that was not loaded.
+/// For which storage keys it has localStorage or databases that were not loaded.
 pub fn stored(handed: &Handed) -> Vec<StorageKey> {
-    let is_one = |part: &&PartRef| part.kind == PartKind::LocalStorage;
-    let parts = handed.local_storage.iter().flat_map(|_| handed.parts.iter().filter(is_one));
-    parts.map(|part| StorageKey::new(part.name.clone())).collect()
+    let is_left = |part: &&PartRef| match part.kind {
+        PartKind::LocalStorage => handed.at_hand.local_storage.is_some(),
+        PartKind::Database => handed.at_hand.pages.is_some(),
+        _ => false,
+    };
+    let mut keys: Vec<_> = handed.parts.iter().filter(is_left).filter_map(PartRef::key).collect();
+    keys.dedup();
+    keys
 }
 
 /// Checks that the session can be had here: by its name, and from another node of the database.

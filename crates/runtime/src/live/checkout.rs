@@ -12,7 +12,8 @@ use super::{BrowserSupervisor, LiveError, expect_checked_in};
 use crate::latest::Latest;
 use crate::table::Hold;
 use baton_browser::profile::at_rest::Instant;
-use baton_browser::profile::compile::{CacheKey, CompileError, ProfileCache, StoreArchive, Times};
+use baton_browser::profile::compile::{CacheKey, CompileError, OF_PAGES, ProfileCache, Times};
+use baton_browser::profile::packed::AtHand;
 use baton_session::{
     Holdings, Lifecycle, Part, PartKind, PartRef, Receipt, SandboxId, Session, SnapshotId,
     SnapshotReason, State, Term, parts,
@@ -37,10 +38,10 @@ pub struct Handed {
     newest: SnapshotId,
     /// When it was taken.
     pub taken_at: Timestamp,
-    /// What it holds, but for localStorage that is at hand.
+    /// What it holds, but for what is at hand.
     pub state: State,
-    /// That localStorage, in the form of a profile.
-    pub local_storage: Option<StoreArchive>,
+    /// That, in the form of a profile.
+    pub at_hand: AtHand,
     /// Its parts that could be read.
     pub parts: Vec<PartRef>,
     /// What could not be read.
@@ -72,14 +73,16 @@ impl BrowserSupervisor {
         let found = self.last_good(session.id).await?.ok_or(LiveError::NoSnapshot(session.id))?;
         let key = CacheKey::of(&found.snapshot.parts).of_session(session.id);
         let now = Timestamp::now().as_microsecond();
-        let local_storage = self.compiled().local_storage(key, Instant(now));
-        let at_hand = local_storage.as_ref().map(|_| PartKind::LocalStorage);
+        let at_hand = AtHand {
+            local_storage: self.compiled().local_storage(key, Instant(now)),
+            pages: self.compiled().pages(key, Instant(now)),
+        };
         let wanted = found.snapshot.id;
         let Loaded { snapshot, taken_at, state, receipt, good: parts, .. } =
-            self.load_whole(session, found, at_hand).await?;
+            self.load_whole(session, found, &kinds_of(&at_hand)).await?;
         // What is at hand is of the one that was wanted.
-        let local_storage = local_storage.filter(|_| snapshot == wanted);
-        Ok(Handed { snapshot, newest: wanted, taken_at, state, local_storage, parts, receipt })
+        let at_hand = if snapshot == wanted { at_hand } else { AtHand::default() };
+        Ok(Handed { snapshot, newest: wanted, taken_at, state, at_hand, parts, receipt })
     }
 
     /// The same, where it may have been loaded before: only a snapshot that came since is loaded anew.
@@ -198,6 +201,13 @@ impl BrowserSupervisor {
     }
 }
 
+/// Of which kind are the parts that need not be loaded.
+fn kinds_of(at_hand: &AtHand) -> Vec<PartKind> {
+    let local_storage = at_hand.local_storage.iter().map(|_| PartKind::LocalStorage);
+    let pages = at_hand.pages.iter().flat_map(|_| OF_PAGES);
+    local_storage.chain(pages).collect()
+}
+
 /// The parts of a state, with the pictures that were there before.
 fn draft(state: &State, known: &[PartRef]) -> Draft {
     let all: Vec<Part> = parts::split(state);
@@ -240,9 +250,10 @@ impl BrowserSupervisor {
     pub async fn prepare(&self, session: &Session, scratch: PathBuf) -> Result<bool, NotPrepared> {
         let Some(found) = self.drop_outdated(session).await? else { return Ok(false) };
         let (key, now) = (key_of(session, &found), Timestamp::now().as_microsecond());
+        let has_pages = self.prepare_pages(session, &found, key, &scratch).await?;
         let kinds = self.compiled().lacks(key, Instant(now));
         if kinds.is_empty() {
-            return Ok(false);
+            return Ok(has_pages);
         }
         let wanted = found.snapshot.parts.iter().filter(|part| kinds.contains(&part.kind));
         let wanted: Vec<PartRef> = wanted.cloned().collect();
@@ -258,6 +269,28 @@ impl BrowserSupervisor {
             let _ = done.send(work());
         })?;
         made.await.map_err(|_| NotPrepared::Stopped)?
+    }
+
+    /// Makes what only pages make of a session, with a browser that no session has.
+    async fn prepare_pages(
+        &self,
+        session: &Session,
+        found: &Latest,
+        key: CacheKey,
+        scratch: &Path,
+    ) -> Result<bool, NotPrepared> {
+        if !self.compiled().lacks_pages(key, Instant(Timestamp::now().as_microsecond())) {
+            return Ok(false);
+        }
+        let of_pages = |part: &&PartRef| OF_PAGES.contains(&part.kind);
+        let wanted = found.snapshot.parts.iter().filter(of_pages).cloned().collect();
+        let mut read = self.read(&session.owner, wanted).await?;
+        if !read.damaged.is_empty() {
+            // The check-out says which part it is, and makes the rest.
+            return Ok(false);
+        }
+        let made = self.make_pages(read.state.take_pages(), scratch).await?;
+        Ok(self.compiled().keep_pages_ahead(key, made))
     }
 }
 

@@ -85,19 +85,19 @@ impl BrowserSupervisor {
     /// Loads what `session` held in a snapshot.
     pub(super) async fn load(&self, session: &Session, found: Latest) -> Result<Loaded, LiveError> {
         let began = Instant::now();
-        let read = Box::pin(self.read_snapshot(session, &found.snapshot, None)).await?;
+        let read = Box::pin(self.read_snapshot(session, &found.snapshot, &[])).await?;
         Ok(Loaded::of(began, found, read, Receipt::default()))
     }
 
-    /// What a snapshot of a session holds, but for its pictures and the parts of a kind that the caller has
-    /// at hand.
+    /// What a snapshot of a session holds, but for its pictures and the parts of kinds that the caller has at
+    /// hand.
     pub(super) async fn read_snapshot(
         &self,
         session: &Session,
         snapshot: &Snapshot,
-        at_hand: Option<PartKind>,
+        at_hand: &[PartKind],
     ) -> Result<Read, LiveError> {
-        let is_left = |part: &PartRef| part.kind.is_picture() || Some(part.kind) == at_hand;
+        let is_left = |part: &PartRef| part.kind.is_picture() || at_hand.contains(&part.kind);
         let (left, wanted): (Vec<PartRef>, Vec<PartRef>) =
             snapshot.parts.iter().cloned().partition(is_left);
         let mut read = self.read(&session.owner, wanted).await?;
@@ -196,13 +196,13 @@ impl BrowserSupervisor {
         Ok(self.read(owner, parts).await?.damaged)
     }
 
-    /// Loads a snapshot, or what replaces it; without the parts of a kind that the caller has at hand, if it
-    /// is this one. Fails with `SnapshotsDamaged` when nothing of any can be read.
+    /// Loads a snapshot, or what replaces it; without the parts of kinds that the caller has at hand, if it is
+    /// this one. Fails with `SnapshotsDamaged` when nothing of any can be read.
     pub(super) async fn load_whole(
         &self,
         session: &Session,
         found: Latest,
-        at_hand: Option<PartKind>,
+        at_hand: &[PartKind],
     ) -> Result<Loaded, LiveError> {
         let began = Instant::now();
         let read = Box::pin(self.read_snapshot(session, &found.snapshot, at_hand)).await?;
@@ -213,7 +213,7 @@ impl BrowserSupervisor {
         tracing::error!(session = %id, snapshot = %found.snapshot.id, parts = read.damaged.len(),
             "parts of a snapshot are damaged");
         let (whole, most) = Box::pin(self.older(session, &found.snapshot, &read)).await?;
-        let is_of_use = !lost_its_way_out(&read) && (at_hand.is_some() || readable(&read) > 0);
+        let is_of_use = !lost_its_way_out(&read) && (!at_hand.is_empty() || readable(&read) > 0);
         match whole.or(most.filter(|_| !is_of_use)) {
             Some((snapshot, older)) => {
                 let line = Receipt::from_iter([passed_by(&found.snapshot, &read, &snapshot)]);
@@ -246,7 +246,7 @@ impl BrowserSupervisor {
                 continue;
             }
             left -= 1;
-            let older = self.read_snapshot(session, &snapshot, None).await?;
+            let older = self.read_snapshot(session, &snapshot, &[]).await?;
             damaged.extend(hashes(&older.damaged));
             if older.damaged.is_empty() && !held.has_shrunk_to(&older.state, now) {
                 return Ok((Some((snapshot, older)), most));

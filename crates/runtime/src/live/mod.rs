@@ -10,6 +10,7 @@ mod close;
 mod held;
 mod lease;
 mod load;
+mod offstage;
 mod open;
 mod policy;
 mod profile;
@@ -48,7 +49,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio_util::task::TaskTracker;
 
 /// How long work that no caller waits for waits to hold a session.
@@ -72,6 +73,8 @@ struct Inner {
     heartbeat: Heartbeat,
     /// Profiles that were compiled, for the next browser with the same login.
     compiled: ProfileCache,
+    /// How many browsers of no session may still be started.
+    offstage: Semaphore,
     tasks: TaskTracker,
 }
 
@@ -135,6 +138,7 @@ impl BrowserSupervisor {
             table: SessionTable::default(),
             heartbeat: Heartbeat::default(),
             compiled: ProfileCache::new(COMPILED_LIMIT),
+            offstage: Semaphore::new(offstage::AT_ONCE),
             tasks: TaskTracker::new(),
         }))
     }

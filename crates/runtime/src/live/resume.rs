@@ -109,7 +109,7 @@ impl BrowserSupervisor {
     /// Loads the last good snapshot of a session that can be read.
     pub async fn load_last_good(&self, session: &Session) -> Result<Loaded, LiveError> {
         let found = self.last_good(session.id).await?.ok_or(LiveError::NoSnapshot(session.id))?;
-        self.load_whole(session, found, None).await
+        self.load_whole(session, found, &[]).await
     }
 
     /// Starts a browser for a session that this node holds in `term`, brings back what was loaded, and
@@ -308,7 +308,7 @@ impl BrowserSupervisor {
         to: Snapshot,
     ) -> Result<Loaded, LiveError> {
         let began = Instant::now();
-        let read = Box::pin(self.read_snapshot(session, &to, None)).await?;
+        let read = Box::pin(self.read_snapshot(session, &to, &[])).await?;
         expect_something(&to, &read)?;
         let found = Latest { snapshot: to, damaged: None, passed_over: None };
         let loaded = Loaded::of(began, found, read, Receipt::default());

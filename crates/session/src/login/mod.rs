@@ -12,7 +12,7 @@ use crate::storage::{Site, StorageKey};
 use crate::view::Domain;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use signs::{Sign, of_cookie, of_entry};
+use signs::{Sign, of_cookie, of_database, of_entry};
 use std::collections::BTreeMap;
 use url::Url;
 
@@ -38,15 +38,6 @@ pub enum NoLogin {
         place: String,
         /// What there is, by its names.
         found: String,
-    },
-    /// It is where no sandbox has it.
-    #[error(
-        "expected a login for {place} in cookies or localStorage, found IndexedDB alone, which is not handed in\n\
-         work in the session's own browser instead: baton sessions resume"
-    )]
-    NotHandedIn {
-        /// For which domain.
-        place: String,
     },
     /// It never did.
     #[error(
@@ -80,7 +71,7 @@ pub struct Login {
     pub likelihood: Likelihood,
     /// Where to begin: the origin of a tab or of what is stored there, or the site itself.
     pub address: String,
-    /// Whether localStorage holds something that may be a login.
+    /// Whether localStorage or a database holds something that may be a login.
     pub is_stored: bool,
     /// How long the cookies of the site last.
     pub forecast: Forecast,
@@ -96,9 +87,8 @@ struct Kept<'s> {
     is_shown: bool,
 }
 
-/// Where a state may be logged in at `now`, by what a profile can be made of: cookies and localStorage.
-/// The likeliest sites come first, and of those what a tab shows. `stored` has more for which localStorage
-/// was not loaded.
+/// Where a state may be logged in at `now`, by its cookies, localStorage and databases. The likeliest sites come
+/// first, and of those what a tab shows. `stored` has more keys that hold something which was not loaded.
 pub fn logins(state: &State, stored: &[StorageKey], now: Timestamp) -> Vec<Login> {
     let mut found: Vec<(bool, Login)> = kept(state, stored)
         .into_iter()
@@ -117,10 +107,7 @@ fn kept<'s>(state: &'s State, stored: &[StorageKey]) -> BTreeMap<Site, Kept<'s>>
         let host = cookie.domain.strip_prefix('.').unwrap_or(&cookie.domain);
         sites.entry(Site::of_host(host)).or_default().cookies.push(cookie);
     }
-    let loaded = state.origins.iter().filter_map(|(key, origin)| {
-        let entries = origin.local_storage.0.iter();
-        Some((key, entries.map(|(key, value)| of_entry(key, value)).max()?))
-    });
+    let loaded = state.origins.iter().filter_map(|(key, origin)| Some((key, of_origin(origin)?)));
     // What it says is known only once it is loaded.
     let others = stored.iter().map(|key| (key, Sign::Possible));
     for (key, sign) in loaded.chain(others) {
@@ -160,7 +147,7 @@ impl Kept<'_> {
 }
 
 /// Checks that a state is a login at `now`, once it is handed in: for each of these domains, or for any site
-/// when none is named. `stored` has more for which localStorage was not loaded.
+/// when none is named. `stored` has more keys that hold something which was not loaded.
 pub fn expect_login(
     state: &State,
     stored: &[StorageKey],
@@ -168,13 +155,13 @@ pub fn expect_login(
     now: Timestamp,
 ) -> Result<(), NoLogin> {
     if domains.is_empty() {
-        let any = Wanted { place: "any site".to_owned(), databases_count: true };
+        let any = Wanted { place: "any site".to_owned() };
         return any.expect(state, stored, |_| true, |_| true, now);
     }
     domains.iter().try_for_each(|domain| {
         let counts = |cookie: &Cookie| counts_for(cookie, domain);
         let has = |key: &StorageKey| host(key).is_some_and(|host| domain.has(&host));
-        let wanted = Wanted { place: domain.to_string(), databases_count: false };
+        let wanted = Wanted { place: domain.to_string() };
         wanted.expect(state, stored, counts, has, now)
     })
 }
@@ -182,8 +169,6 @@ pub fn expect_login(
 /// For what a login is wanted.
 struct Wanted {
     place: String,
-    /// Whether databases do, though they are not handed in: no domain was named.
-    databases_count: bool,
 }
 
 impl Wanted {
@@ -195,24 +180,21 @@ impl Wanted {
         has: impl Fn(&StorageKey) -> bool,
         now: Timestamp,
     ) -> Result<(), NoLogin> {
-        let Self { place, databases_count } = self;
+        let Self { place } = self;
         let (signs, others): (Vec<&Cookie>, Vec<&Cookie>) = state
             .cookies
             .iter()
             .filter(|cookie| counts(cookie))
             .partition(|cookie| of_cookie(cookie) > Sign::Else);
         let origins = || state.origins.iter().filter(|(key, _)| has(key)).map(|(_, origin)| origin);
-        let is_stored = stored.iter().any(&has) || origins().any(holds_login);
-        let has_databases = origins().any(holds_databases);
-        if is_stored || of_cookies(&signs, now).cookies > 0 || databases_count && has_databases {
+        let is_stored =
+            stored.iter().any(&has) || origins().any(|one| of_origin(one) > Some(Sign::Else));
+        if is_stored || of_cookies(&signs, now).cookies > 0 {
             return Ok(());
         }
         let last = signs.iter().filter_map(|cookie| cookie.expires).max();
         if let Some(ended) = last.and_then(|end| Timestamp::from_microsecond(end.0).ok()) {
             return Err(NoLogin::Expired { place, ended });
-        }
-        if has_databases {
-            return Err(NoLogin::NotHandedIn { place });
         }
         let keys = origins().flat_map(|origin| origin.local_storage.0.keys());
         let names: Vec<String> = others
@@ -236,12 +218,13 @@ fn counts_for(cookie: &Cookie, domain: &Domain) -> bool {
     domain.has(&cookie.domain) || above.is_some_and(|above| above.has(&domain.to_string()))
 }
 
-fn holds_login(origin: &OriginState) -> bool {
-    origin.local_storage.0.iter().any(|(key, value)| of_entry(key, value) > Sign::Else)
-}
-
-fn holds_databases(origin: &OriginState) -> bool {
-    !origin.databases.is_empty() || !origin.raw.is_empty()
+/// What a key's localStorage and databases say; none when it holds neither.
+fn of_origin(origin: &OriginState) -> Option<Sign> {
+    let entries = origin.local_storage.0.iter().map(|(key, value)| of_entry(key, value));
+    let databases = origin.databases.iter().map(of_database);
+    // What is in the browser's own folders, only a page knows.
+    let raw = origin.raw.first().map(|_| Sign::Possible);
+    entries.chain(databases).chain(raw).max()
 }
 
 fn host(key: &StorageKey) -> Option<String> {

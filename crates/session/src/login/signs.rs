@@ -6,7 +6,9 @@
 //! All else may be one.
 
 use crate::cookie::Cookie;
+use crate::stored::Database;
 use crate::text::Text;
+use crate::value::Node;
 
 /// How likely it is that something is a login.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -171,6 +173,24 @@ pub(super) fn of_entry(key: &Text, value: &Text) -> Sign {
     }
 }
 
+/// How many records of a database are looked at.
+const RECORDS: usize = 200;
+
+/// What a database says, by its own name and by what its records are called. One without a record says
+/// nothing: whoever signs out leaves it there.
+pub(super) fn of_database(database: &Database) -> Sign {
+    let mut records =
+        database.stores.iter().flat_map(|store| &store.records).take(RECORDS).peekable();
+    if records.peek().is_none() {
+        return Sign::Else;
+    }
+    let keys = records.filter_map(|record| match &record.key.root {
+        Node::String(key) => Some(of_name(&key.to_lossy())),
+        _ => None,
+    });
+    keys.chain([of_name(&database.name.to_lossy())]).max().unwrap_or(Sign::Possible)
+}
+
 fn of_name(name: &str) -> Sign {
     let name = name.to_ascii_lowercase();
     let bare = ["__host-", "__secure-"].iter().find_map(|prefix| name.strip_prefix(prefix));
@@ -258,6 +278,25 @@ mod tests {
             (cookie("identity", false), cookie("mrs", false)),
             (Sign::Likely, Sign::Possible)
         );
+    }
+
+    #[test]
+    fn a_database_says_what_its_records_are_called() {
+        let database = |name: &str, keys: &[&str]| {
+            let value = json!({"root": "1", "heap": []});
+            let record = |key: &&str| json!({"key": {"root": key, "heap": []}, "value": value});
+            let store = json!({"name": "s", "keyPath": null, "autoIncrement": false, "nextKey": null,
+                "indexes": [], "records": keys.iter().map(record).collect::<Vec<_>>()});
+            let json = json!({"name": name, "version": 1, "stores": [store]});
+            of_database(&serde_json::from_value(json).unwrap())
+        };
+        assert_eq!(
+            database("firebaseLocalStorageDb", &["firebase:authUser:k:[DEFAULT]"]),
+            Sign::Likely
+        );
+        assert_eq!(database("firebaseLocalStorageDb", &[]), Sign::Else);
+        assert_eq!(database("keyval-store", &["cart"]), Sign::Possible);
+        assert_eq!(database("auth", &["1"]), Sign::Likely);
     }
 
     #[test]

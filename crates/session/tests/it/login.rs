@@ -4,8 +4,8 @@ use baton_session::login::{Login, expect_login, logins};
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::state::OriginState;
 use baton_session::view::Domain;
-use baton_session::write_back::{TakeBack, written_back};
-use baton_session::{Cookie, Entries, Receipt, State, StorageKey, Tab};
+use baton_session::write_back::{After, TakeBack, written_back};
+use baton_session::{Cookie, Database, Entries, Receipt, State, StorageKey, Tab};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
@@ -133,15 +133,68 @@ fn what_logs_nobody_in_is_named() {
     insta::assert_snapshot!(says(&kept, &[]), @"expected a login for any site, found only _ga and 1 more, which logs nobody in");
     insta::assert_snapshot!(says(&kept, &["app.test"]), @"expected a login for app.test, found only _ga and 1 more, which logs nobody in");
     let mut kept = State::default();
-    let database =
-        serde_json::json!({"name": "firebaseLocalStorageDb", "version": 1, "stores": []});
-    let origin = OriginState {
-        databases: vec![serde_json::from_value(database).unwrap()],
-        ..OriginState::default()
-    };
+    let mut database = database("firebaseLocalStorageDb", &["firebase:authUser:key:[DEFAULT]"]);
+    let origin = OriginState { databases: vec![database.clone()], ..OriginState::default() };
     kept.origins.insert(StorageKey::first_party("https://app.test"), origin);
-    insta::assert_snapshot!(says(&kept, &["app.test"]), @"expected a login for app.test in cookies or localStorage, found IndexedDB alone, which is not handed in");
-    assert_eq!(says(&kept, &[]), "logged in", "nobody said what for");
+    assert_eq!(says(&kept, &["app.test"]), "logged in");
+    assert_eq!(likely(&kept, &[]), ["Likely https://app.test"]);
+    // Who signs out leaves an empty one.
+    database.stores[0].records.clear();
+    kept.origins.values_mut().for_each(|origin| origin.databases = vec![database.clone()]);
+    insta::assert_snapshot!(says(&kept, &["app.test"]), @"expected a login for app.test, found neither a cookie nor anything stored");
+}
+
+/// A database with a record for each of these keys.
+fn database(name: &str, keys: &[&str]) -> Database {
+    let record =
+        |key: &&str| json!({"key": {"root": key, "heap": []}, "value": {"root": "1", "heap": []}});
+    let records: Vec<_> = keys.iter().map(record).collect();
+    let store = json!({"name": "s", "keyPath": null, "autoIncrement": false,
+        "nextKey": null, "indexes": [], "records": records});
+    let json = json!({"name": name, "version": 1, "stores": [store]});
+    serde_json::from_value(json).unwrap()
+}
+
+#[test]
+fn what_pages_made_in_a_sandbox_is_back_and_what_was_never_there_stays() {
+    let key = StorageKey::first_party("https://app.test");
+    let with = |databases: &[(&str, &[&str])]| {
+        let databases = databases.iter().map(|(name, keys)| database(name, keys)).collect();
+        OriginState { databases, local_storage: entries("kept"), ..OriginState::default() }
+    };
+    let before = with(&[("auth", &["old"]), ("dropped", &["x"]), ("never", &["x"])]);
+    let before = State { origins: [(key.clone(), before)].into(), ..State::default() };
+    let handed =
+        |name: &str| ReceiptItem::restored(ItemKind::IndexedDb, key.place_of(&name.into()));
+    let refused = |name: &str| {
+        ReceiptItem::rejected(ItemKind::IndexedDb, key.place_of(&name.into()), "no room")
+    };
+    let handed: Receipt =
+        [handed("auth"), handed("dropped"), refused("never")].into_iter().collect();
+    let planted = StorageKey::first_party("https://bank.test");
+    let found = with(&[("auth", &["new"]), ("more", &["x"])]);
+    let pages = [(key.clone(), found.clone()), (planted.clone(), found)].into();
+    let after = || After {
+        pages: Clone::clone(&pages),
+        state: before.clone(),
+        others: vec![planted.clone()],
+    };
+    let back = written_back(before.clone(), after(), &handed, TakeBack::Lent);
+    assert_eq!(back.left_out.items[0].place, "https://bank.test/");
+    let held = back.state;
+    let names: Vec<_> =
+        held.origins[&key].databases.iter().map(|one| one.name.to_lossy()).collect();
+    assert_eq!(names, ["auth", "more", "never"]);
+    assert_eq!(held.origins[&key].databases[0], database("auth", &["new"]));
+    assert_eq!(held.origins[&key].local_storage, entries("kept"));
+    assert!(!held.origins.contains_key(&planted));
+    let all = written_back(before.clone(), after(), &handed, TakeBack::All).state;
+    assert!(all.origins.contains_key(&planted));
+}
+
+/// A profile in which no page was looked at.
+fn rows(state: State) -> After {
+    After { state, ..After::default() }
 }
 
 #[test]
@@ -163,7 +216,7 @@ fn a_sandbox_changes_only_what_was_in_its_profile() {
     .collect();
     let after = stored(state(&[cookie("app.test", "sid2", None)]), "https://app.test", "new");
     let after = stored(after, "https://new.test", "new");
-    let back = written_back(before.clone(), after, &handed, TakeBack::All);
+    let back = written_back(before.clone(), rows(after), &handed, TakeBack::All);
     assert_eq!(back.left_out, Receipt::default());
     let held = back.state;
     assert_eq!(held.cookies, [cookie("app.test", "sid2", None)]);
@@ -187,7 +240,7 @@ fn a_sandbox_gives_back_only_sites_that_it_was_lent() {
     ];
     let after = stored(state(&cookies), "https://api.stored.test", "new");
     let after = stored(after, "https://bank.test", "planted");
-    let back = written_back(before.clone(), after, &Receipt::default(), TakeBack::Lent);
+    let back = written_back(before.clone(), rows(after), &Receipt::default(), TakeBack::Lent);
     let mut domains: Vec<&str> = back.state.cookies.iter().map(|one| &*one.domain).collect();
     domains.sort_unstable();
     assert_eq!(domains, [".www.app.test", "api.stored.test", "app.test"]);
@@ -201,7 +254,7 @@ fn a_sandbox_gives_back_only_sites_that_it_was_lent() {
 
     // However many are planted, the answer stays short, and says how many.
     let many: Vec<_> = (0..5000).map(|at| cookie(&format!("s{at}.test"), "x", None)).collect();
-    let back = written_back(before, state(&many), &Receipt::default(), TakeBack::Lent);
+    let back = written_back(before, rows(state(&many)), &Receipt::default(), TakeBack::Lent);
     assert_eq!((back.state.cookies.len(), back.left_sites.len()), (0, 5000));
     assert_eq!(back.left_out.items.len(), 201);
     assert_eq!(back.left_out.items[200].place, "4800 more");

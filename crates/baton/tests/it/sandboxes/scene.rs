@@ -85,7 +85,11 @@ impl Scene {
 
     /// With more settings of sandboxes.
     pub(super) async fn set_with(settings: &str) -> Self {
-        let site = site().await;
+        Self::set_at(site().await, settings).await
+    }
+
+    /// The same at another site.
+    pub(super) async fn set_at(site: Site, settings: &str) -> Self {
         let port = site.url("/").unwrap().port().unwrap();
         let text =
             format!("[sandboxes]\nnetwork = \"listed\"\nallow = [\"host:{port}\"]\n{settings}");

@@ -11,7 +11,7 @@ use super::store::{StateRows, Store, StoreArchive};
 use super::{CompileError, Times};
 use crate::profile::ProfileError;
 use crate::profile::formats::Instant;
-use baton_session::{PartHash, PartRef, Receipt, SessionId, State};
+use baton_session::{PartHash, PartKind, PartRef, Receipt, SessionId, State};
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -58,6 +58,27 @@ impl ProfileCache {
         self.find(key, Store::LocalStorage, now)
     }
 
+    /// What only pages make of a key, if it is kept: of what is made with it, the state need not have any.
+    pub fn pages(&self, key: CacheKey, now: Instant) -> Option<StoreArchive> {
+        self.shelf().take_out(key.pages, key.session(), now)
+    }
+
+    /// Keeps what only pages made.
+    pub fn keep_pages(&self, key: CacheKey, made: StoreArchive) {
+        self.shelf().remember(key.pages, key.session(), made);
+    }
+
+    /// The same before a caller asks for it. Returns whether there is room for it.
+    pub fn keep_pages_ahead(&self, key: CacheKey, made: StoreArchive) -> bool {
+        self.shelf().put_ahead(key.pages, key.session(), made)
+    }
+
+    /// Whether there is something that only pages make, has room, and is not kept.
+    pub fn lacks_pages(&self, key: CacheKey, now: Instant) -> bool {
+        let mut kept = self.shelf();
+        key.has_pages() && !kept.has(key.pages, key.session(), now) && kept.has_room(key.pages.size)
+    }
+
     /// A store, if it is kept.
     pub(in crate::profile) fn find(
         &self,
@@ -93,23 +114,35 @@ pub(super) fn is_worth_it(key: StoreKey) -> bool {
 /// What the stores of a profile are made of: the names of their parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheKey {
-    stores: [StoreKey; 2],
+    rows: [StoreKey; 2],
+    pages: StoreKey,
     session: Option<SessionId>,
 }
+
+/// Of which kind are the parts of what only pages make.
+pub const OF_PAGES: [PartKind; 5] =
+    [PartKind::Database, PartKind::Cache, PartKind::Files, PartKind::ServiceWorkers, PartKind::Raw];
 
 /// What one store is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::profile) struct StoreKey {
-    pub(super) store: Store,
+    /// None for what only pages make.
+    pub(super) store: Option<Store>,
     parts: PartHash,
     /// How many bytes its parts have.
     pub(super) size: u64,
 }
 
 impl CacheKey {
-    /// The key of the cookies and the localStorage among these parts.
+    /// The key of the cookies, the localStorage and what only pages make among these parts.
     pub fn of(parts: &[PartRef]) -> Self {
-        Self { stores: Store::ALL.map(|store| StoreKey::of(store, parts)), session: None }
+        let rows = Store::ALL.map(|store| StoreKey::of(Some(store), &[store.kind()], parts));
+        Self { rows, pages: StoreKey::of(None, &OF_PAGES, parts), session: None }
+    }
+
+    /// Whether there is anything that only pages make.
+    pub fn has_pages(&self) -> bool {
+        self.pages.size > 0
     }
 
     /// The same for a session that may be handed in: what is kept under it goes when the session does, or
@@ -123,12 +156,12 @@ impl CacheKey {
         self.session
     }
 
-    pub(super) fn stores(&self) -> [StoreKey; 2] {
-        self.stores
+    fn has(&self, store: &StoreKey) -> bool {
+        self.rows.contains(store) || self.pages == *store
     }
 
     pub(in crate::profile) fn of_store(&self, store: Store) -> StoreKey {
-        let [cookies, local_storage] = self.stores;
+        let [cookies, local_storage] = self.rows;
         match store {
             Store::Cookies => cookies,
             Store::LocalStorage => local_storage,
@@ -137,9 +170,9 @@ impl CacheKey {
 }
 
 impl StoreKey {
-    fn of(store: Store, parts: &[PartRef]) -> Self {
-        let mut named: Vec<_> = parts.iter().filter(|part| part.kind == store.kind()).collect();
-        named.sort_by(|a, b| a.name.cmp(&b.name));
+    fn of(store: Option<Store>, kinds: &[PartKind], parts: &[PartRef]) -> Self {
+        let mut named: Vec<_> = parts.iter().filter(|part| kinds.contains(&part.kind)).collect();
+        named.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
         let hashes: Vec<u8> = named.iter().flat_map(|part| part.hash.0).collect();
         let size = named.iter().map(|part| part.size).sum();
         Self { store, parts: PartHash::of(&hashes), size }
@@ -239,7 +272,7 @@ impl Shelf {
 
     /// What was kept for a session goes, but for what is kept under `key`.
     pub(super) fn forget(&mut self, session: SessionId, key: Option<&CacheKey>) {
-        let stays = |store: &StoreKey| key.is_some_and(|key| key.stores().contains(store));
+        let stays = |store: &StoreKey| key.is_some_and(|key| key.has(store));
         self.drop_those(|store, kept| {
             !stays(store) && kept.sessions.remove(&session) && kept.sessions.is_empty()
         });

@@ -10,10 +10,10 @@ mod cache;
 mod merge;
 mod store;
 
-pub use cache::{CacheKey, ProfileCache};
+pub use cache::{CacheKey, OF_PAGES, ProfileCache};
 pub use merge::merge;
 pub use store::StoreArchive;
-pub(super) use store::{DEFAULT, StateRows, Store};
+pub(super) use store::{DEFAULT, PAGES, StateRows, Store};
 
 use super::cookies::CookieStoreError;
 use super::formats::Instant;
@@ -206,16 +206,13 @@ fn write_others(state: &State, profile: &Path) -> Receipt {
             receipt.push(ReceiptItem::not_portable(kind, place, NEEDS_A_PAGE));
         };
         for cache in &origin.caches {
-            leave(ItemKind::Cache, format!("{key} {}", cache.name.to_lossy()));
+            leave(ItemKind::Cache, key.place_of(&cache.name));
         }
         if !origin.files.is_empty() {
             leave(ItemKind::Files, key.to_string());
         }
         for registration in &origin.service_workers {
-            leave(
-                ItemKind::ServiceWorker,
-                format!("{key} {}", ShownAddress::of(&registration.scope)),
-            );
+            leave(ItemKind::ServiceWorker, registration.place(key));
         }
     }
     state.tabs.iter().for_each(|tab| leave_tab(tab, &mut receipt));
@@ -230,7 +227,7 @@ fn databases(profile: &Path, key: &StorageKey, origin: &OriginState, receipt: &m
         raw::write(profile, key, &origin.raw).map_err(|error| error.to_string())
     };
     for database in &origin.databases {
-        let place = format!("{key} {}", database.name.to_lossy());
+        let place = key.place_of(&database.name);
         receipt.push(match &written {
             Ok(_) => ReceiptItem {
                 verified: Verified::None,

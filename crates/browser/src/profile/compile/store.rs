@@ -1,5 +1,5 @@
 //! The two stores of a profile that are written as rows, cookies and localStorage, and the archive of
-//! their files.
+//! their files, or of those that only pages make.
 
 use super::{CompileError, Times, area_lines, cookie_lines, in_store};
 use crate::profile::formats::Instant;
@@ -17,6 +17,10 @@ use std::{io, thread};
 
 /// The folder of a profile in which its stores are.
 pub(in crate::profile) const DEFAULT: &str = "Default";
+
+/// The folders of it in which is what only pages make.
+pub(in crate::profile) const PAGES: [&str; 4] =
+    ["File System", "IndexedDB", "Service Worker", "WebStorage"];
 
 /// A store of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -199,6 +203,23 @@ impl StoreArchive {
         Ok(Self(Arc::new(Inner { file, size, until, receipt })))
     }
 
+    /// Of what only pages make, databases, caches, files and service workers, in a profile whose browser has
+    /// ended, with a line for each of what is in it, and of what could not be. Blocks on the disk.
+    pub fn of_pages(profile: &Path, receipt: Receipt) -> Result<Self, ProfileError> {
+        let packed = pack_with(|files| {
+            for name in PAGES {
+                let from = profile.join(DEFAULT).join(name);
+                if from.is_dir() {
+                    files.append_dir_all(Path::new(DEFAULT).join(name), from)?;
+                }
+            }
+            Ok(())
+        });
+        let packed = packed.and_then(|file| Ok((file.metadata()?.len(), file)));
+        let (size, file) = packed.map_err(ProfileError::new("pack", profile))?;
+        Ok(Self(Arc::new(Inner { file, size, until: None, receipt })))
+    }
+
     /// How many bytes it has.
     pub fn size(&self) -> u64 {
         self.0.size
@@ -239,7 +260,13 @@ impl StoreArchive {
 }
 
 fn pack(store: Store, profile: &Path) -> io::Result<File> {
+    pack_with(|files| store.add_to(files, profile))
+}
+
+fn pack_with(
+    add: impl FnOnce(&mut tar::Builder<BufWriter<File>>) -> io::Result<()>,
+) -> io::Result<File> {
     let mut files = tar::Builder::new(BufWriter::with_capacity(CHUNK, memory::file()?));
-    store.add_to(&mut files, profile)?;
+    add(&mut files)?;
     memory::seal(files.into_inner()?.into_inner()?)
 }

@@ -5,9 +5,12 @@
 //! are those of what is read, not of what it says of itself.
 
 mod bounded;
+mod pages;
 mod unpack;
+mod written;
 
 pub use bounded::BoundedTar;
+pub use pages::{PageFolder, PageFolders};
 pub use unpack::unpack;
 
 use crate::profile::compile::{
@@ -22,7 +25,16 @@ use std::io;
 use std::io::BufWriter;
 use std::path::Path;
 
-/// The profile of what is in neither of the two stores.
+/// What of a profile is there already; of that, the state need not have anything.
+#[derive(Debug, Clone, Default)]
+pub struct AtHand {
+    /// Its localStorage.
+    pub local_storage: Option<StoreArchive>,
+    /// What only pages make: its databases, caches, files and service workers.
+    pub pages: Option<StoreArchive>,
+}
+
+/// The profile of what is in neither of the stores.
 const REST: &str = "rest";
 /// A store from which on it is worth an archive of its own, in bytes.
 const LARGE: u64 = 1 << 20;
@@ -42,23 +54,25 @@ pub struct Pack {
 
 impl Pack {
     /// Makes a profile with a state, in a new folder of `scratch`, in which nothing stays. With a key, what
-    /// the cache has under it is not made again, and what is made is kept there. What was kept of
-    /// `local_storage` takes the place of the state's. Blocks on the disk.
+    /// the cache has under it is not made again, and what is made is kept there. What is at hand takes the
+    /// place of the state's. Blocks on the disk.
     pub fn make(
         state: &State,
         scratch: &Path,
         times: Times,
         cached: Option<(&ProfileCache, CacheKey)>,
-        local_storage: Option<&StoreArchive>,
+        at_hand: &AtHand,
     ) -> Result<Self, CompileError> {
         let folder = tempfile::tempdir_in(scratch);
         let folder = folder.map_err(ProfileError::new("make a folder in", scratch))?;
         let rows = StateRows::of(state, times);
+        let local_storage = at_hand.local_storage.as_ref();
         let stores =
             Store::each(|store| match local_storage.filter(|_| store == Store::LocalStorage) {
                 Some(known) => Ok(known.clone()),
                 None => find_or_make(store, &rows, folder.path(), times, cached),
             })?;
+        let stores: Vec<StoreArchive> = stores.into_iter().chain(at_hand.pages.clone()).collect();
         let mut receipt: Receipt =
             stores.iter().flat_map(|store| store.receipt().items.clone()).collect();
         let rest = folder.path().join(REST);
@@ -154,7 +168,8 @@ mod tests {
     fn handed_back(pack: &Pack) -> State {
         let folder = tempfile::tempdir().unwrap();
         for archive in pack.open().unwrap() {
-            assert!(unpack(archive, folder.path()).unwrap());
+            let mut pages = PageFolders::new(folder.path().join("pages"));
+            assert!(unpack(archive, folder.path(), &mut pages).unwrap());
         }
         let mut no_key = || Err(KeyringError::Locked);
         read(&ProfileFolder::find(folder.path()).unwrap(), &mut no_key, Instant(0)).state
@@ -167,7 +182,7 @@ mod tests {
         let parts: Vec<_> = parts::split(&state).iter().map(Part::reference).collect();
         let key = CacheKey::of(&parts);
         let cached = Some((&cache, key));
-        let first = Pack::make(&state, scratch.path(), TIMES, cached, None).unwrap();
+        let first = Pack::make(&state, scratch.path(), TIMES, cached, &AtHand::default()).unwrap();
         assert_eq!(handed_back(&first).origins, state.origins);
         assert_eq!(first.receipt().losses().count(), 0);
         let mut archives = first.open().unwrap();
@@ -180,14 +195,15 @@ mod tests {
         assert_eq!(fs::read_dir(&scratch).unwrap().count(), 0);
         // The cookies are small, and made anew: here, other ones.
         state.cookies[0].value = "2".to_owned();
-        let again = Pack::make(&state, scratch.path(), TIMES, cached, None).unwrap();
+        let again = Pack::make(&state, scratch.path(), TIMES, cached, &AtHand::default()).unwrap();
         assert!(first.large[0].is(&again.large[0]), "it was not made again");
         let back = handed_back(&again);
         assert_eq!((&back.origins, &back.cookies), (&state.origins, &state.cookies));
         // Without any of its own it is the same.
-        let kept = cache.local_storage(key, TIMES.now);
+        let local_storage = cache.local_storage(key, TIMES.now);
+        let at_hand = AtHand { local_storage, ..AtHand::default() };
         let without = State { cookies: state.cookies.clone(), ..State::default() };
-        let third = Pack::make(&without, scratch.path(), TIMES, None, kept.as_ref()).unwrap();
+        let third = Pack::make(&without, scratch.path(), TIMES, None, &at_hand).unwrap();
         assert_eq!((handed_back(&third), third.receipt()), (back, again.receipt()));
     }
 }

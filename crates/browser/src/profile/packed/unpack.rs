@@ -1,12 +1,14 @@
 //! The state of a profile that comes back from where it was used.
 
 use super::bounded::BoundedTar;
-use crate::profile::{Fault, ProfileError, cookies, is_ours, local_storage};
-use std::fs::File;
-use std::io::{Read, Write};
-use std::path::{Component, Path, PathBuf};
+use super::pages::PageFolders;
+use super::written::write;
+use crate::profile::compile::DEFAULT;
+use crate::profile::{Fault, cookies, local_storage};
+use std::io;
+use std::io::Read;
+use std::path::{Component, Path};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use std::{fs, io};
 use tar::{Entry, EntryType};
 
 /// The most that is taken out of an archive, in bytes and in files.
@@ -14,8 +16,6 @@ const MOST_BYTES: u64 = 256 << 20;
 const MOST_FILES: usize = 20_000;
 /// The most that is read to find that, in bytes: there is all that a browser keeps, its caches, too.
 const MOST_READ: u64 = 4 << 30;
-/// How much of a file is copied at once, in bytes.
-const CHUNK: usize = 64 << 10;
 
 /// What of a profile is taken back: the files that hold state, databases with what their browser
 /// keeps beside them while it writes.
@@ -24,26 +24,32 @@ const DATABASES: [&str; 3] = [cookies::PLACES[0], cookies::PLACES[1], local_stor
 const BESIDE: [&str; 3] = ["", "-journal", "-wal"];
 const OTHERS: [&str; 2] = ["Preferences", cookies::MOVED];
 
-/// Takes the state-bearing files of a profile out of an archive into `profile`, an empty folder. Says
-/// whether there was all of it: past the bounds nothing more is taken. Blocks on the disk.
-pub fn unpack(archive: impl Read, profile: &Path) -> Result<bool, Fault> {
+/// Takes the state-bearing files of a profile out of an archive into `profile`, an empty folder, and what only
+/// pages made into `pages`. Says whether there was all of the former: past the bounds nothing more is taken.
+/// Blocks on the disk.
+pub fn unpack(archive: impl Read, profile: &Path, pages: &mut PageFolders) -> Result<bool, Fault> {
     let (mut left, mut files) = (MOST_BYTES, 0);
     let failed = |error: io::Error| Fault::Bytes(error.to_string());
     let archive = BoundedTar::new(archive, MOST_READ);
     for entry in tar::Archive::new(archive).entries().map_err(failed)? {
         let mut entry = entry.map_err(failed)?;
-        let Some(place) = place(&entry.path().map_err(failed)?, entry.header().entry_type()) else {
-            continue;
-        };
+        let path = entry.path().map_err(failed)?.into_owned();
+        let Some(names) = names(&path, entry.header().entry_type()) else { continue };
         // How much of it is read, whatever its header says.
         let size = entry.size();
+        if !is_known(&names) {
+            let at = written_at(&mut entry).map_err(failed)?;
+            pages.take(&mut entry, &names, size, at)?;
+            continue;
+        }
         files += 1;
         if size > left || files > MOST_FILES {
             return Ok(false);
         }
         left -= size;
         let at = written_at(&mut entry).map_err(failed)?;
-        write(&mut entry, &profile.join(place), at)?;
+        let path = names.iter().fold(profile.join(DEFAULT), |path, name| path.join(name));
+        write(&mut entry, &path, at)?;
     }
     Ok(true)
 }
@@ -61,44 +67,8 @@ fn written_at(entry: &mut Entry<'_, impl Read>) -> io::Result<Option<SystemTime>
     Ok(None)
 }
 
-fn write(from: &mut impl Read, path: &Path, at: Option<SystemTime>) -> Result<(), Fault> {
-    // A name that cannot be had here is the fault of the archive's writer.
-    let failed =
-        |error: io::Error| Fault::of(is_ours(&error), ProfileError::new("write", path)(error));
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(failed)?;
-    }
-    // One that is there already came from the same archive, and stays.
-    match File::create_new(path) {
-        Ok(mut file) => {
-            copy(from, &mut file, failed)?;
-            at.map_or(Ok(()), |at| file.set_modified(at)).map_err(failed)
-        }
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(failed(error)),
-    }
-}
-
-/// Copies a file; its error says whether the archive broke off or the disk takes no more.
-fn copy(
-    from: &mut impl Read,
-    to: &mut impl Write,
-    not_written: impl Fn(io::Error) -> Fault,
-) -> Result<(), Fault> {
-    let mut chunk = vec![0; CHUNK];
-    loop {
-        let read = match from.read(&mut chunk) {
-            Ok(0) => return Ok(()),
-            Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(Fault::Bytes(error.to_string())),
-        };
-        to.write_all(&chunk[..read]).map_err(&not_written)?;
-    }
-}
-
-/// Where an entry goes, if it is one of those that are taken.
-fn place(path: &Path, kind: EntryType) -> Option<PathBuf> {
+/// Where an entry lies below the folder `Default`, if it is a file there.
+fn names(path: &Path, kind: EntryType) -> Option<Vec<&str>> {
     let mut names = Vec::new();
     for part in path.components() {
         match part {
@@ -107,24 +77,40 @@ fn place(path: &Path, kind: EntryType) -> Option<PathBuf> {
             _ => return None,
         }
     }
-    let (first, below) = names.split_first()?;
+    let is_below = names.len() > 1 && names[0] == DEFAULT;
+    (kind == EntryType::Regular && is_below).then(|| names.split_off(1))
+}
+
+/// Whether a file there is one of cookies, localStorage or settings.
+fn is_known(names: &[&str]) -> bool {
     let is_beside = |name: &str, database| {
         name.strip_prefix(database).is_some_and(|rest: &str| BESIDE.contains(&rest))
     };
     let known =
         |name: &str| OTHERS.contains(&name) || DATABASES.iter().any(|one| is_beside(name, one));
-    let is_known = match below {
+    match names {
         [] => false,
         [folder, _, ..] if FOLDERS.contains(folder) => true,
         file => known(&file.join("/")),
-    };
-    (kind == EntryType::Regular && *first == "Default" && is_known).then(|| names.iter().collect())
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::written::copy;
     use super::*;
+    use crate::profile::is_ours;
+    use std::fs;
+    use std::fs::File;
+    use std::io::Write;
+    use std::path::PathBuf;
     use tar::Header;
+
+    /// Without what only pages made.
+    fn unpack(archive: impl Read, profile: &Path) -> Result<bool, Fault> {
+        let mut pages = PageFolders::new(profile.join("pages"));
+        super::unpack(archive, profile, &mut pages)
+    }
 
     fn packed(entries: &[(&str, EntryType, &[u8])]) -> Vec<u8> {
         let mut archive = tar::Builder::new(Vec::new());

@@ -1,0 +1,285 @@
+//! What only pages made, of a profile that comes back: the folders of databases, caches, files and service
+//! workers, each within a bound of its own.
+//!
+//! The one idea: such a folder may be anything, and costs itself only. One that is too large, or cannot be
+//! written here, is left out whole and named; what its key held before stays.
+
+use super::written::write;
+use crate::profile::at_rest::key_of;
+use crate::profile::compile::{DEFAULT, PAGES};
+use crate::profile::{Fault, ProfileError, is_ours, leveldb};
+use baton_session::StorageKey;
+use baton_session::receipt::ItemKind;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The most that is taken of one folder, in bytes: of the databases of an origin, of a partition, of all
+/// caches.
+const LARGEST: u64 = 64 << 20;
+/// The most that is taken of all, in bytes and in files.
+const MOST_BYTES: u64 = 256 << 20;
+const MOST_FILES: usize = 50_000;
+/// What a `LevelDB` makes anew.
+const NO_STATE: [&str; 3] = ["LOCK", "LOG", "LOG.old"];
+/// How the folders of an origin's databases go on behind its name.
+const DATABASES: &str = ".indexeddb.";
+
+/// A folder that is taken whole or not at all.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PageFolder {
+    /// Which of [`PAGES`].
+    kind: &'static str,
+    /// The one in it: of an origin's databases its name there, of partitions a number.
+    name: String,
+}
+
+impl PageFolder {
+    fn of(names: &[&str]) -> Option<Self> {
+        let (kind, name) = (names.first()?, names.get(1)?);
+        let kind = PAGES.into_iter().find(|known| known == kind)?;
+        // What caches hold, and what says which there are, are of no use without one another.
+        let name = match kind {
+            "Service Worker" | "File System" => "",
+            // And beside the partitions, what says whose they are.
+            "WebStorage" if name.parse::<u64>().is_err() => "",
+            _ => name.split(DATABASES).next().unwrap_or_default(),
+        };
+        Some(Self { kind, name: name.to_owned() })
+    }
+
+    /// Whether databases of this key may be in it.
+    pub fn may_hold_databases(&self, key: &StorageKey) -> bool {
+        match self.kind {
+            "IndexedDB" => key_of(&self.name).is_some_and(|owner| owner == *key),
+            _ => self.may_be_a_partition(key),
+        }
+    }
+
+    /// Whether caches or service workers of this key may be in it.
+    pub fn may_hold_workers(&self, key: &StorageKey) -> bool {
+        self.kind == "Service Worker" || self.may_be_a_partition(key)
+    }
+
+    /// Whether files of this key may be in it.
+    pub fn may_hold_files(&self, key: &StorageKey) -> bool {
+        self.kind == "File System" || self.may_be_a_partition(key)
+    }
+
+    fn may_be_a_partition(&self, key: &StorageKey) -> bool {
+        self.kind == "WebStorage" && !key.is_first_party()
+    }
+
+    /// What a receipt calls that which was in it.
+    pub fn kind(&self) -> ItemKind {
+        match self.kind {
+            "Service Worker" => ItemKind::ServiceWorker,
+            "File System" => ItemKind::Files,
+            _ => ItemKind::IndexedDb,
+        }
+    }
+
+    /// Whether anything of this key may be in it.
+    pub fn may_hold(&self, key: &StorageKey) -> bool {
+        self.may_hold_databases(key) || self.may_hold_workers(key) || self.may_hold_files(key)
+    }
+
+    /// How a person calls it.
+    pub fn place(&self) -> String {
+        match key_of(&self.name).filter(|_| self.kind == "IndexedDB") {
+            Some(key) => key.to_string(),
+            None if self.name.is_empty() => format!("the folder {}", self.kind),
+            None => format!("the folder {}/{}", self.kind, self.name),
+        }
+    }
+}
+
+/// Where such folders are put, in a profile of their own.
+#[derive(Debug)]
+pub struct PageFolders {
+    profile: PathBuf,
+    bytes: u64,
+    files: usize,
+    taken: BTreeMap<PageFolder, u64>,
+    left_out: BTreeMap<PageFolder, String>,
+}
+
+impl PageFolders {
+    /// They are put into this profile, which is not there yet.
+    pub fn new(profile: PathBuf) -> Self {
+        let (taken, left_out) = (BTreeMap::new(), BTreeMap::new());
+        Self { profile, bytes: 0, files: 0, taken, left_out }
+    }
+
+    /// The profile.
+    pub fn profile(&self) -> &Path {
+        &self.profile
+    }
+
+    /// What was left out, and why.
+    pub fn left_out(&self) -> impl Iterator<Item = (&PageFolder, &str)> {
+        self.left_out.iter().map(|(folder, why)| (folder, why.as_str()))
+    }
+
+    /// The first-party keys that have databases in it.
+    pub fn keys(&self) -> BTreeSet<StorageKey> {
+        let databases = self.taken.keys().filter(|folder| folder.kind == "IndexedDB");
+        databases.filter_map(|folder| key_of(&folder.name)).collect()
+    }
+
+    /// Whether nothing came back, and nothing was left out.
+    pub fn is_empty(&self) -> bool {
+        self.taken.is_empty() && self.left_out.is_empty()
+    }
+
+    /// Whether caches, service workers or files of any site are in it.
+    pub fn has_stored(&self) -> bool {
+        self.taken.keys().any(|folder| folder.kind != "IndexedDB")
+    }
+
+    /// Leaves out what is damaged of the databases of these keys, of partitions, and of what says which
+    /// service workers there are: a browser would begin anew where it is, as if the site had deleted all of
+    /// it. Blocks on the disk.
+    pub fn leave_damaged(&mut self, keys: &BTreeSet<StorageKey>) -> Result<(), Fault> {
+        let taken: Vec<PageFolder> = self.taken.keys().cloned().collect();
+        for folder in taken {
+            let default = self.profile.join(DEFAULT).join(folder.kind);
+            let database = match folder.kind {
+                "IndexedDB" if key_of(&folder.name).is_some_and(|key| keys.contains(&key)) => {
+                    default.join(format!("{}{DATABASES}leveldb", folder.name))
+                }
+                "WebStorage" if !folder.name.is_empty() => {
+                    default.join(&folder.name).join("IndexedDB/indexeddb.leveldb")
+                }
+                "Service Worker" => default.join("Database"),
+                _ => continue,
+            };
+            let why = match leveldb::read(&database) {
+                Ok(found) => {
+                    found.filter(|found| !found.lost.is_none()).map(|found| found.lost.to_string())
+                }
+                Err(error) if error.is_ours() => return Err(Fault::Ours(error.to_string())),
+                Err(error) => Some(error.to_string()),
+            };
+            if let Some(why) = why {
+                let below = self.profile.display().to_string();
+                self.leave(folder, &why.replace(&below, ""))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a file, if it is one of such a folder: its place below `Default`, how large it is, and when it
+    /// was written. Fails only when this machine does.
+    pub(super) fn take(
+        &mut self,
+        from: &mut impl Read,
+        names: &[&str],
+        size: u64,
+        at: Option<SystemTime>,
+    ) -> Result<(), Fault> {
+        let Some(folder) = PageFolder::of(names) else { return Ok(()) };
+        let is_no_state = names.last().is_some_and(|name| NO_STATE.contains(name));
+        if is_no_state || self.left_out.contains_key(&folder) {
+            return Ok(());
+        }
+        let used = self.taken.entry(folder.clone()).or_default();
+        *used = used.saturating_add(size);
+        if *used > LARGEST {
+            return self.leave(folder, &format!("expected at most {LARGEST} bytes, found more"));
+        }
+        self.bytes = self.bytes.saturating_add(size);
+        self.files += 1;
+        if self.bytes > MOST_BYTES || self.files > MOST_FILES {
+            return self.leave(folder, "there was no room for it beside the others");
+        }
+        let path = names.iter().fold(self.profile.join(DEFAULT), |path, name| path.join(name));
+        match write(from, &path, at) {
+            Err(Fault::Bytes(why)) => self.leave(folder, &why),
+            written => written,
+        }
+    }
+
+    /// Leaves a folder out, with what was taken of it already.
+    fn leave(&mut self, folder: PageFolder, why: &str) -> Result<(), Fault> {
+        self.taken.remove(&folder);
+        let all = self.profile.join(DEFAULT).join(folder.kind);
+        let failed = |error| Fault::of(is_ours(&error), ProfileError::new("read", &all)(error));
+        let entries = match fs::read_dir(&all) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.left_out.insert(folder, why.to_owned());
+                return Ok(());
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        for entry in entries {
+            let entry = entry.map_err(failed)?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if PageFolder::of(&[folder.kind, &name]).as_ref() == Some(&folder) {
+                let gone = if entry.path().is_dir() {
+                    fs::remove_dir_all(entry.path())
+                } else {
+                    fs::remove_file(entry.path())
+                };
+                gone.map_err(failed)?;
+            }
+        }
+        self.left_out.insert(folder, why.to_owned());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn take(folders: &mut PageFolders, path: &str, size: u64) {
+        let names: Vec<&str> = path.split('/').collect();
+        folders.take(&mut std::io::repeat(7).take(size.min(9)), &names, size, None).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_is_too_large_costs_itself_only() {
+        let scratch = tempfile::tempdir().unwrap();
+        let mut folders = PageFolders::new(scratch.path().join("pages"));
+        take(&mut folders, "IndexedDB/https_app.test_0.indexeddb.leveldb/CURRENT", 9);
+        take(&mut folders, "IndexedDB/https_big.test_0.indexeddb.leveldb/CURRENT", 9);
+        take(&mut folders, "IndexedDB/https_big.test_0.indexeddb.blob/1/00/1", LARGEST);
+        take(&mut folders, "IndexedDB/https_big.test_0.indexeddb.leveldb/1.log", 9);
+        take(&mut folders, "Service Worker/Database/CURRENT", 9);
+        take(&mut folders, "Service Worker/CacheStorage/x/y", LARGEST);
+        take(&mut folders, "WebStorage/QuotaManager", 9);
+        take(&mut folders, "WebStorage/7/IndexedDB/LOCK", 9);
+        take(&mut folders, "History/x", 9);
+        let left: Vec<_> = folders.left_out().map(|(folder, _)| folder.place()).collect();
+        assert_eq!(left, ["https://big.test/", "the folder Service Worker"]);
+        assert_eq!(folders.keys().len(), 1);
+        let there = |path: &str| folders.profile().join(DEFAULT).join(path).exists();
+        assert!(there("IndexedDB/https_app.test_0.indexeddb.leveldb/CURRENT"));
+        assert!(there("WebStorage/QuotaManager"));
+        assert!(!there("IndexedDB/https_big.test_0.indexeddb.leveldb"));
+        assert!(!there("Service Worker/Database") && !there("WebStorage/7") && !there("History"));
+        let (big, partition) = (
+            StorageKey::first_party("https://big.test"),
+            StorageKey::new("https://big.test/^0https://app.test"),
+        );
+        let left: Vec<_> = folders.left_out().map(|(folder, _)| folder).collect();
+        assert!(left[0].may_hold_databases(&big) && !left[0].may_hold_databases(&partition));
+        assert!(left[1].may_hold_workers(&big) && !left[1].may_hold_files(&big));
+    }
+
+    #[test]
+    fn what_cannot_be_written_here_is_left_out() {
+        let scratch = tempfile::tempdir().unwrap();
+        let mut folders = PageFolders::new(scratch.path().join("pages"));
+        take(&mut folders, "WebStorage/7/a", 9);
+        take(&mut folders, "WebStorage/7/a/b", 9);
+        take(&mut folders, "WebStorage/8/a", 9);
+        let left: Vec<_> = folders.left_out().map(|(folder, _)| folder.place()).collect();
+        assert_eq!(left, ["the folder WebStorage/7"]);
+        assert!(folders.has_stored());
+    }
+}

@@ -1,0 +1,223 @@
+//! What only a page can make or read, in a profile that no session's browser has: a sandbox is handed it
+//! made, and it is read when the sandbox gives it back.
+//!
+//! The one idea: the curtain stays closed. Every key gets a hidden page at an address of ours, and no request
+//! leaves the browser from its start to its end.
+
+use super::plan::Plan;
+use super::stage::Stage;
+use super::storage::{Page, fill_hidden};
+use super::visit::blank_address;
+use super::{PAGES_AT_ONCE, RestoreError, VisitError};
+use crate::keeper::KeeperLink;
+use crate::live::mirror::Mirror;
+use crate::profile::packed::{PageFolder, PageFolders};
+use crate::script::collected::{
+    Caches, CollectedDatabases, CollectedFiles, CollectedStored, StoredFailure,
+};
+use crate::script::{Script, ScriptError};
+use crate::{script, targets};
+use baton_session::receipt::{ItemKind, ReceiptItem};
+use baton_session::state::OriginState;
+use baton_session::{Pages, Receipt, State, StorageKey};
+use futures_util::stream;
+use futures_util::stream::StreamExt;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// How long one look at what a key holds may take: at its databases, its caches, its files.
+const LOOK_LIMIT: Duration = Duration::from_secs(30);
+
+/// Fills what only pages make into the profile of the browser behind `link`, which is ended by the caller.
+pub async fn fill(link: KeeperLink, pages: Pages) -> Result<Receipt, RestoreError> {
+    let stage = Stage::start(link).await?;
+    let wanted = State { origins: pages, ..State::default() };
+    let Plan { hidden, unreachable: mut receipt, .. } = Plan::new(&wanted, None, &BTreeSet::new());
+    let hidden: Vec<_> = hidden.iter().map(|visit| fill_hidden(&stage, visit)).collect();
+    let filled: Vec<Receipt> = stream::iter(hidden).buffered(PAGES_AT_ONCE).collect().await;
+    for filled in filled {
+        receipt.extend(filled);
+    }
+    receipt.sort();
+    Ok(receipt)
+}
+
+/// Which kinds of a key are read: not those of which the profile lost something on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kinds {
+    databases: bool,
+    /// Caches and service workers, which lie together.
+    workers: bool,
+    files: bool,
+}
+
+impl Kinds {
+    /// All but what may be in a folder that was left out.
+    pub fn without(key: &StorageKey, folders: &PageFolders) -> Self {
+        let has_all = |may_hold: fn(&PageFolder, &StorageKey) -> bool| {
+            !folders.left_out().any(|(folder, _)| may_hold(folder, key))
+        };
+        Self {
+            databases: has_all(PageFolder::may_hold_databases),
+            workers: has_all(PageFolder::may_hold_workers),
+            files: has_all(PageFolder::may_hold_files),
+        }
+    }
+}
+
+/// Reads the databases, caches, files and service workers of these keys in the profile of the browser behind
+/// `link`, which is ended by the caller. What they held before is known: the scripts of a worker are taken
+/// from there. What of a key cannot be read has a line each, and is in the state as it was before.
+pub async fn read(
+    link: KeeperLink,
+    known: BTreeMap<StorageKey, (OriginState, Kinds)>,
+) -> Result<(Pages, Receipt), RestoreError> {
+    let stage = Stage::start(link).await?;
+    let reads = known.into_iter().map(|(key, (known, kinds))| read_key(&stage, key, known, kinds));
+    let reads: Vec<_> = reads.collect();
+    let reads: Vec<_> = stream::iter(reads).buffered(PAGES_AT_ONCE).collect().await;
+    let mut receipt = Receipt::default();
+    let mut origins = Pages::new();
+    for (key, origin, unread) in reads {
+        receipt.extend(unread);
+        origins.insert(key, origin);
+    }
+    Ok((origins, receipt))
+}
+
+async fn read_key(
+    stage: &Stage,
+    key: StorageKey,
+    known: OriginState,
+    kinds: Kinds,
+) -> (StorageKey, OriginState, Receipt) {
+    let origins = [(key.clone(), known.clone())].into();
+    let mirror = Mirror::new(State { origins, ..State::default() });
+    let mut read = KeyRead { key: &key, kinds, mirror, unread: Receipt::default() };
+    let (origin, unread) = match read.whole(stage).await {
+        Ok(()) => (read.mirror.origin(&key).clone(), read.unread),
+        // What came before the page ended may not fit together.
+        Err(error) => {
+            let item = ReceiptItem::rejected(ItemKind::IndexedDb, key.as_str(), error);
+            (known, Receipt::from_iter([item]))
+        }
+    };
+    (key, origin, unread)
+}
+
+/// What is read of one key.
+struct KeyRead<'a> {
+    key: &'a StorageKey,
+    kinds: Kinds,
+    /// What it holds, as far as that is known.
+    mirror: Mirror,
+    unread: Receipt,
+}
+
+impl KeyRead<'_> {
+    async fn whole(&mut self, stage: &Stage) -> Result<(), VisitError> {
+        let browser = stage.browser();
+        let target = targets::create_hidden(&browser).await?;
+        let session = stage.attach(&target).await?;
+        let (session, world) = stage.show(&session, &blank_address(self.key), self.key).await?;
+        let page = Page { session, world, origin: self.key.origin().to_owned() };
+        let Kinds { databases, workers, files } = self.kinds;
+        if databases {
+            self.databases(&page).await?;
+        }
+        if workers {
+            self.caches(&page).await?;
+            self.workers(&page).await?;
+        }
+        if files {
+            self.files(&page).await?;
+        }
+        targets::close(&browser, &target).await?;
+        Ok(())
+    }
+
+    async fn databases(&mut self, page: &Page) -> Result<(), VisitError> {
+        let argument = json!({
+            "origin": page.origin,
+            "wantLocal": false,
+            "wantSession": false,
+            "wantDatabases": { "all": true, "named": [], "known": [] },
+        });
+        let script = Script::Collect;
+        let mut found: CollectedDatabases =
+            script::run(&page.session, &page.world, script, &argument, LOOK_LIMIT).await?;
+        for database in &mut found.databases {
+            script::read_generators(&page.session, self.key, database).await?;
+        }
+        if let Some(names) = found.names {
+            self.mirror.set_databases(self.key, found.databases, &names);
+        } else {
+            let why = "expected the page to list its databases, found that it may not";
+            self.leave(ItemKind::IndexedDb, self.key.to_string(), why);
+        }
+        for failure in found.failures {
+            let place = self.key.place_of(&failure.database);
+            self.leave(ItemKind::IndexedDb, place, &failure.reason);
+        }
+        Ok(())
+    }
+
+    async fn caches(&mut self, page: &Page) -> Result<(), ScriptError> {
+        let wanted = json!({ "all": true, "named": [], "known": [] });
+        let found = page.collect_stored(json!({ "wantCaches": wanted })).await?;
+        // A page that may not list them, as where there is no TLS, has none.
+        if let Some(Caches { names: Some(names), caches }) = found.caches {
+            self.mirror.set_caches(self.key, caches, &names);
+        }
+        self.leave_all(ItemKind::Cache, found.failures);
+        Ok(())
+    }
+
+    async fn files(&mut self, page: &Page) -> Result<(), ScriptError> {
+        let found = page.collect_stored(json!({ "wantFiles": { "known": null } })).await?;
+        if let Some(CollectedFiles { look, files: Some(files) }) = found.files {
+            let unread: Vec<_> =
+                found.failures.iter().map(|failure| failure.name.to_lossy()).collect();
+            self.mirror.set_files(self.key, files, &unread, look);
+        }
+        self.leave_all(ItemKind::Files, found.failures);
+        Ok(())
+    }
+
+    /// What a worker runs, no page can see: its scripts are those that are known of it.
+    async fn workers(&mut self, page: &Page) -> Result<(), ScriptError> {
+        let found = page.collect_stored(json!({ "wantWorkers": true })).await?;
+        if let Some(workers) = found.workers {
+            self.mirror.set_registrations(self.key, workers);
+        }
+        self.leave_all(ItemKind::ServiceWorker, found.failures);
+        let origin = self.mirror.origin(self.key);
+        for one in origin.service_workers.iter().filter(|one| !one.is_whole()) {
+            let why = "its scripts were never seen: the site registers it when its page runs";
+            let place = one.place(self.key);
+            self.unread.push(ReceiptItem::pending(ItemKind::ServiceWorker, place, why));
+        }
+        Ok(())
+    }
+
+    fn leave_all(&mut self, kind: ItemKind, failures: Vec<StoredFailure>) {
+        for StoredFailure { name, reason, .. } in failures {
+            let place = format!("{} {}", self.key, name.to_lossy());
+            self.leave(kind, place.trim_end().to_owned(), &reason);
+        }
+    }
+
+    /// What could not be read is as it was before.
+    fn leave(&mut self, kind: ItemKind, place: String, why: &str) {
+        self.unread.push(ReceiptItem::rejected(kind, place, why));
+    }
+}
+
+impl Page {
+    async fn collect_stored(&self, mut wanted: Value) -> Result<CollectedStored, ScriptError> {
+        wanted["origin"] = json!(self.origin);
+        let script = Script::CollectStored;
+        script::run(&self.session, &self.world, script, &wanted, LOOK_LIMIT).await
+    }
+}
