@@ -84,7 +84,8 @@ impl BrowserSupervisor {
         // The semaphore is never closed.
         let _place = self.0.offstage.acquire().await.ok();
         let spec = self.offstage_spec(folder.path(), profile)?;
-        self.config().keepers.spawn(&spec).await?;
+        let ready = self.config().keepers.spawn(&spec).await?;
+        tracing::info!(browser = ready.browser_pid, "started a browser of no session");
         let link = keeper::connect(&spec.socket, Role::Node).await?;
         let worked = timeout(LIMIT, Box::pin(work(link))).await;
         let ended = async {

@@ -1,8 +1,8 @@
 //! Profiles that are made before somebody asks for them: for whom, until when, and what is left of it.
 
-use super::scene::{Scene, cookie};
+use super::scene::{Scene, cookie, reference};
 use crate::test_nodes::build;
-use baton_api::sandbox::CreateSandbox;
+use baton_api::sandbox::{BrowserSession, CreateSandbox};
 use baton_playground::Page;
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use serde_json::{Value, json};
@@ -88,6 +88,35 @@ async fn sessions_are_prepared_from_the_first_sandbox_on_and_after_a_restart() {
     })
     .await;
     assert_eq!(handed(&scene, "before").await, "600001");
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_only_pages_make_is_made_ahead_and_no_browser_starts_for_a_sandbox() {
+    let scene = Scene::set_with(ALWAYS).await;
+    let mut state = scene.state();
+    state["origins"][0]["indexedDB"] = json!([{"name": "auth", "version": 1, "stores": [{
+        "name": "users", "autoIncrement": false, "indexes": [],
+        "records": [{"key": "user", "value": "Ada"}],
+    }]}]);
+    let session = scene.session_of("shop", &state).await;
+    until("it is prepared", &scene, || prepared(&scene, &session) == 1).await;
+    let started = || scene.test_node.log().matches("started a browser of no session").count();
+    assert_eq!(started(), 1);
+    for _ in 0..2 {
+        let request = CreateSandbox {
+            browser_session: Some(BrowserSession { shared: true, ..reference("shop") }),
+            ..CreateSandbox::default()
+        };
+        let sandbox = scene.client().create_sandbox(&request).await.unwrap();
+        let receipt = &sandbox.browser_session.as_ref().unwrap().receipt;
+        assert!(!receipt.has_losses(), "{receipt:#?}");
+        let databases = "ls /workspace/.browser-profile/Default/IndexedDB";
+        let found = scene.says(&sandbox, databases).await;
+        assert!(found.starts_with("http_host_"), "{found}");
+        scene.end(&sandbox).await;
+    }
+    assert_eq!(started(), 1, "nothing of a copy is read back");
     scene.strike().await;
 }
 
