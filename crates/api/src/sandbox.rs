@@ -230,7 +230,7 @@ pub struct HandedIn {
     pub receipt: Receipt,
 }
 
-/// A site where somebody may be logged in, as far as cookies and localStorage tell.
+/// A site where somebody may be logged in, as far as cookies, localStorage and databases tell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Login {
     /// The site: a registrable domain.
@@ -242,7 +242,7 @@ pub struct Login {
     /// Where to begin: an origin, without a path.
     #[serde(default)]
     pub address: String,
-    /// Whether localStorage holds something that may be a login.
+    /// Whether localStorage or a database holds something that may be a login.
     #[serde(default)]
     pub stored: bool,
     /// How long the cookies of the site last.

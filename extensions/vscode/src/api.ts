@@ -5759,7 +5759,7 @@ export interface components {
          * @enum {string}
          */
         Likelihood: "over" | "possible" | "likely";
-        /** @description A site where somebody may be logged in, as far as cookies and localStorage tell. */
+        /** @description A site where somebody may be logged in, as far as cookies, localStorage and databases tell. */
         Login: {
             /** @description Where to begin: an origin, without a path. */
             address?: string;
@@ -5772,7 +5772,7 @@ export interface components {
              *     `over` where it has expired. What only measures visitors, or notes a taste, is no login.
              */
             likelihood?: components["schemas"]["Likelihood"];
-            /** @description Whether localStorage holds something that may be a login. */
+            /** @description Whether localStorage or a database holds something that may be a login. */
             stored?: boolean;
         };
         /** @description An agent that may be asked. */

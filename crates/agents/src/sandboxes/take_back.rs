@@ -20,7 +20,7 @@ use baton_sandbox::{Sandbox, SandboxError};
 use baton_session::cookie::Expiry;
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::write_back::{After, TakeBack, lent};
-use baton_session::{Pages, Receipt, State, StorageKey, admit};
+use baton_session::{Entries, Pages, Receipt, Site, State, StorageKey, admit};
 use baton_store::blocking::blocking;
 use baton_store::clock;
 use std::collections::BTreeSet;
@@ -87,7 +87,7 @@ pub(super) async fn read_session(
 /// Of which sites what only pages made is taken back.
 enum Taken {
     All,
-    Lent(BTreeSet<baton_session::Site>),
+    Lent(BTreeSet<Site>),
 }
 
 impl Taken {
@@ -141,7 +141,7 @@ async fn read_pages(
     }
     let known = keys.into_iter().map(|key| {
         let mut origin = before.origins.get(&key).cloned().unwrap_or_default();
-        origin.local_storage = baton_session::Entries::default();
+        origin.local_storage = Entries::default();
         let kinds = Kinds::without(&key, &folders);
         (key, (origin, kinds))
     });

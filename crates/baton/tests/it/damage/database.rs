@@ -34,9 +34,13 @@ impl Database {
         said.lines().map(ToOwned::to_owned).collect()
     }
 
-    /// The parts of a session, those that came with its newest snapshot or all.
+    /// The parts of a session: those of its newest snapshot that came after the last one that was asked for
+    /// before, or all. Between the two a node may have taken one by itself.
     pub(crate) fn parts(&self, newest: bool) -> Vec<String> {
-        let wanted = if newest { "where since = (select max(ordinal) from snapshots)" } else { "" };
+        const NEWEST: &str = "where until is null and since > \
+            (select coalesce(max(ordinal), 0) from snapshots \
+             where reason = 'request' and ordinal < (select max(ordinal) from snapshots))";
+        let wanted = if newest { NEWEST } else { "" };
         self.ask(&format!("select distinct part from part_spans {wanted} order by part"))
     }
 
