@@ -2,6 +2,7 @@
 
 use crate::certificate::Certificate;
 use crate::cookie::Cookie;
+use crate::identity::Identity;
 use crate::permission::Permission;
 use crate::receipt::ItemKind;
 use crate::state::{Environment, OriginState, State};
@@ -211,12 +212,39 @@ fn compare_environment(diff: &mut Diff, before: &Environment, after: &Environmen
     };
     compare("viewport", Pair(before.viewport.as_ref(), after.viewport.as_ref()).change());
     compare("user agent", Pair(before.user_agent.as_ref(), after.user_agent.as_ref()).change());
+    identity(&mut compare, before.identity.as_ref(), after.identity.as_ref());
     compare("timezone", Pair(before.timezone.as_ref(), after.timezone.as_ref()).change());
     compare("locale", Pair(before.locale.as_ref(), after.locale.as_ref()).change());
     compare("geolocation", Pair(before.geolocation.as_ref(), after.geolocation.as_ref()).change());
     compare("egress", Pair(before.egress.as_ref(), after.egress.as_ref()).change());
     permissions(diff, &before.permissions, &after.permissions);
     certificates(diff, &before.certificates, &after.certificates);
+}
+
+/// What pages see of it, by the names that a receipt has.
+fn identity(
+    mut compare: impl FnMut(&str, Option<Change>),
+    before: Option<&Identity>,
+    after: Option<&Identity>,
+) {
+    fn change<T: PartialEq>(
+        before: Option<&Identity>,
+        after: Option<&Identity>,
+        said: impl Fn(&Identity) -> Option<&T>,
+    ) -> Option<Change> {
+        Pair(before.and_then(&said), after.and_then(&said)).change()
+    }
+    compare("client hints", change(before, after, |one| one.metadata.as_ref()));
+    compare("platform", change(before, after, |one| one.platform.as_ref()));
+    compare(
+        "languages",
+        change(before, after, |one| (!one.languages.is_empty()).then_some(&one.languages)),
+    );
+    compare("scale", change(before, after, |one| one.device_scale_factor.as_ref()));
+    compare("touch", change(before, after, |one| one.max_touch_points.as_ref()));
+    compare("colour scheme", change(before, after, |one| one.color_scheme.as_ref()));
+    compare("reduced motion", change(before, after, |one| one.reduced_motion.as_ref()));
+    compare("processors", change(before, after, |one| one.hardware_concurrency.as_ref()));
 }
 
 /// By what was decided: when it was is no difference.

@@ -4,9 +4,9 @@
 //! caller passes instants and random bytes in. So every rule here can be tested with a table or a property.
 //!
 //! Rooms, from the smallest to the largest: [`text`] and [`id`]; [`cookie`], [`storage`], [`value`], what
-//! else an origin has [`stored`], [`tab`] with its history; [`permission`] and [`certificate`]; [`state`]
-//! holds them all, names a state and tells whether one has shrunk; [`parts`] cuts a state into pieces, each
-//! addressed by its [`PartHash`]; [`receipt`] tells what a restore did; [`diff`] and [`login`] tell what
+//! else an origin has [`stored`], [`tab`] with its history; [`permission`], [`certificate`] and [`identity`];
+//! [`state`] holds them all, names a state and tells whether one has shrunk; [`parts`] cuts a state into
+//! pieces, each addressed by its [`PartHash`]; [`receipt`] tells what a restore did; [`diff`] and [`login`] tell what
 //! changed, where a login is and what expires; [`redact`] hides secrets; [`playwright`] reads and writes
 //! `storageState` files and [`wire`] session files, [`import`] says what a file is and reads it, whichever
 //! program wrote it, [`json`] writes what our types say, [`admit`] says what of a file from elsewhere a
@@ -21,6 +21,7 @@ pub mod cookie;
 pub mod diff;
 pub mod egress;
 pub mod id;
+pub mod identity;
 pub mod import;
 pub mod json;
 mod json_tree;
@@ -54,6 +55,7 @@ pub use diff::Diff;
 pub use id::{
     AgentName, AuditId, DeliveryId, NodeId, Owner, PartHash, SandboxId, SessionId, SnapshotId,
 };
+pub use identity::Identity;
 pub use login::Forecast;
 pub use parts::{Part, PartKind, PartRef};
 pub use peer::{

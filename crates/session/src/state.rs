@@ -5,6 +5,7 @@ use crate::certificate::{self, Certificate};
 use crate::cookie::{self, Cookie, Expiry};
 use crate::egress::Egress;
 use crate::id::PartHash;
+use crate::identity::Identity;
 use crate::json;
 use crate::permission::{self, Permission};
 use crate::storage::{Entries, StorageKey};
@@ -27,7 +28,7 @@ pub struct State {
     pub origins: BTreeMap<StorageKey, OriginState>,
     /// Tabs in the order of the window.
     pub tabs: Vec<Tab>,
-    /// Viewport, user agent, time zone, locale, geolocation, permissions, certificates.
+    /// Viewport, user agent, identity, time zone, locale, geolocation, permissions, certificates.
     pub environment: Environment,
 }
 
@@ -172,10 +173,13 @@ pub struct Environment {
     /// Inner size of the window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub viewport: Option<Viewport>,
-    /// The `User-Agent` header and `navigator.userAgent`. A session is not opened with one that names
-    /// another browser, version or system than the one that runs: its client hints would say so.
+    /// The `User-Agent` header and `navigator.userAgent`. One of another version or system of Chrome,
+    /// Chromium or Edge brings the `identity` of that; a session is not opened with one of any other browser.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_agent: Option<String>,
+    /// Who the browser says that it is beside that. What contradicts `userAgent` or `locale` is refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identity: Option<Identity>,
     /// An IANA time zone such as `Asia/Tokyo`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timezone: Option<String>,

@@ -4375,6 +4375,13 @@ export interface components {
         BTreeMap: {
             [key: string]: string;
         };
+        /** @description A brand with its version. */
+        BrandVersion: {
+            /** @description The brand, such as `Chromium`. */
+            brand: string;
+            /** @description Its version. */
+            version: string;
+        };
         /** @description With what it connects, and what it watches. */
         BrowserConnection: {
             /** @description Whose pages it watches, and no others. */
@@ -4809,6 +4816,11 @@ export interface components {
             /** @description Where its pages are; nowhere while the node has no proxy. */
             urls: string[];
         };
+        /**
+         * @description Which colours a person prefers.
+         * @enum {string}
+         */
+        ColorScheme: "light" | "dark";
         /** @description A command: a line for the shell, or a program and what it is given, word by word. */
         CommandLine: string | string[];
         /**
@@ -5302,6 +5314,8 @@ export interface components {
             egress?: components["schemas"]["Egress"] | null;
             /** @default null */
             geolocation?: components["schemas"]["Geolocation"] | null;
+            /** @default null */
+            identity?: components["schemas"]["Identity"] | null;
             /**
              * @description A BCP 47 tag such as `ja-JP`.
              * @default null
@@ -5318,8 +5332,8 @@ export interface components {
              */
             timezone?: string | null;
             /**
-             * @description The `User-Agent` header and `navigator.userAgent`. A session is not opened with one that names
-             *     another browser, version or system than the one that runs: its client hints would say so.
+             * @description The `User-Agent` header and `navigator.userAgent`. One of another version or system of Chrome,
+             *     Chromium or Edge brings the `identity` of that; a session is not opened with one of any other browser.
              * @default null
              */
             userAgent?: string | null;
@@ -5629,6 +5643,47 @@ export interface components {
              * @description Since when.
              */
             since: string;
+        };
+        /** @description Who a browser says that it is, beside its user agent. What is left out is the browser's own. */
+        Identity: {
+            /** @default null */
+            colorScheme?: components["schemas"]["ColorScheme"] | null;
+            /**
+             * Format: double
+             * @description Pixels of the screen in one CSS pixel (`devicePixelRatio`), 0.5 to 5.
+             * @default null
+             */
+            deviceScaleFactor?: number | null;
+            /**
+             * Format: int32
+             * @description How many processors it tells of (`navigator.hardwareConcurrency`), 1 to 128.
+             * @default null
+             */
+            hardwareConcurrency?: number | null;
+            /**
+             * @description `navigator.languages` and `Accept-Language`, as BCP 47 tags, the preferred one first, which is `locale`
+             *     where that is given; at most 10.
+             * @default []
+             */
+            languages?: string[];
+            /**
+             * Format: int32
+             * @description How many fingers its screen tells apart (`navigator.maxTouchPoints`), 0 to 16.
+             * @default null
+             */
+            maxTouchPoints?: number | null;
+            /** @default null */
+            metadata?: components["schemas"]["UserAgentMetadata"] | null;
+            /**
+             * @description `navigator.platform`, such as `MacIntel`.
+             * @default null
+             */
+            platform?: string | null;
+            /**
+             * @description Whether `prefers-reduced-motion` says `reduce`.
+             * @default null
+             */
+            reducedMotion?: boolean | null;
         };
         /** @description A file that becomes a session. */
         ImportSession: {
@@ -7063,6 +7118,59 @@ export interface components {
              * @description Both.
              */
             total_tokens: number;
+        };
+        /**
+         * @description The client hints of a browser (`Sec-CH-UA*` and `navigator.userAgentData`,
+         *     <https://wicg.github.io/ua-client-hints/>), as `Emulation.UserAgentMetadata` of the DevTools protocol has
+         *     them.
+         */
+        UserAgentMetadata: {
+            /**
+             * @description The family of its processor: `x86` or `arm`.
+             * @default
+             */
+            architecture?: string;
+            /**
+             * @description How wide that is: `64` or `32`.
+             * @default
+             */
+            bitness?: string;
+            /**
+             * @description Its brands with their major versions, in their order; one of them is no brand, so that no site counts
+             *     on the list.
+             * @default []
+             */
+            brands?: components["schemas"]["BrandVersion"][];
+            /**
+             * @description The same with whole versions.
+             * @default []
+             */
+            fullVersionList?: components["schemas"]["BrandVersion"][];
+            /**
+             * @description Whether it asks for pages made for mobile devices.
+             * @default false
+             */
+            mobile?: boolean;
+            /**
+             * @description The model of a mobile device.
+             * @default
+             */
+            model?: string;
+            /**
+             * @description Its system, such as `macOS`, `Windows` or `Linux`.
+             * @default
+             */
+            platform?: string;
+            /**
+             * @description The version of its system, such as `15.5.0`.
+             * @default
+             */
+            platformVersion?: string;
+            /**
+             * @description Whether it is a program of 32 bits on a Windows of 64.
+             * @default false
+             */
+            wow64?: boolean;
         };
         /**
          * @description How we know that an item is back.

@@ -71,7 +71,7 @@ struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Open(open::Open),
+    Open(Box<open::Open>),
     Attach(open::Attach),
     #[command(subcommand)]
     Sessions(sessions::Sessions),

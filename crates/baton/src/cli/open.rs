@@ -5,6 +5,7 @@ use crate::output;
 use baton_api::{AttachSession, Exit, OpenSession, SharedFolder};
 use baton_session::certificate::{BadCertificate, MAX_PEM};
 use baton_session::egress::{Egress, NotCredentials, ProxyCredentials};
+use baton_session::identity::{ColorScheme, Identity};
 use baton_session::permission::{NAMES, Setting, origin_of};
 use baton_session::state::{Geolocation, Viewport};
 use baton_session::{Certificate, Environment, Permission, SessionName};
@@ -21,7 +22,11 @@ Examples:
     --files ~/scans --files ~/receipts:rw
   baton open https://staging.test --name staging --ca ~/our-ca.pem
   baton open https://a.test https://b.test --name pair \\
-    --viewport 1280x800 --timezone Asia/Tokyo")]
+    --viewport 1280x800 --timezone Asia/Tokyo
+  baton open https://shop.test --name phone --viewport 412x915 \\
+    --scale 2.625 --touch 5 --user-agent \"Mozilla/5.0 (Linux; \\
+    Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) \\
+    Chrome/147.0.0.0 Mobile Safari/537.36\"")]
 pub(super) struct Open {
     /// A tab for each of these addresses, the first one in front; none opens a blank tab
     #[arg(value_name = "URL")]
@@ -95,9 +100,25 @@ pub(super) struct EnvironmentArgs {
     /// Language, such as ja-JP
     #[arg(long, value_name = "LOCALE")]
     locale: Option<String>,
-    /// What the browser says it is; one that it cannot be is refused
+    /// What the browser says it is. With one of another version or system of Chrome, Chromium or Edge it
+    /// becomes that in all that pages and servers see of it; one of any other browser is refused
     #[arg(long, value_name = "UA")]
     user_agent: Option<String>,
+    /// Languages that pages are asked for, the preferred one first, such as de,en
+    #[arg(long, value_name = "LANG,LANG", value_delimiter = ',')]
+    languages: Vec<String>,
+    /// Pixels of the screen in one CSS pixel (deviceScaleFactor), such as 2
+    #[arg(long, value_name = "FACTOR")]
+    scale: Option<f64>,
+    /// A screen that tells this many fingers apart (hasTouch), such as 5
+    #[arg(long, value_name = "FINGERS")]
+    touch: Option<u8>,
+    /// Colours that pages are asked for: light or dark
+    #[arg(long, value_name = "SCHEME", value_parser = color_scheme)]
+    color_scheme: Option<ColorScheme>,
+    /// Ask pages for little motion
+    #[arg(long)]
+    reduced_motion: bool,
     /// Where the browser says it is, in degrees, such as 35.68,139.69
     #[arg(long, value_name = "LAT,LON", value_parser = place, allow_hyphen_values = true)]
     geolocation: Option<Geolocation>,
@@ -174,7 +195,16 @@ pub(super) struct NotTrusted {
 
 impl From<EnvironmentArgs> for Environment {
     fn from(args: EnvironmentArgs) -> Self {
+        let identity = Identity {
+            languages: args.languages,
+            device_scale_factor: args.scale,
+            max_touch_points: args.touch,
+            color_scheme: args.color_scheme,
+            reduced_motion: args.reduced_motion.then_some(true),
+            ..Identity::default()
+        };
         Self {
+            identity: (identity != Identity::default()).then_some(identity),
             viewport: args.viewport,
             user_agent: args.user_agent,
             timezone: args.timezone,
@@ -193,6 +223,14 @@ fn viewport(text: &str) -> Result<Viewport, String> {
         Some(Viewport { width: width.parse().ok()?, height: height.parse().ok()? })
     };
     read().ok_or_else(|| "expected a width and a height such as 1280x800".to_owned())
+}
+
+fn color_scheme(text: &str) -> Result<ColorScheme, String> {
+    match text {
+        "light" => Ok(ColorScheme::Light),
+        "dark" => Ok(ColorScheme::Dark),
+        _ => Err("expected light or dark".to_owned()),
+    }
 }
 
 fn permission(text: &str) -> Result<Permission, String> {

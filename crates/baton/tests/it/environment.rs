@@ -24,10 +24,18 @@ const SEEN: &str = "(async () => {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_browser_does_not_say_that_it_is_another_one() {
     let test_node = test_node().await;
-    let agent = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) \
-                 Chrome/147.0.0.0 Safari/537.36";
-    let said = refused(&test_node, &["open", "--name", "posing", "--user-agent", agent]);
-    assert!(said.contains("and the user agent says Chrome 147"), "{said}");
+    let chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) \
+                  Chrome/147.0.0.0 Safari/537.36";
+    let open = |more: &[&str]| {
+        refused(&test_node, &[&["open", "--name", "posing", "--user-agent", chrome], more].concat())
+    };
+    let said = open(&["--locale", "de-DE", "--languages", "en-US,en"]);
+    assert!(said.contains("right is ") && said.contains("de-DE"), "{said}");
+    let said = open(&["--scale", "9"]);
+    assert!(said.contains("0.5 to 5"), "{said}");
+    let firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+    let said = refused(&test_node, &["open", "--name", "posing", "--user-agent", firefox]);
+    assert!(said.contains("and the user agent says Firefox"), "{said}");
     assert!(said.contains("add a name of your own at the end"), "{said}");
     let left = test_node.client().unwrap().fetch_session("posing").await.unwrap_err();
     assert!(left.to_string().contains("posing"), "nothing is left of it: {left}");
@@ -47,6 +55,7 @@ async fn the_environment_comes_back() {
         environment: Environment {
             viewport: Some(Viewport { width: 1024, height: 700 }),
             user_agent: Some("Baton test".to_owned()),
+            identity: None,
             // The browser knows it by an older name.
             timezone: Some("Asia/Kathmandu".to_owned()),
             locale: Some("ja-JP".to_owned()),

@@ -30,6 +30,7 @@ mod guide;
 mod history;
 mod hostile;
 mod icons;
+mod identity;
 mod interrupted;
 mod kills;
 mod leases;

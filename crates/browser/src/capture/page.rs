@@ -297,6 +297,7 @@ impl PageRead {
         mirror.tab(&self.target).active = front == &self.target;
         if let Some(visit) = self.visit.as_ref().filter(|_| front == &self.target) {
             visit.note_viewport(mirror);
+            visit.note_identity(mirror);
         }
     }
 

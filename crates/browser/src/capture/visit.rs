@@ -20,7 +20,7 @@ use baton_session::permission::origin_of;
 use baton_session::state::Viewport;
 use baton_session::tab::Scroll;
 use baton_session::value::{Node, Object};
-use baton_session::{Entries, History, HistoryEntry, State, StorageKey, Tab, Value};
+use baton_session::{Entries, History, HistoryEntry, Identity, State, StorageKey, Tab, Value};
 use serde::Deserialize;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -47,6 +47,8 @@ pub(super) struct Before {
     url: String,
     /// Its sessionStorage by then, and what was read since.
     session_storage: BTreeMap<StorageKey, Entries>,
+    /// Whether a page is to tell who the browser says that it is.
+    asks_who: bool,
 }
 
 /// The current entry of a tab's history, and those around it.
@@ -65,13 +67,19 @@ pub(super) struct Sight {
     url: String,
     history: EntryReport,
     permissions: BTreeMap<String, String>,
+    #[serde(rename = "userAgent")]
+    user_agent: String,
+    /// None when it was not asked for; without client hints where pages are told none.
+    #[serde(default)]
+    identity: Option<Identity>,
 }
 
 impl Before {
     /// What the mirror knows of a tab now.
     pub(super) fn of(tab: &TargetId, mirror: &mut Mirror) -> Self {
+        let asks_who = mirror.asks_who();
         let tab = mirror.tab(tab);
-        Self { url: tab.url.clone(), session_storage: tab.session_storage.clone() }
+        Self { url: tab.url.clone(), session_storage: tab.session_storage.clone(), asks_who }
     }
 
     /// Puts in what was read of a key; nothing, when nothing was.
@@ -91,12 +99,13 @@ impl DocumentVisit {
         mut entry: CurrentEntry,
         before: Before,
     ) -> Result<Self, ScriptError> {
-        let mut sight = read_sight(session, frame, world).await?;
+        let asks_who = before.asks_who;
+        let mut sight = read_sight(session, frame, world, asks_who).await?;
         // The entry was asked for before the world was made. Where it is not the document's, or
         // where the two always differ (an error page), it is asked for again.
         if sight.as_ref().is_none_or(|sight| sight.url != entry.url) {
             entry = CurrentEntry::fetch(session).await?;
-            sight = read_sight(session, frame, world).await?;
+            sight = read_sight(session, frame, world, asks_who).await?;
         }
         Ok(Self { entry, sight, before })
     }
@@ -134,6 +143,14 @@ impl DocumentVisit {
         }
     }
 
+    /// Notes who the browser says that it is, where a page was told all of it.
+    pub(super) fn note_identity(&self, mirror: &mut Mirror) {
+        let Some(sight) = &self.sight else { return };
+        if let Some(identity) = sight.identity.as_ref().filter(|one| one.metadata.is_some()) {
+            mirror.note_identity(sight.user_agent.clone(), identity.clone());
+        }
+    }
+
     /// Puts what was read into the state of a capture: all of it, or the visits would be mixed.
     pub(super) fn apply(self, state: &mut State, tab: &TargetId) {
         if let Some(tab) = state.tabs.iter_mut().find(|known| known.id == tab.as_str()) {
@@ -167,8 +184,10 @@ async fn read_sight(
     session: &CdpSession,
     frame: &Frame,
     world: &World,
+    asks_who: bool,
 ) -> Result<Option<Sight>, ScriptError> {
-    let told = script::run(session, world, Script::Inspect, &json!({}), PAGE_LIMIT).await;
+    let asked = json!({ "identity": asks_who });
+    let told = script::run(session, world, Script::Inspect, &asked, PAGE_LIMIT).await;
     if let Ok(mut sight) = told {
         read_state(session, &mut sight).await?;
         return Ok(Some(sight));

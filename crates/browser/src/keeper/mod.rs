@@ -11,6 +11,7 @@ mod egress;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
 mod mux;
+mod prelude;
 mod protocol;
 mod proxies;
 mod relay;
@@ -19,9 +20,10 @@ mod spawn;
 
 pub use baton_egress::{Fence, HostRule, HostTally, NotProxyUrl, Others, ProxyUrl};
 pub use connect::{KeeperLink, close, connect, force, hold, kill, knock};
+pub use prelude::{PreludeCall, TargetKind};
 pub use protocol::{
-    BootInstant, BrowserSpec, EgressSpec, KeeperError, KeeperSpec, PreludeCall, ProxySpec, Ready,
-    Report, Role, Welcome,
+    BootInstant, BrowserSpec, EgressSpec, KeeperError, KeeperSpec, ProxySpec, Ready, Report, Role,
+    Welcome,
 };
 pub use proxies::{BadEgress, KnownCredentials, KnownProxies, MachineProxies, ProxyLogin};
 pub use relay::{NoMore, accept_key, relay};

@@ -10,6 +10,7 @@
 //! sleeps. So an instant of it means the same in both processes, however long one of them was stopped before
 //! it could say it.
 
+use super::prelude::PreludeCall;
 use crate::cdp::{AddressError, CdpError};
 use crate::launch::{LaunchError, LaunchOptions};
 use base64::Engine;
@@ -20,7 +21,7 @@ use baton_session::{Confinement, SessionId};
 use hmac::{Hmac, KeyInit, Mac};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+
 use sha2::Sha256;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
@@ -406,17 +407,6 @@ pub enum BrowserSpec {
         /// Its CDP address, `http://…` or `ws://…`.
         url: String,
     },
-}
-
-/// A call that the keeper makes for every page and frame before its first script, or once if it is
-/// of the domain `Browser`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PreludeCall {
-    /// A CDP method, such as `Emulation.setGeolocationOverride`.
-    pub method: String,
-    /// Its parameters.
-    #[serde(default)]
-    pub params: Value,
 }
 
 /// A keeper that listens and whose browser speaks.

@@ -24,6 +24,8 @@ const START_LIMIT: Duration = Duration::from_secs(25);
 const CLOSE_LIMIT: Duration = Duration::from_secs(10);
 /// How long the last frames to clients may take when the keeper ends.
 const FAREWELL_LIMIT: Duration = Duration::from_secs(2);
+/// How long calls of clients wait for a page that is being prepared.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// How many frames wait for the loop, and how many for the browser.
 const QUEUE: usize = 256;
 
@@ -52,6 +54,8 @@ pub(super) struct Server {
     end: Option<End>,
     /// When the browser has to be gone, unless the node says otherwise before.
     lapse: Option<BootInstant>,
+    /// When calls of clients that wait go on at the latest.
+    patience: Option<Instant>,
 }
 
 impl Server {
@@ -74,6 +78,7 @@ impl Server {
             started: None,
             end: None,
             lapse: None,
+            patience: None,
         }
     }
 
@@ -106,6 +111,10 @@ impl Server {
                         let actions = self.mux.on_browser_message(&frame);
                         self.apply(actions);
                     }
+                }
+                () = at(self.patience) => {
+                    let actions = self.mux.lose_patience();
+                    self.apply(actions);
                 }
                 () = self.outbox.pass_on() => {}
                 status = browser.ended() => {
@@ -146,6 +155,10 @@ impl Server {
                 () = lapsed(self.lapse) => {
                     tracing::warn!("no node holds the session any more: killing its browser");
                     self.end = Some(End::Kill);
+                }
+                () = at(self.patience) => {
+                    let actions = self.mux.lose_patience();
+                    self.apply(actions);
                 }
                 () = self.outbox.pass_on() => {}
                 () = at(dead) => {
@@ -211,6 +224,9 @@ impl Server {
     }
 
     fn apply(&mut self, actions: Vec<Action>) {
+        let patience = || Instant::now() + PATIENCE;
+        self.patience =
+            self.mux.has_waiting_calls().then(|| self.patience.unwrap_or_else(patience));
         let mut actions = VecDeque::from(actions);
         while let Some(action) = actions.pop_front() {
             match action {

@@ -1,10 +1,13 @@
-//! Which user agents a browser cannot be.
+//! Which user agents a browser cannot be, and which it can be with all that goes with them.
 //!
 //! The one idea: the string is the smaller half of what a browser says of itself. Client hints
-//! (`Sec-CH-UA*`, <https://wicg.github.io/ua-client-hints/>), `navigator.platform` and the way it speaks
-//! TLS stay those of the browser that runs, and a site that compares them takes the difference for a
-//! stolen session or a robot. A string that names no browser at all contradicts nothing.
+//! (`Sec-CH-UA*`, <https://wicg.github.io/ua-client-hints/>) and `navigator.platform` stay those of the
+//! browser that runs, and a site that compares them takes the difference for a stolen session or a robot. So
+//! a string of another Chromium brings an [identity](Identity) along, and one of another family is refused:
+//! those send no hints, and nothing keeps this one from it. A string that names no browser at all contradicts
+//! nothing.
 
+use baton_session::{Environment, Identity};
 use std::fmt;
 
 /// Beginnings of tokens by which other browsers name themselves, and who they are.
@@ -66,6 +69,24 @@ pub struct NotThisBrowser {
     pub said: String,
     /// What all else says.
     pub is: String,
+}
+
+/// The environment with all that its user agent says of a browser, where that is another one than the browser
+/// that runs and no identity says more. `version` is what the browser says of itself, such as
+/// `Chrome/156.0.8078.79`.
+///
+/// # Errors
+///
+/// When the user agent names a browser that this one cannot be, whatever it says.
+pub fn made_whole(environment: Environment, version: &str) -> Result<Environment, NotThisBrowser> {
+    let Some(user_agent) = &environment.user_agent else { return Ok(environment) };
+    let asked = environment.identity.clone().unwrap_or_default();
+    if asked.metadata.is_some() {
+        return Ok(environment);
+    }
+    let Err(other) = expect_itself(user_agent, version) else { return Ok(environment) };
+    let derived = Identity::of_user_agent(user_agent).ok_or(other)?;
+    Ok(Environment { identity: Some(asked.or(derived)), ..environment })
 }
 
 /// Checks that a browser of this machine can be what `user_agent` says, as far as that names a browser or a
@@ -175,6 +196,35 @@ mod tests {
         let webkit = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 \
                       (KHTML, like Gecko) Version/26.0 Safari/605.1.15";
         assert_eq!(said(webkit), "Safari");
+    }
+
+    #[test]
+    fn another_chromium_brings_its_identity() {
+        let whole = |agent: &str| {
+            let user_agent = Some(agent.to_owned());
+            made_whole(Environment { user_agent, ..Environment::default() }, VERSION)
+                .map(|environment| environment.identity)
+        };
+        assert_eq!(whole(&own(here())), Ok(None), "it is that itself");
+        assert_eq!(whole("Baton test"), Ok(None));
+        let windows = whole(&own("Windows NT 10.0; Win64; x64")).unwrap().unwrap();
+        assert_eq!(windows.platform.as_deref(), Some("Win32"));
+        let edge = whole(&format!("{} Edg/156.0.0.0", own(here()))).unwrap().unwrap();
+        assert!(edge.metadata.unwrap().brand_list().contains("Microsoft Edge"));
+        let gecko = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+        assert_eq!(whole(gecko).unwrap_err().said, "Firefox");
+    }
+
+    #[test]
+    fn what_is_said_of_an_identity_stays() {
+        let asked = Identity { max_touch_points: Some(5), ..Identity::default() };
+        let user_agent = Some(own("Windows NT 10.0; Win64; x64"));
+        let environment =
+            Environment { user_agent, identity: Some(asked), ..Environment::default() };
+        let whole = made_whole(environment, VERSION).unwrap();
+        assert_eq!(made_whole(whole.clone(), VERSION), Ok(whole.clone()));
+        let identity = whole.identity.unwrap();
+        assert_eq!((identity.max_touch_points, identity.metadata.is_some()), (Some(5), true));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use super::options::LaunchOptions;
 use super::way_out;
 use baton_session::Confinement;
+use baton_session::identity::{ColorScheme, Identity};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
@@ -105,9 +106,12 @@ fn without(extra: &[String]) -> (String, impl Iterator<Item = &String>) {
 fn environment(options: &LaunchOptions) -> Vec<String> {
     let environment = &options.environment;
     let mut switches = Vec::new();
-    if let Some(locale) = &environment.locale {
+    let identity = environment.identity.as_ref();
+    let languages = identity.map(|identity| &identity.languages[..]).unwrap_or_default();
+    if let Some(locale) = environment.locale.as_ref().or(languages.first()) {
         switches.push(format!("--lang={locale}"));
-        switches.push(format!("--accept-lang={}", accepted(locale)));
+        let accepted = if languages.is_empty() { accepted(locale) } else { languages.join(",") };
+        switches.push(format!("--accept-lang={accepted}"));
     }
     if let Some(agent) = &environment.user_agent {
         switches.push(format!("--user-agent={agent}"));
@@ -116,7 +120,25 @@ fn environment(options: &LaunchOptions) -> Vec<String> {
         let height = viewport.height.saturating_add(CHROME_HEIGHT);
         switches.push(format!("--window-size={},{height}", viewport.width));
     }
+    switches.extend(identity.into_iter().flat_map(screen));
     switches
+}
+
+/// What of an identity has switches that hold in pages and frames alike; of the rest its keeper takes care.
+fn screen(identity: &Identity) -> impl Iterator<Item = String> {
+    let scale = identity.device_scale_factor;
+    let scheme = identity.color_scheme.map(|scheme| match scheme {
+        // Blink's own setting gives way when the browser tells a renderer its preferences anew.
+        ColorScheme::Dark => "--force-dark-mode",
+        ColorScheme::Light => "--blink-settings=preferredColorScheme=1",
+    });
+    let motion = identity.reduced_motion.map(|reduced| {
+        if reduced { "--force-prefers-reduced-motion" } else { "--force-prefers-no-reduced-motion" }
+    });
+    let has_touch = identity.max_touch_points.is_some_and(|points| points > 0);
+    let touch = has_touch.then(|| "--touch-events=enabled".to_owned());
+    let scale = scale.map(|scale| format!("--force-device-scale-factor={scale}"));
+    touch.into_iter().chain(scale).chain(scheme.map(str::to_owned)).chain(motion.map(str::to_owned))
 }
 
 /// `ja-JP` accepts `ja-JP,ja`, as a browser of that language does.
@@ -230,6 +252,7 @@ mod tests {
             environment: Environment {
                 viewport: Some(Viewport { width: 1024, height: 700 }),
                 user_agent: Some("Tester/1".to_owned()),
+                identity: None,
                 timezone: Some("Asia/Tokyo".to_owned()),
                 locale: Some("ja-JP".to_owned()),
                 geolocation: None,
@@ -259,6 +282,29 @@ mod tests {
             "--mute-audio",
         ];
         assert_eq!(after, expected.map(OsString::from));
+    }
+
+    #[test]
+    fn an_identity_becomes_switches_where_they_hold_everywhere() {
+        let identity = Identity {
+            languages: ["de-DE", "de", "en"].map(str::to_owned).into(),
+            device_scale_factor: Some(1.5),
+            color_scheme: Some(ColorScheme::Dark),
+            reduced_motion: Some(true),
+            max_touch_points: Some(5),
+            ..Identity::default()
+        };
+        let environment = Environment { identity: Some(identity), ..Environment::default() };
+        let options = LaunchOptions { environment, ..options() };
+        let expected = [
+            "--lang=de-DE",
+            "--accept-lang=de-DE,de,en",
+            "--touch-events=enabled",
+            "--force-device-scale-factor=1.5",
+            "--force-dark-mode",
+            "--force-prefers-reduced-motion",
+        ];
+        assert_eq!(super::environment(&options), expected);
     }
 
     #[test]

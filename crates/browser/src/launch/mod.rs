@@ -24,7 +24,7 @@ pub mod lock;
 mod options;
 mod way_out;
 
-pub use agent::{NotThisBrowser, expect_itself};
+pub use agent::{NotThisBrowser, expect_itself, made_whole};
 pub use confine::{Access, View, VisiblePath, available};
 pub use flags::{NotSwitch, Switch, passes};
 pub(crate) use leftover::is_of_browser;

@@ -14,7 +14,8 @@ use crate::targets::TargetId;
 use baton_session::state::{OriginState, Viewport};
 use baton_session::stored::ObjectStore;
 use baton_session::{
-    Cache, Cookie, Database, Entries, FileEntry, Permission, State, StorageKey, Tab, Text, cookie,
+    Cache, Cookie, Database, Entries, Environment, FileEntry, Identity, Permission, State,
+    StorageKey, Tab, Text, cookie,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +27,8 @@ pub(crate) struct Mirror {
     state: State,
     dirty: Dirty,
     pub(super) seen: StoredKnowledge,
+    /// Whether it is to be found out who the browser says that it is.
+    asks_who: bool,
 }
 
 /// Places that may differ from the mirror.
@@ -79,7 +82,7 @@ impl<'a> DatabaseLook<'a> {
 impl Mirror {
     /// A mirror of a browser of which we know `state`, and trust none of it.
     pub(crate) fn new(state: State) -> Self {
-        Self { state, dirty: Dirty::whole(), seen: StoredKnowledge::default() }
+        Self { state, dirty: Dirty::whole(), seen: StoredKnowledge::default(), asks_who: false }
     }
 
     /// The tab's mirror, made when it is new.
@@ -207,6 +210,25 @@ impl Mirror {
     /// client that emulates another one, or takes a screenshot of a part, changes what pages see.
     pub(crate) fn note_viewport(&mut self, viewport: Viewport) {
         self.state.environment.viewport.get_or_insert(viewport);
+    }
+
+    /// Has it found out who the browser says that it is, unless the environment says so.
+    pub(crate) fn ask_who(&mut self) {
+        let Environment { user_agent, identity, .. } = &self.state.environment;
+        self.asks_who = user_agent.is_none() && identity.is_none();
+    }
+
+    /// Whether that is to be found out.
+    pub(crate) fn asks_who(&self) -> bool {
+        self.asks_who
+    }
+
+    /// Notes it, once.
+    pub(crate) fn note_identity(&mut self, user_agent: String, identity: Identity) {
+        if std::mem::take(&mut self.asks_who) {
+            self.state.environment.user_agent = Some(user_agent);
+            self.state.environment.identity = Some(identity);
+        }
     }
 
     /// Marks everything: events were missed.

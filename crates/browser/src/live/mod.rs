@@ -85,6 +85,10 @@ impl Live {
         let KeeperLink { connection, events, welcome } = link;
         let contexts = Contexts::fetch(&connection.browser(), context.as_ref()).await?;
         let shared = Arc::new(Shared::new(known));
+        if welcome.attached && context.is_none() {
+            // A resume starts another browser, which is to be this one for its sites.
+            shared.mirror().ask_who();
+        }
         let (counters, activity, moves) = Counters::new();
         let end = CancellationToken::new();
         let pump = EventPump {

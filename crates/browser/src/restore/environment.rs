@@ -1,8 +1,8 @@
 //! The environment and the permissions that a snapshot wants: which side counts, and what a page sees
 //! of it.
 //!
-//! Viewport, time zone, locale and user agent are given to the browser at its launch, geolocation by
-//! its keeper, permissions by the settings of its profile; here they are only read back.
+//! Viewport, time zone, locale and user agent are given to the browser at its launch, geolocation by its
+//! keeper, an identity by both, permissions by the settings of its profile; here they are only read back.
 //!
 //! Permissions are written before the browser starts, so they hold from the first page on. The settings
 //! of a profile move forward only: what a profile that belongs to the snapshot says otherwise was
@@ -14,6 +14,7 @@ use crate::launch::expect_itself;
 use crate::profile::at_rest::Instant;
 use crate::script::Script;
 use crate::{script, targets};
+use baton_session::identity::{Identity, UserAgentMetadata};
 use baton_session::permission::{Setting, origin_of};
 use baton_session::receipt::{ItemKind, ReceiptItem, Source, Verified};
 use baton_session::state::Viewport;
@@ -36,6 +37,8 @@ struct PageEnvironment {
     timezone: String,
     locale: String,
     user_agent: String,
+    /// None when it was not asked for.
+    identity: Option<Identity>,
     url: String,
     permissions: BTreeMap<String, String>,
 }
@@ -69,10 +72,11 @@ fn witnesses<'a, 't>(tabs: &'a [OpenTab<'t>], wanted: &Environment) -> Vec<&'a O
 
 fn compare(seen: Option<&PageEnvironment>, wanted: &Environment, version: &str) -> Receipt {
     let mut receipt = Receipt::default();
+    let is_whole = wanted.identity.as_ref().is_some_and(|identity| identity.metadata.is_some());
     let mut compare = |place: &str, wanted: Option<String>, found: Option<String>| {
         if let Some(wanted) = wanted {
             let mut item = item(place, &wanted, found);
-            if place == USER_AGENT && item.reason.is_none() {
+            if place == USER_AGENT && item.reason.is_none() && !is_whole {
                 // It was taken along from another browser, or this one has become newer.
                 let other = expect_itself(&wanted, version).err();
                 item.reason = other.map(|other| other.to_string());
@@ -85,9 +89,38 @@ fn compare(seen: Option<&PageEnvironment>, wanted: &Environment, version: &str) 
     compare("timezone", wanted.timezone.clone(), seen.map(|seen| seen.timezone.clone()));
     compare("locale", wanted.locale.clone(), seen.map(|seen| seen.locale.clone()));
     compare(USER_AGENT, wanted.user_agent.clone(), seen.map(|seen| seen.user_agent.clone()));
+    if let Some(wanted) = &wanted.identity {
+        let seen = seen.and_then(|seen| seen.identity.as_ref());
+        for (place, say) in IDENTITY {
+            compare(place, say(wanted), seen.and_then(say));
+        }
+    }
     compare("geolocation", wanted.geolocation.map(|_| String::new()), None);
     compare("egress", wanted.egress.as_ref().map(|_| String::new()), None);
     receipt
+}
+
+/// What an identity says of one thing, in words.
+type Word = fn(&Identity) -> Option<String>;
+
+/// What an identity is made of.
+const IDENTITY: [(&str, Word); 8] = [
+    ("client hints", |one| one.metadata.as_ref().map(hints)),
+    ("platform", |one| one.platform.clone()),
+    ("languages", |one| (!one.languages.is_empty()).then(|| one.languages.join(","))),
+    // Pages see what a screen makes of it.
+    ("scale", |one| one.device_scale_factor.map(|scale| format!("{scale:.2}"))),
+    ("touch", |one| one.max_touch_points.map(|points| points.to_string())),
+    ("colour scheme", |one| one.color_scheme.map(|scheme| scheme.as_str().to_owned())),
+    ("reduced motion", |one| one.reduced_motion.map(|reduced| reduced.to_string())),
+    ("processors", |one| one.hardware_concurrency.map(|count| count.to_string())),
+];
+
+fn hints(metadata: &UserAgentMetadata) -> String {
+    let names = ["", "-full-version-list", "-platform", "-platform-version", "-arch", "-bitness"];
+    let names = names.iter().chain(&["-model", "-mobile", "-wow64"]);
+    let hints = names.filter_map(|name| metadata.header(&format!("sec-ch-ua{name}")));
+    hints.collect::<Vec<_>>().join(" ")
 }
 
 fn item(place: &str, wanted: &str, found: Option<String>) -> ReceiptItem {
@@ -107,8 +140,35 @@ fn item(place: &str, wanted: &str, found: Option<String>) -> ReceiptItem {
 async fn read_environment(tab: &OpenTab<'_>, wanted: &Environment) -> Option<PageEnvironment> {
     let frame = targets::frames_of(tab.session()).await.ok()?.into_iter().next()?;
     let world = script::world(tab.session(), &frame.id).await.ok()?;
-    let by_name = json!({ "timezone": wanted.timezone });
-    script::run(tab.session(), &world, Script::Inspect, &by_name, LIMIT).await.ok()
+    let by_name = json!({ "timezone": wanted.timezone, "identity": wanted.identity.is_some() });
+    let mut seen: PageEnvironment =
+        script::run(tab.session(), &world, Script::Inspect, &by_name, LIMIT).await.ok()?;
+    if let Some(identity) = &mut seen.identity {
+        read_machine(tab, identity).await;
+    }
+    Some(seen)
+}
+
+/// What the page's own scripts see of the machine: it is said in no other world.
+async fn read_machine(tab: &OpenTab<'_>, identity: &mut Identity) {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Machine {
+        platform: String,
+        hardware_concurrency: u16,
+        max_touch_points: u8,
+    }
+    const ASK: &str = "(({ platform, hardwareConcurrency, maxTouchPoints }) => \
+        ({ platform, hardwareConcurrency, maxTouchPoints }))(navigator)";
+    let asked = json!({ "expression": ASK, "returnByValue": true });
+    let Ok(told) = tab.session().call_within(LIMIT, "Runtime.evaluate", asked).await else {
+        return;
+    };
+    if let Ok(found) = Machine::deserialize(&told["result"]["value"]) {
+        identity.platform = Some(found.platform);
+        identity.hardware_concurrency = Some(found.hardware_concurrency);
+        identity.max_touch_points = Some(found.max_touch_points);
+    }
 }
 
 /// A permission that a profile is to have, and the side that it came from.

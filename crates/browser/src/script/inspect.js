@@ -1,6 +1,7 @@
 // What a page sees of its environment, and of the history entry at which it stands. A time zone goes by
-// the name that is wanted where that is another name of it, as Asia/Kathmandu is of Asia/Katmandu.
-async function inspect({ timezone } = {}) {
+// the name that is wanted where that is another name of it, as Asia/Kathmandu is of Asia/Katmandu. Who the
+// browser says that it is, it tells when it is asked for.
+async function inspect({ timezone, identity } = {}) {
   const zone = (name) => new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;
   const goesBy = (name) => {
     try {
@@ -34,6 +35,20 @@ async function inspect({ timezone } = {}) {
   };
   // Elsewhere much is denied whatever was decided.
   if (isSecureContext) await Promise.all(Object.entries(WISHES).map(ask));
+  const HINTS = ["architecture", "bitness", "fullVersionList", "model", "platformVersion", "wow64"];
+  const prefers = (what) => matchMedia(`(prefers-${what})`).matches;
+  const says = async () => ({
+    // In secure contexts only.
+    metadata: await navigator.userAgentData?.getHighEntropyValues(HINTS),
+    platform: navigator.platform,
+    languages: navigator.languages,
+    deviceScaleFactor: devicePixelRatio,
+    maxTouchPoints: navigator.maxTouchPoints,
+    colorScheme: prefers("color-scheme: dark") ? "dark" : "light",
+    reducedMotion: prefers("reduced-motion: reduce"),
+    hardwareConcurrency: navigator.hardwareConcurrency,
+  });
+  const who = identity ? await says() : undefined;
   // From here on nothing is waited for, or a page that moves would be seen half here and half there.
   const entries = self.navigation?.entries() ?? [];
   const at = self.navigation?.currentEntry?.index ?? 0;
@@ -50,6 +65,7 @@ async function inspect({ timezone } = {}) {
     timezone: timezone && goesBy(timezone) ? timezone : zone(),
     locale: navigator.language,
     userAgent: navigator.userAgent,
+    identity: who,
     permissions,
     history: {
       scroll: { x: Math.round(scrollX), y: Math.round(scrollY) },

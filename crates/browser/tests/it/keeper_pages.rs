@@ -98,7 +98,7 @@ async fn hidden_pages_end_with_the_node_that_made_them() {
 }
 
 fn call(method: &str, params: Value) -> PreludeCall {
-    PreludeCall { method: method.to_owned(), params }
+    PreludeCall { method: method.to_owned(), params, targets: Vec::new() }
 }
 
 fn somewhere() -> Vec<PreludeCall> {

@@ -38,6 +38,7 @@ mod relay;
 mod restorer;
 mod round_trip;
 mod site;
+mod starting_frames;
 mod stored;
 mod story;
 mod tabs;

@@ -13,6 +13,7 @@ mod load;
 mod offstage;
 mod open;
 mod policy;
+mod prelude;
 mod profile;
 mod record;
 mod recover;

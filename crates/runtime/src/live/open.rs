@@ -2,6 +2,7 @@
 //! snapshot.
 
 use super::close::Ending;
+use super::prelude::prelude;
 use super::runner::Known;
 use super::{BrowserSupervisor, LiveError};
 use crate::table::Hold;
@@ -10,7 +11,7 @@ use baton_browser::cdp::{CdpError, Transport};
 use baton_browser::keeper::{
     BrowserSpec, EgressSpec, KeeperError, KeeperLink, KeeperSpec, PreludeCall, Role,
 };
-use baton_browser::launch::{Folder, LaunchOptions, expect_itself};
+use baton_browser::launch::{Folder, LaunchOptions, made_whole};
 use baton_browser::live::Live;
 use baton_browser::{keeper, launch};
 use baton_redaction::ShownAddress;
@@ -55,10 +56,9 @@ impl BrowserSupervisor {
         self.begin_certificates(session.id, &request.environment).await?;
         self.start_browser(session, &request.environment).await?;
         let link = self.connect_to(session.id).await?;
-        if let Some(agent) = &request.environment.user_agent {
-            expect_itself(agent, &link.welcome.browser_version)?;
-        }
-        let known = State { environment: request.environment.clone(), ..State::default() };
+        // No page is there yet but the keeper's own.
+        let environment = self.make_whole(&link, request.environment.clone()).await?;
+        let known = State { environment, ..State::default() };
         let live = self.on_its_profile(session, Live::start(link, known).await?);
         // Before any page is asked for: then nothing of it is missed.
         self.record_if_asked(session, request.reveal).await;
@@ -171,6 +171,20 @@ impl BrowserSupervisor {
         self.start_keeper(session.id, browser, prelude(environment), egress).await
     }
 
+    /// Makes the identity of a browser that runs whole, where its user agent names another one.
+    pub(super) async fn make_whole(
+        &self,
+        link: &KeeperLink,
+        environment: Environment,
+    ) -> Result<Environment, LiveError> {
+        let whole = made_whole(environment.clone(), &link.welcome.browser_version)?;
+        if whole.identity != environment.identity {
+            let prelude = json!({ "prelude": prelude(&whole) });
+            link.connection.browser().call("Baton.setPrelude", prelude).await?;
+        }
+        Ok(whole)
+    }
+
     /// Starts a keeper on a browser that Baton did not start.
     async fn start_attached(&self, id: SessionId, url: &Url) -> Result<(), LiveError> {
         let browser = BrowserSpec::Attach { url: url.to_string() };
@@ -228,19 +242,4 @@ impl BrowserSupervisor {
     pub(super) async fn connect_to(&self, id: SessionId) -> Result<KeeperLink, LiveError> {
         self.connect(id).await?.ok_or(LiveError::NotActive(id))
     }
-}
-
-/// What must hold in every page from its first script on and cannot be given at launch.
-fn prelude(environment: &Environment) -> Vec<PreludeCall> {
-    let Some(place) = environment.geolocation else { return Vec::new() };
-    // That sites may know it is written in the profile: granted over CDP, it would end with any other client
-    // that granted something and left.
-    vec![PreludeCall {
-        method: "Emulation.setGeolocationOverride".to_owned(),
-        params: json!({
-            "latitude": place.latitude,
-            "longitude": place.longitude,
-            "accuracy": place.accuracy,
-        }),
-    }]
 }

@@ -268,6 +268,11 @@ impl BrowserSupervisor {
         self.start_browser(session, &state.environment).await?;
         clock.step("launch");
         let link = self.connect_to(session.id).await?;
+        // What cannot be made whole comes back as it is, and the receipt says so.
+        let environment = state.environment.clone();
+        if let Ok(whole) = self.make_whole(&link, environment).await {
+            state.environment = whole;
+        }
         let now = Expiry(Timestamp::now().as_microsecond());
         let mut restored = restore(link, state, now, ground.as_ref()).await?;
         given.tell(&mut restored);

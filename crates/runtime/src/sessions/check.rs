@@ -6,6 +6,7 @@ use baton_api::{Invalid, OpenSession, SharedFolder};
 use baton_browser::keeper::{BadEgress, EgressSpec, KnownProxies, NotProxyUrl};
 use baton_session::certificate::MAX_CERTIFICATES;
 use baton_session::egress::Egress;
+use baton_session::identity::Contradiction;
 use baton_session::permission::MAX_PERMISSIONS;
 use baton_session::state::{Geolocation, Viewport};
 use baton_session::{Certificate, Environment, Permission, SessionName};
@@ -120,7 +121,16 @@ pub fn environment(environment: &Environment) -> Result<(), RuntimeError> {
     let (user_agent, timezone) = (&environment.user_agent, &environment.timezone);
     text("environment.userAgent", "visible ASCII characters", user_agent.as_deref(), agent)?;
     text("environment.timezone", "a time zone such as Asia/Tokyo", timezone.as_deref(), zone)?;
-    text("environment.locale", "a tag such as ja-JP", environment.locale.as_deref(), tag)
+    text("environment.locale", "a tag such as ja-JP", environment.locale.as_deref(), tag)?;
+    identity(environment)
+}
+
+/// Whether its identity is that of one browser.
+fn identity(environment: &Environment) -> Result<(), RuntimeError> {
+    let Some(identity) = &environment.identity else { return Ok(()) };
+    let (user_agent, locale) = (environment.user_agent.as_deref(), environment.locale.as_deref());
+    let checked = identity.check(user_agent, locale);
+    checked.or_else(|Contradiction { field, expected, found }| invalid(field, expected, found))
 }
 
 fn viewport(Viewport { width, height }: Viewport) -> Result<(), RuntimeError> {

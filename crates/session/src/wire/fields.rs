@@ -165,6 +165,7 @@ const STATE: &[&str] = &[
 const ENVIRONMENT: &[&str] = &[
     "viewport",
     "userAgent",
+    "identity",
     "timezone",
     "locale",
     "geolocation",

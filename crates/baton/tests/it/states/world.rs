@@ -20,6 +20,7 @@ pub(super) fn environment(dice: &mut Dice) -> Environment {
             _ => Viewport { width: 500, height: 600 },
         }),
         user_agent,
+        identity: None,
         timezone,
         locale,
         permissions: Vec::new(),

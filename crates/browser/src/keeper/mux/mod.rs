@@ -9,21 +9,28 @@
 //!
 //! Everything is read tolerantly: a field that is missing or of another type is simply not there.
 
+mod first_request;
 mod guard;
+mod inside;
 mod own;
 mod passing;
+mod prepare;
+mod waiting;
 
 pub(super) use guard::BrowserFolders;
 
-use super::protocol::{BootInstant, PreludeCall, Role};
+use super::prelude::PreludeCall;
+use super::protocol::{BootInstant, Role};
 use crate::cdp::quoted;
 use baton_egress::Ledger;
 use baton_session::egress::Egress;
+use inside::Inside;
 use own::{Own, Targets};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
+use waiting::WaitingCalls;
 
 /// How many calls may wait for the browser at once, over all clients.
 const CALLS: usize = 65_536;
@@ -92,6 +99,9 @@ pub(super) struct Mux {
     /// How many hidden pages are being made.
     hiding: usize,
     not_understood: u64,
+    inside: Inside,
+    /// Calls of clients that come too early.
+    waiting: WaitingCalls,
     out: Vec<Action>,
 }
 
@@ -111,6 +121,37 @@ struct Route {
     parent: Option<String>,
     /// Whether its target is hidden from its client: nothing of it may pass.
     hidden: bool,
+    /// Its target; none of a root session.
+    target: Option<String>,
+    /// Whether its target waits for the client to let it go.
+    waits: bool,
+    /// Whether the keeper attached its client to it, which hears of it on `parent`.
+    is_relayed: bool,
+}
+
+impl Route {
+    fn root(client: ClientId) -> Self {
+        Self {
+            client: Some(client),
+            parent: None,
+            hidden: false,
+            target: None,
+            waits: false,
+            is_relayed: false,
+        }
+    }
+
+    /// The route of a session that was announced to a client on another one.
+    fn announced(client: ClientId, parent: &str, hidden: bool, params: &Params<'_>) -> Self {
+        Self {
+            client: Some(client),
+            parent: Some(parent.to_owned()),
+            hidden,
+            target: params.target_id().map(str::to_owned),
+            waits: params.waiting && !hidden,
+            is_relayed: false,
+        }
+    }
 }
 
 /// A call that went to the browser, by the id that it got from us.
@@ -126,14 +167,20 @@ enum Call {
     Anchor,
     /// `Browser.getVersion`.
     Version,
+    /// `Runtime.runIfWaitingForDebugger` on a session of the keeper's own.
+    LetGo(String),
+    /// A client's session `under` is to hear of this target; the number is that of the answer that waits.
+    Relay { under: String, target: String, answer: Option<u64> },
     /// Another call of the keeper itself, which may fail.
     Other(String),
 }
 
 /// What is special about the reply to a client's call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
     Plain,
+    /// A page that goes to this address as soon as it is prepared.
+    Bound(String),
     /// A list of targets, to be filtered.
     Targets,
     /// A page that is hidden from other clients.
@@ -156,6 +203,8 @@ impl Mux {
             releasing: false,
             hiding: 0,
             not_understood: 0,
+            inside: Inside::default(),
+            waiting: WaitingCalls::default(),
             out: Vec::new(),
         }
     }
@@ -184,7 +233,12 @@ impl Mux {
         let Some(gone) = self.clients.remove(&client) else {
             return;
         };
-        self.sessions.retain(|_, route| route.client != Some(client));
+        let ended = self.sessions.extract_if(|_, route| route.client == Some(client));
+        let ended: Vec<String> = ended.map(|(session, _)| session).collect();
+        for session in ended {
+            self.forget_inside(&session);
+        }
+        self.waiting.forget(client);
         for call in self.calls.values_mut() {
             if matches!(call, Call::Of { client: of, kind: Kind::Hidden, .. } if *of == client) {
                 *call = Call::Orphan;

@@ -1,26 +1,20 @@
-//! The keeper's own session: it watches targets, which are hidden from whom, keeps the anchor, and
-//! prepares pages.
+//! The keeper's own session: it watches targets, which are hidden from whom, and keeps the anchor.
 //!
 //! The *anchor* is a page that stays open, because Chromium deletes every session cookie when the last
-//! window of the default context closes. The *prelude* is what must hold for each page from its first
-//! script on and must outlive the node; without one, no page is attached to at all. What it sets on a
-//! page holds in all frames of it.
+//! window of the default context closes.
 //!
 //! A page of Chromium is two targets: a `tab`, announced first, and its page, announced next. Both must
 //! be hidden, so the pairs are kept. A hidden target stays hidden for a while after its end, because
 //! the news of its end reaches the keeper before it reaches the clients.
 
-use super::{Action, Call, ClientId, Mux, Params, Route, TargetInfo};
+use super::prepare::Preparing;
+use super::{Action, Call, ClientId, Mux, Params, TargetInfo};
 use crate::cdp::{CallFailure, Envelope};
-use crate::keeper::protocol::{PreludeCall, Role};
+use crate::keeper::protocol::Role;
 use baton_egress::Ledger;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 const WATCH: &str = r#"{"discover":true,"filter":[{}]}"#;
-/// Pages alone. A frame that waits for us would wait for ever when another client attaches to its page
-/// at that moment: the browser then ends our session with it before we can let it go on.
-const ATTACH: &str = r#"{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,"filter":[{"type":"page"},{"exclude":true}]}"#;
-const LET_GO: &str = r#"{"autoAttach":false,"waitForDebuggerOnStart":false,"flatten":true}"#;
 const ANCHOR: &str = r#"{"url":"about:blank","background":true}"#;
 /// With windows to be seen, the anchor hides in a minimized one of its own.
 const ANCHOR_WINDOW: &str =
@@ -32,7 +26,7 @@ pub(super) struct Own {
     anchor: Anchor,
     version: Option<String>,
     started: bool,
-    attaching: bool,
+    pub(super) preparing: Preparing,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -122,6 +116,9 @@ impl Mux {
             }
             "Target.targetDestroyed" if session.is_none() => {
                 let was_anchor = params.target_id().map(|id| self.targets.destroyed(id));
+                if let Some(id) = params.target_id() {
+                    self.own.preparing.destroyed(id);
+                }
                 if was_anchor == Some(true) {
                     self.make_anchor();
                 }
@@ -129,76 +126,6 @@ impl Mux {
             "Target.attachedToTarget" => self.attached(session, params),
             "Target.detachedFromTarget" => self.detached(params),
             _ => {}
-        }
-    }
-
-    fn attached(&mut self, parent: Option<&str>, params: &Params<'_>) {
-        let (Some(child), Some(info)) = (params.session.as_deref(), &params.info) else {
-            return;
-        };
-        if info.kind == "browser" {
-            // The root session of a client that joins; the reply to its call follows.
-            return;
-        }
-        let route = Route { client: None, parent: parent.map(str::to_owned), hidden: false };
-        self.sessions.insert(child.to_owned(), route);
-        if info.kind == "page" {
-            for call in self.setup.prelude.clone() {
-                self.prepare(Some(child), &call);
-            }
-        }
-        if params.waiting {
-            self.send_own(Some(child), "Runtime.runIfWaitingForDebugger", "{}");
-        }
-    }
-
-    fn detached(&mut self, params: &Params<'_>) {
-        let gone = params.session.as_deref().and_then(|session| self.forget(session));
-        if let Some(client) = gone.and_then(|route| route.client) {
-            self.drop_client(client);
-            let reason = "the browser ended its session".to_owned();
-            self.out.push(Action::Disconnect(client, reason));
-        }
-    }
-
-    fn begin_prelude(&mut self) {
-        if self.setup.prelude.is_empty() || self.own.attaching {
-            return;
-        }
-        self.own.attaching = true;
-        for call in self.setup.prelude.clone() {
-            self.prepare(None, &call);
-        }
-        self.send_own(None, "Target.setAutoAttach", ATTACH);
-    }
-
-    /// Makes one call of the prelude where it belongs: `Browser` on the connection, others on pages.
-    fn prepare(&mut self, session: Option<&str>, call: &PreludeCall) {
-        if call.method.starts_with("Browser.") == session.is_none() {
-            let params = call.params.to_string();
-            self.send_own(session, &call.method, &params);
-        }
-    }
-
-    /// Replaces the prelude. What is new is set at once, also in pages that exist; what is left out
-    /// ends with its page, or at once when nothing is left.
-    pub(super) fn set_prelude(&mut self, prelude: Vec<PreludeCall>) {
-        self.setup.prelude = prelude;
-        if self.setup.prelude.is_empty() {
-            if std::mem::take(&mut self.own.attaching) {
-                self.send_own(None, "Target.setAutoAttach", LET_GO);
-            }
-        } else if self.own.attaching {
-            let own = self.sessions.iter().filter(|(_, route)| route.client.is_none());
-            let pages: Vec<String> = own.map(|(id, _)| id.clone()).collect();
-            for call in self.setup.prelude.clone() {
-                self.prepare(None, &call);
-                for page in &pages {
-                    self.prepare(Some(page), &call);
-                }
-            }
-        } else {
-            self.begin_prelude();
         }
     }
 

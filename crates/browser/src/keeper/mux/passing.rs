@@ -9,7 +9,7 @@
 //! - `Baton.status`: counts and process ids.
 //! - `Baton.egress`: what the way out was asked for, by host, and what the session asked of it, credentials
 //!   included; `{hosts: null, asked: null}` when there is none.
-//! - `Baton.setPrelude {prelude: [{method, params}]}`.
+//! - `Baton.setPrelude {prelude: [{method, params, targets}]}`.
 //!
 //! While a hidden page is being made its id is not known yet, but its events already flow. So the
 //! frames for those who must not see it are held back, in order, until the reply names the id.
@@ -18,7 +18,8 @@ use super::guard::Verdict;
 use super::{Action, CALLS, Call, ClientId, HELD, HELD_BYTES, Kind, Mux, Params, Route, guard};
 use crate::cdp::{CallFailure, Envelope};
 use crate::keeper::mux;
-use crate::keeper::protocol::{BootInstant, PreludeCall, Role};
+use crate::keeper::prelude::PreludeCall;
+use crate::keeper::protocol::{BootInstant, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -39,6 +40,11 @@ impl Mux {
     ) -> Vec<Action> {
         if self.clients.get(&client).is_some_and(|client| client.root.is_some()) {
             match Envelope::parse(frame) {
+                Ok(Envelope { id: Some(_), method: Some(method), session, .. })
+                    if self.comes_too_early(client, session.as_deref(), &method) =>
+                {
+                    self.keep_waiting(client, session.as_deref(), frame);
+                }
                 Ok(Envelope { id: Some(id), method: Some(method), session, params, .. }) => {
                     self.call(client, id, &method, session.as_deref(), params);
                 }
@@ -55,7 +61,7 @@ impl Mux {
         self.out.push(Action::Disconnect(client, reason));
     }
 
-    fn call(
+    pub(super) fn call(
         &mut self,
         client: ClientId,
         id: u64,
@@ -76,6 +82,9 @@ impl Mux {
         }
         if method == "Browser.close" && role == Role::Client {
             self.close_for_client(client, id, session);
+            return;
+        }
+        if self.is_about_inside(client, id, method, session, params) {
             return;
         }
         let text = if role == Role::Client {
@@ -106,6 +115,11 @@ impl Mux {
             kind = kind_of(role, method, &parsed);
             if method == "Target.createTarget" {
                 text = self.page_params(&text, &parsed);
+                if kind == Kind::Plain
+                    && let Some((blank, address)) = self.blank_first(&text)
+                {
+                    (text, kind) = (blank, Kind::Bound(address));
+                }
             }
         }
         if self.calls.len() >= CALLS {
@@ -113,8 +127,13 @@ impl Mux {
             return;
         }
         self.hiding += usize::from(kind == Kind::Hidden);
+        if let (Some(session), "Runtime.runIfWaitingForDebugger") = (session, method) {
+            self.client_let_go(session);
+        }
         let call = Call::Of { client, id, session: session.map(str::to_owned), kind };
-        self.send(Some(session.unwrap_or(&root)), method, &text, call);
+        let is_relayed = method == "Target.detachFromTarget" && self.is_relayed(params);
+        let to = session.filter(|_| !is_relayed).unwrap_or(&root);
+        self.send(Some(to), method, &text, call);
     }
 
     /// The parameters for a new page. Where a person would look for it in vain, in the minimized
@@ -235,6 +254,7 @@ impl Mux {
     pub(in crate::keeper) fn on_browser_message(&mut self, frame: &[u8]) -> Vec<Action> {
         self.sort(frame);
         self.release();
+        self.go_on(false);
         self.take_actions()
     }
 
@@ -263,7 +283,7 @@ impl Mux {
         }
         match self.calls.remove(&number) {
             Some(Call::Of { client, id, session, kind }) => {
-                self.reply_to(client, id, session.as_deref(), kind, envelope);
+                self.reply_to(client, id, session.as_deref(), &kind, envelope);
             }
             Some(Call::Join(client)) => self.joined(client, envelope),
             Some(Call::Orphan) => {
@@ -272,6 +292,10 @@ impl Mux {
                     self.targets.hide(&target, ClientId::MAX);
                     self.close_target(&target);
                 }
+            }
+            Some(Call::LetGo(session)) => self.let_go_answered(&session, envelope),
+            Some(Call::Relay { under, target, answer }) => {
+                self.relay_answered(&under, &target, answer, envelope);
             }
             Some(Call::Anchor) => self.anchor_made(envelope),
             Some(Call::Version) => self.version_told(envelope),
@@ -290,10 +314,13 @@ impl Mux {
         client: ClientId,
         id: u64,
         session: Option<&str>,
-        kind: Kind,
+        kind: &Kind,
         envelope: &Envelope<'_>,
     ) {
-        if kind == Kind::Hidden {
+        if let (Kind::Bound(address), Some(page)) = (kind, Params::parse(envelope.result).target) {
+            self.bind(&page, address);
+        }
+        if *kind == Kind::Hidden {
             if let Some(target) = Params::parse(envelope.result).target {
                 self.targets.hide(&target, client);
             }
@@ -330,7 +357,7 @@ impl Mux {
             return;
         };
         joined.root = Some(root.clone().into_owned());
-        let route = Route { client: Some(client), parent: None, hidden: false };
+        let route = Route::root(client);
         self.sessions.insert(root.into_owned(), route);
         self.out.push(Action::Ready(client));
     }
@@ -343,6 +370,10 @@ impl Mux {
             self.own_event(method, None, &Params::parse(envelope.params));
             return;
         };
+        if method == "Fetch.requestPaused" && self.is_own(session) {
+            self.first_request(session, envelope.params);
+            return;
+        }
         let Some(route) = self.sessions.get(session) else {
             return;
         };
@@ -353,7 +384,12 @@ impl Mux {
         };
         if self.must_wait(client) {
             self.hold(frame);
-        } else if !hidden && self.passes(client, session, method, envelope) {
+            return;
+        }
+        if hidden || self.tells_of_inside(client, session, method, envelope) {
+            return;
+        }
+        if self.passes(client, session, method, envelope) {
             let Some((_, root)) = self.client(client) else {
                 return;
             };
@@ -378,9 +414,12 @@ impl Mux {
         let visible = params.target_id().is_none_or(|id| self.targets.visible(role, id));
         match (method, params.session.as_deref()) {
             ("Target.attachedToTarget", Some(child)) => {
-                self.announce(client, session, child, !visible);
+                let route = Route::announced(client, session, !visible, &params);
+                self.sessions.insert(child.to_owned(), route);
                 if !visible {
                     self.let_go(session, child, params.waiting);
+                } else if let Some(info) = &params.info {
+                    self.prepare_for_client(child, &info.kind);
                 }
                 visible
             }
@@ -390,11 +429,6 @@ impl Mux {
             }
             _ => visible,
         }
-    }
-
-    fn announce(&mut self, client: ClientId, parent: &str, child: &str, hidden: bool) {
-        let route = Route { client: Some(client), parent: Some(parent.to_owned()), hidden };
-        self.sessions.insert(child.to_owned(), route);
     }
 
     /// A client was attached to what it must not see: no other client would resume it.
@@ -408,6 +442,9 @@ impl Mux {
     /// Forgets a session and all that were announced on it.
     pub(super) fn forget(&mut self, session: &str) -> Option<Route> {
         let route = self.sessions.remove(session)?;
+        self.lose(session);
+        self.end_relayed_under(session, route.client);
+        self.forget_inside(session);
         // The reply that names a hidden page is awaited in any case.
         let answers = |call: &Call| match call {
             Call::Of { session: of, kind, .. } => {
@@ -424,6 +461,9 @@ impl Mux {
             .collect();
         for child in children {
             self.forget(&child);
+        }
+        if let (Some(_), Some(target)) = (route.client, &route.target) {
+            self.send_off(target);
         }
         Some(route)
     }

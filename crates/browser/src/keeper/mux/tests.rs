@@ -1,5 +1,7 @@
 //! The multiplexer's rules, as stories in which the test plays the browser and the clients.
 
+mod preparing;
+
 use super::*;
 use serde_json::{Value, json};
 
@@ -383,7 +385,11 @@ fn while_a_hidden_page_never_comes_the_held_frames_stay_bounded() {
 
 #[test]
 fn the_prelude_is_said_to_every_page_before_it_runs() {
-    let call = |method: &str| PreludeCall { method: method.to_owned(), params: json!({"x": 1}) };
+    let call = |method: &str| PreludeCall {
+        method: method.to_owned(),
+        params: json!({"x": 1}),
+        targets: vec![],
+    };
     let mut story = Story::new(vec![call("Browser.setPermission"), call("Emulation.set")]);
     assert_eq!(story.asked("Browser.setPermission").get("sessionId"), None);
     let attach = story.asked("Target.setAutoAttach");

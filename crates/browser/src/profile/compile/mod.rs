@@ -256,6 +256,7 @@ fn leave_environment(state: &State, receipt: &mut Receipt) {
     let settings = [
         ("viewport", environment.viewport.is_some()),
         ("user agent", environment.user_agent.is_some()),
+        ("identity", environment.identity.is_some()),
         ("time zone", environment.timezone.is_some()),
         ("locale", environment.locale.is_some()),
         ("geolocation", environment.geolocation.is_some()),

@@ -6,6 +6,7 @@ pub(crate) mod values;
 
 use baton_session::cookie::{Expiry, PartitionKey, Priority, SameSite, SourceScheme};
 use baton_session::egress::{Egress, ProxyCredentials};
+use baton_session::identity::{ColorScheme, Identity};
 use baton_session::permission::{NAMES, Setting};
 use baton_session::state::{Geolocation, OriginState, Viewport};
 use baton_session::tab::{HistoryEntry, Scroll};
@@ -149,7 +150,7 @@ pub(crate) fn environment() -> impl Strategy<Value = Environment> {
     });
     (
         option::of(viewport),
-        option::of(".{0,8}"),
+        (option::of(".{0,8}"), option::of(identity())),
         option::of("[A-Z][a-z]{2}/[A-Z][a-z]{2}"),
         option::of("[a-z]{2}-[A-Z]{2}"),
         option::of(geolocation),
@@ -160,7 +161,7 @@ pub(crate) fn environment() -> impl Strategy<Value = Environment> {
         .prop_map(
             |(
                 viewport,
-                user_agent,
+                (user_agent, identity),
                 timezone,
                 locale,
                 geolocation,
@@ -171,6 +172,7 @@ pub(crate) fn environment() -> impl Strategy<Value = Environment> {
                 Environment {
                     viewport,
                     user_agent,
+                    identity,
                     timezone,
                     locale,
                     geolocation,
@@ -180,6 +182,34 @@ pub(crate) fn environment() -> impl Strategy<Value = Environment> {
                 }
             },
         )
+}
+
+/// Any identity, whether or not it contradicts the rest.
+fn identity() -> impl Strategy<Value = Identity> {
+    let system = select(vec!["X11; Linux x86_64", "Macintosh; Intel Mac OS X 10_15_7"]);
+    let derived = (system, 100..200_u32).prop_map(|(system, version)| {
+        let agent = format!("Mozilla/5.0 ({system}) Chrome/{version}.0.0.0 Safari/537.36");
+        Identity::of_user_agent(&agent).unwrap_or_default()
+    });
+    let scheme = select(vec![ColorScheme::Light, ColorScheme::Dark]);
+    (
+        option::of(derived),
+        vec("[a-z]{2}(-[A-Z]{2})?", 0..3),
+        option::of(0.5..5.0),
+        option::of(0..17_u8),
+        option::of(scheme),
+        option::of(any::<bool>()),
+        option::of(1..129_u16),
+    )
+        .prop_map(|(derived, languages, scale, touch, scheme, motion, processors)| Identity {
+            languages,
+            device_scale_factor: scale,
+            max_touch_points: touch,
+            color_scheme: scheme,
+            reduced_motion: motion,
+            hardware_concurrency: processors,
+            ..derived.unwrap_or_default()
+        })
 }
 
 fn egress() -> impl Strategy<Value = Egress> {
