@@ -16,6 +16,9 @@ fn databases<'a>(state: &'a State, url: &str) -> &'a [Database] {
     state.origins.get(&key_of(url)).map(|origin| origin.databases.as_slice()).unwrap_or_default()
 }
 
+/// How often a page is asked that is too busy to answer a capture.
+const CAPTURES: usize = 6;
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_the_page_holds_costs_itself_only() {
     let ((_folder, profile), site) = (profile(), site().await);
@@ -33,9 +36,19 @@ async fn a_database_that_the_page_holds_costs_itself_only() {
             };
         }))";
     assert_eq!(evaluate(&page, hold).await, "done");
-    let captured = running.live.capture(Depth::Whole, false).await.unwrap();
-    let places: Vec<_> = captured.unread.iter().map(|unread| unread.place.clone()).collect();
-    assert_eq!(places, [format!("{} database held", key_of(&url))]);
+    let expected = [format!("{} database held", key_of(&url))];
+    let (mut captured, mut places) = (None, Vec::new());
+    // Beside other stories on a slow machine a page may answer nothing in time: then it is asked again.
+    for _ in 0..CAPTURES {
+        let again = running.live.capture(Depth::Whole, false).await.unwrap();
+        places = again.unread.iter().map(|unread| unread.place.clone()).collect();
+        captured = Some(again);
+        if places == expected {
+            break;
+        }
+    }
+    assert_eq!(places, expected);
+    let captured = captured.unwrap();
     assert_eq!(local(&captured.state, &url, "who").as_deref(), Some("me"));
     assert_eq!(databases(&captured.state, &url)[0].name, "free".into());
     // It stays marked: once the page lets go of it, it is read without another event.
