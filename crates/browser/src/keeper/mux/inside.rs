@@ -130,8 +130,13 @@ impl Mux {
     fn wish(&mut self, client: ClientId, id: u64, session: &str, wish: Wish) {
         let inside = self.inside_of(session);
         let (is_wanted, waits) = (wish.auto_attach, wish.wait_for_debugger_on_start);
-        let kept: HashSet<String> =
-            self.relayed_under(session).into_iter().map(|one| one.1).collect();
+        let coming = self.inside.coming.iter().filter(|one| one.under == session);
+        let kept: HashSet<String> = self
+            .relayed_under(session)
+            .into_iter()
+            .map(|one| one.1)
+            .chain(coming.map(|one| one.target.clone()))
+            .collect();
         let new = inside.filter(|(target, child)| {
             is_wanted && wish.has(&child.kind) && !kept.contains(*target)
         });
@@ -260,6 +265,17 @@ impl Mux {
         self.inside.wishes.remove(session);
         self.inside.children.retain(|_, child| child.own != session);
         self.hold_no_more(session);
+    }
+
+    /// A client left: what it waited for does not come any more.
+    pub(super) fn forget_client_inside(&mut self, client: ClientId, root: Option<&str>) {
+        self.inside.coming.retain(|one| root != Some(&one.root));
+        self.inside.answers.retain(|_, answer| answer.client != client);
+        let sessions = &self.sessions;
+        self.calls.retain(|_, call| match call {
+            Call::Relay { under, .. } => sessions.contains_key(under),
+            _ => true,
+        });
     }
 
     /// Whether an event is about what is inside of a page, and its client was told of it.

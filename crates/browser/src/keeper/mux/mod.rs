@@ -238,6 +238,7 @@ impl Mux {
         for session in ended {
             self.forget_inside(&session);
         }
+        self.forget_client_inside(client, gone.root.as_deref());
         self.waiting.forget(client);
         for call in self.calls.values_mut() {
             if matches!(call, Call::Of { client: of, kind: Kind::Hidden, .. } if *of == client) {

@@ -189,6 +189,24 @@ fn who_comes_later_hears_of_what_is_there_before_it_is_answered() {
 }
 
 #[test]
+fn who_asks_twice_is_led_once_and_who_leaves_leaves_nothing() {
+    let mut story = Story::with_a_page();
+    story.run("P");
+    story.browser(on("P", attached_to("iframe", "F", "FRAME", true)));
+    story.join(1, Role::Client);
+    story.browser(on("R1", attached("C", "PAGE", false)));
+    let before = story.mux.calls.len();
+    for _ in 0..2 {
+        story.wish(1, "C", false);
+    }
+    assert_eq!(story.calls_of("R1", "Target.attachToTarget"), 1);
+    let actions = story.mux.leave(1);
+    story.note(actions);
+    let detaching = 1;
+    assert_eq!(story.mux.calls.len(), before + detaching);
+}
+
+#[test]
 fn a_frame_that_ends_before_a_client_came_is_waited_for_by_nobody() {
     let mut story = Story::with_a_client(1, true);
     story.browser(on("P", attached_to("iframe", "F", "FRAME", true)));
