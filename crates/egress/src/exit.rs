@@ -61,13 +61,14 @@ pub enum ExitError {
 /// The way out.
 #[derive(Debug, Clone)]
 pub(crate) struct Exit {
-    fence: Arc<Fence>,
+    /// All of them hold.
+    fences: Arc<[Fence]>,
     route: Arc<Route>,
 }
 
 impl Exit {
-    pub(crate) fn new(fence: Fence, route: Route) -> Self {
-        Self { fence: Arc::new(fence), route: Arc::new(route) }
+    pub(crate) fn new(fences: Vec<Fence>, route: Route) -> Self {
+        Self { fences: fences.into(), route: Arc::new(route) }
     }
 
     /// Connects to a target that may be asked for.
@@ -76,7 +77,7 @@ impl Exit {
         target: &Target,
         speech: Speech,
     ) -> Result<TokioIo<Stream>, ExitError> {
-        self.fence.judge(target)?;
+        self.fences.iter().try_for_each(|fence| fence.judge(target))?;
         let connecting = async {
             match self.route.to(target, speech) {
                 None => self.direct(target).await,
@@ -112,7 +113,10 @@ impl Exit {
     }
 
     async fn direct(&self, target: &Target) -> Result<TokioIo<Stream>, ExitError> {
-        let addresses = self.fence.reachable(target, addresses_of(target).await?)?;
+        let mut addresses = addresses_of(target).await?;
+        for fence in &*self.fences {
+            addresses = fence.reachable(target, addresses)?;
+        }
         let mut connector = connector_to(addresses);
         let place = format!("http://{LOOKED_UP}:{}", target.port);
         let place: Uri = place.parse().map_err(|_| ExitError::NoAddress)?;
@@ -130,9 +134,11 @@ impl Exit {
     ) -> Result<TokioIo<Stream>, ExitError> {
         let failed = |why: String| ExitError::Proxy { proxy: upstream.to_string(), why };
         let addresses = addresses_of(upstream.target()).await;
-        let addresses = addresses.map_err(|error| failed(error.to_string()))?;
-        let addresses = self.fence.passable(upstream.target(), addresses);
-        let addresses = addresses.map_err(|refusal| failed(refusal.to_string()))?;
+        let mut addresses = addresses.map_err(|error| failed(error.to_string()))?;
+        for fence in &*self.fences {
+            let passable = fence.passable(upstream.target(), addresses);
+            addresses = passable.map_err(|refusal| failed(refusal.to_string()))?;
+        }
         let mut dial = Dial { connector: connector_to(addresses), tls: upstream.tls() };
         match upstream.scheme() {
             Scheme::Http | Scheme::Https if speech == Speech::Requests => {

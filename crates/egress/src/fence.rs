@@ -34,6 +34,8 @@ pub enum Others {
     /// The hosts of the internet: what has a private address, this machine's own or that of its network, is
     /// not reached.
     Public,
+    /// What leads to an address that is listed, by whatever name.
+    Listed,
     /// Nothing.
     None,
 }
@@ -48,6 +50,9 @@ pub enum Refusal {
     /// It leads to a private address that is not listed.
     #[error("it leads to the private address {0}, which is not listed")]
     Private(IpAddr),
+    /// It leads to an address that is not listed.
+    #[error("it leads to the address {0}, which the settings of this node do not list")]
+    Unlisted(IpAddr),
     /// It leads to a private address that the node does not lend.
     #[error("it leads to the private address {0}, which the settings of this node do not list")]
     NotLent(IpAddr),
@@ -73,9 +78,16 @@ impl Fence {
         addresses: Vec<IpAddr>,
     ) -> Result<Vec<IpAddr>, Refusal> {
         match &self.lent {
-            Some(lent) => reach(target, addresses, lent).map_err(Refusal::NotLent),
-            None if self.others == Others::All => Ok(addresses),
-            None => reach(target, addresses, &self.hosts).map_err(Refusal::Private),
+            Some(lent) => reach(target, addresses, lent, is_public).map_err(Refusal::NotLent),
+            None => match self.others {
+                Others::All => Ok(addresses),
+                Others::Public | Others::None => {
+                    reach(target, addresses, &self.hosts, is_public).map_err(Refusal::Private)
+                }
+                Others::Listed => {
+                    reach(target, addresses, &self.hosts, |_| false).map_err(Refusal::Unlisted)
+                }
+            },
         }
     }
 
@@ -83,23 +95,25 @@ impl Fence {
     /// session reaches it, and no host has to list it.
     pub fn passable(&self, proxy: &Target, addresses: Vec<IpAddr>) -> Result<Vec<IpAddr>, Refusal> {
         match &self.lent {
-            Some(lent) => reach(proxy, addresses, lent).map_err(Refusal::NotLent),
+            Some(lent) => reach(proxy, addresses, lent, is_public).map_err(Refusal::NotLent),
+            None if self.others == Others::Listed => self.reachable(proxy, addresses),
             None => Ok(addresses),
         }
     }
 }
 
-/// Of some addresses, those that are public or listed; the first of the others where that leaves none.
+/// Of some addresses, those that are open to all or listed; the first of the others where that leaves none.
 fn reach(
     target: &Target,
     addresses: Vec<IpAddr>,
     listed: &[HostRule],
+    is_open: fn(IpAddr) -> bool,
 ) -> Result<Vec<IpAddr>, IpAddr> {
     let is_listed = |address| listed.iter().any(|rule| rule.lists_address(target, address));
     let (may, may_not): (Vec<_>, Vec<_>) =
-        addresses.into_iter().partition(|address| is_public(*address) || is_listed(*address));
+        addresses.into_iter().partition(|address| is_open(*address) || is_listed(*address));
     match may_not.first() {
-        Some(private) if may.is_empty() => Err(private.to_canonical()),
+        Some(first) if may.is_empty() => Err(first.to_canonical()),
         _ => Ok(may),
     }
 }
@@ -202,6 +216,27 @@ mod tests {
     }
 
     #[test]
+    fn where_addresses_are_listed_a_name_leads_to_one_of_them_or_nowhere() {
+        let listed = fence(&["93.184.215.0/24", "10.1.2.3:443"], Others::Listed);
+        for (host, port) in [("example.org", 80), ("93.184.215.14", 80), ("10.1.2.3", 443)] {
+            assert_eq!(reaches(&listed, host, port), Ok(()), "{host}:{port}");
+        }
+        for (host, port) in [("1.1.1.1", 80), ("10.1.2.3", 80), ("localhost", 80)] {
+            let found = reaches(&listed, host, port);
+            assert!(matches!(found, Err(Refusal::Unlisted(_))), "{host}:{port}: {found:?}");
+        }
+        let leads = |to: &str| {
+            let target = Target::new("example.org", 443).unwrap();
+            listed.reachable(&target, vec![to.parse().unwrap()]).is_ok()
+        };
+        assert!(leads("93.184.215.14") && leads("10.1.2.3"));
+        assert!(!leads("1.1.1.1") && !leads("127.0.0.1"));
+        let proxy = Target::new("proxy.example", 3128).unwrap();
+        assert!(listed.passable(&proxy, vec!["93.184.215.14".parse().unwrap()]).is_ok());
+        assert!(listed.passable(&proxy, vec!["1.1.1.1".parse().unwrap()]).is_err());
+    }
+
+    #[test]
     fn what_a_node_does_not_lend_is_not_reached_whoever_lists_it() {
         let hosts = ["localhost", "127.0.0.1", "10.0.0.0/8", "example.org"];
         let lent = Some(rules(&["localhost:3000", "10.1.0.0/16"]));
@@ -270,6 +305,7 @@ mod tests {
             "*.example.org",
             "example.org:8443",
             "10.0.0.0/8",
+            "10.0.0.0/8:443",
             "10.1.2.3:80",
             "[::1]:80",
         ] {
@@ -282,6 +318,7 @@ mod tests {
             "*.10.0.0.1",
             "a.*.org",
             "10.0.0.0/33",
+            "10.0.0.0/8:",
             "a:b",
             "a:70000",
             "a b",

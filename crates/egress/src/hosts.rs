@@ -176,12 +176,16 @@ impl FromStr for HostRule {
 
     fn from_str(text: &str) -> Result<Self, InvalidRule> {
         let invalid = || InvalidRule(text.to_owned());
-        if let Some((address, bits)) = text.split_once('/') {
+        if let Some((address, rest)) = text.split_once('/') {
+            let (bits, port) = match rest.split_once(':') {
+                Some((bits, port)) => (bits, Some(port.parse().map_err(|_| invalid())?)),
+                None => (rest, None),
+            };
             let address: IpAddr = address.parse().map_err(|_| invalid())?;
             let bits = bits.parse().map_err(|_| invalid())?;
             let most = if address.is_ipv4() { 32 } else { 128 };
             let hosts = Hosts::Network(address, bits);
-            return if bits <= most { Ok(Self { hosts, port: None }) } else { Err(invalid()) };
+            return if bits <= most { Ok(Self { hosts, port }) } else { Err(invalid()) };
         }
         let (host, port) = match text.rsplit_once(':') {
             // An address of version 6 without brackets has no port behind it.

@@ -22,6 +22,6 @@ pub use fence::{Fence, Others, Refusal};
 pub use guests::{BrowserProcesses, group_of};
 pub use hosts::{HostRule, InvalidRule, NotHost, Target};
 pub use ledger::{HostTally, Ledger};
-pub use proxy::{Egress, Guests};
+pub use proxy::{Egress, Guests, Place};
 pub use route::{MachineRoute, Route};
 pub use upstream::{Credentials, NotProxyUrl, ProxyUrl, Scheme, Upstream};

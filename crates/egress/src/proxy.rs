@@ -54,34 +54,38 @@ pub trait Guests: fmt::Debug + Send + Sync {
     fn may_come(&self, client: SocketAddr, here: SocketAddr) -> bool;
 }
 
+/// A client's place among those that are served at once.
+#[derive(Debug)]
+pub struct Place(#[expect(dead_code, reason = "it is held")] OwnedSemaphorePermit);
+
 /// The way out of a session. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Egress {
     exit: Exit,
     ledger: Ledger,
-    guests: Arc<dyn Guests>,
     /// For requests without TLS: each site's connection serves several.
     client: Client<Connector, Counted>,
-    places: usize,
+    places: Arc<Semaphore>,
 }
 
 type Answer = Response<BoxBody<Chunk, hyper::Error>>;
 
 impl Egress {
-    /// A way out within a fence, by a route.
-    pub fn new(fence: Fence, route: Route, guests: Arc<dyn Guests>) -> Self {
-        let exit = Exit::new(fence, route);
+    /// A way out within all of these fences, by a route.
+    pub fn new(fences: Vec<Fence>, route: Route) -> Self {
+        let exit = Exit::new(fences, route);
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
             .build(Connector(exit.clone()));
-        Self { exit, ledger: Ledger::default(), guests, client, places: CONNECTIONS }
+        let places = Arc::new(Semaphore::new(CONNECTIONS));
+        Self { exit, ledger: Ledger::default(), client, places }
     }
 
     /// The same with another number of connections at once, tunnels among them, than 1,024.
     #[must_use]
     pub fn with_places(self, places: usize) -> Self {
-        Self { places, ..self }
+        Self { places: Arc::new(Semaphore::new(places)), ..self }
     }
 
     /// What was asked for.
@@ -89,19 +93,20 @@ impl Egress {
         &self.ledger
     }
 
-    /// Serves the clients of a listener, as long as this is awaited.
-    pub async fn serve(&self, listener: TcpListener) -> Infallible {
-        let places = Arc::new(Semaphore::new(self.places));
+    /// Serves those clients of a listener that may come, as long as this is awaited.
+    pub async fn serve(&self, listener: TcpListener, guests: Arc<dyn Guests>) -> Infallible {
         loop {
-            // A client that finds no place waits until it does: a browser asks for no more than there are.
-            let Ok(place) = Arc::clone(&places).acquire_owned().await else {
-                // Nobody closes them.
-                return std::future::pending().await;
-            };
+            let place = self.place().await;
             match listener.accept().await {
                 Ok((stream, client)) => {
-                    let egress = self.clone();
-                    tokio::spawn(async move { egress.serve_one(stream, client, place).await });
+                    let (egress, guests) = (self.clone(), Arc::clone(&guests));
+                    tokio::spawn(async move {
+                        if may_come(guests, &stream, client).await {
+                            egress.serve_one(stream, place).await;
+                        } else {
+                            tracing::warn!(%client, "the way out was refused to a process that is none of its browser");
+                        }
+                    });
                 }
                 Err(error) => {
                     // Out of file descriptors, most likely: they come back as connections end.
@@ -112,12 +117,33 @@ impl Egress {
         }
     }
 
-    /// Serves one client, which keeps its place until its tunnel ends, if it asks for one.
-    async fn serve_one(&self, stream: TcpStream, client: SocketAddr, place: OwnedSemaphorePermit) {
-        if !self.may_come(&stream, client).await {
-            tracing::warn!(%client, "the way out was refused to a process that is none of its browser");
-            return;
+    /// A place for a client. One that finds none waits until it does: a browser asks for no more than there are.
+    pub async fn place(&self) -> Place {
+        match Arc::clone(&self.places).acquire_owned().await {
+            Ok(place) => Place(place),
+            // Nobody closes them.
+            Err(_) => std::future::pending().await,
         }
+    }
+
+    /// Leads the bytes of a client to a target, if that may be reached.
+    pub async fn lead(&self, mut stream: TcpStream, target: Target, place: Place) {
+        let _place = place;
+        let connection = match self.exit.connect(&target, Speech::Anything).await {
+            Ok(connection) => connection.into_inner(),
+            Err(error) => return self.note(&target, &error),
+        };
+        self.ledger.reached(&target);
+        let mut connection = Metered { stream: connection, bytes: self.ledger.bytes(&target) };
+        let copied =
+            copy_bidirectional_with_sizes(&mut stream, &mut connection, COPIED, COPIED).await;
+        if let Err(error) = copied {
+            tracing::debug!(%error, %target, "a connection ended");
+        }
+    }
+
+    /// Serves one client as a proxy. It keeps its place until its tunnel ends, if it asks for one.
+    pub async fn serve_one(&self, stream: TcpStream, place: Place) {
         // It tells the browser of a failed connection late, and that is all.
         let _ = stream.set_nodelay(true);
         let place = Arc::new(place);
@@ -135,18 +161,10 @@ impl Egress {
         }
     }
 
-    /// Whether the process at the other end may. To find one that may not, all processes are looked at, which
-    /// is not for the thread that serves.
-    async fn may_come(&self, stream: &TcpStream, client: SocketAddr) -> bool {
-        let Ok(here) = stream.local_addr() else { return false };
-        let guests = Arc::clone(&self.guests);
-        tokio::task::spawn_blocking(move || guests.may_come(client, here)).await.unwrap_or(false)
-    }
-
     async fn answer(
         &self,
         request: Request<Incoming>,
-        place: &Arc<OwnedSemaphorePermit>,
+        place: &Arc<Place>,
     ) -> Result<Answer, Infallible> {
         let Some(target) = target_of(&request) else {
             return Ok(said(StatusCode::BAD_REQUEST, "expected a request to a proxy"));
@@ -161,12 +179,18 @@ impl Egress {
 
     /// Notes that a target was not reached, and says so.
     fn refuse(&self, target: &Target, error: &ExitError) -> Answer {
-        if let ExitError::Refused(refusal) = error {
-            self.ledger.refused(target, refusal);
+        self.note(target, error);
+        if let ExitError::Refused(_) = error {
             return said(StatusCode::FORBIDDEN, "This session may not reach this host.\n");
         }
-        self.ledger.failed(target, error.to_string());
         said(StatusCode::BAD_GATEWAY, "This session's way out found no way to this host.\n")
+    }
+
+    fn note(&self, target: &Target, error: &ExitError) {
+        match error {
+            ExitError::Refused(refusal) => self.ledger.refused(target, refusal),
+            error => self.ledger.failed(target, error.to_string()),
+        }
     }
 
     /// Makes a connection to the target, and then passes bytes on.
@@ -174,7 +198,7 @@ impl Egress {
         &self,
         request: Request<Incoming>,
         target: &Target,
-        place: Arc<OwnedSemaphorePermit>,
+        place: Arc<Place>,
     ) -> Result<Answer, ExitError> {
         let stream = self.exit.connect(target, Speech::Anything).await?.into_inner();
         self.ledger.reached(target);
@@ -237,6 +261,13 @@ impl Egress {
         let bytes = Arc::clone(bytes);
         Request::from_parts(head, Counted { body, bytes, counts: Direction::Sent })
     }
+}
+
+/// Whether the process at the other end may. To find one that may not, all processes are looked at, which is not
+/// for the thread that serves.
+async fn may_come(guests: Arc<dyn Guests>, stream: &TcpStream, client: SocketAddr) -> bool {
+    let Ok(here) = stream.local_addr() else { return false };
+    tokio::task::spawn_blocking(move || guests.may_come(client, here)).await.unwrap_or(false)
 }
 
 /// What a client asks for.

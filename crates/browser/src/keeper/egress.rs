@@ -31,11 +31,8 @@ impl WayOut {
         let place = (Ipv4Addr::LOCALHOST, 0);
         let failed = KeeperError::file("listen at", PathBuf::from("127.0.0.1"));
         let listener = TcpListener::bind(place).await.map_err(failed)?;
-        let route = spec.proxy.as_ref().map(|proxy| proxy.route(trusted)).transpose()?;
-        let guests = Arc::new(BrowserProcesses::default());
-        let egress =
-            Egress::new(spec.fence.clone(), route.unwrap_or_default(), Arc::clone(&guests) as _);
-        Ok(Self { listener, egress, guests })
+        let egress = Egress::new(vec![spec.fence.clone()], spec.route(trusted)?);
+        Ok(Self { listener, egress, guests: Arc::default() })
     }
 
     /// Where it listens.
@@ -52,13 +49,20 @@ impl WayOut {
     /// Serves the processes of this browser, until what this returns is dropped.
     pub(super) fn serve(self, browser: u32) -> AbortOnDropHandle<()> {
         self.guests.admit(browser);
-        let serving = async move { match self.egress.serve(self.listener).await {} };
+        let serving = async move { match self.egress.serve(self.listener, self.guests).await {} };
         AbortOnDropHandle::new(tokio::spawn(serving))
     }
 }
 
+impl EgressSpec {
+    /// Its route; a further proxy's certificate may be one of those that the session trusts.
+    pub fn route(&self, trusted: &[Certificate]) -> Result<Route, NotProxyUrl> {
+        let route = self.proxy.as_ref().map(|proxy| proxy.route(trusted)).transpose()?;
+        Ok(route.unwrap_or_default())
+    }
+}
+
 impl ProxySpec {
-    /// The route to it; a further proxy's certificate may be one of those that the session trusts.
     fn route(&self, trusted: &[Certificate]) -> Result<Route, NotProxyUrl> {
         let upstream = |one: &OneProxy| {
             let credentials = one.credentials.clone().map(|known| Credentials {

@@ -44,14 +44,14 @@ impl Way {
 
     pub async fn new(fence: Fence, upstream: Option<Upstream>, guests: Arc<dyn Guests>) -> Self {
         let route = upstream.map(Box::new).map_or(Route::Direct, Route::Through);
-        Self::serving(Egress::new(fence, route, guests)).await
+        Self::serving(Egress::new(vec![fence], route), guests).await
     }
 
-    pub async fn serving(egress: Egress) -> Self {
+    pub async fn serving(egress: Egress, guests: Arc<dyn Guests>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let serving = egress.clone();
-        tokio::spawn(async move { serving.serve(listener).await });
+        tokio::spawn(async move { serving.serve(listener, guests).await });
         Self { egress, address }
     }
 

@@ -158,8 +158,8 @@ async fn a_tunnel_keeps_the_place_of_its_connection() {
             });
         }
     });
-    let egress = Egress::new(fence(&[], Others::All), Route::Direct, Arc::new(Anybody));
-    let way = Way::serving(egress.with_places(PLACES)).await;
+    let egress = Egress::new(vec![fence(&[], Others::All)], Route::Direct);
+    let way = Way::serving(egress.with_places(PLACES), Arc::new(Anybody)).await;
     let tunnels = (0..20).map(|_| way.tunnel(&target, "word"));
     let said = futures_util::future::join_all(tunnels).await;
     assert!(said.iter().all(|word| word.as_deref() == Ok("word")), "{said:?}");
