@@ -255,7 +255,7 @@ fn gateway(error: &GatewayRefusal) -> ErrorCode {
 
 fn provider(error: &SandboxError) -> ErrorCode {
     match error {
-        SandboxError::Missing { .. } | SandboxError::NotStarted { .. } => {
+        SandboxError::Missing { .. } | SandboxError::NotStarted { .. } | SandboxError::NotApart => {
             ErrorCode::SandboxUnavailable
         }
         SandboxError::TimedOut { .. } => ErrorCode::TimedOut,

@@ -17,6 +17,6 @@ mod provider;
 
 pub use network::{Allowed, Destination, InvalidAllowed, Network};
 pub use provider::{
-    Answer, Command, Ended, Enforced, InitCommand, Input, Limits, Mount, Output, Process, Provider,
-    Sandbox, SandboxError, SandboxSpec, WORKSPACE,
+    Answer, Command, Connections, Ended, Enforced, InitCommand, Input, Limits, Mount, Output,
+    Process, Provider, Sandbox, SandboxError, SandboxSpec, WORKSPACE,
 };

@@ -21,6 +21,10 @@ pub enum Network {
     Public(Vec<Allowed>),
     /// These only. Names are not looked up in such a sandbox: a program that asks for a name tells something.
     Listed(Vec<Allowed>),
+    /// Nothing by itself: there is no network but its own loopback, and what connects to these TCP ports there
+    /// comes to the holder of the sandbox ([`Sandbox::connections`](crate::Sandbox::connections)), who says
+    /// where it leads.
+    Handed(Vec<u16>),
 }
 
 /// An address that a sandbox may reach: `203.0.113.7`, `203.0.113.0/24`, `203.0.113.7:443`, or
@@ -54,8 +58,21 @@ impl Network {
     /// What is allowed beside what the kind of network allows.
     pub fn allowed(&self) -> &[Allowed] {
         match self {
-            Self::None => &[],
+            Self::None | Self::Handed(_) => &[],
             Self::Public(allowed) | Self::Listed(allowed) => allowed,
+        }
+    }
+
+    /// Whether packets of the sandbox go anywhere beside its own loopback.
+    pub(crate) fn is_connected(&self) -> bool {
+        matches!(self, Self::Public(_) | Self::Listed(_))
+    }
+
+    /// The ports whose connections the holder gets.
+    pub(crate) fn handed_ports(&self) -> &[u16] {
+        match self {
+            Self::Handed(ports) => ports,
+            Self::None | Self::Public(_) | Self::Listed(_) => &[],
         }
     }
 

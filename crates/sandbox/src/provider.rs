@@ -4,6 +4,7 @@
 
 use crate::network::Network;
 use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,6 +12,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio_util::sync::DropGuard;
 
@@ -19,6 +21,10 @@ pub const WORKSPACE: &str = "/workspace";
 
 /// An answer that takes a while.
 pub type Answer<'a, T> = BoxFuture<'a, Result<T, SandboxError>>;
+
+/// Connections that programs of a sandbox make, each with the port of the sandbox's loopback to which it was
+/// made; it ends with the sandbox.
+pub type Connections = BoxStream<'static, (u16, TcpStream)>;
 
 /// Makes sandboxes.
 pub trait Provider: Send + Sync + std::fmt::Debug {
@@ -37,6 +43,11 @@ pub trait Sandbox: Send + Sync + std::fmt::Debug {
     /// Where its own files are, as its commands know it: [`WORKSPACE`], or a folder of
     /// this machine that every path below that is taken for.
     fn workspace(&self) -> &str;
+
+    /// What its programs connect to, where its network is [`Network::Handed`]; told once.
+    fn connections(&self) -> Option<Connections> {
+        None
+    }
 
     /// Starts a command.
     fn start<'a>(&'a self, command: &'a Command) -> Answer<'a, Process>;
@@ -266,6 +277,11 @@ pub enum SandboxError {
         /// Where the sandbox should see it.
         to: PathBuf,
     },
+    /// What runs in the sandbox has the network of this machine.
+    #[error(
+        "expected a sandbox with a network of its own; without bubblewrap what runs in one has this machine's"
+    )]
+    NotApart,
     /// The system refused something.
     #[error("could not {doing}: {source}")]
     System {

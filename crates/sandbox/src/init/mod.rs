@@ -4,6 +4,7 @@
 //! The one idea: whatever runs in a sandbox is a child of process 1, and the kernel ends them all when that
 //! one ends. So nothing can outlive the holder of the other end of the socket.
 
+mod handed;
 mod processes;
 mod serve;
 mod tool;
@@ -59,6 +60,9 @@ pub enum InitError {
     /// It could not pass on what connects to ports of the machine.
     #[error("expected to pass on what connects to ports of the machine: {0}")]
     Loopback(#[source] std::io::Error),
+    /// It could not hand over what connects to ports of its own.
+    #[error("expected to hand over what connects to ports of the sandbox: {0}")]
+    NotHanded(#[source] std::io::Error),
     /// A tool that there is not.
     #[error("expected bare, read, write, pack or connect, and a path")]
     NoTool,
@@ -107,13 +111,24 @@ pub(crate) enum Order {
 }
 
 /// What makes a sandbox ready.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Begin {
     /// Small files and what is in them.
     pub(crate) files: BTreeMap<String, String>,
     /// Ports of the machine's loopback that are found at the loopback here, too.
     #[serde(default)]
     pub(crate) host_ports: Vec<u16>,
+    /// Ports of the loopback here whose connections are handed to the node, over a socket that comes along as
+    /// a descriptor.
+    #[serde(default)]
+    pub(crate) handed_ports: Vec<u16>,
+}
+
+/// A connection that is handed to the node; it comes along as a descriptor.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Handed {
+    /// To which port it was made.
+    pub(crate) port: u16,
 }
 
 /// A command.

@@ -1,7 +1,7 @@
 //! The life of a sandbox's first process: it obeys its node, and keeps the commands that run.
 
 use super::processes::end_all;
-use super::{Begin, InitError, Notice, Order, Start, processes, tool};
+use super::{Begin, InitError, Notice, Order, Start, handed, processes, tool};
 use crate::init;
 use crate::network::HOST;
 use crate::provider::Ended;
@@ -65,7 +65,7 @@ fn obey(
 ) -> Result<(), InitError> {
     match order {
         Order::Begin(begin) => {
-            prepare(&begin)?;
+            prepare(&begin, descriptors)?;
             children.tell(&Notice::Ready);
         }
         Order::Start(start) => children.start(&start, descriptors),
@@ -98,9 +98,12 @@ fn forget_inherited(socket: &OwnedFd) {
     }
 }
 
-fn prepare(begin: &Begin) -> Result<(), InitError> {
+fn prepare(begin: &Begin, descriptors: Vec<OwnedFd>) -> Result<(), InitError> {
     for (path, text) in &begin.files {
         std::fs::write(path, text).map_err(InitError::file(Path::new(path)))?;
+    }
+    if let Some(socket) = descriptors.into_iter().next() {
+        handed::open(&begin.handed_ports, socket).map_err(InitError::NotHanded)?;
     }
     open_ports(&begin.host_ports, HOST).map_err(InitError::Loopback)
 }

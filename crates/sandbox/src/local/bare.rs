@@ -11,7 +11,6 @@ use super::start::{environment, with_output};
 use super::{drain, timed_out};
 use crate::init::{BARE, Begin, Order, pair};
 use crate::provider::{Answer, InitCommand, Provider, Sandbox, SandboxError, SandboxSpec};
-use std::collections::BTreeMap;
 use std::fs::Permissions;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -53,6 +52,9 @@ impl BareProvider {
             let (from, to) = (mount.source.clone(), mount.target.clone());
             return Err(SandboxError::NotShown { from, to });
         }
+        if !spec.network.handed_ports().is_empty() {
+            return Err(SandboxError::NotApart);
+        }
         let folder = self.folder().map_err(SandboxError::system("make a folder for a sandbox"))?;
         let workspace = folder.path().display().to_string();
         let (ours, theirs) = pair().map_err(SandboxError::system("make a pair of sockets"))?;
@@ -62,11 +64,7 @@ impl BareProvider {
         let cgroup = self.cgroups.create(&spec.name, &spec.limits);
         let (cgroup, enforced) = Cgroup::hold(cgroup, pid);
         let begun = async {
-            link.order(
-                &Order::Begin(Begin { files: BTreeMap::new(), host_ports: Vec::new() }),
-                &[],
-            )
-            .await?;
+            link.order(&Order::Begin(Begin::default()), &[]).await?;
             link.ready().await
         };
         if let Err(error) = begun.await {
@@ -80,6 +78,7 @@ impl BareProvider {
             enforced,
             init: self.init.clone(),
             workspace,
+            connections: Mutex::new(None),
         })
     }
 

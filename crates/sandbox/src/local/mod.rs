@@ -6,6 +6,7 @@
 
 pub mod bare;
 mod cgroup;
+mod connections;
 mod link;
 mod network;
 mod sandbox;

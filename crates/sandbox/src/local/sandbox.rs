@@ -6,12 +6,13 @@ use super::network::Slirp;
 use super::timed_out;
 use crate::init::{BROWSERS_LIMIT, Order, Start, Unpack};
 use crate::provider::{
-    Answer, Command, Ended, Enforced, InitCommand, Input, Output, Process, Sandbox, SandboxError,
-    WORKSPACE,
+    Answer, Command, Connections, Ended, Enforced, InitCommand, Input, Output, Process, Sandbox,
+    SandboxError, WORKSPACE,
 };
 use futures_util::future::BoxFuture;
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::os::fd::{AsFd, OwnedFd};
@@ -44,7 +45,6 @@ pub(super) struct Held {
 }
 
 /// A sandbox of this machine.
-#[derive(Debug)]
 pub(super) struct LocalSandbox {
     pub(super) link: Arc<Link>,
     pub(super) held: Mutex<Option<Held>>,
@@ -53,6 +53,14 @@ pub(super) struct LocalSandbox {
     /// Where its first program is, as its commands know it, and with which arguments.
     pub(super) init: InitCommand,
     pub(super) workspace: String,
+    /// What its programs connect to, until the holder asks for it.
+    pub(super) connections: Mutex<Option<Connections>>,
+}
+
+impl fmt::Debug for LocalSandbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalSandbox").field("workspace", &self.workspace).finish_non_exhaustive()
+    }
 }
 
 impl Sandbox for LocalSandbox {
@@ -62,6 +70,10 @@ impl Sandbox for LocalSandbox {
 
     fn workspace(&self) -> &str {
         &self.workspace
+    }
+
+    fn connections(&self) -> Option<Connections> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     fn start<'a>(&'a self, command: &'a Command) -> Answer<'a, Process> {

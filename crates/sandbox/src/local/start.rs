@@ -5,6 +5,7 @@
 //! because it belongs to a user namespace outside of it.
 
 use super::cgroup::Cgroup;
+use super::connections::connections;
 use super::link::Link;
 use super::network::{Slirp, rules};
 use super::sandbox::{Held, LocalSandbox};
@@ -14,7 +15,8 @@ use crate::network::{HOST, Network};
 use crate::provider::{InitCommand, SandboxError, SandboxSpec, WORKSPACE};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::os::fd::OwnedFd;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
@@ -61,14 +63,14 @@ async fn steps(provider: &LocalProvider, spec: &SandboxSpec) -> Result<LocalSand
         return Err(with_output(&mut process, error).await);
     }
     let (cgroup, enforced) = Cgroup::hold(cgroup, pid);
-    let slirp = match &spec.network {
-        Network::None => None,
-        network => {
-            let reaches_host = !network.host_ports().is_empty();
-            Some(Slirp::start(&provider.tools, &spec.name, pid, reaches_host).await?)
-        }
+    let slirp = if spec.network.is_connected() {
+        let reaches_host = !spec.network.host_ports().is_empty();
+        Some(Slirp::start(&provider.tools, &spec.name, pid, reaches_host).await?)
+    } else {
+        None
     };
-    if let Err(error) = start_init(&link, spec).await {
+    let (connections, theirs) = connections(&spec.network)?.unzip();
+    if let Err(error) = start_init(&link, spec, theirs).await {
         return Err(with_output(&mut process, error).await);
     }
     drain(process.stdout.take());
@@ -80,6 +82,7 @@ async fn steps(provider: &LocalProvider, spec: &SandboxSpec) -> Result<LocalSand
         env: environment(spec, WORKSPACE, "/tmp"),
         init: InitCommand { program: INIT.into(), args: provider.init.args.clone() },
         workspace: WORKSPACE.to_owned(),
+        connections: Mutex::new(connections),
     })
 }
 
@@ -103,13 +106,12 @@ fn spawn(
         words.extend(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"].map(Into::into));
         words.push("--".into());
     }
-    let rules = match &spec.network {
-        Network::None => String::new(),
-        network => {
-            words.push(tools.unshare.clone().into());
-            words.extend(["--user", "--map-root-user", "--net", "--"].map(Into::into));
-            rules(network)
-        }
+    let rules = if spec.network.is_connected() {
+        words.push(tools.unshare.clone().into());
+        words.extend(["--user", "--map-root-user", "--net", "--"].map(Into::into));
+        rules(&spec.network)
+    } else {
+        String::new()
     };
     words.extend(["/bin/sh", "-c", SETUP, "sh", &rules].map(Into::into));
     words.extend([tools.nft.clone().into(), tools.bwrap.clone().into()]);
@@ -135,14 +137,21 @@ async fn is_in(process: &mut Child) -> Result<(), SandboxError> {
     output.read_exact(&mut word).await.map(drop).map_err(|_| SandboxError::Gone)
 }
 
-/// Lets the first program start, and waits until it is ready.
-async fn start_init(link: &Arc<Link>, spec: &SandboxSpec) -> Result<(), SandboxError> {
+/// Lets the first program start, and waits until it is ready. With `connections` it hands over what connects to
+/// the ports of which the network says so.
+async fn start_init(
+    link: &Arc<Link>,
+    spec: &SandboxSpec,
+    connections: Option<OwnedFd>,
+) -> Result<(), SandboxError> {
     link.go().await?;
-    link.order(
-        &Order::Begin(Begin { files: files(spec), host_ports: spec.network.host_ports() }),
-        &[],
-    )
-    .await?;
+    let begin = Begin {
+        files: files(spec),
+        host_ports: spec.network.host_ports(),
+        handed_ports: spec.network.handed_ports().to_vec(),
+    };
+    let descriptors: Vec<_> = connections.iter().map(AsFd::as_fd).collect();
+    link.order(&Order::Begin(begin), &descriptors).await?;
     link.ready().await
 }
 
@@ -166,7 +175,8 @@ fn files(spec: &SandboxSpec) -> BTreeMap<String, String> {
     } else {
         String::new()
     };
-    let hosts = format!("127.0.0.1 localhost {}\n{} host\n", spec.name, HOST);
+    let host = if spec.network.is_connected() { HOST } else { Ipv4Addr::LOCALHOST };
+    let hosts = format!("127.0.0.1 localhost {}\n{host} host\n", spec.name);
     let files = [
         ("passwd", "agent:x:1000:1000:agent:/workspace:/bin/sh\n".to_owned()),
         ("group", "agent:x:1000:\n".to_owned()),
@@ -230,7 +240,7 @@ fn arguments(
     let mut all = Arguments::default();
     all.add(CONFINED);
     all.add(["--hostname", &spec.name]);
-    if spec.network == Network::None {
+    if !spec.network.is_connected() {
         all.add(["--unshare-net"]);
     }
     all.system();

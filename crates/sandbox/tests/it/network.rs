@@ -2,6 +2,7 @@
 
 use super::fixture::{made, sandbox, says, sh, spec};
 use baton_sandbox::{Allowed, Ended, Network, Sandbox};
+use futures_util::StreamExt;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
@@ -73,6 +74,39 @@ async fn the_loopback_of_this_machine_is_reached_on_allowed_ports_only() {
     for host in ["host", "127.0.0.1"] {
         hears(&*sandbox, host, open).await.unwrap_err();
     }
+}
+
+#[tokio::test]
+async fn what_connects_to_a_handed_port_comes_to_the_holder_and_nothing_else_goes_anywhere() {
+    let here = service().await;
+    let sandbox = with(Network::Handed(vec![3128, 3000])).await;
+    let mut connections = sandbox.connections().unwrap();
+    assert!(sandbox.connections().is_none(), "they are told once");
+    for asked in [3000, 3128] {
+        let heard = hears(&*sandbox, "127.0.0.1", asked);
+        let serve = async {
+            let (port, mut stream) = connections.next().await.unwrap();
+            stream.write_all(format!("from {port}\n").as_bytes()).await.unwrap();
+        };
+        let (heard, ()) = tokio::join!(heard, serve);
+        assert_eq!(heard.unwrap(), format!("from {asked}\n"));
+    }
+    for host in ["127.0.0.1", "10.0.2.2", "host", "1.1.1.1"] {
+        hears(&*sandbox, host, here).await.unwrap_err();
+    }
+    let devices = "cut -d: -f1 /proc/net/dev | tail -n +3 | tr -d ' '";
+    assert_eq!(says(&*sandbox, devices).await, "lo");
+    // As many as there are at once come one after the other, and none is lost.
+    let many = "for n in $(seq 300); do (exec bash -c 'exec 3<>/dev/tcp/127.0.0.1/3000 && head -1 <&3') & done; wait";
+    let (heard, ()) = tokio::join!(says(&*sandbox, many), async {
+        for _ in 0..300 {
+            let (_, mut stream) = connections.next().await.unwrap();
+            stream.write_all(b"one\n").await.unwrap();
+        }
+    });
+    assert_eq!(heard.lines().filter(|line| *line == "one").count(), 300);
+    sandbox.remove().await.unwrap();
+    assert!(connections.next().await.is_none(), "they end with the sandbox");
 }
 
 #[tokio::test]
