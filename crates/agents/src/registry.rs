@@ -5,7 +5,9 @@
 use crate::error::{AgentsError, SandboxRefusal};
 use crate::settings::{Prepare, SandboxSettings};
 use baton_api::sandbox::{SandboxView, TakeBack, WrittenBack};
+use baton_egress::Ledger;
 use baton_runtime::live::Checkout;
+use baton_runtime::sessions::egress_hosts;
 use baton_sandbox::{Provider, Sandbox};
 use baton_session::{Owner, Receipt, SandboxId, SessionId, Site};
 use std::collections::BTreeMap;
@@ -15,6 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::{OnceCell, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 /// The start of an id has to be so long at least.
 const PREFIX: usize = 4;
@@ -49,12 +52,31 @@ enum Place {
 pub(crate) struct Kept {
     pub(crate) view: SandboxView,
     pub(crate) sandbox: Box<dyn Sandbox>,
+    /// Its only way to the network, if that is its own.
+    pub(crate) way_out: Option<Served>,
     /// The session that it has.
     pub(crate) checked_out: Option<SandboxSession>,
     /// Cancelled when it ends, so that no task waits for its time any more.
     pub(crate) ended: CancellationToken,
     /// Since when it is kept although it was to end, because this node could not read it.
     pub(crate) unread_since: OnceLock<Instant>,
+}
+
+/// A way to the network that is served while this is there.
+pub(crate) struct Served {
+    pub(crate) ledger: Ledger,
+    pub(crate) _serving: AbortOnDropHandle<()>,
+}
+
+impl Kept {
+    /// What there is to say of it now.
+    pub(crate) fn view(&self) -> SandboxView {
+        let mut view = self.view.clone();
+        if let (Some(egress), Some(way_out)) = (&mut view.egress, &self.way_out) {
+            egress.hosts = egress_hosts(way_out.ledger.tallies());
+        }
+        view
+    }
 }
 
 /// A session that a sandbox has.

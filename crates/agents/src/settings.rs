@@ -3,6 +3,7 @@
 
 use baton_sandbox::{Limits, Mount, Network};
 use baton_session::Owner;
+use baton_session::egress::Egress;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -69,6 +70,8 @@ pub struct Flavor {
     pub mounts: Vec<Mount>,
     /// Variables of every command in it.
     pub env: BTreeMap<String, String>,
+    /// Its way to the network, if it has one of its own.
+    pub egress: Option<Egress>,
 }
 
 /// Who else is asked for a session.

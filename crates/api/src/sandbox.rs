@@ -4,6 +4,7 @@
 //! The names are those of the specification of session injection, in camel case.
 
 use crate::document::FileText;
+use crate::session::EgressView;
 use baton_session::login::Likelihood;
 pub use baton_session::write_back::TakeBack;
 use baton_session::{Forecast, Owner, Receipt, SandboxId, SessionId, SessionName, SnapshotId};
@@ -158,6 +159,9 @@ pub struct SandboxView {
     /// Where its display is shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vnc: Option<Vnc>,
+    /// Its only way to the network, where its session or its flavor says so, and what was asked of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub egress: Option<EgressView>,
     /// What its maker should know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,

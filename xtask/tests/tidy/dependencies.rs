@@ -32,7 +32,7 @@ const DIRECTIONS: [(&str, &[&str]); 26] = [
     // `testkit` is there for the tests.
     ("sync", &["session", "store", "browser", "net", "api", "runtime", "testkit"]),
     ("testkit", &["session", "api", "sync"]),
-    ("agents", &["session", "store", "browser", "net", "sandbox", "api", "runtime"]),
+    ("agents", &["session", "store", "browser", "net", "egress", "sandbox", "api", "runtime"]),
     (
         "server",
         &[

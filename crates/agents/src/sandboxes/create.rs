@@ -5,6 +5,7 @@ use super::end::watch;
 use super::exec::within_limit;
 use super::hand_in::{HandIn, Sought};
 use super::vnc::{Display, variables};
+use super::way_out::{Handed, WayOut};
 use super::{PROFILE, PROFILE_NAME, PROFILE_VARIABLE, hand_in};
 use crate::Agents;
 use crate::error::{AgentsError, SandboxRefusal};
@@ -21,6 +22,7 @@ use baton_runtime::Caller;
 use baton_runtime::audit::{Action, Note};
 use baton_sandbox::{Enforced, Limits, Sandbox, SandboxSpec};
 use baton_session::SandboxId;
+use baton_session::egress::Egress;
 use baton_session::view::Domain;
 use baton_store::blocking::blocking;
 use baton_store::clock;
@@ -68,7 +70,7 @@ async fn make(
         None => None,
     };
     let mut found = None;
-    let made = build(context, caller, &plan, id, sought, &mut found).await;
+    let made = Box::pin(build(context, caller, &plan, id, sought, &mut found)).await;
     let built = match made {
         Ok(built) => built,
         Err(error) => {
@@ -85,6 +87,7 @@ struct Built {
     /// The profile in it.
     packed: Option<Pack>,
     display: Option<Display>,
+    way_out: Option<WayOut>,
 }
 
 /// Makes the sandbox while the session is found and its profile made, and puts that there. What was found
@@ -97,17 +100,26 @@ async fn build(
     sought: Option<Sought<'_>>,
     found: &mut Option<HandIn>,
 ) -> Result<Built, AgentsError> {
-    let provider = context.sandboxes.provider()?;
-    let make = async {
-        Ok::<_, AgentsError>(provider.create(&plan.spec).await.map_err(SandboxRefusal::from)?)
-    };
+    let (owner, flavor) = (&caller.owner, plan.egress.as_ref());
+    // What a session says of its way out is known once it is found.
+    let unknown = Handed { asked: None, trusted: &[] };
+    let expected = WayOut::of(context, owner, sought.is_some().then_some(unknown), flavor)?;
     let pack = async {
-        let Some(sought) = sought else { return Ok(None) };
+        let Some(sought) = sought else { return Ok((None, None)) };
         let session = Box::pin(hand_in::find(context, caller, sought, &plan.domains, id)).await?;
-        pack(context, found.insert(session)).await.map(Some)
+        let session = found.insert(session);
+        let environment = &mut session.state.environment;
+        // It is no setting of a profile: the sandbox has it.
+        let asked = environment.egress.take();
+        let handed = Handed { asked: asked.as_ref(), trusted: &environment.certificates };
+        let way_out = match &asked {
+            Some(_) => WayOut::of(context, owner, Some(handed), flavor)?,
+            None => None,
+        };
+        Ok((Some(pack(context, session).await?), way_out))
     };
-    let (sandbox, packed) = tokio::join!(make, pack);
-    let (sandbox, packed) = match (sandbox, packed) {
+    let (sandbox, packed) = tokio::join!(make_sandbox(context, plan, expected.as_ref()), pack);
+    let (sandbox, (packed, asked)) = match (sandbox, packed) {
         (Ok(sandbox), Ok(packed)) => (sandbox, packed),
         (Ok(sandbox), Err(error)) => {
             remove(&*sandbox).await;
@@ -115,13 +127,37 @@ async fn build(
         }
         (Err(error), _) => return Err(error),
     };
+    let sandbox = match &asked {
+        // Nothing ran in it and nothing was put there.
+        Some(way_out) if expected.is_none() => {
+            remove(&*sandbox).await;
+            make_sandbox(context, plan, Some(way_out)).await?
+        }
+        Some(_) | None => sandbox,
+    };
     match furnish(&*sandbox, plan, packed.as_ref()).await {
-        Ok(display) => Ok(Built { sandbox, packed, display }),
+        Ok(display) => Ok(Built { sandbox, packed, display, way_out: asked.or(expected) }),
         Err(error) => {
             remove(&*sandbox).await;
             Err(error)
         }
     }
+}
+
+/// Makes the sandbox, whose only way to the network is `way_out` if there is one.
+async fn make_sandbox(
+    context: &Agents,
+    plan: &Plan,
+    way_out: Option<&WayOut>,
+) -> Result<Box<dyn Sandbox>, AgentsError> {
+    let mut spec = plan.spec.clone();
+    if let Some(way_out) = way_out {
+        spec.network = way_out.network();
+        // What a caller or a flavor says of proxies leads nowhere.
+        spec.env.extend(way_out.env());
+    }
+    let made = context.sandboxes.provider()?.create(&spec).await;
+    Ok(made.map_err(SandboxRefusal::from)?)
 }
 
 /// Puts the profile there, and makes the display.
@@ -166,7 +202,7 @@ fn keep(
     built: Built,
     found: Option<HandIn>,
 ) -> SandboxView {
-    let Built { sandbox, packed, display } = built;
+    let Built { sandbox, packed, display, way_out } = built;
     let created_at = clock::now();
     let (limits, limits_reason) = match sandbox.enforced() {
         Enforced::Yes => (Enforcement::Enforced, None),
@@ -210,10 +246,13 @@ fn keep(
         allowed: WrittenLimits { memory, processes, processors, disk },
         browser_session: told,
         vnc: display.as_ref().map(Display::view),
+        egress: way_out.as_ref().map(|way_out| way_out.view.clone()),
         warnings,
     };
+    let way_out = way_out.map(|way_out| way_out.serve(sandbox.connections()));
     let ended = CancellationToken::new();
-    let kept = Arc::new(Kept { view, sandbox, checked_out, ended, unread_since: OnceLock::new() });
+    let unread_since = OnceLock::new();
+    let kept = Arc::new(Kept { view, sandbox, way_out, checked_out, ended, unread_since });
     slot.keep(Arc::clone(&kept));
     let mut view = kept.view.clone();
     if let Some(display) = display {
@@ -293,6 +332,8 @@ struct Plan {
     /// Which domains need a login.
     domains: Vec<Domain>,
     ttl: Duration,
+    /// Its way to the network by its flavor, if that has one.
+    egress: Option<Egress>,
     /// What is written back of the session that is handed in.
     take_back: TakeBack,
     /// Whether it has a display.
@@ -345,6 +386,7 @@ impl Plan {
             spec,
             domains,
             ttl,
+            egress: flavor.egress.clone(),
             take_back: take_back.unwrap_or_default(),
             has_display: request.enable_vnc,
             warnings,

@@ -5,8 +5,9 @@
 //! before the sandbox is gone.
 //!
 //! Rooms: `create`, `exec` and `end` are the verbs; `hand_in` finds a session and takes it, `take_back`
-//! reads what became of it; `prepare` makes profiles before a caller asks for them; `vnc` gives a sandbox a display. The sandboxes
-//! that there are, are in the `registry` below.
+//! reads what became of it; `prepare` makes profiles before a caller asks for them; `vnc` gives a sandbox a
+//! display, and `way_out` the way to the network that its session has. The sandboxes that there are, are in the
+//! `registry` below.
 
 mod create;
 mod end;
@@ -15,6 +16,7 @@ mod hand_in;
 mod prepare;
 mod take_back;
 mod vnc;
+mod way_out;
 
 pub use crate::error::SandboxRefusal;
 pub use crate::registry::Sandboxes;
@@ -39,7 +41,7 @@ const PROFILE_VARIABLE: &str = "AGENT_BROWSER_PROFILE";
 /// The caller's sandboxes at this node, the oldest first.
 pub fn list(context: &Agents, caller: &Caller) -> SandboxList {
     let kept = context.sandboxes.of(&caller.owner);
-    SandboxList { items: kept.iter().map(|kept| kept.view.clone()).collect() }
+    SandboxList { items: kept.iter().map(|kept| kept.view()).collect() }
 }
 
 /// One of the caller's sandboxes, by its id or a unique prefix of it.
@@ -48,5 +50,5 @@ pub fn show(
     caller: &Caller,
     reference: &str,
 ) -> Result<SandboxView, AgentsError> {
-    Ok(context.sandboxes.find(&caller.owner, reference)?.view.clone())
+    Ok(context.sandboxes.find(&caller.owner, reference)?.view())
 }

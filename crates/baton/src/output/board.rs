@@ -1,7 +1,7 @@
 //! What agents share and where they run, for people: the board, and sandboxes.
 
 use super::table::Table;
-use super::{history, receipt, table};
+use super::{history, receipt, table, views};
 use baton_api::DrivenSession;
 use baton_api::sandbox::{
     EndedSandbox, Enforcement, HandedIn, Login, SandboxList, SandboxView, WrittenBack,
@@ -173,6 +173,9 @@ pub(crate) fn sandbox(view: &SandboxView) -> String {
     if let Some(vnc) = &view.vnc {
         let password = vnc.password.as_deref().map(|word| format!(", password {word}"));
         lines.push(format!("vnc       {}{}", vnc.address, password.unwrap_or_default()));
+    }
+    if let Some(egress) = &view.egress {
+        lines.push(format!("network   {}", views::egress(egress)));
     }
     if let Some(handed) = &view.browser_session {
         lines.push(format!("session   {}", session(handed)));

@@ -109,7 +109,7 @@ fn permissions(permissions: &[Permission]) -> String {
 }
 
 /// Where its browser goes, and what it was refused there.
-fn egress(view: &EgressView) -> String {
+pub(crate) fn egress(view: &EgressView) -> String {
     let hosts = match &view.only[..] {
         [] if view.internet_only => "every host of the internet".to_owned(),
         [] => "every host".to_owned(),
@@ -131,9 +131,14 @@ fn egress(view: &EgressView) -> String {
             format!("\n{}", table::doubtful(&sites))
         }))
         .collect();
+    std::iter::once(line).chain(not_reached(&view.hosts)).collect::<Vec<_>>().join("\n")
+}
+
+/// What a way out refused or did not get through to; none when there is nothing.
+pub(crate) fn not_reached(hosts: &[EgressHost]) -> Option<String> {
     let mut table = Table::new(&["NOT REACHED", "TRIES", "WHY"]);
     let is_told = |host: &&EgressHost| host.refused + host.failed > 0;
-    let told: Vec<_> = view.hosts.iter().filter(is_told).collect();
+    let told: Vec<_> = hosts.iter().filter(is_told).collect();
     for host in &told {
         table.row([
             host.host.clone().unwrap_or_else(|| "other hosts".to_owned()),
@@ -141,7 +146,7 @@ fn egress(view: &EgressView) -> String {
             host.why.clone().unwrap_or_default(),
         ]);
     }
-    if told.is_empty() { line } else { format!("{line}\n{}", table.render()) }
+    (!told.is_empty()).then(|| table.render())
 }
 
 /// Whom its browser trusts beside its maker's list.

@@ -1,7 +1,7 @@
 //! Which way out to the network a session's browser gets: what the session asks for, within what its node
 //! lets its owner reach.
 
-use super::LiveError;
+use super::{BrowserSupervisor, LiveError};
 use baton_browser::keeper::{EgressSpec, HostRule, KnownProxies};
 use baton_session::Owner;
 use baton_session::egress::Egress;
@@ -37,6 +37,24 @@ impl EgressRules {
             spec.fence.lent = Some(self.lent.clone());
         }
         Ok(Some(spec))
+    }
+}
+
+impl BrowserSupervisor {
+    /// The way out of a sandbox that has a session; none when it goes to the network as other sandboxes do.
+    /// What a sandbox may reach whoever owns it, is for the settings of sandboxes to say.
+    pub fn sandbox_way_out(
+        &self,
+        owner: &Owner,
+        asked: Option<&Egress>,
+    ) -> Result<Option<EgressSpec>, LiveError> {
+        let rules = &self.config().egress;
+        if asked.is_some() || rules.always { rules.way_out(owner, asked) } else { Ok(None) }
+    }
+
+    /// The way out that the settings of this node ask for, whoever owns what goes by it.
+    pub fn own_way_out(&self, asked: &Egress) -> Result<EgressSpec, LiveError> {
+        Ok(EgressSpec::of(asked, &self.config().egress.proxies)?)
     }
 }
 

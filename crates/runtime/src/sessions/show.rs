@@ -13,7 +13,7 @@ use baton_api::{
     Tab,
 };
 use baton_browser::icon::redraw;
-use baton_browser::keeper::HostRule;
+use baton_browser::keeper::{HostRule, HostTally};
 use baton_session::diff::diff as compare;
 use baton_session::egress::Egress;
 use baton_session::login::{Likelihood, forecast, logins};
@@ -120,7 +120,13 @@ async fn egress(context: &Runtime, session: &Session, held: Option<&State>) -> O
     let Egress { only, proxy, .. } = asked.unwrap_or_default();
     // One that does not answer has its tabs left out as well.
     let tallies = supervisor.egress(session.id).await.unwrap_or_default();
-    let hosts = tallies.into_iter().map(|tally| EgressHost {
+    let shut_out = held.map(|held| shut_out(held, &only)).unwrap_or_default();
+    Some(EgressView { only, proxy, internet_only, shut_out, hosts: egress_hosts(tallies) })
+}
+
+/// What was asked of a way out, as clients are told.
+pub fn egress_hosts(tallies: Vec<HostTally>) -> Vec<EgressHost> {
+    let host = |tally: HostTally| EgressHost {
         host: tally.host,
         connections: tally.connections,
         refused: tally.refused,
@@ -128,9 +134,8 @@ async fn egress(context: &Runtime, session: &Session, held: Option<&State>) -> O
         why: tally.why,
         sent: tally.sent,
         received: tally.received,
-    });
-    let shut_out = held.map(|held| shut_out(held, &only)).unwrap_or_default();
-    Some(EgressView { only, proxy, internet_only, shut_out, hosts: hosts.collect() })
+    };
+    tallies.into_iter().map(host).collect()
 }
 
 /// The sites where a state may be signed in by its cookies, of which a list has no host.

@@ -6,8 +6,10 @@ use baton_agents::gateway::{
     AgentSettings, BUILT_IN_AGENT, GatewaySettings, Prompt, UpstreamSettings,
 };
 use baton_agents::sandboxes::{Flavor, Prepare, SandboxSettings, SessionService};
+use baton_browser::keeper::{BadEgress, EgressSpec, KnownProxies};
 use baton_sandbox::{Allowed, Limits, Mount, Network};
 use baton_session::Owner;
+use baton_session::egress::Egress;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -73,6 +75,11 @@ pub struct FlavorTexts {
     /// Variables of every command in it.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    /// The hosts that it reaches, and no others, as `--only` of a session has them.
+    #[serde(default)]
+    pub only: Vec<String>,
+    /// The proxy through which it reaches them, without credentials, or `system`.
+    pub proxy: Option<String>,
 }
 
 /// The most bytes that memory or files may be said to have.
@@ -203,7 +210,27 @@ fn read_flavor(origin: &str, text: FlavorTexts) -> Result<Flavor, ConfigError> {
         let path = format!("{}:{PATH}", text.path.join(":"));
         env.insert("PATH".to_owned(), path);
     }
-    Ok(Flavor { mounts, env })
+    let egress = Egress::asked(text.only, text.proxy);
+    egress.as_ref().map_or(Ok(()), |egress| check_egress(origin, egress))?;
+    Ok(Flavor { mounts, env, egress })
+}
+
+/// Checks a way to the network. What was found of a proxy may hold a password, and is not repeated.
+fn check_egress(origin: &str, egress: &Egress) -> Result<(), ConfigError> {
+    let wrong = |key, expected, found: &str| Err(invalid(origin, key, expected, found));
+    match EgressSpec::of(egress, &KnownProxies::default()) {
+        Err(BadEgress::Host(rule)) => {
+            let expected = "hosts such as example.org, *.example.org or 10.0.0.0/8";
+            wrong("sandboxes.flavors.only", expected, &format!("{:?}", rule.found()))
+        }
+        Err(BadEgress::TooMany(_)) => wrong("sandboxes.flavors.only", "at most 200 hosts", "more"),
+        Err(BadEgress::Proxy(_)) => {
+            let expected = "http, https or socks5://HOST:PORT without a user, or system";
+            wrong("sandboxes.flavors.proxy", expected, "another text")
+        }
+        // What the machine says of its proxies is read when a sandbox is made.
+        _ => Ok(()),
+    }
 }
 
 fn read_mount(origin: &str, text: &str) -> Result<Mount, ConfigError> {

@@ -8,6 +8,7 @@ mod curl;
 mod damaged;
 mod databases;
 mod escapes;
+mod fenced;
 mod firebase;
 mod gateway;
 mod gateway_bad;

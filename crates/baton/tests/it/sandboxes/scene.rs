@@ -101,6 +101,11 @@ impl Scene {
         Self::of(site().await, test_node, settings).await
     }
 
+    /// At this site, with these settings alone.
+    pub(super) async fn set_in_with(site: Site, settings: &str) -> Self {
+        Self::of(site, build(), settings).await
+    }
+
     async fn of(site: Site, test_node: TestNode, settings: &str) -> Self {
         test_node.data().create().unwrap();
         std::fs::write(test_node.data().settings(), settings).unwrap();

@@ -1,0 +1,152 @@
+//! The way to the network of a sandbox whose session or flavor has one of its own.
+//!
+//! The one idea: such a sandbox has no network at all. What its programs connect to at one port of its own
+//! loopback is handed to the node, which is a proxy there and says what is reached. So whatever runs in the
+//! sandbox, and whatever it ignores, this is its only way out; and credentials of a further proxy stay outside.
+
+use crate::Agents;
+use crate::error::AgentsError;
+use crate::registry::Served;
+use baton_api::EgressView;
+use baton_browser::keeper::{BadEgress, EgressSpec};
+use baton_egress::{Egress, Fence, HostRule, Others, Target};
+use baton_runtime::live::LiveError;
+use baton_sandbox::{Allowed, Connections, Destination, Network};
+use baton_session::egress::Egress as Asked;
+use baton_session::{Certificate, Owner};
+use futures_util::StreamExt as _;
+use std::collections::BTreeMap;
+use tokio_util::task::AbortOnDropHandle;
+
+/// Where a sandbox finds its proxy: the port that Squid made usual, or the next one that is free there.
+const PORT: u16 = 3128;
+/// By which variables programs learn of it: those of `curl(1)`, in both spellings, as some know one only.
+const VARIABLES: [&str; 3] = ["http_proxy", "https_proxy", "all_proxy"];
+/// What a sandbox has itself, and what of this machine it finds at its own loopback.
+const EXCEPT: &str = "localhost,127.0.0.1,::1,host";
+
+/// A way to the network, and what is told of it.
+pub(super) struct WayOut {
+    egress: Egress,
+    port: u16,
+    /// Ports of this machine that are found at the loopback of the sandbox, too.
+    host_ports: Vec<u16>,
+    pub(super) view: EgressView,
+}
+
+impl WayOut {
+    /// The way out of a sandbox of this owner; none when neither a session that is handed in asks for one, nor
+    /// the flavor. What no sandbox of this node may reach is not reached by it either.
+    pub(super) fn of(
+        context: &Agents,
+        owner: &Owner,
+        session: Option<Handed<'_>>,
+        flavor: Option<&Asked>,
+    ) -> Result<Option<Self>, AgentsError> {
+        let network = &context.sandboxes.settings().network;
+        if *network == Network::None {
+            return Ok(None);
+        }
+        let supervisor = &context.supervisor;
+        let trusted = session.map(|session| session.trusted).unwrap_or_default();
+        let own = match session {
+            Some(Handed { asked, .. }) => supervisor.sandbox_way_out(owner, asked)?,
+            None => None,
+        };
+        let flavored = flavor.map(|asked| supervisor.own_way_out(asked)).transpose()?;
+        if own.is_none() && flavored.is_none() {
+            return Ok(None);
+        }
+        let internet_only = own.as_ref().is_some_and(|spec| spec.fence.lent.is_some());
+        let asks = [session.and_then(|session| session.asked), flavor];
+        let only = asks.into_iter().flatten().flat_map(|asked| asked.only.iter().cloned());
+        let proxy = asks.into_iter().flatten().find_map(|asked| asked.proxy.clone());
+        let view =
+            EgressView { only: only.collect(), proxy, internet_only, ..EgressView::default() };
+
+        let specs: Vec<EgressSpec> = own.into_iter().chain(flavored).collect();
+        let through = specs.iter().find(|spec| spec.proxy.is_some());
+        let route = through.map(|spec| spec.route(trusted)).transpose();
+        let route = route.map_err(|error| LiveError::from(BadEgress::from(error)))?;
+        let fences = specs.into_iter().map(|spec| spec.fence).chain([fence_of(network)]);
+        let host_ports = host_ports(network);
+        let mut free = (PORT..).filter(|port| !host_ports.contains(port));
+        Ok(Some(Self {
+            egress: Egress::new(fences.collect(), route.unwrap_or_default()),
+            port: free.next().unwrap_or(PORT),
+            host_ports,
+            view,
+        }))
+    }
+
+    /// The network of its sandbox.
+    pub(super) fn network(&self) -> Network {
+        Network::Handed([self.port].into_iter().chain(self.host_ports.iter().copied()).collect())
+    }
+
+    /// The variables by which programs there find it.
+    pub(super) fn env(&self) -> BTreeMap<String, String> {
+        let proxy = format!("http://127.0.0.1:{}", self.port);
+        let named = VARIABLES.map(|name| (name, proxy.as_str()));
+        let all = named.into_iter().chain([("no_proxy", EXCEPT)]);
+        let spelt = all.flat_map(|(name, value)| {
+            [name.to_owned(), name.to_uppercase()].map(|name| (name, value.to_owned()))
+        });
+        spelt.collect()
+    }
+
+    /// Serves what the programs of its sandbox connect to.
+    pub(super) fn serve(self, connections: Option<Connections>) -> Served {
+        let ledger = self.egress.ledger().clone();
+        let serving = tokio::spawn(async move {
+            let Some(mut connections) = connections else { return };
+            loop {
+                let place = self.egress.place().await;
+                let Some((port, stream)) = connections.next().await else { return };
+                let egress = self.egress.clone();
+                if port == self.port {
+                    tokio::spawn(async move { egress.serve_one(stream, place).await });
+                } else if let Ok(target) = Target::new("localhost", port) {
+                    tokio::spawn(async move { egress.lead(stream, target, place).await });
+                }
+            }
+        });
+        Served { ledger, _serving: AbortOnDropHandle::new(serving) }
+    }
+}
+
+/// What a session that is handed in says of its way out.
+#[derive(Clone, Copy)]
+pub(super) struct Handed<'a> {
+    /// The one that it asks for.
+    pub(super) asked: Option<&'a Asked>,
+    /// Whom it trusts; the certificate of a further proxy may be among them.
+    pub(super) trusted: &'a [Certificate],
+}
+
+/// What sandboxes of this node may reach, a further proxy among it: otherwise whoever names one says what a
+/// sandbox reaches.
+fn fence_of(network: &Network) -> Fence {
+    let hosts = network.allowed().iter().filter_map(rule).collect();
+    if let Network::Public(_) = network {
+        Fence { lent: Some(hosts), ..Fence::default() }
+    } else {
+        Fence { hosts, others: Others::Listed, lent: None }
+    }
+}
+
+/// The rule that lists what is allowed.
+fn rule(allowed: &Allowed) -> Option<HostRule> {
+    let hosts = match allowed.to {
+        Destination::Host => "localhost".to_owned(),
+        Destination::Addresses(network) => network.to_string(),
+    };
+    let port = allowed.port.map(|port| format!(":{port}")).unwrap_or_default();
+    format!("{hosts}{port}").parse().ok()
+}
+
+fn host_ports(network: &Network) -> Vec<u16> {
+    let allowed = network.allowed().iter();
+    let of_host = allowed.filter(|allowed| allowed.to == Destination::Host);
+    of_host.filter_map(|allowed| allowed.port).collect()
+}
