@@ -214,7 +214,7 @@ impl Found<NetworkRequest> {
         };
         let requests = self.items.into_iter().map(whole).collect();
         let Self { cursor, older, gaps, .. } = self;
-        NetworkData { request_id, requests, cursor, older, gaps }
+        NetworkData { request_id, requests, cursor, older, gaps, not_reached: Vec::new() }
     }
 }
 

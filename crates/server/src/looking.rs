@@ -17,7 +17,7 @@ use baton_api::debug::{
     DebugTabs, EpochMs, GapReason, GetConsole, GetNetwork, NetworkFilters, NetworkRequest,
     RelayMessage, TabAccepted, TabAvailable, TabList, TabToken, WatchedUpstream,
 };
-use baton_api::{Invalid, Scope, UpstreamId};
+use baton_api::{EgressHost, Invalid, Scope, UpstreamId};
 use baton_debug::har::Har;
 use baton_debug::query::Found;
 use baton_debug::relay::{About, Answer, LookError, Sight, TabSender};
@@ -26,6 +26,7 @@ use baton_debug::token::{PageToken, TabGrant, TokenError};
 use baton_proxy::UpstreamService;
 use baton_runtime::audit::{Action, Note};
 use baton_runtime::keys::{KeySecret, new_key};
+use baton_runtime::sessions::egress_hosts;
 use baton_runtime::{Caller, keys};
 use baton_session::Owner;
 use baton_store::clock;
@@ -54,6 +55,21 @@ pub async fn network(
     let found = until_the_end(context, wait, ask);
     let view = View { context, caller, token, sight };
     view.of("network", found, |found| found.items.is_empty()).await
+}
+
+/// The hosts that the way out of a tab's session refused or did not get through to since its browser started; none
+/// of a tab of which no session of this node has a way out of its own.
+pub async fn not_reached(context: &Context, caller: &Caller, token: &TabToken) -> Vec<EgressHost> {
+    let tabs = context.bus.tabs(&caller.owner).await.unwrap_or_default();
+    let of = tabs.into_iter().find(|tab| tab.token == *token).map(|tab| tab.cocoon_id);
+    let Some(Ok(session)) = of.map(|id| id.parse()) else { return Vec::new() };
+    if !context.supervisor.is_fenced(session) {
+        return Vec::new();
+    }
+    let tallies = context.supervisor.egress(session).await.unwrap_or_default();
+    let mut hosts = egress_hosts(tallies);
+    hosts.retain(|host| host.refused + host.failed > 0);
+    hosts
 }
 
 /// The console of a tab; when nothing fits, the lines that come within `wait`.

@@ -186,6 +186,38 @@ export interface components {
          * @enum {string}
          */
         Direction: "sent" | "received";
+        /** @description What a browser asked of one host. */
+        EgressHost: {
+            /**
+             * Format: int64
+             * @description How many connections, or requests without TLS, reached it.
+             */
+            connections: number;
+            /**
+             * Format: int64
+             * @description How many might go there and did not come through.
+             */
+            failed: number;
+            /** @description The host and its port; left out of those that are counted together, because there are too many. */
+            host?: string | null;
+            /**
+             * Format: int64
+             * @description Bytes from the host.
+             */
+            received: number;
+            /**
+             * Format: int64
+             * @description How many were refused.
+             */
+            refused: number;
+            /**
+             * Format: int64
+             * @description Bytes to the host.
+             */
+            sent: number;
+            /** @description Why the last one was refused or failed. */
+            why?: string | null;
+        };
         /**
          * Format: int64
          * @description Milliseconds since 1970 (UTC). Fractions, which some clocks of browsers give, are rounded.
@@ -302,6 +334,11 @@ export interface components {
             cursor?: number;
             /** @description What is missing. */
             gaps?: components["schemas"]["Gap"][];
+            /**
+             * @description The hosts that the way out of the tab's session refused or did not get through to, of all its tabs, since
+             *     its browser started. Not after a cursor.
+             */
+            not_reached?: components["schemas"]["EgressHost"][];
             /**
              * Format: int64
              * @description Give this as `before` to get older ones; left out when there are none.

@@ -3,6 +3,7 @@
 use super::check::EpochMs;
 use super::network::{ConsoleEntry, ConsoleLevel, NetworkRequest};
 use super::{DebugTab, TabToken, check};
+use crate::session::EgressHost;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
@@ -64,6 +65,10 @@ pub struct NetworkData {
     /// What is missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<Gap>,
+    /// The hosts that the way out of the tab's session refused or did not get through to, of all its tabs, since
+    /// its browser started. Not after a cursor.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_reached: Vec<EgressHost>,
 }
 
 /// The console of a tab.

@@ -1,7 +1,7 @@
 //! What tabs did, for people.
 
-use super::table;
 use super::table::Table;
+use super::{table, views};
 use baton_api::debug::{
     ConsoleData, ConsoleEntry, ConsoleLevel, DebugTab, EpochMs, Gap, NetworkData, NetworkRequest,
     ResourceType,
@@ -29,6 +29,7 @@ pub(crate) fn debug_requests(found: &NetworkData) -> String {
     let mut lines: Vec<String> = found.gaps.iter().map(debug_gap).collect();
     if found.requests.is_empty() {
         lines.push("no request fits".to_owned());
+        lines.extend(views::not_reached(&found.not_reached));
         return lines.join("\n");
     }
     let mut table =
@@ -49,6 +50,7 @@ pub(crate) fn debug_requests(found: &NetworkData) -> String {
     if found.older.is_some() {
         lines.push("there are older ones; --limit and the filters choose among them".to_owned());
     }
+    lines.extend(views::not_reached(&found.not_reached));
     lines.join("\n")
 }
 

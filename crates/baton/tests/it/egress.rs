@@ -7,7 +7,8 @@ use assert_cmd::cargo::cargo_bin_cmd;
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
-use baton_api::{Client, CreateKey, ErrorCode, OpenSession, Scope};
+use baton_api::debug::{NetworkFilters, Wait};
+use baton_api::{Client, CreateKey, ErrorCode, OpenSession, Scope, SwitchDebug};
 use baton_playground::{Page, Site, TestNode};
 use baton_session::SessionId;
 use baton_session::egress::Egress;
@@ -101,14 +102,30 @@ async fn a_fence_holds_after_a_death_and_tells_what_it_refused() {
     assert!(shown.contains(&format!("reaches {host} alone")), "{shown}");
     assert!(shown.contains("signed in at bank.example, which it may not reach"), "{shown}");
     assert!(shown.contains("NOT REACHED") && shown.contains(&tracker), "{shown}");
+    client.switch_debug("shop", SwitchDebug { on: true, reveal: false }).await.unwrap();
+    let tabs = client.list_tabs().await.unwrap().items;
+    let found = client
+        .get_network(&tabs[0].token, &NetworkFilters::default(), Wait::default())
+        .await
+        .unwrap();
+    let refused = found.not_reached.iter().find(|one| one.host.as_ref() == Some(&tracker)).unwrap();
+    assert!(refused.refused > 0 && refused.why.is_some(), "{refused:?}");
+    assert!(found.not_reached.iter().all(|one| one.host.as_ref() != Some(&host)), "{found:?}");
+    let shown = baton(&test_node, &["debug", "network", tabs[0].token.as_str()]);
+    assert!(shown.contains("NOT REACHED") && shown.contains(&tracker), "{shown}");
     client.close_session("shop").await.unwrap();
     test_node.clear().await.unwrap();
 }
 
 /// What a person is shown of the session.
 fn show(test_node: &TestNode) -> String {
+    baton(test_node, &["sessions", "show", "shop"])
+}
+
+/// What a person types.
+fn baton(test_node: &TestNode, words: &[&str]) -> String {
     let mut command = cargo_bin_cmd!("baton");
-    let run = command.arg("--data").arg(test_node.data().path()).args(["sessions", "show", "shop"]);
+    let run = command.arg("--data").arg(test_node.data().path()).args(words);
     String::from_utf8(run.assert().success().get_output().stdout.clone()).unwrap()
 }
 

@@ -2,6 +2,7 @@
 //! is room.
 
 use crate::query::Found;
+use baton_api::EgressHost;
 use baton_api::debug::{ConsoleEntry, Gap, NetworkRequest};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -36,6 +37,31 @@ pub fn network(found: &Found<NetworkRequest>, budget: usize) -> String {
     }
     text.push_str(&gaps(&found.gaps, "requests or events"));
     text.push_str(&other_requests(found, lines.len(), left_out));
+    text
+}
+
+/// How many hosts are told that a session did not reach.
+const HOSTS: usize = 20;
+
+/// What a session's way out did not let through, a line each, those that were tried most often first.
+pub fn not_reached(hosts: &[EgressHost]) -> String {
+    let tries = |host: &EgressHost| host.refused + host.failed;
+    let mut by_tries: Vec<_> = hosts.iter().collect();
+    by_tries.sort_by_key(|host| std::cmp::Reverse(tries(host)));
+    let mut text = String::new();
+    for host in by_tries.iter().take(HOSTS) {
+        // Written to a String, which takes everything.
+        let _ = write!(
+            text,
+            "\nNot reached by the session: {}, {} times: {}",
+            host.host.as_deref().unwrap_or("other hosts"),
+            tries(host),
+            host.why.as_deref().unwrap_or("unknown why")
+        );
+    }
+    if by_tries.len() > HOSTS {
+        let _ = write!(text, "\nand {} more hosts", by_tries.len() - HOSTS);
+    }
     text
 }
 

@@ -7,7 +7,7 @@
 
 mod lists;
 
-pub use lists::{console, network, state};
+pub use lists::{console, network, not_reached, state};
 
 use baton_api::debug::{ConsoleEntry, Direction, Headers, NetworkRequest};
 use baton_session::json;

@@ -55,7 +55,11 @@ pub(super) async fn network(
     let found =
         looking::network(&context, &caller, &token, sight(how.reveal), &filters, length(&how))
             .await?;
-    Ok(axum::Json(found.into_data(String::new(), filters.bodies || filters.id.is_some())))
+    let mut data = found.into_data(String::new(), filters.bodies || filters.id.is_some());
+    if filters.after.is_none() {
+        data.not_reached = looking::not_reached(&context, &caller, &token).await;
+    }
+    Ok(axum::Json(data))
 }
 
 /// The lines of a tab's console that fit the filters, the newest last. Secrets are hidden unless revealed.

@@ -130,7 +130,12 @@ impl Verb for BrowserDebugGetNetwork {
             Some(newest) if filters.id.is_some() => {
                 rendering::request(newest, rendering::FULL_BUDGET)
             }
-            _ => rendering::network(&found, rendering::LIST_BUDGET),
+            _ if filters.after.is_some() => rendering::network(&found, rendering::LIST_BUDGET),
+            _ => {
+                let not_reached = looking::not_reached(context, caller, &token).await;
+                let told = rendering::network(&found, rendering::LIST_BUDGET);
+                format!("{told}{}", rendering::not_reached(&not_reached))
+            }
         };
         let data = json!({
             "count": found.items.len(), "cursor": found.cursor, "older": found.older,
