@@ -11,6 +11,7 @@ mod capture;
 mod carry;
 mod change;
 mod confined;
+mod fence;
 mod idle;
 mod mcp;
 mod peers;
@@ -67,6 +68,8 @@ enum Part {
     Profile,
     /// A browser kept from the machine's files, against one that is not.
     Confined,
+    /// A page through its session's way out, against one without.
+    Fence,
     /// A sandbox with a session, against one without.
     Sandbox,
     /// An idle session.
@@ -103,6 +106,7 @@ async fn main() -> Result<()> {
             }
             Part::Profile => vec![profile::measure(baton).await?],
             Part::Confined => vec![confined::measure().await?],
+            Part::Fence => vec![fence::measure(baton).await?],
             Part::Sandbox => vec![sandbox::measure(baton).await?],
             Part::Idle => vec![idle::measure(baton).await?],
             Part::Thousand => vec![thousand::measure(baton).await?],

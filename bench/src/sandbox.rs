@@ -7,6 +7,7 @@ use baton_api::sandbox::{BrowserSession, CreateSandbox};
 use baton_api::{Client, FileText, ImportSession};
 use baton_playground::TestNode;
 use baton_session::{SessionId, playwright};
+use serde_json::json;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
@@ -28,6 +29,8 @@ struct Timings {
     again: Vec<(f64, f64)>,
     /// How long it took from the import on until it was prepared.
     took: Vec<f64>,
+    /// The first time with databases, after the node had prepared them.
+    databases: Vec<(f64, f64)>,
 }
 
 /// Creates sandboxes without a session, with one that was never handed in before, and with the same
@@ -42,7 +45,7 @@ pub async fn measure(baton: &Path) -> Result<Section> {
         let name = format!("session-{round}");
         let client = usual.client()?;
         let begun = Instant::now();
-        let session = import(client, &name, round).await?;
+        let session = import(client, &name, state(round)).await?;
         until_prepared(&usual, session).await?;
         found.took.push(milliseconds(begun.elapsed()));
         let (without, with) = (create(client, None).await?, create(client, Some(&name)).await?);
@@ -50,11 +53,17 @@ pub async fn measure(baton: &Path) -> Result<Section> {
         found.prepared.push((with, without));
         found.again.push((again, plain));
         let client = late.client()?;
-        import(client, &name, round).await?;
+        import(client, &name, state(round)).await?;
         let (bare, first) = (create(client, None).await?, create(client, Some(&name)).await?);
         found.unprepared.push((first, bare));
+        let client = usual.client()?;
+        let name = format!("databases-{round}");
+        let session = import(client, &name, databases(round)).await?;
+        until_prepared(&usual, session).await?;
+        let (bare, databases) = (create(client, None).await?, create(client, Some(&name)).await?);
+        found.databases.push((databases, bare));
         println!(
-            "round {} of {ROUNDS}: without {without:.0}, {plain:.0} and {bare:.0} ms, prepared {with:.0} ms, \
+            "round {} of {ROUNDS}: with databases {databases:.0} and without {bare:.0} ms; without {without:.0}, {plain:.0} and {bare:.0} ms, prepared {with:.0} ms, \
              again {again:.0} ms, unprepared {first:.0} ms",
             round + 1
         );
@@ -89,8 +98,32 @@ async fn until_prepared(test_node: &TestNode, session: SessionId) -> Result<()> 
     Ok(())
 }
 
+async fn import(client: &Client, name: &str, text: String) -> Result<SessionId> {
+    let file = FileText::new(text)?;
+    let request = ImportSession { name: Some(name.parse()?), description: None, file };
+    Ok(client.import_session(&request).await?.session.session.id)
+}
+
+/// A login beside 10 MB of databases, as Playwright writes it.
+fn databases(round: usize) -> String {
+    let text = "a note of somebody ".repeat(54);
+    let records: Vec<_> = (0..1_000)
+        .map(|number| {
+            let notes: Vec<_> = (0..10).map(|note| format!("{note} of {round}: {text}")).collect();
+            json!({ "key": number, "value": { "notes": notes } })
+        })
+        .collect();
+    let store =
+        json!({ "name": "notes", "autoIncrement": false, "records": records, "indexes": [] });
+    let database = json!({ "name": "notes", "version": 1, "stores": [store] });
+    let token = json!({ "name": "token", "value": format!("t0k3n-of-{round}") });
+    let origin = "https://notes.example";
+    let origin = json!({ "origin": origin, "localStorage": [token], "indexedDB": [database] });
+    json!({ "cookies": [], "origins": [origin] }).to_string()
+}
+
 /// A session that differs from all others.
-async fn import(client: &Client, name: &str, round: usize) -> Result<SessionId> {
+fn state(round: usize) -> String {
     let mut state = profile::state(jiff::Timestamp::now().as_microsecond());
     if let Some(cookie) = state.cookies.first_mut() {
         cookie.value = format!("of round {round}");
@@ -100,9 +133,7 @@ async fn import(client: &Client, name: &str, round: usize) -> Result<SessionId> 
     }
     // It has no word for the port from which a cookie came, which costs nothing here.
     let (text, _) = playwright::write(&state);
-    let file = FileText::new(text)?;
-    let request = ImportSession { name: Some(name.parse()?), description: None, file };
-    Ok(client.import_session(&request).await?.session.session.id)
+    text
 }
 
 /// How many milliseconds it takes until a sandbox is ready.
@@ -138,7 +169,7 @@ fn section(found: &Timings) -> Section {
         aim: 1.5,
         aim_is_for_the_bound: false,
     };
-    let Timings { prepared, unprepared, again, took } = found;
+    let Timings { prepared, unprepared, again, took, databases } = found;
     let all = prepared.iter().chain(unprepared).chain(again);
     let without = median(all.map(|pair| pair.1));
     Section {
@@ -149,17 +180,20 @@ fn section(found: &Timings) -> Section {
              sandbox had it, and the node had prepared it, as it does when sandboxes were made there before. \
              Again: the same session once more, after it was written back. Unprepared: the first time, at a \
              node that prepares nothing; so it is for whoever hands a session in within a moment of its \
-             import, too. Each with one without before it; {ROUNDS} times in turn."
+             import, too. With databases: another session, of 1,000 records of 10 kB, prepared. Each with one without \
+             before it; {ROUNDS} times in turn."
         ),
         comparisons: vec![
             against("the first time, prepared / without", prepared),
             against("again / without", again),
             against("the first time, unprepared / without", unprepared),
+            against("with 10 MB of IndexedDB, prepared / without", databases),
         ],
         figures: vec![
             with("with a session, prepared", prepared),
             with("with it again", again),
             with("with a session, unprepared", unprepared),
+            with("with 10 MB of IndexedDB, prepared", databases),
         ],
         medians: vec![
             ("without a session".to_owned(), format!("{without:.0} ms")),
