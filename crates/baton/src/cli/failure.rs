@@ -149,6 +149,9 @@ fn exit_of(error: &anyhow::Error) -> Exit {
     if let Some(NotChanged::NoneFound) = error.downcast_ref() {
         return Exit::NotFound;
     }
+    if let Some(NotChanged::TwoServers) = error.downcast_ref() {
+        return Exit::Usage;
+    }
     if let Some(error) = error.downcast_ref::<FileError>() {
         return error.exit();
     }

@@ -35,6 +35,11 @@ pub(crate) enum NotChanged {
          claude-code, codex, cursor, vscode and gemini: name one to set it up all the same"
     )]
     NoneFound,
+    /// Two servers are to drive one browser.
+    #[error(
+        "expected --drive or --with, found both\n--drive names one of three servers, --with starts any"
+    )]
+    TwoServers,
     /// A path that no such file can hold.
     #[error("expected a path in UTF-8, found {0:?}")]
     NotText(PathBuf),

@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use baton_api::Exit;
 use baton_server::mcp::Toolset;
 use change::Manner;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use std::io::{BufReader, stdin, stdout};
 use std::time::Duration;
 
@@ -130,17 +130,57 @@ Examples:
   baton mcp install claude-code
   baton mcp install codex --print          only show the entry
   baton mcp install cursor --project       for who works in this folder
-  baton mcp install gemini -- \\
-    --with \"npx @playwright/mcp --cdp-endpoint {cdp_url}\"")]
+  baton mcp install gemini --drive playwright
+                                           with Playwright's tools as well
+  baton mcp install gemini -- --toolsets keep,look
+                                           with arguments of baton mcp")]
 struct Install {
     /// For which program [default: each that is found here]
     #[arg(value_name = "CLIENT")]
     clients: Vec<Client>,
+    /// Drive the session's browser by the tools of this server, which npx gets
+    #[arg(long, value_name = "SERVER")]
+    drive: Option<Drive>,
     #[command(flatten)]
     manner: Manner,
     /// What baton mcp is to be given
     #[arg(value_name = "ARGUMENT", last = true)]
     arguments: Vec<String>,
+}
+
+/// A server whose tools drive a browser, and which is told where that is.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Drive {
+    /// Playwright MCP
+    Playwright,
+    /// Chrome DevTools MCP
+    Devtools,
+    /// agent-browser
+    AgentBrowser,
+}
+
+impl Drive {
+    /// What `--with` starts.
+    fn command(self) -> String {
+        match self {
+            Self::Playwright => format!("npx -y @playwright/mcp --cdp-endpoint {PLACE}"),
+            Self::Devtools => {
+                format!("npx -y chrome-devtools-mcp --no-usage-statistics --wsEndpoint {PLACE}")
+            }
+            // Its daemon is told apart from those that its user has beside it.
+            Self::AgentBrowser => format!(
+                "env AGENT_BROWSER_SESSION=baton AGENT_BROWSER_CDP={PLACE} npx -y agent-browser mcp"
+            ),
+        }
+    }
+
+    /// The arguments of `baton mcp`, with those that start it.
+    fn with(self, arguments: Vec<String>) -> Result<Vec<String>, NotChanged> {
+        if arguments.iter().any(|word| word == "--with" || word.starts_with("--with=")) {
+            return Err(NotChanged::TwoServers);
+        }
+        Ok(["--with".to_owned(), self.command()].into_iter().chain(arguments).collect())
+    }
 }
 
 impl Install {
@@ -154,7 +194,11 @@ impl Install {
         } else {
             self.clients
         };
-        let entry = entry(context, self.arguments)?;
+        let arguments = match self.drive {
+            Some(drive) => drive.with(self.arguments)?,
+            None => self.arguments,
+        };
+        let entry = entry(context, arguments)?;
         self.manner.change(context, &homes, &clients, Some(&entry), |text, client| {
             clients::set(text, client.form(), &entry)
         })

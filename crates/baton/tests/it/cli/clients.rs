@@ -248,6 +248,29 @@ fn a_change_is_shown_as_one() {
 }
 
 #[test]
+fn a_server_that_drives_the_browser_is_named_and_nothing_is_quoted() {
+    let home = Home::new();
+    let print = |words: &[&str]| {
+        let run = home.run(&[&["mcp", "install", "gemini", "--print", "--drive"], words].concat());
+        let shown = home.stdout(&run.success());
+        shown.lines().find(|line| line.contains("args")).unwrap()[1..].trim().to_owned()
+    };
+    let all = [&["playwright"][..], &["devtools"], &["agent-browser", "--", "--unattended"]];
+    insta::assert_snapshot!(all.map(print).join("\n"), @r#"
+    "args": ["mcp", "--with", "npx -y @playwright/mcp --cdp-endpoint {cdp_url}"]
+    "args": ["mcp", "--with", "npx -y chrome-devtools-mcp --no-usage-statistics --wsEndpoint {cdp_url}"]
+    "args": ["mcp", "--with", "env AGENT_BROWSER_SESSION=baton AGENT_BROWSER_CDP={cdp_url} npx -y agent-browser mcp", "--unattended"]
+    "#);
+    let words =
+        ["mcp", "install", "gemini", "--drive", "playwright", "--", "--with", "x {cdp_url}"];
+    let run = home.run(&words).code(2);
+    insta::assert_snapshot!(home.stderr(&run), @"
+    error: expected --drive or --with, found both
+      --drive names one of three servers, --with starts any
+    ");
+}
+
+#[test]
 fn a_broken_file_is_left_alone() {
     let home = Home::new();
     let broken = "{\n  \"theme\": \"dark\"\n  \"mcpServers\": {}\n}\n";

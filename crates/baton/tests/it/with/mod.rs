@@ -1,5 +1,6 @@
 //! Another MCP server on a session's browser: real ones, and ones that misbehave.
 
+mod agent_browser;
 mod bad;
 mod chrome;
 mod connections;
