@@ -8,7 +8,7 @@ import openapiTS, { astToString } from 'openapi-typescript'
 const HEAD = '// Made from docs/reference/openapi.json by `npm run build` in extensions/types. Do not edit.\n\n'
 /** Who names schemas, and who asks the API itself. */
 const USERS = ['chrome']
-const CLIENTS = ['vscode']
+const CLIENTS = ['vscode', 'web']
 
 const folder = new URL('..', import.meta.url)
 const read = async (path) => JSON.parse(await readFile(new URL(path, folder), 'utf8'))

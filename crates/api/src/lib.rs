@@ -2,7 +2,7 @@
 //!
 //! The one idea: every door of an operation (HTTP, command line, typed client) shares these types,
 //! so that they cannot drift apart. Rooms: [`session`], [`carry`], [`key`], [`node`], [`federation`], [`chat`],
-//! [`upstream`], [`debug`], [`sandbox`] and [`sync`] hold requests and views, and `document` what goes through as
+//! [`upstream`], [`page`], [`debug`], [`sandbox`] and [`sync`] hold requests and views, and `document` what goes through as
 //! it is; [`problem`] says how a request fails; `client` asks a node.
 
 pub mod carry;
@@ -14,6 +14,7 @@ mod document;
 pub mod federation;
 pub mod key;
 pub mod node;
+pub mod page;
 pub mod problem;
 pub mod sandbox;
 pub mod session;
@@ -38,12 +39,14 @@ pub use key::{
     AuditList, AuditOutcome, AuditView, CreateKey, CreatedKey, KeyList, KeyView, ListAudit, Scope,
 };
 pub use node::{Health, Ready};
+pub use page::{PAGE_HEADER, PageSession, PageSignIn, PageTicket, PageView};
 pub use problem::{Answers, ErrorCode, Exit, Invalid, Problem, usual_hint};
 pub use session::{
     AttachSession, CdpAccess, CompareSnapshots, DiffView, EgressHost, EgressView, History,
-    ListHistory, ListSessions, OpenCdp, OpenSession, ResumeResult, RollBack, SessionFile,
+    ListHistory, ListSessions, OpenCdp, OpenSession, PickSnapshot, ResumeResult, RollBack, SessionFile,
     SessionFiles, SessionList, SessionSummary, SessionView, SharedFolder, SnapshotReason,
     SnapshotView, StateView, SwitchDebug, Tab, Unread,
 };
+pub use sandbox::{Login, LoginList};
 pub use sync::{NodeCard, NodeIdentity};
 pub use upstream::{InvalidUpstreamId, UpstreamId};

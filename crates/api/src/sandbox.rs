@@ -253,6 +253,16 @@ pub struct Login {
     pub forecast: Forecast,
 }
 
+/// Where a session may be logged in.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LoginList {
+    /// The snapshot that tells: the one that a resume would take; none before the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<SnapshotId>,
+    /// The likeliest first.
+    pub items: Vec<Login>,
+}
+
 /// What a node that is older than likelihoods knows.
 fn possible() -> Likelihood {
     Likelihood::Possible

@@ -419,6 +419,16 @@ pub struct CompareSnapshots {
     pub b: String,
 }
 
+/// Whose picture is shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct PickSnapshot {
+    /// A snapshot of the session: an id, or a unique prefix of one; the latest when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
+}
+
 /// What differs between two snapshots, without a value of either.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DiffView {

@@ -6,6 +6,7 @@ use axum::http::header::{
     HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, SET_COOKIE, TE, TRAILER,
     TRANSFER_ENCODING, UPGRADE,
 };
+use baton_api::PAGE_HEADER;
 use baton_runtime::keys::KeySecret;
 use std::net::IpAddr;
 
@@ -90,6 +91,7 @@ fn options(headers: &HeaderMap) -> impl Iterator<Item = &str> {
 /// Takes away what is between the browser and us.
 pub(super) fn drop_ours(headers: &mut HeaderMap) {
     headers.remove(TOKEN);
+    headers.remove(PAGE_HEADER);
     // However it is written: what reads it there may be less strict than we are.
     let is_our_key = |value: &HeaderValue| KeySecret::stands_in(value.as_bytes());
     if headers.get_all(AUTHORIZATION).iter().any(is_our_key) {
@@ -220,6 +222,8 @@ mod tests {
             ("cookie", "a=1; baton_cocoon=secret; b=2"),
             ("cookie", "Baton_Other=secret"),
             ("authorization", &bearer),
+            ("cookie", "baton_page=half"),
+            ("baton-page", "other half"),
             ("x-adi-debug-token", "x"),
         ]);
         drop_ours(&mut found);

@@ -67,6 +67,10 @@ pub enum Action {
     CreateKey,
     /// A key was revoked.
     RevokeKey,
+    /// A person signed in to the node's page, with a key or with a code that stands for one.
+    SignIn,
+    /// A person signed out of it.
+    SignOut,
     /// A service came behind the proxy, or something else is said of it.
     PutUpstream,
     /// A service left it.
@@ -139,6 +143,8 @@ impl Action {
             Self::KeepContext => "session.keep_context",
             Self::CreateKey => "key.create",
             Self::RevokeKey => AuditEntry::REVOKE_KEY,
+            Self::SignIn => "page.sign_in",
+            Self::SignOut => "page.sign_out",
             Self::PutUpstream => "cocoon.put",
             Self::RemoveUpstream => "cocoon.remove",
             Self::CreateSandbox => "sandbox.create",

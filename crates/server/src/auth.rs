@@ -2,13 +2,16 @@
 //!
 //! A handler names the scope that it needs as the type of an argument, so a handler that compiles is authorised.
 //! A token of the provider opens what nodes ask each other, and nothing else: only [`MayTalk`] takes one. No
-//! header but `Authorization` says who asks. The local admin key is what commands on this machine show.
+//! header but `Authorization` says who asks, and those of a page that stands for a key. The local admin key is what commands on this machine show.
 
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::{Peer, Refusal};
+use crate::page;
+use crate::page::PageKey;
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use baton_api::{AGENT_HEADER, Answers, Invalid, Scope};
 use baton_net::connections::Visit;
@@ -80,16 +83,28 @@ fn agent(headers: &HeaderMap) -> Result<Option<AgentName>, NodeError> {
     Ok(Some(agent))
 }
 
-async fn find_key(parts: &Parts, context: &Context) -> Result<FoundKey, NodeError> {
+/// Looks up the key that a request shows, or that stands behind its page; which one that is, the request says
+/// from then on.
+async fn find_key(parts: &mut Parts, context: &Context) -> Result<FoundKey, NodeError> {
     if token(&parts.headers).is_some() {
         return Err(TokenRefusal::NotHere.into());
     }
-    let shown = (Shown::Key, key_of(&parts.headers)?.hash());
+    let secret_hash = match page::Shown::of(&parts.headers) {
+        Some(shown) if !parts.headers.contains_key(AUTHORIZATION) => {
+            let ended = NodeError::Unauthenticated { found: "a page that is signed out" };
+            context.pages.find(&shown).ok_or(ended)?.key.secret_hash
+        }
+        _ => key_of(&parts.headers)?.hash(),
+    };
+    let shown = (Shown::Key, secret_hash);
     let address = parts.extensions.get::<Peer>().map(|Peer(address)| *address);
     let is_good = |key: &Result<Option<_>, _>| key.as_ref().ok().map(Option::is_some);
     let key =
         context.rates.look_up(address, shown, context.store.find_key(shown.1), is_good).await?;
-    key.ok_or(NodeError::Unauthenticated { found: "an unknown or revoked key" })
+    let found = key.ok_or(NodeError::Unauthenticated { found: "an unknown or revoked key" })?;
+    let (id, owner) = (found.key.id.clone(), found.key.owner.clone());
+    parts.extensions.insert(PageKey { secret_hash, id, owner });
+    Ok(found)
 }
 
 /// Counts a request in the name of the key of this id, and fails when there were too many.

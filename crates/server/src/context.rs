@@ -5,6 +5,7 @@
 //! follower misses nothing but hints that came together, and nothing is queued.
 
 use crate::error::NodeError;
+use crate::page::PageSessions;
 use crate::paired::Browsers;
 use baton_agents::Agents;
 use baton_agents::gateway::GatewaySettings;
@@ -30,10 +31,11 @@ use baton_sync::peers::Statuses;
 use baton_sync::standing::Watches;
 use baton_sync::webhooks::{WebhookSettings, Webhooks};
 use baton_sync::{FolderState, Given, Nodes, Own, Sync, SyncSettings};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::broadcast::error::TryRecvError;
 use tokio::sync::{broadcast, watch};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -58,6 +60,8 @@ pub struct Context {
     pub rates: Rates,
     /// What bodies of requests and answers hold.
     pub(crate) freight: Freight,
+    /// Who is signed in to the page.
+    pub(crate) pages: PageSessions,
 }
 
 impl Deref for Context {
@@ -104,6 +108,8 @@ pub struct ContextParts {
     pub rates: Rates,
     /// What bodies of requests and answers hold.
     pub(crate) freight: Freight,
+    /// Who is signed in to the page.
+    pub(crate) pages: PageSessions,
     /// The board that agents share, if there is one.
     pub board: Option<Federation>,
     /// Ends what would go on for as long as its client likes, once the node ends.
@@ -131,6 +137,7 @@ impl Context {
             webhooks,
             rates,
             freight,
+            pages,
             board,
             ending,
         } = around;
@@ -185,6 +192,7 @@ impl Context {
             relay,
             rates,
             freight,
+            pages,
         }
     }
 }
@@ -193,6 +201,8 @@ impl Context {
 const TOGETHER: Duration = Duration::from_millis(100);
 /// How often this node looks for what no event here tells, and whether the caller's key was revoked.
 const LOOK_PAUSE: Duration = Duration::from_secs(5);
+/// Of how many sessions it is told at once that something was written.
+const MOST_WRITTEN: usize = 64;
 
 /// What changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -201,6 +211,8 @@ pub(crate) enum Change {
     Sessions,
     /// The tabs that the caller can look into.
     Tabs,
+    /// Something of one of the caller's sessions was written; of which one is not known where too much came.
+    Written(Option<SessionId>),
 }
 
 /// A node that is followed.
@@ -210,6 +222,8 @@ pub(crate) struct Followed {
     sessions: broadcast::Receiver<SessionId>,
     tabs: watch::Receiver<()>,
     seen: ListState,
+    /// Whether each write is told.
+    tells_writes: bool,
     /// What is to be sent yet.
     untold: VecDeque<Change>,
     /// A node that a client follows is in use.
@@ -224,11 +238,16 @@ struct ListState {
 }
 
 /// Follows the node: what changes from now on is sent.
-pub(crate) async fn follow(context: &Context, caller: &Caller) -> Result<Followed, NodeError> {
+pub(crate) async fn follow(
+    context: &Context,
+    caller: &Caller,
+    tells_writes: bool,
+) -> Result<Followed, NodeError> {
     Ok(Followed {
         sessions: context.store.listen(),
         tabs: context.relay.listen(),
         seen: read_lists(context, caller).await?,
+        tells_writes,
         context: context.clone(),
         caller: caller.clone(),
         untold: VecDeque::new(),
@@ -259,23 +278,51 @@ impl Followed {
             }
             let changed = async {
                 tokio::select! {
-                    _ = self.sessions.recv() => {}
-                    _ = self.tabs.changed() => {}
+                    written = self.sessions.recv() => Some(written.ok()),
+                    _ = self.tabs.changed() => None,
                 }
             };
-            if timeout(LOOK_PAUSE, changed).await.is_ok() {
+            let first = timeout(LOOK_PAUSE, changed).await.ok();
+            if first.is_some() {
                 sleep(TOGETHER).await;
             }
+            let written = self.written(first.flatten());
             if self.context.is_shut_out(&self.caller).await.unwrap_or(false) {
                 return None;
             }
-            self.sessions = self.sessions.resubscribe();
             self.tabs.mark_unchanged();
+            for id in written {
+                if self.is_told(id).await {
+                    self.untold.push_back(Change::Written(id));
+                }
+            }
             // A database that does not answer now is asked at the next look.
             if let Ok(now) = read_lists(&self.context, &self.caller).await {
                 self.compare(now);
             }
         }
+    }
+
+    /// What was written since, each once; none of them is known where too much was.
+    fn written(&mut self, first: Option<Option<SessionId>>) -> BTreeSet<Option<SessionId>> {
+        let mut written: BTreeSet<_> = first.into_iter().collect();
+        loop {
+            match self.sessions.try_recv() {
+                Ok(id) => written.insert(Some(id)),
+                Err(TryRecvError::Lagged(_)) => written.insert(None),
+                Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+            };
+        }
+        if written.contains(&None) || written.len() > MOST_WRITTEN {
+            written = [None].into();
+        }
+        written
+    }
+
+    /// Whether the caller is told of this write: another owner's is none of theirs.
+    async fn is_told(&self, id: Option<SessionId>) -> bool {
+        let Some(id) = id.filter(|_| self.tells_writes) else { return self.tells_writes };
+        self.context.store.fetch_session(&self.caller.owner, id).await.is_ok()
     }
 
     fn compare(&mut self, now: ListState) {

@@ -42,6 +42,11 @@ pub enum NodeError {
         "expected a code that pairs a browser, found one that does not count, or no longer\nbaton debug pair shows another one"
     )]
     BadPairingCode,
+    /// The page was to be signed in with a code that does not count.
+    #[error(
+        "expected a code that signs the page in, found one that does not count, or no longer\nbaton dashboard opens the page with another one"
+    )]
+    BadPageCode,
     /// The request carries no key that opens anything.
     #[error("expected \"Authorization: Bearer KEY\" with a valid key, found {found}")]
     Unauthenticated {
@@ -146,7 +151,7 @@ impl Answers for NodeError {
             // The protocol knows by 404 that it is to begin anew.
             Self::NoMcpSession => ErrorCode::RouteNotFound,
             Self::Token(refusal) if refusal.is_passing() => ErrorCode::ProviderUnavailable,
-            Self::Token(_) | Self::Unauthenticated { .. } | Self::BadPairingCode => {
+            Self::Token(_) | Self::Unauthenticated { .. } | Self::BadPairingCode | Self::BadPageCode => {
                 ErrorCode::Unauthenticated
             }
             Self::KeyOfLimitedPeer { .. } => ErrorCode::Forbidden,

@@ -78,11 +78,21 @@ struct Names {
 }
 
 impl HostCheck {
-    /// The names of a listener of a node.
+    /// The names of a listener, with the host name of its page.
+    pub(crate) fn with_page(config: &HttpConfig, page: &str) -> Self {
+        Self::of(config, Some(page))
+    }
+
+    /// The names of a listener without a page.
     pub(crate) fn new(config: &HttpConfig) -> Self {
+        Self::of(config, None)
+    }
+
+    fn of(config: &HttpConfig, page: Option<&str>) -> Self {
         let port = config.address.port();
         let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "[::1]"]
             .iter()
+            .chain(&page)
             .map(|host| format!("{host}:{port}"))
             .collect();
         // "Any address" is where we listen, not a name: browsers take 0.0.0.0 for this machine.

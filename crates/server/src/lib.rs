@@ -17,6 +17,7 @@ pub mod inspect;
 pub mod looking;
 pub mod mcp;
 pub mod metrics;
+mod page;
 mod paired;
 pub mod serve;
 

@@ -5,6 +5,7 @@ use crate::config::{Config, ConfigError};
 use crate::context::{Context, ContextParts};
 use crate::ending::Budget;
 use crate::http::{DoorError, Listeners};
+use crate::page::PageSessions;
 use crate::{ending, metrics};
 use baton_agents::sandboxes;
 use baton_agents::sandboxes::Sandboxes;
@@ -198,6 +199,7 @@ async fn run(
         webhooks: config.webhooks,
         rates,
         freight: Freight::new(&bounds),
+        pages: PageSessions::load(&data),
         board: config.board.as_deref().map(board::at),
         ending: shutdown.clone(),
     });

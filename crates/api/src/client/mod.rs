@@ -11,6 +11,7 @@ mod sessions;
 use crate::federation::AGENT_HEADER;
 use crate::key::{AuditList, CreateKey, CreatedKey, KeyList, ListAudit};
 use crate::node::{Health, Ready};
+use crate::page::PageTicket;
 use crate::problem::{ErrorCode, Exit, Problem};
 use baton_session::{AgentName, Owner};
 use reqwest::{Method, RequestBuilder, Response};
@@ -84,6 +85,11 @@ impl Client {
     /// Whether the node can work. The key is not sent.
     pub async fn ready(&self) -> Result<Ready, ClientError> {
         self.fetch(self.bare_request(Method::GET, &["ready"])?).await
+    }
+
+    /// An address that opens the node's page once, in the name of this key.
+    pub async fn open_page(&self) -> Result<PageTicket, ClientError> {
+        self.fetch(self.request(Method::POST, &["page", "tickets"])?).await
     }
 
     /// A request with the key for the address made of `segments`, each of which is escaped.

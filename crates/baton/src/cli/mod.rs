@@ -3,6 +3,7 @@
 //! The doc comments of the arguments are the help texts, and `docs/reference/cli.md` follows them.
 
 mod backup;
+mod dashboard;
 mod debug;
 mod doctor;
 mod failure;
@@ -84,6 +85,7 @@ enum Command {
     Sync(sync::Sync),
     #[command(subcommand)]
     Profile(profile::Profile),
+    Dashboard(dashboard::Dashboard),
     #[command(subcommand)]
     Debug(debug::Debug),
     Mcp(mcp::Mcp),
@@ -120,6 +122,7 @@ Examples:
   baton sessions list                            what there is
   baton sessions resume shop                     bring it back after a crash
   baton export shop -o shop.json                 carry it elsewhere, logged in
+  baton dashboard                                all of it, as a page in your browser
   baton sync run                                 exchange with other nodes
   baton doctor                                   what is missing on this machine
 
@@ -174,6 +177,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Save(command) => command.run(context).await,
             Command::Peers(command) => command.run(context).await,
             Command::Sync(command) => command.run(context).await,
+            Command::Dashboard(command) => command.run(context).await,
             Command::Debug(command) => command.run(context).await,
             Command::Keys(command) => command.run(context).await,
             Command::Audit(command) => command.run(context).await,

@@ -17,5 +17,5 @@ pub use audited::{
 };
 pub use files::{OpenedFile, list as files};
 pub use lifecycle::{active, enter};
-pub use show::{diff, egress_hosts, history, icon, icon_of, list, preview, show};
+pub use show::{diff, egress_hosts, history, icon, icon_of, list, list_logins, preview, show};
 pub use transfer::{FILE_LIMIT, contexts};

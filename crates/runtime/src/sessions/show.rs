@@ -7,9 +7,10 @@ use crate::latest::{Latest, last_good, latest};
 use crate::life::Started;
 use crate::live::LiveError;
 use crate::request;
+use baton_api::sandbox::Login;
 use baton_api::{
     CompareSnapshots, DiffView, DriverView, EgressHost, EgressView, History, ListHistory,
-    ListSessions, ResumeResult, SessionList, SessionSummary, SessionView, SnapshotView, StateView,
+    ListSessions, LoginList, ResumeResult, SessionList, SessionSummary, SessionView, SnapshotView, StateView,
     Tab,
 };
 use baton_browser::icon::redraw;
@@ -19,7 +20,7 @@ use baton_session::egress::Egress;
 use baton_session::login::{Likelihood, forecast, logins};
 use baton_session::{
     CertificateView, Lifecycle, Owner, PartHash, PartKind, PartRef, Session, Site, SnapshotId,
-    State, Unread, parts, redact,
+    State, StorageKey, Unread, parts, redact,
 };
 use baton_store::blocking::blocking;
 use baton_store::{Driver, Snapshot, StoreError, clock};
@@ -28,6 +29,9 @@ use std::collections::HashMap;
 /// What a forecast is made of, and what of the environment is shown.
 const SHOWN: [PartKind; 4] =
     [PartKind::Cookies, PartKind::Environment, PartKind::Certificates, PartKind::Egress];
+
+/// What tells where a session may be logged in, but for databases.
+const OF_LOGINS: [PartKind; 3] = [PartKind::Cookies, PartKind::LocalStorage, PartKind::Tab];
 
 /// One session: its tabs, its latest snapshot and its latest receipt.
 pub async fn show(
@@ -393,19 +397,45 @@ fn one_line(error: &StoreError) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
 }
 
-/// The preview of the latest snapshot, a PNG.
+/// Where a session may be logged in, by the snapshot that a resume would take. What a database holds is not
+/// read for it: that there is one counts as a login that is possible.
+pub async fn list_logins(
+    context: &Runtime,
+    owner: &Owner,
+    reference: &str,
+) -> Result<LoginList, RuntimeError> {
+    let session = context.find(owner, reference).await?;
+    let Some(good) = readable(last_good(&context.store, session.id).await)?.flatten() else {
+        return Ok(LoginList::default());
+    };
+    let snapshot = good.snapshot;
+    let held = read_parts(context, &session, &snapshot, &OF_LOGINS).await?;
+    let databases = snapshot.parts.iter().filter(|part| part.kind == PartKind::Database);
+    let stored: Vec<StorageKey> = databases.filter_map(PartRef::key).collect();
+    let items = logins(&held, &stored, clock::now()).into_iter().map(|login| Login {
+        domain: login.site.as_str().to_owned(),
+        likelihood: login.likelihood,
+        address: login.address,
+        stored: login.is_stored,
+        forecast: login.forecast,
+    });
+    Ok(LoginList { snapshot: Some(snapshot.id), items: items.collect() })
+}
+
+/// The preview of a snapshot, a PNG: of the one that is named, else of the latest.
 pub async fn preview(
     context: &Runtime,
     owner: &Owner,
     reference: &str,
+    snapshot: Option<&str>,
 ) -> Result<Vec<u8>, RuntimeError> {
     let session = context.find(owner, reference).await?;
-    let found = latest(&context.store, session.id).await?;
-    let part = found
-        .iter()
-        .flat_map(|found| &found.snapshot.parts)
-        .find(|part| part.kind == PartKind::Preview);
-    match part {
+    let found = match snapshot {
+        Some(snapshot) => Some(context.store.find_snapshot(session.id, snapshot).await?),
+        None => latest(&context.store, session.id).await?.map(|found| found.snapshot),
+    };
+    let mut parts = found.iter().flat_map(|snapshot| &snapshot.parts);
+    match parts.find(|part| part.kind == PartKind::Preview) {
         Some(part) => Ok(context.store.fetch_part(owner, part).await?.bytes),
         None => Err(RuntimeError::NoSnapshot { name: session.name, expected: "a preview" }),
     }

@@ -14,6 +14,7 @@ use baton_api::{Answers, Problem};
 use baton_sync::{SyncError, Topic, standing};
 use futures_util::stream;
 use serde::Deserialize;
+use serde_json::json;
 use std::convert::Infallible;
 use utoipa::IntoParams;
 
@@ -30,11 +31,22 @@ pub(super) struct HowMuch {
     peers: bool,
 }
 
+/// What is told beside lists.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct WithSnapshots {
+    /// Whether an event `snapshots` tells of each session of which something was written, such as a snapshot:
+    /// its `id`, or none where too much came at once.
+    #[serde(default)]
+    snapshots: bool,
+}
+
 /// That something changed: an event `sessions` when the caller's sessions are others than before or stand
 /// elsewhere, and with the scope `debug` an event `tabs` when the tabs that can be looked into are others.
 /// What it is, the lists tell.
 #[utoipa::path(
-    get, path = "/events", tag = "sessions", security(("api_key" = [])),
+    get, path = "/events", tag = "sessions", security(("api_key" = [])), params(WithSnapshots),
     responses(
         (status = 200, description = "Events", content_type = "text/event-stream", body = String),
         (status = "4XX", body = Problem)
@@ -43,14 +55,20 @@ pub(super) struct HowMuch {
 pub(super) async fn changes(
     State(context): State<Context>,
     Read(caller): Read,
+    Query(WithSnapshots { snapshots }): Query<WithSnapshots>,
 ) -> Result<impl IntoResponse, Refusal> {
-    let followed = context::follow(&context, &caller).await?;
+    let followed = context::follow(&context, &caller, snapshots).await?;
     let events = stream::unfold(followed, async |mut followed| {
         let event = match followed.next().await? {
-            Change::Sessions => Event::default().event("sessions"),
-            Change::Tabs => Event::default().event("tabs"),
+            Change::Sessions => Event::default().event("sessions").data("{}"),
+            Change::Tabs => Event::default().event("tabs").data("{}"),
+            Change::Written(None) => Event::default().event("snapshots").data("{}"),
+            Change::Written(Some(id)) => {
+                let event = Event::default().event("snapshots");
+                event.data(json!({ "id": id }).to_string())
+            }
         };
-        Some((Ok::<_, Infallible>(event.data("{}")), followed))
+        Some((Ok::<_, Infallible>(event), followed))
     });
     Ok(Sse::new(events).keep_alive(KeepAlive::default()))
 }

@@ -14,20 +14,22 @@ use super::sandboxes::{is_listened_to, is_spoken, openai_error};
 use crate::context::Context;
 use crate::ingress::{BODY_TOO_LARGE, HostCheck, HttpConfig, Refusal, check_host_and_origin};
 use crate::metrics;
+use crate::page;
 use axum::Router;
 use axum::body::{Body, HttpBody};
 use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HeaderValue};
 use axum::http::{HeaderName, StatusCode};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use baton_api::{ErrorCode, Problem, problem};
+use baton_api::{ErrorCode, PAGE_HEADER, Problem, problem};
 use baton_net::connections::{BodyTrouble, Visit, freight};
 use baton_runtime::audit::{Action, Note, watch};
 use baton_runtime::sessions::FILE_LIMIT;
 use baton_session::json;
 use baton_store::blocking::finished;
 use baton_sync::TUNNEL;
+use futures_util::StreamExt as _;
 use std::any::Any;
 use std::time::{Duration, Instant};
 use tower::ServiceBuilder;
@@ -45,6 +47,7 @@ use tracing::Instrument;
 /// longest is a resume, a minute for its turn and five for the restore of a large session.
 const ANSWER_LIMIT: Duration = Duration::from_mins(8);
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const PAGE: HeaderName = HeaderName::from_static(PAGE_HEADER);
 
 /// The router with everything around it.
 pub(super) fn around(
@@ -52,9 +55,10 @@ pub(super) fn around(
     context: &Context,
     config: &HttpConfig,
 ) -> Router<Context> {
+    let host_check = HostCheck::with_page(config, &page::host_of(context.node));
     let layers = ServiceBuilder::new()
         .layer(SetRequestIdLayer::new(REQUEST_ID, MakeRequestUuid))
-        .layer(SetSensitiveRequestHeadersLayer::new([AUTHORIZATION, TUNNEL]))
+        .layer(SetSensitiveRequestHeadersLayer::new([AUTHORIZATION, COOKIE, PAGE, TUNNEL]))
         .layer(TraceLayer::new_for_http().make_span_with(span).on_failure(()))
         .layer(PropagateRequestIdLayer::new(REQUEST_ID))
         .layer(from_fn(write_problem))
@@ -63,7 +67,8 @@ pub(super) fn around(
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(context.clone(), finish))
         .layer(from_fn_with_state(context.freight.clone(), freight::weigh))
-        .layer(from_fn_with_state(HostCheck::new(config), check_host_and_origin))
+        .layer(from_fn_with_state(host_check, check_host_and_origin))
+        .layer(from_fn_with_state(context.clone(), end_with_page))
         .layer(from_fn_with_state(config.behind_proxy, crate::ingress::find))
         .layer(from_fn_with_state(context.clone(), note_refusals))
         // What may be longer, a file that becomes a session, says so at its route.
@@ -253,6 +258,20 @@ type AsBody = fn(Request<DecompressionBody<Body>>) -> Request<Body>;
 
 fn as_body(request: Request<DecompressionBody<Body>>) -> Request<Body> {
     request.map(Body::new)
+}
+
+/// The layer: a stream of events ends with the page that listens, when it is signed out.
+async fn end_with_page(State(context): State<Context>, request: Request, next: Next) -> Response {
+    let page = page::Shown::of(request.headers()).and_then(|shown| context.pages.find(&shown));
+    let response = next.run(request).await;
+    let is_stream =
+        response.headers().get(CONTENT_TYPE).is_some_and(|it| it == "text/event-stream");
+    match page {
+        Some(page) if is_stream => response.map(|body| {
+            Body::from_stream(body.into_data_stream().take_until(Box::pin(page.end())))
+        }),
+        _ => response,
+    }
 }
 
 /// Answers in JSON; what is sealed is none.

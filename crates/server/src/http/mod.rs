@@ -11,6 +11,7 @@ mod federation;
 mod layers;
 mod listeners;
 mod mcp;
+mod page;
 mod request;
 mod sandboxes;
 mod session_files;
@@ -24,6 +25,7 @@ pub use listeners::{DoorError, Listeners};
 use crate::context::Context;
 use crate::ingress::HttpConfig;
 use crate::mcp::Connections;
+use crate::page::PagePlace;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn;
@@ -41,7 +43,7 @@ use utoipa_axum::routes;
 
 /// The largest body of a message between nodes: parts, or lists of parts.
 const PARCELS_LIMIT: usize = 160 << 20;
-/// The largest body of a caller that pairs a browser, and has shown nothing yet: a code and an id.
+/// The largest body of a caller that has shown nothing yet: a code, and an id where a browser is paired.
 const PAIRING_LIMIT: usize = 512;
 
 /// Every route of a node.
@@ -67,6 +69,7 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(sessions::state))
         .routes(routes!(sessions::preview))
         .routes(routes!(sessions::icon))
+        .routes(routes!(sessions::logins))
         .routes(routes!(sessions::history).layer(layers::answers()))
         .routes(routes!(sessions::rollback))
         .routes(routes!(sessions::diff))
@@ -109,6 +112,10 @@ fn routes() -> OpenApiRouter<Context> {
         // Keys.
         .routes(routes!(system::list, system::create))
         .routes(routes!(system::revoke))
+        // The page.
+        .routes(routes!(page::ticket))
+        .routes(routes!(page::sign_in).layer(DefaultBodyLimit::max(PAIRING_LIMIT)))
+        .routes(routes!(page::show, page::sign_out))
         // Agents that take turns.
         .routes(routes!(federation::show, federation::change))
         .routes(routes!(federation::sessions))
@@ -152,7 +159,10 @@ fn routes() -> OpenApiRouter<Context> {
 pub fn router(context: Context, config: &HttpConfig) -> Router {
     let (router, document) = routes().split_for_parts();
     let connections = Connections::new(&context, config.body_bytes);
+    let place = PagePlace::new(context.node, context.own.node_settings.public_url.clone());
     let router = router
+        .merge(page::files())
+        .layer(axum::Extension(place))
         .layer(axum::Extension(system::WrittenDocument::of(&document)))
         .layer(axum::Extension(connections))
         .layer(axum::Extension(Scheme::of(config)));

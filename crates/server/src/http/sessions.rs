@@ -11,8 +11,8 @@ use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use baton_api::{
     AttachSession, CompareSnapshots, ContextList, DiffView, ExportSession, ExportView, History,
-    ImportSession, ImportView, KeepContext, ListHistory, ListSessions, OpenSession, PassSession,
-    Problem, ResumeResult, RollBack, SessionList, SessionView, SnapshotView, StateView,
+    ImportSession, ImportView, KeepContext, ListHistory, ListSessions, LoginList, OpenSession,
+    PassSession, PickSnapshot, Problem, ResumeResult, RollBack, SessionList, SessionView, SnapshotView, StateView,
     SwitchDebug,
 };
 use baton_runtime::sessions;
@@ -215,10 +215,24 @@ pub(super) async fn state(
     Ok(axum::Json(sessions::state(&context, &caller, &id, reveal).await?))
 }
 
-/// The preview of the latest snapshot.
+/// Where the session may be logged in, and how long that lasts.
+#[utoipa::path(
+    get, path = "/sessions/{id}/logins", tag = "sessions", security(("api_key" = [])),
+    params(("id" = String, Path)),
+    responses((status = 200, body = LoginList), (status = "4XX", body = Problem))
+)]
+pub(super) async fn logins(
+    State(context): State<Context>,
+    Read(caller): Read,
+    Path(id): Path<String>,
+) -> Answer<LoginList> {
+    Ok(axum::Json(sessions::list_logins(&context, &caller.owner, &id).await?))
+}
+
+/// The preview of the latest snapshot, or of the one that is named.
 #[utoipa::path(
     get, path = "/sessions/{id}/preview", tag = "sessions", security(("api_key" = [])),
-    params(("id" = String, Path)),
+    params(("id" = String, Path), PickSnapshot),
     responses(
         (status = 200, content_type = "image/png", body = Vec<u8>),
         (status = "4XX", body = Problem)
@@ -228,8 +242,10 @@ pub(super) async fn preview(
     State(context): State<Context>,
     Read(caller): Read,
     Path(id): Path<String>,
+    Query(PickSnapshot { snapshot }): Query<PickSnapshot>,
 ) -> Result<impl IntoResponse, Refusal> {
-    Ok(picture(sessions::preview(&context, &caller.owner, &id).await?))
+    let snapshot = snapshot.as_deref();
+    Ok(picture(sessions::preview(&context, &caller.owner, &id, snapshot).await?))
 }
 
 /// The icon of the site that the latest snapshot shows.

@@ -104,6 +104,7 @@ impl DataFolder {
         [self.key(), self.admin_key(), self.debug_key(), self.settings(), self.id_file()]
             .into_iter()
             .chain([self.node_file(), self.node_log(), self.lock(), self.start_lock()])
+            .chain([self.page_file(), self.page_door()])
             .chain([self.run(), self.sessions(), self.sandboxes(), self.exchange()])
             .chain(database)
             .chain(sockets.map(|entry| entry.path()))
@@ -158,6 +159,16 @@ impl DataFolder {
     /// The local admin key.
     pub fn admin_key(&self) -> PathBuf {
         self.0.join("admin.key")
+    }
+
+    /// Who is signed in to the node's page: hashes alone.
+    pub fn page_file(&self) -> PathBuf {
+        self.0.join("page.json")
+    }
+
+    /// What leads a browser to the node's page, with a code that counts once.
+    pub fn page_door(&self) -> PathBuf {
+        self.0.join("dashboard.html")
     }
 
     /// The folder of the keepers' sockets.

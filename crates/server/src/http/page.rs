@@ -1,0 +1,182 @@
+//! The page over HTTP: its files, and signing in to it and out of it.
+
+use super::layers::OwnBody;
+use super::request::{Here, Json};
+use crate::auth::{Known, attempt};
+use crate::context::Context;
+use crate::error::NodeError;
+use crate::ingress::{Peer, Refusal};
+use crate::page::{PageFile, PageKey, PagePlace, Shown, file, no_cookie, security};
+use axum::extract::{FromRequest, Path, Request, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, SET_COOKIE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
+use axum::{Extension, Router, routing};
+use baton_api::{ErrorCode, PAGE_HEADER, PageSession, PageSignIn, PageTicket, PageView, Problem};
+use baton_runtime::Actor;
+use baton_runtime::audit::{Action, Note};
+use baton_runtime::keys::key_of;
+use baton_store::{ApiKey, FoundKey};
+use jiff::Timestamp;
+use secrecy::ExposeSecret;
+use tower_http::compression::CompressionLayer;
+
+/// The addresses of its files, which are no part of the API.
+pub(super) fn files() -> Router<Context> {
+    let router = Router::new().route("/", routing::get(index));
+    router.route("/page/{file}", routing::get(asset)).layer(CompressionLayer::new())
+}
+
+/// The page, under its own name: at another one it leads there.
+async fn index(Extension(place): Extension<PagePlace>, here: Here) -> Response {
+    let here = here.http();
+    if place.is_at(&here) {
+        return file("").map_or_else(|| StatusCode::NOT_FOUND.into_response(), serve);
+    }
+    match place.address(&here) {
+        Some(address) => Redirect::temporary(address.as_str()).into_response(),
+        None => no_name().into_response(),
+    }
+}
+
+async fn asset(Path(name): Path<String>) -> Response {
+    file(&name).filter(|_| !name.is_empty()).map_or_else(|| missing(&name).into_response(), serve)
+}
+
+fn serve(PageFile { kind, bytes }: PageFile) -> Response {
+    (security(), [(CONTENT_TYPE, kind)], Extension(OwnBody), bytes).into_response()
+}
+
+fn missing(name: &str) -> Refusal {
+    let name: String = name.chars().take(80).collect();
+    Refusal::new(ErrorCode::RouteNotFound, format!("expected a file of the page, found {name:?}"))
+}
+
+/// Where the page has no name of its own, other programs of the host would get its cookie.
+fn no_name() -> Refusal {
+    let detail = "expected a host name under which the page lives, found an address";
+    let hint = "baton dashboard opens it on the node's machine; node.publicUrl names the node elsewhere";
+    Refusal::new(ErrorCode::InvalidRequest, detail).hint(hint)
+}
+
+/// An address that opens the page once, within two minutes, in the name of the caller's key.
+#[utoipa::path(
+    post, path = "/page/tickets", tag = "page", security(("api_key" = [])),
+    responses((status = 200, body = PageTicket), (status = "4XX", body = Problem))
+)]
+pub(super) async fn ticket(
+    State(context): State<Context>,
+    Known(_caller): Known,
+    Extension(key): Extension<PageKey>,
+    Extension(place): Extension<PagePlace>,
+    here: Here,
+) -> Result<impl IntoResponse, Refusal> {
+    let mut url = place.address(&here.http()).ok_or_else(no_name)?;
+    let (code, limit) = context.pages.create_code(key)?;
+    url.set_fragment(Some(&format!("code={}", code.expose_secret())));
+    let ticket = PageTicket { url, expires_at: Timestamp::now() + limit };
+    Ok(([(CACHE_CONTROL, "no-store")], axum::Json(ticket)))
+}
+
+/// Signs the page in, with a code or, where the request shows one, with an API key. The answer has one half of
+/// what opens the node from then on, and a cookie the other. Needs no key: the code is one.
+#[utoipa::path(
+    post, path = "/page/session", tag = "page", request_body = PageSignIn,
+    responses((status = 200, body = PageSession), (status = "4XX", body = Problem))
+)]
+pub(super) async fn sign_in(
+    State(context): State<Context>,
+    Extension(place): Extension<PagePlace>,
+    here: Here,
+    request: Request,
+) -> Result<impl IntoResponse, Refusal> {
+    let (parts, body) = request.into_parts();
+    // Every try is counted before it is looked at.
+    attempt(&parts, &context)?;
+    let here = here.http();
+    let request = Request::from_parts(parts.clone(), body);
+    let Json(PageSignIn { code }) = Json::from_request(request, &context).await?;
+    let secret_hash = match &code {
+        Some(code) => context.pages.redeem(code).ok_or(NodeError::BadPageCode)?.secret_hash,
+        None => key_of(&parts.headers).map_err(NodeError::from)?.hash(),
+    };
+    let found = context.store.find_key(secret_hash).await.map_err(NodeError::from)?;
+    let FoundKey { key, limited_peer } =
+        found.ok_or(NodeError::Unauthenticated { found: "an unknown or revoked key" })?;
+    if let Some(peer) = limited_peer {
+        return Err(NodeError::KeyOfLimitedPeer { peer }.into());
+    }
+    if !place.is_at(&here) {
+        return Err(no_name());
+    }
+    refund(&parts, &context);
+    let note = Note::new(&Actor::key(&key), &key.owner, Action::SignIn, &key.id);
+    note.done(&context.store).await.map_err(NodeError::from)?;
+    let stands_for = PageKey { secret_hash, id: key.id.clone(), owner: key.owner.clone() };
+    let opened = context.pages.open(stands_for).await.map_err(NodeError::Exchange)?;
+    let cookie = opened.cookie(here.scheme() == "https");
+    let value = opened.value.expose_secret().to_owned();
+    let session = PageSession { value, view: view(&context, key, opened.ends_at) };
+    Ok(([(CACHE_CONTROL, "no-store".to_owned()), (SET_COOKIE, cookie)], axum::Json(session)))
+}
+
+fn refund(parts: &Parts, context: &Context) {
+    if let Some(Peer(address)) = parts.extensions.get() {
+        context.rates.refund(*address);
+    }
+}
+
+fn view(context: &Context, key: ApiKey, ends_at: Timestamp) -> PageView {
+    PageView {
+        owner: key.owner,
+        key: key.name,
+        scopes: key.scopes,
+        node_id: context.node,
+        node_name: context.own.node_settings.name.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        ends_at,
+    }
+}
+
+/// As whom the page asks, and until when.
+#[utoipa::path(
+    get, path = "/page/session", tag = "page", security(("api_key" = [])),
+    responses((status = 200, body = PageView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn show(
+    State(context): State<Context>,
+    Known(_caller): Known,
+    headers: HeaderMap,
+) -> Result<axum::Json<PageView>, Refusal> {
+    let shown = Shown::of(&headers).and_then(|shown| context.pages.find(&shown));
+    let found = shown.ok_or_else(no_page)?;
+    let key = context.store.find_key(found.key.secret_hash).await.map_err(NodeError::from)?;
+    let key = key.ok_or(NodeError::Unauthenticated { found: "a revoked key" })?.key;
+    Ok(axum::Json(view(&context, key, found.ends_at)))
+}
+
+/// Signs the page out: it opens nothing any more, and what it has open ends.
+#[utoipa::path(
+    delete, path = "/page/session", tag = "page", security(("api_key" = [])),
+    responses((status = 204), (status = "4XX", body = Problem))
+)]
+pub(super) async fn sign_out(
+    State(context): State<Context>,
+    Known(caller): Known,
+    here: Here,
+    headers: HeaderMap,
+) -> Result<impl IntoResponse, Refusal> {
+    let shown = Shown::of(&headers).ok_or_else(no_page)?;
+    let note = Note::new(&caller.actor, &caller.owner, Action::SignOut, &caller.key);
+    note.done(&context.store).await.map_err(NodeError::from)?;
+    context.pages.close(&shown).await.map_err(NodeError::Exchange)?;
+    let value = headers.get(PAGE_HEADER).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let cookie = no_cookie(value, here.http().scheme() == "https");
+    Ok((StatusCode::NO_CONTENT, AppendHeaders([(SET_COOKIE, cookie)])))
+}
+
+fn no_page() -> Refusal {
+    let detail = "expected a request of the page, with its cookie and its value, found another one";
+    Refusal::new(ErrorCode::InvalidRequest, detail)
+}

@@ -1,0 +1,13 @@
+//! The page of a node, for people: its files, where it lives, and who is signed in to it.
+//!
+//! The one idea: a browser shows a cookie to every program of a host, whatever its port, and a page of one
+//! cannot be kept from asking the other. So the page has a host name of its own, and its cookie opens nothing:
+//! with it goes a value that only the page knows, which no other origin can read, and no cookie jar holds.
+
+mod files;
+mod place;
+mod sessions;
+
+pub(crate) use files::{PageFile, file, security};
+pub(crate) use place::{PagePlace, host_of};
+pub(crate) use sessions::{PageKey, PageSessions, Shown, no_cookie};

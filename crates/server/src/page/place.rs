@@ -1,0 +1,74 @@
+//! Where the page lives: under a host name that no other program of this machine has.
+//!
+//! Browsers lead every name below `localhost` to their own machine (RFC 6761, section 6.3). At another address the
+//! name is that under which the node is called there, by a proxy or by its certificate.
+
+use baton_session::NodeId;
+use url::{Host, Url};
+
+/// The name of a node's page on its own machine, such as `baton-8f3a52c1d9e0.localhost`.
+pub(crate) fn host_of(node: NodeId) -> String {
+    let id = node.to_string().replace('-', "");
+    // The end of an id is what is random, or a hash.
+    format!("baton-{}.localhost", &id[id.len() - 12..])
+}
+
+/// Where the page of a node is.
+#[derive(Debug, Clone)]
+pub(crate) struct PagePlace {
+    /// Its name on this machine.
+    host: String,
+    /// Where others reach the node, as its settings say.
+    public: Option<Url>,
+}
+
+impl PagePlace {
+    pub(crate) fn new(node: NodeId, public: Option<Url>) -> Self {
+        Self { host: host_of(node), public }
+    }
+
+    /// Whether the page may be served, and signed in to, at this address: a name of its own.
+    pub(crate) fn is_at(&self, here: &Url) -> bool {
+        matches!(here.host(), Some(Host::Domain(name)) if name != "localhost")
+    }
+
+    /// The page's address for a caller that reached the node at `here`; none where it has no name there.
+    pub(crate) fn address(&self, here: &Url) -> Option<Url> {
+        let is_this_machine = match here.host()? {
+            Host::Domain(name) => name == "localhost",
+            Host::Ipv4(address) => address.is_loopback(),
+            Host::Ipv6(address) => address.is_loopback(),
+        };
+        let mut address = here.clone();
+        if is_this_machine {
+            address.set_host(Some(&self.host)).ok()?;
+        } else if !self.is_at(here) {
+            address = self.public.clone()?;
+        }
+        address.set_path("/");
+        Some(address)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_has_a_name_of_its_own_wherever_it_is_reached() {
+        let node: NodeId = "0197c0de-0000-7000-8000-8f3a52c1d9e0".parse().unwrap();
+        let public = Some("https://baton.example.org/".parse().unwrap());
+        let place = PagePlace::new(node, public);
+        let here = |text: &str| text.parse::<Url>().unwrap();
+        let at = |text: &str| place.address(&here(text)).map(String::from);
+        let local = Some("http://baton-8f3a52c1d9e0.localhost:7420/".to_owned());
+        for loopback in ["http://127.0.0.1:7420/", "http://localhost:7420/", "http://[::1]:7420/"] {
+            assert_eq!(at(loopback), local);
+            assert!(!place.is_at(&here(loopback)), "{loopback}");
+        }
+        assert_eq!(at("https://10.0.0.7:7420/"), Some("https://baton.example.org/".to_owned()));
+        assert_eq!(at("https://other.test/x"), Some("https://other.test/".to_owned()));
+        assert!(place.is_at(&here("http://baton-8f3a52c1d9e0.localhost:7420/")));
+        assert_eq!(PagePlace::new(node, None).address(&here("https://10.0.0.7/")), None);
+    }
+}

@@ -1,0 +1,358 @@
+//! Who is signed in to the page: codes that open it once, and what opens the node to it from then on.
+//!
+//! A page session stands for one API key, found by the hash of its secret, as keys are: it may what the key may,
+//! and ends with it. It has two halves, a cookie and a value that the page keeps; only hashes of both are known,
+//! in memory and in a file of the data folder, so that a node that starts again knows its pages.
+
+use axum::http::HeaderMap;
+use axum::http::header::COOKIE;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use baton_api::PAGE_HEADER;
+use baton_runtime::RuntimeError;
+use baton_session::Owner;
+use baton_store::blocking::blocking;
+use baton_store::clock;
+use baton_store::data::{DataError, DataFolder, write_private};
+use jiff::{SignedDuration, Timestamp};
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+/// How long a code counts: a browser is started with it.
+const CODE_LIMIT: Duration = Duration::from_mins(2);
+/// How long a page stays signed in.
+const SESSION_LIMIT: SignedDuration = SignedDuration::from_hours(12);
+/// How many codes there may be of one key.
+const CODES_OF_A_KEY: usize = 20;
+/// How many pages one key may be signed in to; one more ends the one that ends first.
+const SESSIONS_OF_A_KEY: usize = 32;
+/// How many there may be in all.
+const MOST: usize = 1024;
+/// What names of our cookies begin with; the proxy passes on none that begins so. What follows tells the pages of
+/// one browser apart.
+const COOKIE_NAME: &str = "baton_page_";
+/// How long that is, in characters.
+const TAG_LENGTH: usize = 8;
+
+type Hash = [u8; 32];
+
+/// The key behind a page.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PageKey {
+    /// What the database knows of its secret.
+    pub(crate) secret_hash: Hash,
+    /// Names it.
+    pub(crate) id: String,
+    /// Whose it is.
+    pub(crate) owner: Owner,
+}
+
+/// What a request of the page shows.
+pub(crate) struct Shown {
+    cookie: Hash,
+    value: Hash,
+}
+
+impl Shown {
+    /// Both halves, where a request shows both.
+    pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
+        let value = headers.get(PAGE_HEADER)?.to_str().ok()?;
+        let tag = value.get(..TAG_LENGTH)?;
+        let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let mut pairs = cookies.flat_map(|value| value.split(';')).map(str::trim);
+        let cookie = pairs
+            .find_map(|pair| pair.strip_prefix(COOKIE_NAME)?.strip_prefix(tag)?.strip_prefix('='))?;
+        Some(Self { cookie: hash(cookie), value: hash(value) })
+    }
+}
+
+/// A page that was signed in: both halves, this once.
+pub(crate) struct Opened {
+    /// For the cookie.
+    cookie: SecretString,
+    /// For the page; it begins with what the cookie's name ends with.
+    pub(crate) value: SecretString,
+    /// When it ends.
+    pub(crate) ends_at: Timestamp,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct Session {
+    cookie: Hash,
+    value: Hash,
+    #[serde(flatten)]
+    key: PageKey,
+    ends_at: Timestamp,
+    /// Ends its streams.
+    #[serde(skip)]
+    ended: CancellationToken,
+}
+
+/// A page session that was found.
+#[derive(Clone)]
+pub(crate) struct Found {
+    /// The key behind it.
+    pub(crate) key: PageKey,
+    /// When it ends.
+    pub(crate) ends_at: Timestamp,
+    ended: CancellationToken,
+}
+
+impl Found {
+    /// Waits until it has ended.
+    pub(crate) async fn end(self) {
+        let left = self.ends_at.duration_since(clock::now());
+        let left = Duration::try_from(left).unwrap_or_default();
+        // Either is the end.
+        let _ = tokio::time::timeout(left, self.ended.cancelled()).await;
+    }
+}
+
+/// The codes and page sessions of a node. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct PageSessions(Arc<Inner>);
+
+struct Inner {
+    file: PathBuf,
+    codes: Mutex<HashMap<Hash, (PageKey, Instant)>>,
+    sessions: Mutex<HashMap<Hash, Session>>,
+    /// Held while the file is written, so that the last one written is the newest.
+    writing: tokio::sync::Mutex<()>,
+}
+
+impl PageSessions {
+    /// Those that a data folder knows. A file that is damaged signs everybody out.
+    pub(crate) fn load(data: &DataFolder) -> Self {
+        let file = data.page_file();
+        let read = std::fs::read(&file).ok().map(|bytes| serde_json::from_slice(&bytes));
+        let found: Vec<Session> = match read {
+            Some(Ok(found)) => found,
+            Some(Err(error)) => {
+                tracing::warn!(file = %file.display(), %error, "nobody is signed in to the page any more");
+                Vec::new()
+            }
+            None => Vec::new(),
+        };
+        let now = clock::now();
+        let living = found.into_iter().filter(|session| session.ends_at > now).take(MOST);
+        let sessions = living.map(|session| (session.cookie, session)).collect();
+        Self(Arc::new(Inner {
+            file,
+            codes: Mutex::default(),
+            sessions: Mutex::new(sessions),
+            writing: tokio::sync::Mutex::default(),
+        }))
+    }
+
+    /// A new code that signs a page in for this key, and how long it counts.
+    pub(crate) fn create_code(
+        &self,
+        key: PageKey,
+    ) -> Result<(SecretString, Duration), RuntimeError> {
+        let now = Instant::now();
+        let codes = &mut lock(&self.0.codes);
+        codes.retain(|_, (_, until)| *until > now);
+        let of_key = codes.values().filter(|(other, _)| other.id == key.id);
+        let first = of_key.clone().map(|(_, until)| *until).min();
+        if of_key.count() >= CODES_OF_A_KEY {
+            let wait = first.map(|first| first.saturating_duration_since(now)).unwrap_or_default();
+            let what = "codes for the page of one key";
+            return Err(RuntimeError::TooManyTickets { what, most: CODES_OF_A_KEY, wait });
+        }
+        let code = random();
+        codes.insert(hash(code.expose_secret()), (key, now + CODE_LIMIT));
+        Ok((code, CODE_LIMIT))
+    }
+
+    /// The key for which a code signs a page in, the one time that it counts.
+    pub(crate) fn redeem(&self, code: &str) -> Option<PageKey> {
+        let (key, until) = lock(&self.0.codes).remove(&hash(code))?;
+        (until > Instant::now()).then_some(key)
+    }
+
+    /// Signs a page in; that is on disk when this returns.
+    pub(crate) async fn open(&self, key: PageKey) -> Result<Opened, DataError> {
+        let opened =
+            Opened { cookie: random(), value: random(), ends_at: clock::now() + SESSION_LIMIT };
+        let cookie = hash(opened.cookie.expose_secret());
+        let session = Session {
+            cookie,
+            value: hash(opened.value.expose_secret()),
+            key,
+            ends_at: opened.ends_at,
+            ended: CancellationToken::new(),
+        };
+        {
+            let sessions = &mut lock(&self.0.sessions);
+            let key = &session.key;
+            make_room(sessions, SESSIONS_OF_A_KEY, |other| other.key.id == key.id);
+            make_room(sessions, MOST, |_| true);
+            sessions.insert(cookie, session);
+        }
+        match self.write().await {
+            Ok(()) => Ok(opened),
+            Err(error) => {
+                lock(&self.0.sessions).remove(&cookie);
+                Err(error)
+            }
+        }
+    }
+
+    /// The page session whose both halves a request shows, while it lasts.
+    pub(crate) fn find(&self, shown: &Shown) -> Option<Found> {
+        let sessions = lock(&self.0.sessions);
+        let session = sessions.get(&shown.cookie)?;
+        let is_it = session.value == shown.value && session.ends_at > clock::now();
+        let (key, ended) = (session.key.clone(), session.ended.clone());
+        is_it.then(|| Found { key, ends_at: session.ends_at, ended })
+    }
+
+    /// Signs a page out: what it has open ends at once.
+    pub(crate) async fn close(&self, shown: &Shown) -> Result<(), DataError> {
+        if let Some(session) = lock(&self.0.sessions).remove(&shown.cookie) {
+            session.ended.cancel();
+        }
+        self.write().await
+    }
+
+    async fn write(&self) -> Result<(), DataError> {
+        let _writing = self.0.writing.lock().await;
+        let sessions: Vec<Session> = lock(&self.0.sessions).values().cloned().collect();
+        let file = self.0.file.clone();
+        let written = blocking(move || write_private(&file, &baton_session::json::bytes(&sessions)));
+        // A node that ends writes no more: what is on disk then counts.
+        written.await.unwrap_or(Ok(()))
+    }
+}
+
+/// Ends sessions that count until there is room for one more: those that have passed, else the one that ends
+/// first.
+fn make_room(
+    sessions: &mut HashMap<Hash, Session>,
+    most: usize,
+    counts: impl Fn(&Session) -> bool,
+) {
+    let now = clock::now();
+    sessions.retain(|_, session| session.ends_at > now);
+    while sessions.values().filter(|session| counts(session)).count() >= most {
+        let counted = sessions.values().filter(|session| counts(session));
+        let Some(first) = counted.min_by_key(|session| session.ends_at) else { return };
+        let (cookie, ended) = (first.cookie, first.ended.clone());
+        ended.cancel();
+        sessions.remove(&cookie);
+    }
+}
+
+impl Opened {
+    /// The header that gives a browser its half; `secure` where it came by TLS.
+    pub(crate) fn cookie(&self, secure: bool) -> String {
+        cookie(self.value.expose_secret(), self.cookie.expose_secret(), SESSION_LIMIT, secure)
+    }
+}
+
+/// The header that takes it back from the page that shows this value.
+pub(crate) fn no_cookie(value: &str, secure: bool) -> String {
+    cookie(value, "", SignedDuration::ZERO, secure)
+}
+
+fn cookie(value: &str, half: &str, limit: SignedDuration, secure: bool) -> String {
+    let tag = value.get(..TAG_LENGTH).unwrap_or_default();
+    let name = format!("{COOKIE_NAME}{tag}");
+    let seconds = limit.as_secs();
+    format!("{name}={half}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{}", end(secure))
+}
+
+fn end(secure: bool) -> &'static str {
+    if secure { "; Secure" } else { "" }
+}
+
+fn random() -> SecretString {
+    URL_SAFE_NO_PAD.encode(rand::random::<Hash>()).into()
+}
+
+/// What is shown is looked up by its hash, so the time that takes says nothing about what exists.
+fn hash(text: &str) -> Hash {
+    Sha256::digest(text.as_bytes()).into()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+
+    fn key(id: &str) -> PageKey {
+        let owner = "ada".parse().unwrap();
+        PageKey { secret_hash: [7; 32], id: id.to_owned(), owner }
+    }
+
+    fn shown(cookie: &SecretString, value: &SecretString) -> Shown {
+        let mut headers = HeaderMap::new();
+        let tag = &value.expose_secret()[..TAG_LENGTH];
+        let cookies = format!("other=1; {COOKIE_NAME}{tag}={}", cookie.expose_secret());
+        headers.insert(COOKIE, HeaderValue::from_str(&cookies).unwrap());
+        headers.insert(PAGE_HEADER, HeaderValue::from_str(value.expose_secret()).unwrap());
+        Shown::of(&headers).unwrap()
+    }
+
+    fn folder() -> (tempfile::TempDir, DataFolder) {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataFolder::at(folder.path()).unwrap();
+        (folder, data)
+    }
+
+    #[tokio::test]
+    async fn both_halves_open_it_and_neither_does_alone() {
+        let (_folder, data) = folder();
+        let pages = PageSessions::load(&data);
+        let (one, two) = (pages.open(key("a")).await.unwrap(), pages.open(key("b")).await.unwrap());
+        assert_eq!(pages.find(&shown(&one.cookie, &one.value)).unwrap().key.id, "a");
+        assert!(pages.find(&shown(&one.cookie, &two.value)).is_none());
+        assert!(pages.find(&shown(&two.cookie, &one.value)).is_none());
+        let cookie_alone: HeaderMap =
+            [(COOKIE, HeaderValue::from_str(&one.cookie(false)).unwrap())]
+                .into_iter()
+                .collect();
+        assert!(Shown::of(&cookie_alone).is_none());
+        // A node that starts again knows them, and its file holds neither half.
+        let text = std::fs::read_to_string(data.page_file()).unwrap();
+        assert!(!text.contains(one.cookie.expose_secret()) && !text.contains(one.value.expose_secret()));
+        let again = PageSessions::load(&data);
+        assert!(again.find(&shown(&one.cookie, &one.value)).is_some());
+        let streams = again.find(&shown(&two.cookie, &two.value)).unwrap();
+        again.close(&shown(&two.cookie, &two.value)).await.unwrap();
+        streams.end().await;
+        assert!(again.find(&shown(&two.cookie, &two.value)).is_none());
+        assert!(PageSessions::load(&data).find(&shown(&two.cookie, &two.value)).is_none());
+    }
+
+    #[tokio::test]
+    async fn a_code_counts_once_and_a_key_has_a_bounded_number_of_pages() {
+        let (_folder, data) = folder();
+        let pages = PageSessions::load(&data);
+        let (code, _) = pages.create_code(key("a")).unwrap();
+        assert_eq!(pages.redeem(code.expose_secret()), Some(key("a")));
+        assert_eq!(pages.redeem(code.expose_secret()), None);
+        for _ in 0..CODES_OF_A_KEY {
+            pages.create_code(key("a")).unwrap();
+        }
+        assert!(pages.create_code(key("a")).is_err());
+        pages.create_code(key("b")).unwrap();
+        let first = pages.open(key("a")).await.unwrap();
+        let other = pages.open(key("b")).await.unwrap();
+        for _ in 0..SESSIONS_OF_A_KEY {
+            pages.open(key("a")).await.unwrap();
+        }
+        assert!(pages.find(&shown(&first.cookie, &first.value)).is_none());
+        assert!(pages.find(&shown(&other.cookie, &other.value)).is_some());
+    }
+}

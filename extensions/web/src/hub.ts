@@ -1,0 +1,231 @@
+// The one place that knows: who is signed in, what the node told, and how it stands with the node.
+//
+// Nothing is polled, and nothing is asked while nobody looks: the node tells by itself that something changed, and
+// while the page is hidden it is not even listened to.
+
+import { batch, signal } from '@preact/signals'
+import { ask, type Node, nodeOf, type Schemas, signIn } from './node/client.ts'
+import { events } from './node/events.ts'
+import { type Failure, failureOf } from './node/failure.ts'
+import { keepValue, keptValue, takeCode } from './node/keep.ts'
+import { Writes } from './writes.ts'
+
+/** How it stands with the node. */
+export type Link =
+  | { is: 'signed-out'; why: Failure | undefined }
+  | { is: 'connecting' }
+  | { is: 'online' }
+  | { is: 'lost'; why: Failure; nextTry: number }
+
+/** How many sessions a question asks for: the most that a node answers. */
+const PAGE = 200
+/** How many sessions are kept. */
+const MOST_SESSIONS = 20_000
+/** How long changes that come together are waited for. */
+const TOGETHER_MS = 150
+/** The first and the longest pause before a node that is gone is asked again. */
+const FIRST_PAUSE_MS = 500
+const LONGEST_PAUSE_MS = 15_000
+
+export const link = signal<Link>({ is: 'connecting' })
+/** As whom the page asks. */
+export const me = signal<Schemas['PageView'] | undefined>(undefined)
+/** The sessions, newest first; none before they are known. */
+export const sessions = signal<readonly Schemas['SessionSummary'][] | undefined>(undefined)
+/** What of sessions was written since it was asked for. */
+export const writes = new Writes()
+/** The time, for ages: a new one once a minute, while somebody looks. */
+export const now = signal(Date.now())
+
+let found: Node | undefined
+let listening = new AbortController()
+let retry: ReturnType<typeof setTimeout> | undefined
+let pause = FIRST_PAUSE_MS
+
+/** The node; fails where the page is signed out. */
+export function node(): Node {
+  if (found === undefined) throw failureOf(new Error('the page is signed out'))
+  return found
+}
+
+/** Whether the page may do what wants this scope. */
+export const may = (scope: Schemas['Scope']): boolean => me.value?.scopes.includes(scope) ?? false
+
+/** Begins: takes the code of the address, or what this tab keeps, and follows the node while somebody looks. */
+export async function begin(): Promise<void> {
+  document.addEventListener('visibilitychange', () => (document.hidden ? rest() : wake()))
+  setInterval(() => {
+    if (!document.hidden) now.value = Date.now()
+  }, 60_000)
+  const code = takeCode()
+  const value = keptValue()
+  if (code !== undefined) await enter({ code })
+  else if (value !== undefined) start(value)
+  else link.value = { is: 'signed-out', why: undefined }
+}
+
+/** Signs in. */
+export async function enter(by: { code: string } | { key: string }): Promise<void> {
+  link.value = { is: 'connecting' }
+  try {
+    const { value } = await signIn(by)
+    keepValue(value)
+    start(value)
+  } catch (error) {
+    goDark(failureOf(error))
+  }
+}
+
+/** Signs out; a node that does not answer is left all the same. */
+export async function leave(): Promise<void> {
+  const node = found
+  goDark(undefined)
+  if (node !== undefined) await ask(node.api.DELETE('/page/session')).catch(() => undefined)
+}
+
+/** Whatever a request failed with: one that is refused ends the page. */
+export function heard(error: unknown): Failure {
+  const failure = failureOf(error)
+  if (failure.kind === 'refused') goDark(failure)
+  return failure
+}
+
+/** Asks at once, and not after the pause. */
+export function tryNow(): void {
+  pause = FIRST_PAUSE_MS
+  wake()
+}
+
+function start(value: string): void {
+  found = nodeOf(value)
+  void follow()
+}
+
+/** Nobody looks: nothing is listened to. */
+function rest(): void {
+  listening.abort()
+  clearTimeout(retry)
+}
+
+function wake(): void {
+  rest()
+  now.value = Date.now()
+  if (found !== undefined) void follow()
+}
+
+/** Forgets all that was known. */
+function goDark(why: Failure | undefined): void {
+  rest()
+  keepValue(undefined)
+  found = undefined
+  batch(() => {
+    link.value = { is: 'signed-out', why }
+    me.value = undefined
+    sessions.value = undefined
+    writes.clear()
+  })
+}
+
+async function follow(): Promise<void> {
+  listening.abort()
+  listening = new AbortController()
+  const { signal } = listening
+  const node = found
+  if (node === undefined || document.hidden) return
+  try {
+    const how = { parseAs: 'stream', signal, params: { query: { snapshots: true } } } as const
+    const [view, stream] = await Promise.all([
+      ask(node.api.GET('/page/session', { signal })),
+      ask<unknown>(node.streams.GET('/events', how)),
+    ])
+    if (signal.aborted) return
+    me.value = view
+    const gatherer = new Gatherer(node, signal)
+    await gatherer.now()
+    if (signal.aborted) return
+    pause = FIRST_PAUSE_MS
+    batch(() => {
+      link.value = { is: 'online' }
+      // What was written while nobody listened is not known.
+      writes.all()
+    })
+    for await (const { event, data } of events(stream as ReadableStream<Uint8Array>)) {
+      if (event === 'sessions') gatherer.soon()
+      if (event === 'snapshots') {
+        const { id } = JSON.parse(data) as { id?: string }
+        if (id === undefined) writes.all()
+        else writes.touch(id)
+      }
+    }
+    if (!signal.aborted) lost(failureOf(new TypeError('the stream ended')))
+  } catch (error) {
+    if (!signal.aborted) lost(failureOf(error))
+  }
+}
+
+function lost(failure: Failure): void {
+  listening.abort()
+  if (failure.kind === 'refused') return goDark(failure)
+  link.value = { is: 'lost', why: failure, nextTry: Date.now() + pause }
+  clearTimeout(retry)
+  retry = setTimeout(() => void follow(), pause)
+  pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
+}
+
+/** Asks for the list: once for all changes that come together, and the longer it takes, the less often. */
+class Gatherer {
+  private pending: ReturnType<typeof setTimeout> | undefined
+  private took = 0
+  private running = false
+  private again = false
+
+  constructor(
+    private readonly node: Node,
+    private readonly signal: AbortSignal,
+  ) {
+    signal.addEventListener('abort', () => clearTimeout(this.pending))
+  }
+
+  async now(): Promise<void> {
+    const begun = performance.now()
+    const items = await listSessions(this.node, this.signal)
+    this.took = performance.now() - begun
+    if (!this.signal.aborted) sessions.value = items
+  }
+
+  soon(): void {
+    if (this.signal.aborted) return
+    if (this.running) {
+      this.again = true
+      return
+    }
+    clearTimeout(this.pending)
+    this.pending = setTimeout(() => void this.run(), Math.max(TOGETHER_MS, this.took * 4))
+  }
+
+  private async run(): Promise<void> {
+    this.running = true
+    try {
+      await this.now()
+    } catch (error) {
+      if (!this.signal.aborted) lost(failureOf(error))
+    }
+    this.running = false
+    if (this.again) {
+      this.again = false
+      this.soon()
+    }
+  }
+}
+
+async function listSessions(node: Node, signal: AbortSignal): Promise<Schemas['SessionSummary'][]> {
+  const items: Schemas['SessionSummary'][] = []
+  let after: string | undefined
+  do {
+    const query = { limit: PAGE, ...(after === undefined ? {} : { after }) }
+    const page = await ask(node.api.GET('/sessions', { params: { query }, signal }))
+    items.push(...page.items)
+    after = page.next ?? undefined
+  } while (after !== undefined && items.length < MOST_SESSIONS)
+  return items
+}

@@ -1,0 +1,52 @@
+// Why something could not be done, in words that say what to do.
+
+import type { components } from '../api.ts'
+
+type Problem = components['schemas']['Problem']
+
+/** What kind of failure it is. */
+export type Kind = 'refused' | 'unreachable' | 'file' | 'node'
+
+/** Something that could not be done. */
+export class Failure extends Error {
+  constructor(
+    readonly kind: Kind,
+    message: string,
+    readonly hint: string | undefined = undefined,
+    readonly code: string | undefined = undefined,
+  ) {
+    super(message)
+    this.name = 'Failure'
+  }
+}
+
+/** What a node answered that is no success. */
+export function refusal(status: number, body: unknown): Failure {
+  const problem = readProblem(body)
+  if (problem === undefined) return new Failure('unreachable', `something else answered in the node's place (status ${status})`)
+  const { detail, title, hint, code } = problem
+  return new Failure(status === 401 ? 'refused' : 'node', detail || title, hint ?? undefined, code)
+}
+
+/** Whatever was thrown, as a failure. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof Failure) return error
+  if (error instanceof DOMException && error.name === 'TimeoutError')
+    return new Failure('unreachable', 'the node did not answer in time')
+  if (error instanceof TypeError || error instanceof DOMException) return new Failure('unreachable', 'the node does not answer')
+  return new Failure('node', error instanceof Error ? error.message : String(error))
+}
+
+function readProblem(body: unknown): Problem | undefined {
+  let found = body
+  if (typeof body === 'string') {
+    try {
+      found = JSON.parse(body)
+    } catch {
+      return undefined
+    }
+  }
+  if (typeof found !== 'object' || found === null) return undefined
+  const { code, detail, title } = found as Record<string, unknown>
+  return typeof code === 'string' && typeof detail === 'string' && typeof title === 'string' ? (found as Problem) : undefined
+}

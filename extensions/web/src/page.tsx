@@ -1,0 +1,125 @@
+// The page: who is signed in, how it stands with the node, and the view that the address names.
+
+import { effect } from '@preact/signals'
+import { render } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { forgetActs, notice } from './acts.ts'
+import { forgetAll } from './asked.ts'
+import { begin, leave, link, me, tryNow } from './hub.ts'
+import type { Failure } from './node/failure.ts'
+import { followAddress, route } from './route.ts'
+import { sentence } from './view/parts.tsx'
+import { Session } from './view/session.tsx'
+import { Sessions } from './view/sessions.tsx'
+import { SignIn } from './view/sign-in.tsx'
+
+/** How long what was done is said. */
+const NOTICE_MS = 8_000
+
+function Page() {
+  const how = link.value
+  if (how.is === 'signed-out') return <SignIn why={how.why} />
+  const at = route.value
+  return (
+    <>
+      <a class="skip" href="#page" onClick={skip}>
+        Skip to the content
+      </a>
+      <Top />
+      {how.is === 'lost' && <Lost why={how.why} nextTry={how.nextTry} />}
+      {me.value === undefined ? (
+        <main aria-busy="true">{how.is === 'connecting' && <p class="nothing">Asking the node …</p>}</main>
+      ) : at.at === 'session' ? (
+        <Session key={at.id} id={at.id} />
+      ) : (
+        <Sessions />
+      )}
+      <Notice />
+    </>
+  )
+}
+
+/** The address behind `#` names a view, so the link moves the focus alone. */
+function skip(event: MouseEvent): void {
+  event.preventDefault()
+  document.querySelector<HTMLElement>('h1')?.focus()
+}
+
+/** Where the page is, and as whom it asks. More views stand beside the sessions later. */
+function Top() {
+  const view = me.value
+  return (
+    <header class="top">
+      <a class="brand" href="#/">
+        <img src="/page/icon.svg" alt="" width="28" height="28" /> Baton
+      </a>
+      {view !== undefined && <span class="node">{view.node_name}</span>}
+      <nav aria-label="Views">
+        <a href="#/" aria-current={route.value.at === 'sessions' ? 'page' : undefined}>
+          Sessions
+        </a>
+      </nav>
+      {view !== undefined && (
+        <span class="as">
+          <span class="owner">
+            {view.owner} <span class="key">by {view.key}</span>
+          </span>
+          <button type="button" class="quiet" onClick={() => void leave()}>
+            Sign out
+          </button>
+        </span>
+      )}
+    </header>
+  )
+}
+
+/** The node does not answer: since when, and when it is asked again. */
+function Lost({ why, nextTry }: { why: Failure; nextTry: number }) {
+  const [left, setLeft] = useState(0)
+  useEffect(() => {
+    const count = () => setLeft(Math.max(0, Math.ceil((nextTry - Date.now()) / 1000)))
+    count()
+    const timer = setInterval(count, 500)
+    return () => clearInterval(timer)
+  }, [nextTry])
+  return (
+    <div class="lost" role="status">
+      <p>
+        {sentence(why.message)}. What is shown is what was known last.{' '}
+        <span aria-hidden="true">Asked again {left > 0 ? `in ${left} s` : 'now'}.</span>
+      </p>
+      <button type="button" onClick={tryNow}>
+        Ask now
+      </button>
+    </div>
+  )
+}
+
+/** What was done, said once. */
+function Notice() {
+  const said = notice.value
+  useEffect(() => {
+    if (said === undefined) return
+    const timer = setTimeout(() => (notice.value = undefined), said.failed ? NOTICE_MS * 2 : NOTICE_MS)
+    return () => clearTimeout(timer)
+  }, [said])
+  return (
+    <div class="notice" aria-live="polite">
+      {said !== undefined && <p class={said.failed ? 'failed' : ''}>{sentence(said.words)}</p>}
+    </div>
+  )
+}
+
+effect(() => {
+  const view = me.value
+  document.title = view === undefined ? 'Baton' : `Baton: ${view.node_name}`
+})
+effect(() => {
+  if (link.value.is !== 'signed-out') return
+  forgetAll()
+  forgetActs()
+})
+followAddress()
+const root = document.getElementById('page')
+if (root !== null) render(<Page />, root)
+void begin()

@@ -1,0 +1,100 @@
+// The history of a session as a strip of pictures, newest first: what was captured, why, and the way back to it.
+
+import { useState } from 'preact/hooks'
+import { doing, rollBack } from '../acts.ts'
+import { histories } from '../asked.ts'
+import { may, now, writes } from '../hub.ts'
+import type { Schemas } from '../node/client.ts'
+import { age, count, size } from '../words/amounts.ts'
+import { reasonOf } from '../words/sessions.ts'
+import { Dialog, Picture, Trouble } from './parts.tsx'
+import { Windowed } from './windowed.tsx'
+
+type Snapshot = Schemas['SnapshotView']
+
+/** How wide a picture is, with what is around it. */
+const WIDTH = 216
+
+/** The strip, and the snapshot that is chosen in it. */
+export function Strip({ session }: { session: Schemas['SessionView'] }) {
+  const { id } = session
+  const asked = histories.use(id, () => writes.stamp(id)).value
+  const [chosen, setChosen] = useState<string | undefined>(undefined)
+  const [asks, setAsks] = useState(false)
+  const history = asked.value
+  if (history === undefined) return asked.failure === undefined ? null : <Trouble failure={asked.failure} />
+  const { items } = history
+  if (items.length === 0) return <p class="nothing">Nothing was captured yet.</p>
+  const snapshot = items.find((one) => one.id === chosen)
+  const wide = <Windowed sideways items={items} keyOf={(one) => one.id} row={row} size={WIDTH} label="Snapshots, newest first" />
+  function row(one: Snapshot) {
+    return (
+      <button
+        type="button"
+        class="shot"
+        aria-pressed={one.id === chosen}
+        onClick={() => setChosen(one.id === chosen ? undefined : one.id)}
+      >
+        <Picture id={id} snapshot={one.id} alt={`Captured ${age(one.taken_at, now.value)}`} />
+        <span class="when">{age(one.taken_at, now.value)}</span>
+        <span class="why">{reasonOf(one.reason)}</span>
+        <Marks snapshot={one} resumes={history?.resumes_from === one.id} />
+      </button>
+    )
+  }
+  const damaged = history.damaged?.length ?? 0
+  return (
+    <>
+      <div class="strip">{wide}</div>
+      {damaged > 0 && <p class="wrong">{count(damaged, 'snapshot')} cannot be read any more.</p>}
+      {snapshot !== undefined && (
+        <div class="chosen">
+          <p>
+            Captured {new Date(snapshot.taken_at).toLocaleString()}, {reasonOf(snapshot.reason)}: {count(snapshot.parts, 'part')},{' '}
+            {size(snapshot.bytes)}.
+          </p>
+          {may('drive') && (
+            <button type="button" disabled={doing.value.has(id)} onClick={() => setAsks(true)}>
+              Roll back to this
+            </button>
+          )}
+        </div>
+      )}
+      {asks && snapshot !== undefined && (
+        <Dialog title={`Roll ${session.name} back?`} onClose={() => setAsks(false)}>
+          <p>
+            {session.state === 'active' ? 'It is captured first, and its browser ends. Then it' : 'It'} comes back as it was{' '}
+            {age(snapshot.taken_at, now.value)}. Nothing of its history is lost.
+          </p>
+          <div class="acts">
+            <button type="button" onClick={() => setAsks(false)}>
+              Cancel
+            </button>
+            <button
+              type="button"
+              class="primary"
+              onClick={() => {
+                setAsks(false)
+                void rollBack(session, snapshot.id)
+              }}
+            >
+              Roll back
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+/** What is special about a snapshot. */
+function Marks({ snapshot, resumes }: { snapshot: Snapshot; resumes: boolean }) {
+  return (
+    <span class="marks">
+      {resumes && <span class="mark main">resumes from here</span>}
+      {snapshot.saved === true && <span class="mark">kept</span>}
+      {snapshot.shrunk === true && <span class="mark bad">shrunk</span>}
+      {snapshot.sibling === true && <span class="mark">beside the line</span>}
+    </span>
+  )
+}

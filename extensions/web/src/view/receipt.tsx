@@ -1,0 +1,79 @@
+// What a resume brought back, item by item, and how long its steps took.
+
+import { useState } from 'preact/hooks'
+import type { Schemas } from '../node/client.ts'
+import { count, duration } from '../words/amounts.ts'
+import { kindOf, outcomeOf } from '../words/sessions.ts'
+import { Windowed } from './windowed.tsx'
+
+type Item = Schemas['ReceiptItem']
+
+/** How high an item is. */
+const ROW = 60
+
+/** The receipt. */
+export function Receipt({ receipt }: { receipt: Schemas['Receipt'] }) {
+  const losses = receipt.items.filter((one) => one.outcome === 'rejected' || one.outcome === 'not_portable')
+  const [onlyLosses, setOnlyLosses] = useState(false)
+  const items = onlyLosses ? losses : receipt.items
+  const number = (amount: number, word: string, tone: string) => (
+    <li class={amount > 0 ? tone : ''}>
+      <b>{amount.toLocaleString('en')}</b> {word}
+    </li>
+  )
+  return (
+    <div class="receipt">
+      <ul class="sums">
+        {number(receipt.restored, 'restored', 'good')}
+        {number(receipt.rejected, 'refused', 'bad')}
+        {number(receipt.not_portable, 'not portable', 'bad')}
+        {number(receipt.pending, 'pending', 'soon')}
+      </ul>
+      {losses.length > 0 && losses.length < receipt.items.length && (
+        <label class="check">
+          <input type="checkbox" checked={onlyLosses} onChange={(event) => setOnlyLosses(event.currentTarget.checked)} /> Only the{' '}
+          {count(losses.length, 'item')} that did not come back
+        </label>
+      )}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: without it no key scrolls it */}
+      <section class="scrolls" tabIndex={0} aria-label="Receipt, item by item">
+        <Windowed items={items} keyOf={key} row={(one) => <Line item={one} />} size={ROW} label="Items of the receipt" />
+      </section>
+    </div>
+  )
+}
+
+const key = (item: Item) => `${item.kind} ${item.where} ${item.outcome} ${item.source}`
+
+function Line({ item }: { item: Item }) {
+  const how = { page: 'seen in the page', disk: 'read back from disk', none: '' }[item.verified]
+  return (
+    <div class="item">
+      <span class={`outcome ${item.outcome}`}>{outcomeOf(item.outcome)}</span>
+      <span class="kind">{kindOf(item.kind)}</span>
+      <span class="place" title={item.where}>
+        {item.where}
+      </span>
+      <span class="why">{item.reason ?? (how === '' ? `from the ${item.source}` : `from the ${item.source}, ${how}`)}</span>
+    </div>
+  )
+}
+
+/** The steps of a resume, each as long as it took. */
+export function Steps({ timing }: { timing: Record<string, number> }) {
+  const steps = Object.entries(timing).filter(([name]) => !/^(total|in_all|all)(_ms)?$/.test(name))
+  const longest = Math.max(1, ...steps.map(([, ms]) => ms))
+  return (
+    <ul class="steps" aria-label="How long each step took">
+      {steps.map(([name, ms]) => (
+        <li key={name}>
+          <span>{name.replace(/_ms$/, '').replaceAll('_', ' ')}</span>
+          <meter min={0} max={longest} value={ms} aria-label={name.replaceAll('_', ' ')}>
+            {duration(ms)}
+          </meter>
+          <span class="took">{duration(ms)}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
