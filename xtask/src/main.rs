@@ -16,6 +16,7 @@ mod setup;
 mod soak;
 mod test;
 mod vscode;
+mod web;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;

@@ -41,12 +41,12 @@ pub use key::{
 pub use node::{Health, Ready};
 pub use page::{PAGE_HEADER, PageSession, PageSignIn, PageTicket, PageView};
 pub use problem::{Answers, ErrorCode, Exit, Invalid, Problem, usual_hint};
+pub use sandbox::{Login, LoginList};
 pub use session::{
     AttachSession, CdpAccess, CompareSnapshots, DiffView, EgressHost, EgressView, History,
-    ListHistory, ListSessions, OpenCdp, OpenSession, PickSnapshot, ResumeResult, RollBack, SessionFile,
-    SessionFiles, SessionList, SessionSummary, SessionView, SharedFolder, SnapshotReason,
-    SnapshotView, StateView, SwitchDebug, Tab, Unread,
+    ListHistory, ListSessions, OpenCdp, OpenSession, PickSnapshot, ResumeResult, RollBack,
+    SessionFile, SessionFiles, SessionList, SessionSummary, SessionView, SharedFolder,
+    SnapshotReason, SnapshotView, StateView, SwitchDebug, Tab, Unread,
 };
-pub use sandbox::{Login, LoginList};
 pub use sync::{NodeCard, NodeIdentity};
 pub use upstream::{InvalidUpstreamId, UpstreamId};

@@ -151,9 +151,10 @@ impl Answers for NodeError {
             // The protocol knows by 404 that it is to begin anew.
             Self::NoMcpSession => ErrorCode::RouteNotFound,
             Self::Token(refusal) if refusal.is_passing() => ErrorCode::ProviderUnavailable,
-            Self::Token(_) | Self::Unauthenticated { .. } | Self::BadPairingCode | Self::BadPageCode => {
-                ErrorCode::Unauthenticated
-            }
+            Self::Token(_)
+            | Self::Unauthenticated { .. }
+            | Self::BadPairingCode
+            | Self::BadPageCode => ErrorCode::Unauthenticated,
             Self::KeyOfLimitedPeer { .. } => ErrorCode::Forbidden,
             Self::TooManyRequests { .. }
             | Self::TooManyConnections { .. }

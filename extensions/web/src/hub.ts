@@ -165,7 +165,10 @@ async function follow(): Promise<void> {
 
 function lost(failure: Failure): void {
   listening.abort()
-  if (failure.kind === 'refused') return goDark(failure)
+  if (failure.kind === 'refused') {
+    goDark(failure)
+    return
+  }
   link.value = { is: 'lost', why: failure, nextTry: Date.now() + pause }
   clearTimeout(retry)
   retry = setTimeout(() => void follow(), pause)

@@ -22,9 +22,9 @@ function Page() {
   const at = route.value
   return (
     <>
-      <a class="skip" href="#page" onClick={skip}>
+      <button type="button" class="skip" onClick={skip}>
         Skip to the content
-      </a>
+      </button>
       <Top />
       {how.is === 'lost' && <Lost why={how.why} nextTry={how.nextTry} />}
       {me.value === undefined ? (
@@ -39,9 +39,8 @@ function Page() {
   )
 }
 
-/** The address behind `#` names a view, so the link moves the focus alone. */
-function skip(event: MouseEvent): void {
-  event.preventDefault()
+/** The address behind `#` names a view, so no link leads there. */
+function skip(): void {
   document.querySelector<HTMLElement>('h1')?.focus()
 }
 

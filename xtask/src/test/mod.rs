@@ -6,7 +6,7 @@
 
 pub(crate) mod tally;
 
-use crate::{cargo, chrome, setup, vscode};
+use crate::{cargo, chrome, setup, vscode, web};
 use anyhow::{Context as _, Result};
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -14,7 +14,7 @@ use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 use tally::Tally;
 
-/// Set up what the tests need and run all checks: format, the extensions, tidy, lints, docs, tests.
+/// Set up what the tests need and run all checks: format, the extensions, the page, tidy, lints, docs, tests.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Go on with the next step when one failed.
@@ -39,8 +39,10 @@ impl Step {
     }
 }
 
-/// The checks that npm runs: of the extension for VS Code, and of the one for Chrome in a real browser.
+/// The checks that npm runs: of the extension for VS Code, of the page, and of the extension for Chrome in a real
+/// browser.
 const VSCODE: &str = "vscode";
+const WEB: &str = "page";
 const CHROME: &str = "chrome";
 
 /// The step that runs everything.
@@ -71,7 +73,7 @@ const STEPS: [Step; 5] = [
     },
 ];
 
-/// How many steps come before the extension for VS Code: what is wrong with the format is told at once.
+/// How many steps come before the extension for VS Code and the page: what is wrong with the format is told at once.
 const FAST: usize = 1;
 /// How many come before the extension for Chrome: what starts browsers comes last.
 const WITHOUT_BROWSERS: usize = 4;
@@ -99,7 +101,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let names = STEPS.map(|step| step.name);
     let (fast, others) = names.split_at(FAST);
     let (others, last) = others.split_at(WITHOUT_BROWSERS - FAST);
-    for name in [fast, &[VSCODE], others, &[CHROME], last].concat() {
+    for name in [fast, &[VSCODE, WEB], others, &[CHROME], last].concat() {
         if failed && !args.keep_going {
             results.push((name, Outcome::Skipped, Duration::ZERO));
             continue;
@@ -109,6 +111,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let passed = match STEPS.iter().find(|step| step.name == name) {
             Some(step) => check(step, &mut tally)?,
             None if name == VSCODE => passes(vscode::check()),
+            None if name == WEB => passes(web::check()),
             None => passes(chrome::check()),
         };
         failed |= !passed;

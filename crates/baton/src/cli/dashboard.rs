@@ -69,11 +69,15 @@ async fn open(door: &Path) -> anyhow::Result<()> {
         match command.status().await {
             Ok(status) if status.success() => return Ok(()),
             Ok(status) => {
-                bail!("{opener} opened no browser: {status}\nbaton dashboard --print prints the address")
+                bail!(
+                    "{opener} opened no browser: {status}\nbaton dashboard --print prints the address"
+                )
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(error).with_context(|| format!("could not start {opener}")),
         }
     }
-    bail!("expected xdg-open, which opens a browser, found none\nbaton dashboard --print prints the address")
+    bail!(
+        "expected xdg-open, which opens a browser, found none\nbaton dashboard --print prints the address"
+    )
 }

@@ -44,6 +44,7 @@ mod one_way_in;
 mod other_host;
 mod own_browser;
 mod own_files;
+mod page;
 mod parts;
 mod permissions;
 mod profiles;

@@ -108,6 +108,8 @@ pub struct Types {
     pub chrome: String,
     /// All of them, with the addresses, for VS Code.
     pub vscode: String,
+    /// The same for the page.
+    pub web: String,
 }
 
 /// Makes the types of the extensions from the document of this checkout.
@@ -119,14 +121,15 @@ pub async fn extension_types() -> Result<Types> {
         fs::create_dir_all(copy.parent().context("expected a folder")?)?;
         fs::copy(checkout.join("extensions").join(file), copy)?;
     }
-    for user in ["chrome", "vscode"] {
+    for user in ["chrome", "vscode", "web"] {
         fs::create_dir_all(room.path().join(user).join("src"))?;
     }
     let mut make = room.command("node")?;
     make.arg("types/build.mjs").arg(checkout.join("docs/reference/openapi.json"));
     room.run(make, LIMIT).await?;
     let types_of = |user: &str| fs::read_to_string(room.path().join(user).join("src/api.ts"));
-    let types = Types { chrome: types_of("chrome")?, vscode: types_of("vscode")? };
+    let types =
+        Types { chrome: types_of("chrome")?, vscode: types_of("vscode")?, web: types_of("web")? };
     room.clear().await?;
     Ok(types)
 }

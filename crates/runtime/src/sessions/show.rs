@@ -10,8 +10,8 @@ use crate::request;
 use baton_api::sandbox::Login;
 use baton_api::{
     CompareSnapshots, DiffView, DriverView, EgressHost, EgressView, History, ListHistory,
-    ListSessions, LoginList, ResumeResult, SessionList, SessionSummary, SessionView, SnapshotView, StateView,
-    Tab,
+    ListSessions, LoginList, ResumeResult, SessionList, SessionSummary, SessionView, SnapshotView,
+    StateView, Tab,
 };
 use baton_browser::icon::redraw;
 use baton_browser::keeper::{HostRule, HostTally};

@@ -56,7 +56,8 @@ fn missing(name: &str) -> Refusal {
 /// Where the page has no name of its own, other programs of the host would get its cookie.
 fn no_name() -> Refusal {
     let detail = "expected a host name under which the page lives, found an address";
-    let hint = "baton dashboard opens it on the node's machine; node.publicUrl names the node elsewhere";
+    let hint =
+        "baton dashboard opens it on the node's machine; node.publicUrl names the node elsewhere";
     Refusal::new(ErrorCode::InvalidRequest, detail).hint(hint)
 }
 

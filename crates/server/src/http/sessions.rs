@@ -12,8 +12,8 @@ use axum::response::IntoResponse;
 use baton_api::{
     AttachSession, CompareSnapshots, ContextList, DiffView, ExportSession, ExportView, History,
     ImportSession, ImportView, KeepContext, ListHistory, ListSessions, LoginList, OpenSession,
-    PassSession, PickSnapshot, Problem, ResumeResult, RollBack, SessionList, SessionView, SnapshotView, StateView,
-    SwitchDebug,
+    PassSession, PickSnapshot, Problem, ResumeResult, RollBack, SessionList, SessionView,
+    SnapshotView, StateView, SwitchDebug,
 };
 use baton_runtime::sessions;
 use serde::Deserialize;

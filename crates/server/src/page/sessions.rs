@@ -66,8 +66,9 @@ impl Shown {
         let tag = value.get(..TAG_LENGTH)?;
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut pairs = cookies.flat_map(|value| value.split(';')).map(str::trim);
-        let cookie = pairs
-            .find_map(|pair| pair.strip_prefix(COOKIE_NAME)?.strip_prefix(tag)?.strip_prefix('='))?;
+        let cookie = pairs.find_map(|pair| {
+            pair.strip_prefix(COOKIE_NAME)?.strip_prefix(tag)?.strip_prefix('=')
+        })?;
         Some(Self { cookie: hash(cookie), value: hash(value) })
     }
 }
@@ -225,7 +226,8 @@ impl PageSessions {
         let _writing = self.0.writing.lock().await;
         let sessions: Vec<Session> = lock(&self.0.sessions).values().cloned().collect();
         let file = self.0.file.clone();
-        let written = blocking(move || write_private(&file, &baton_session::json::bytes(&sessions)));
+        let written =
+            blocking(move || write_private(&file, &baton_session::json::bytes(&sessions)));
         // A node that ends writes no more: what is on disk then counts.
         written.await.unwrap_or(Ok(()))
     }
@@ -319,13 +321,13 @@ mod tests {
         assert!(pages.find(&shown(&one.cookie, &two.value)).is_none());
         assert!(pages.find(&shown(&two.cookie, &one.value)).is_none());
         let cookie_alone: HeaderMap =
-            [(COOKIE, HeaderValue::from_str(&one.cookie(false)).unwrap())]
-                .into_iter()
-                .collect();
+            [(COOKIE, HeaderValue::from_str(&one.cookie(false)).unwrap())].into_iter().collect();
         assert!(Shown::of(&cookie_alone).is_none());
         // A node that starts again knows them, and its file holds neither half.
         let text = std::fs::read_to_string(data.page_file()).unwrap();
-        assert!(!text.contains(one.cookie.expose_secret()) && !text.contains(one.value.expose_secret()));
+        assert!(
+            !text.contains(one.cookie.expose_secret()) && !text.contains(one.value.expose_secret())
+        );
         let again = PageSessions::load(&data);
         assert!(again.find(&shown(&one.cookie, &one.value)).is_some());
         let streams = again.find(&shown(&two.cookie, &two.value)).unwrap();

@@ -59,7 +59,7 @@ async fn every_other_address_wants_a_key() {
             asked += 1;
         }
     }
-    assert_eq!(asked, 92, "every operation was tried");
+    assert_eq!(asked, 97, "every operation was tried");
     node.stop().await;
 }
 

@@ -20,6 +20,7 @@ mod idle;
 mod keys;
 mod mcp;
 mod metrics;
+mod page;
 mod problems;
 mod proxy;
 mod sessions;

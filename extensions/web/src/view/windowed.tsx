@@ -78,7 +78,6 @@ export function Windowed<T>({ items, keyOf, row, size, label, sideways = false, 
   if (focused !== undefined && focused < items.length && !shown.includes(focused)) shown.push(focused)
   const long = `${items.length * size}px`
   return (
-    // biome-ignore lint/a11y/noNoninteractiveElementInteractions: the keys lead from row to row, as the wheel does
     <ul
       ref={list}
       aria-label={label}

@@ -26,6 +26,10 @@ const TABLE: &str = "
     GET /ready anybody
     GET /openapi.json anybody
     POST /debug/pair/exchange anybody
+    POST /page/session anybody
+    POST /page/tickets key
+    GET /page/session key
+    DELETE /page/session key
     GET /mcp key
     POST /mcp key
     DELETE /mcp key
@@ -51,6 +55,7 @@ const TABLE: &str = "
     DELETE /sessions/{id}/files/{name} drive
     GET /sessions/{id}/history read
     GET /sessions/{id}/icon read
+    GET /sessions/{id}/logins read
     POST /sessions/{id}/pass drive
     GET /sessions/{id}/preview read
     POST /sessions/{id}/resume drive
@@ -222,8 +227,9 @@ async fn every_operation_answers_every_kind_of_key_as_the_table_says() {
         let strangers = strangers.into_iter().chain([("a revoked key", Some(&*revoked.secret))]);
         for (kind, key) in strangers {
             let (found, told) = ask(&node, &operation, key).await;
-            // A code that pairs a browser is a key of its own.
-            let is_pairing = operation.path == "/debug/pair/exchange";
+            // A code that pairs a browser, or signs a page in, is a key of its own.
+            let is_pairing =
+                ["POST /debug/pair/exchange", "POST /page/session"].contains(&name.as_str());
             let expected =
                 if who == Who::Anybody && !is_pairing { Outcome::Heard } else { Outcome::Unknown };
             if found != expected && !(is_pairing && found == Outcome::Heard) {

@@ -1,0 +1,369 @@
+// A person at the page of a node, in a real Chromium. Each step says what it saw hold; the first that does not ends it.
+// What only the test can do, it asks for in a line on standard output, and waits for one on standard input.
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:http'
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { chromium } from 'playwright-core'
+
+const { BATON, DATA, SITE, SHOTS, CHROMIUM } = process.env
+const LIMIT = 60_000
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const DESKTOP = { width: 1280, height: 800 }
+const PHONE = { width: 390, height: 844 }
+
+const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
+const askTest = async (what) => {
+  console.log(`ask: ${what}`)
+  await lines.next()
+}
+const baton = (...words) => execFileSync(BATON, ['--data', DATA, ...words], { encoding: 'utf8' }).trim()
+const saw = (what) => console.log(`saw: ${what}`)
+
+const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+
+/** A page of a context of its own, which counts what its policy refused. */
+async function visitor(viewport, colorScheme = 'light') {
+  const context = await browser.newContext({ viewport, colorScheme })
+  context.setDefaultTimeout(LIMIT)
+  const page = await context.newPage()
+  page.refused = []
+  page.on('console', (message) => {
+    if (/Content Security Policy|Trusted/.test(message.text())) page.refused.push(message.text())
+  })
+  page.on('pageerror', (error) => page.refused.push(String(error)))
+  page.foreign = []
+  page.on('request', (request) => {
+    const { protocol, host } = new URL(request.url())
+    if (protocol !== 'blob:' && host !== page.home) page.foreign.push(request.url())
+  })
+  await context.addInitScript(() => {
+    globalThis.violations = []
+    addEventListener('securitypolicyviolation', (event) => globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI}`))
+  })
+  return page
+}
+
+/** Opens the page with an address of `baton dashboard`. */
+async function enter(page, url = baton('dashboard', '--print')) {
+  page.home = new URL(url).host
+  await page.goto(url)
+  await page.getByRole('heading', { name: 'Sessions', level: 1 }).waitFor()
+  return url
+}
+
+/** What a machine can tell of who cannot see, or has no mouse. */
+async function accessible(page, what) {
+  await page.evaluate(AXE)
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }))
+  const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`)
+  assert.deepEqual(told, [], what)
+}
+
+/** Nothing of it is wider than the screen. */
+async function fits(page, what) {
+  const wide = await page.evaluate(() => document.scrollingElement.scrollWidth - innerWidth)
+  assert.ok(wide <= 0, `${what} is ${wide} px wider than the screen`)
+}
+
+async function calm(page) {
+  assert.deepEqual(page.refused, [], 'the policy refused nothing, and nothing failed')
+  assert.deepEqual(await page.evaluate(() => globalThis.violations), [])
+  assert.deepEqual(page.foreign, [], 'no other host was asked')
+}
+
+const shot = (page, name) => (SHOTS ? page.screenshot({ path: `${SHOTS}/${name}.png` }) : undefined)
+const badge = (scope, word) => scope.locator('.badge', { hasText: word })
+const rowOf = (page, name) => page.locator('.row', { has: page.getByRole('link', { name, exact: true }) })
+
+async function firstVisit() {
+  const page = await visitor(DESKTOP)
+  const url = await enter(page)
+  assert.ok(!page.url().includes('code'), 'the code is gone from the address')
+  await page.getByText('baton open https://example.org --name shop --headed').waitFor()
+  await accessible(page, 'without a session')
+  await shot(page, 'empty')
+  saw('no session, and the first command')
+
+  baton('open', SITE, '--name', 'shop')
+  await badge(rowOf(page, 'shop'), 'Active').waitFor()
+  saw('a session that was opened elsewhere')
+
+  const second = await visitor(DESKTOP)
+  second.home = page.home
+  await second.goto(url)
+  await second.getByRole('alert').getByText('found one that does not count').waitFor()
+  await accessible(second, 'signed out')
+  await shot(second, 'sign-in')
+  await second.context().close()
+  saw('a code that counts once')
+  return page
+}
+
+async function captureCloseResume(page, size) {
+  await page.goto(page.url().split('#')[0] + '#/')
+  const row = rowOf(page, 'shop')
+  await row.getByRole('button', { name: 'Capture shop' }).click()
+  await page.locator('.notice', { hasText: 'Shop: captured' }).waitFor()
+  await row.locator('img.picture').waitFor()
+  await accessible(page, `the list, ${size}`)
+  await fits(page, `the list, ${size}`)
+  await row.getByRole('button', { name: 'Close shop' }).click()
+  await badge(row, 'Closed').waitFor()
+
+  await page.getByRole('link', { name: 'shop', exact: true }).click()
+  await page.getByRole('heading', { name: 'shop', level: 1 }).waitFor()
+  await page.getByText('Ada at the counter').first().waitFor()
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByText('Resume is under way').waitFor()
+  await page.getByRole('heading', { name: /^Resume: back, \d+ restored/ }).waitFor()
+  const items = page.getByRole('list', { name: 'Items of the receipt' })
+  await items.getByText('Restored').first().waitFor()
+  await items.getByText('local storage').first().waitFor()
+  await badge(page.locator('.head'), 'Active').waitFor()
+  await page.locator('.shot img.picture').nth(1).waitFor()
+  await page.getByText('How long it took').click()
+  await page.locator('.steps li').first().waitFor()
+  await accessible(page, `the session, ${size}`)
+  await fits(page, `the session, ${size}`)
+  saw(`captured, closed and resumed, item by item, ${size}`)
+}
+
+async function rollBack(page) {
+  await page.locator('.shot').last().click()
+  await page.getByRole('button', { name: 'Roll back to this' }).click()
+  const dialog = page.getByRole('dialog')
+  await accessible(page, 'a question')
+  await dialog.getByRole('button', { name: 'Roll back' }).click()
+  await page.getByRole('heading', { name: /^Roll back: back/ }).waitFor()
+  saw('rolled back to a picture of the history')
+}
+
+async function files(page) {
+  await page.getByLabel('Add a file').setInputFiles({ name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') })
+  const file = page.getByRole('button', { name: 'note.txt' })
+  await file.waitFor()
+  const [download] = await Promise.all([page.waitForEvent('download'), file.click()])
+  assert.equal(readFileSync(await download.path(), 'utf8'), 'hello')
+  await page.getByRole('button', { name: 'Export' }).click()
+  const [exported] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Session file' }).click()])
+  const text = readFileSync(await exported.path(), 'utf8')
+  await page.goto(page.url().split('#')[0] + '#/')
+  // The name is taken while the session is there.
+  const drop = (name, body) =>
+    page.evaluate(
+      ([name, body]) => {
+        const data = new DataTransfer()
+        data.items.add(new File([body], name))
+        const bubbles = { dataTransfer: data, bubbles: true, cancelable: true }
+        document.body.dispatchEvent(new DragEvent('dragover', bubbles))
+        document.body.dispatchEvent(new DragEvent('drop', bubbles))
+      },
+      [name, body],
+    )
+  await drop('shop.json', text)
+  await page.locator('.notice .failed', { hasText: 'shop.json' }).waitFor()
+  const renamed = JSON.stringify({ ...JSON.parse(text), name: 'copy' })
+  await drop('copy.json', renamed)
+  await page.locator('.notice', { hasText: 'is here, recoverable' }).waitFor()
+  saw('files put and fetched, a session exported, and imported by a drop')
+}
+
+/** What programs of the same host get of it. */
+async function strangers(page) {
+  const origin = `http://${page.home}`
+  const cookies = await page.context().cookies(origin)
+  assert.ok(cookies.length > 0 && cookies.every((one) => one.httpOnly && one.sameSite === 'Strict'), JSON.stringify(cookies))
+  const alone = await page.context().request.get(`${origin}/sessions`)
+  assert.equal(alone.status(), 401, 'the cookie alone opens nothing')
+  const value = await page.evaluate(() => sessionStorage.getItem('baton-page'))
+  const bare = await fetch(`${DATA_URL()}/sessions`, { headers: { 'Baton-Page': value } })
+  assert.equal(bare.status, 401, 'the value alone opens nothing')
+
+  let seen
+  const server = createServer((request, response) => {
+    seen = request.headers.cookie
+    response.setHeader('content-type', 'text/html').end('<title>other</title>')
+  })
+  await new Promise((done) => server.listen(0, '127.0.0.1', done))
+  const other = await page.context().newPage()
+  await other.goto(`http://${page.home.split(':')[0]}:${server.address().port}/`)
+  const got = await other.evaluate(async (origin) => {
+    const ways = [{ credentials: 'include' }, { credentials: 'include', mode: 'no-cors' }, { credentials: 'include', headers: { 'Baton-Page': 'x' } }]
+    const ends = await Promise.all(ways.map((way) => fetch(`${origin}/sessions`, way).then((answer) => answer.text(), (error) => error.name)))
+    return [...ends, JSON.stringify(sessionStorage), document.cookie]
+  }, origin)
+  assert.deepEqual(got, ['TypeError', '', 'TypeError', '{}', ''])
+  const replayed = await fetch(`${DATA_URL()}/sessions`, { headers: { cookie: seen ?? '' } })
+  assert.equal(replayed.status, 401, 'what it was shown opens nothing')
+  await other.close()
+  server.close()
+  saw('nothing that another port of this host could use')
+}
+
+const DATA_URL = () => JSON.parse(readFileSync(`${DATA}/node.json`, 'utf8')).url
+
+/** Nobody looks: the node is not listened to, and not asked. */
+async function unseen(page) {
+  const asked = []
+  page.on('request', (request) => asked.push(request.url()))
+  const hide = (hidden) =>
+    page.evaluate((hidden) => {
+      Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden })
+      document.dispatchEvent(new Event('visibilitychange'))
+    }, hidden)
+  const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/events'))
+  await hide(true)
+  await ended
+  asked.length = 0
+  baton('sessions', 'capture', 'shop')
+  baton('sessions', 'close', 'copy')
+  assert.deepEqual(asked, [], 'nothing is asked while nobody looks')
+  await hide(false)
+  await badge(rowOf(page, 'copy'), 'Closed').waitFor()
+  saw('silence while nobody looks')
+}
+
+async function keys(page) {
+  await page.goto(page.url().split('#')[0] + '#/')
+  await rowOf(page, 'shop').getByRole('link').focus()
+  await page.keyboard.press('Tab')
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Capture shop')
+  await page.keyboard.press('Shift+Tab')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'shop', level: 1 }).waitFor()
+  assert.equal(await page.evaluate(() => document.activeElement.tagName), 'H1', 'a reader hears where it is')
+  saw('the way by keys alone')
+}
+
+async function restart(page) {
+  await page.goto(page.url().split('#')[0] + '#/')
+  await askTest('stop the node')
+  await page.getByText('What is shown is what was known last').waitFor()
+  await accessible(page, 'a node that is gone')
+  assert.equal(await rowOf(page, 'shop').count(), 1)
+  await askTest('start the node')
+  await page.getByText('What is shown is what was known last').waitFor({ state: 'detached' })
+  await rowOf(page, 'shop').getByRole('button', { name: /Capture|Resume/ }).waitFor()
+  saw('a node that restarts, and a page that goes on')
+}
+
+/** A list of ten thousand, of which few are in the page. */
+async function many() {
+  const page = await visitor(DESKTOP)
+  const total = 10_000
+  const id = (index) => `0197c0de-0000-7000-8000-${String(index).padStart(12, '0')}`
+  const at = new Date().toISOString()
+  await page.route(/\/sessions(\?|\/)/, (route) => {
+    const url = new URL(route.request().url())
+    if (url.pathname !== '/sessions') return route.fulfill({ status: 404, json: problem })
+    const from = url.searchParams.has('after') ? Number(url.searchParams.get('after').slice(-12)) + 1 : 0
+    const to = Math.min(total, from + Number(url.searchParams.get('limit')))
+    const items = [...Array(to - from).keys()].map((index) => ({
+      id: id(from + index),
+      name: `s${from + index}`,
+      description: '<b>bold</b>',
+      state: from + index < 5_000 ? 'recoverable' : 'closed',
+      owner: 'local',
+      headed: false,
+      created_at: at,
+      updated_at: at,
+    }))
+    return route.fulfill({ json: { items, ...(to < total ? { next: id(to - 1) } : {}) } })
+  })
+  const problem = { type: 'urn:baton:problem:no_snapshot', title: 'none', status: 404, code: 'no_snapshot', detail: 'none' }
+  await enter(page)
+  const rows = () => page.locator('.row').count()
+  await rowOf(page, 's0').waitFor()
+  assert.ok((await rows()) < 60, `${await rows()} rows in the page`)
+  await rowOf(page, 's0').getByRole('link').focus()
+  await page.keyboard.press('End')
+  await rowOf(page, 's4999').waitFor()
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), 's4999')
+  assert.ok((await rows()) < 60, `${await rows()} rows in the page`)
+  await page.getByRole('searchbox').fill('s9999')
+  await rowOf(page, 's9999').waitFor()
+  assert.equal(await page.locator('.row b').count(), 0, 'what a session is called is text')
+  await calm(page)
+  await page.context().close()
+  saw('ten thousand sessions')
+}
+
+async function revoked() {
+  const page = await visitor(PHONE, 'dark')
+  const key = baton('keys', 'create', '--name', 'phone', '--scopes', 'read,drive')
+  const url = new URL(baton('dashboard', '--print'))
+  page.home = url.host
+  await page.goto(url.origin)
+  await page.getByLabel('Or paste an API key').fill(key.split(/\s+/).find((word) => word.startsWith('baton_')))
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await rowOf(page, 'shop').waitFor()
+  await captureCloseResume(page, 'on a phone')
+  await shot(page, 'session-phone-dark')
+  await page.goto(page.url().split('#')[0] + '#/')
+  await rowOf(page, 'shop').waitFor()
+  await shot(page, 'sessions-phone-dark')
+  baton('keys', 'revoke', 'phone')
+  await page.getByRole('heading', { name: 'Sign in to Baton' }).waitFor()
+  assert.equal(await page.getByText('shop').count(), 0, 'nothing of it is shown any more')
+  assert.equal(await page.evaluate(() => sessionStorage.length), 0)
+  await calm(page)
+  await page.context().close()
+  saw('a page that goes dark with its key')
+}
+
+async function signOut(page) {
+  const [cookie] = await page.context().cookies(`http://${page.home}`)
+  const value = await page.evaluate(() => sessionStorage.getItem('baton-page'))
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { name: 'Sign in to Baton' }).waitFor()
+  const headers = { 'Baton-Page': value, cookie: `${cookie.name}=${cookie.value}` }
+  const after = async () => (await fetch(`${DATA_URL()}/sessions`, { headers })).status
+  for (let tries = 0; (await after()) !== 401; tries++) assert.ok(tries < 100, 'signed out is signed out')
+  saw('signed out')
+}
+
+async function pictures() {
+  for (const [size, viewport] of [
+    ['desktop', DESKTOP],
+    ['phone', PHONE],
+  ]) {
+    for (const scheme of ['light', 'dark']) {
+      const page = await visitor(viewport, scheme)
+      await enter(page)
+      await rowOf(page, 'shop').locator('img.picture').waitFor()
+      await accessible(page, `${size}, ${scheme}`)
+      await shot(page, `sessions-${size}-${scheme}`)
+      await page.getByRole('link', { name: 'shop', exact: true }).click()
+      await page.locator('.shot img.picture').first().waitFor()
+      await accessible(page, `one session, ${size}, ${scheme}`)
+      await shot(page, `session-${size}-${scheme}`)
+      await calm(page)
+      await page.context().close()
+    }
+  }
+  saw('both sizes, light and dark')
+}
+
+try {
+  const page = await firstVisit()
+  await captureCloseResume(page, 'on a desktop')
+  await rollBack(page)
+  await files(page)
+  await strangers(page)
+  await unseen(page)
+  await keys(page)
+  await pictures()
+  await many()
+  await restart(page)
+  await revoked()
+  page.foreign.splice(0)
+  await calm(page)
+  await signOut(page)
+} finally {
+  await browser.close()
+}
+process.exit(0)

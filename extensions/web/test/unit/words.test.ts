@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Schemas } from '../../src/node/client.ts'
+import { age, host, until } from '../../src/words/amounts.ts'
+import { checkName, found, grouped, lasts } from '../../src/words/sessions.ts'
+import { inSight } from '../../src/words/sight.ts'
+
+const NOW = Date.parse('2026-01-02T03:04:05Z')
+
+test('ages and ends are said in one unit', () => {
+  assert.equal(age('2026-01-02T03:04:01Z', NOW), 'just now')
+  assert.equal(age('2026-01-02T01:00:00Z', NOW), '2 h ago')
+  assert.equal(age(undefined, NOW), 'never')
+  assert.equal(until('2026-01-05T03:04:05Z', NOW), 'in 3 d')
+  assert.equal(until('2026-01-02T03:04:35Z', NOW), 'in less than a minute')
+  assert.equal(until('2026-01-01T03:04:35Z', NOW), 'now')
+  assert.equal(host('https://shop.test:8443/a?b'), 'shop.test:8443')
+  assert.equal(host('no address'), 'no address')
+})
+
+test('sessions stand by state in one order, and are found by what they are called', () => {
+  const of = (name: string, state: Schemas['Lifecycle']) => ({ name, state, description: `The ${name}` })
+  const all = [of('a', 'closed'), of('b', 'active'), of('c', 'closed'), of('d', 'failed')]
+  const groups = grouped(all).map(({ state, items }) => [state, items.map((one) => one.name).join('')])
+  assert.deepEqual(groups, [
+    ['active', 'b'],
+    ['failed', 'd'],
+    ['closed', 'ac'],
+  ])
+  assert.deepEqual(
+    found(all, ' THE c ').map((one) => one.name),
+    ['c'],
+  )
+  assert.equal(found(all, '').length, 4)
+  assert.equal(checkName('shop-2'), undefined)
+  assert.match(checkName('a b') ?? '', /expected 1 to 64/)
+})
+
+test('a login says when it ends, and warns a day ahead', () => {
+  const login = (next: string | undefined, more: Partial<Schemas['Login']> = {}): Schemas['Login'] => ({
+    domain: 'shop.test',
+    likelihood: 'likely',
+    forecast: { cookies: 1, expired: 0, within_hour: 0, within_day: 0, within_week: 0, ...(next === undefined ? {} : { next }) },
+    ...more,
+  })
+  assert.deepEqual(lasts(login('2026-01-09T03:04:05Z'), NOW), { words: 'first cookie ends in 7 d', tone: 'good' })
+  assert.equal(lasts(login('2026-01-02T05:04:05Z'), NOW).tone, 'soon')
+  assert.equal(lasts(login('2026-01-02T05:04:05Z', { stored: true }), NOW).tone, 'good')
+  assert.equal(lasts(login(undefined), NOW).words, 'no end of its own')
+  assert.equal(lasts(login(undefined, { likelihood: 'over' }), NOW).tone, 'over')
+})
+
+test('of ten thousand rows those are in the page that are in sight', () => {
+  assert.deepEqual(inSight(10_000, 100, 0, 800), [0, 14])
+  assert.deepEqual(inSight(10_000, 100, 500_000, 800), [4994, 5014])
+  assert.deepEqual(inSight(10_000, 100, 999_999, 800), [9993, 10_000])
+  assert.deepEqual(inSight(10_000, 100, -50_000, 800), [0, 0])
+  assert.deepEqual(inSight(0, 100, 0, 800), [0, 0])
+})
