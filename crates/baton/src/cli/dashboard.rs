@@ -16,7 +16,7 @@ use url::Url;
 /// What opens an address on a desktop.
 const OPENERS: [&str; 2] = ["xdg-open", "open"];
 
-/// Open the node's page in a browser: its sessions, their history, and what a resume brought back
+/// Open the page of the node in a browser: sessions, their history, what came back
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The address signs the page in once, within two minutes, with this machine's admin key; baton keys

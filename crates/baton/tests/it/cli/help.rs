@@ -21,6 +21,7 @@ fn the_first_page_says_what_there_is() {
       peers        Register, confirm, limit, list, ping, remove nodes with which sessions are exchanged
       sync         Move sessions between this node and its peers, and choose where both changed one
       profile      Make a browser's profile of a state, or read one, with no browser running
+      dashboard    Open the page of the node in a browser: sessions, their history, what came back
       debug        Look in: network and console of tabs, with their secrets hidden
       mcp          Let agents use sessions: serve MCP on standard input and output
       skill        Write what teaches an agent to keep, resume and hand over logins
@@ -58,6 +59,7 @@ fn the_first_page_says_what_there_is() {
       baton sessions list                            what there is
       baton sessions resume shop                     bring it back after a crash
       baton export shop -o shop.json                 carry it elsewhere, logged in
+      baton dashboard                                all of it, as a page in your browser
       baton sync run                                 exchange with other nodes
       baton doctor                                   what is missing on this machine
 
