@@ -912,7 +912,13 @@ export interface paths {
          */
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /**
+                     * @description Whether an event `snapshots` tells of each session of which something was written, such as a snapshot:
+                     *     its `id`, or none where too much came at once.
+                     */
+                    snapshots?: boolean;
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -1403,6 +1409,151 @@ export interface paths {
         };
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/page/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** As whom the page asks, and until when. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["PageView"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /**
+         * Signs the page in, with a code or, where the request shows one, with an API key. The answer has one half of
+         *     what opens the node from then on, and a cookie the other. Needs no key: the code is one.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PageSignIn"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["PageSession"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        /** Signs the page out: it opens nothing any more, and what it has open ends. */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/page/tickets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An address that opens the page once, within two minutes, in the name of the caller's key. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["PageTicket"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
         delete?: never;
         options?: never;
         head?: never;
@@ -2434,6 +2585,51 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sessions/{id}/logins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where the session may be logged in, and how long that lasts. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["LoginList"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sessions/{id}/pass": {
         parameters: {
             query?: never;
@@ -2490,10 +2686,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The preview of the latest snapshot. */
+        /** The preview of the latest snapshot, or of the one that is named. */
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description A snapshot of the session: an id, or a unique prefix of one; the latest when left out. */
+                    snapshot?: string;
+                };
                 header?: never;
                 path: {
                     id: string;
@@ -5830,6 +6029,12 @@ export interface components {
             /** @description Whether localStorage or a database holds something that may be a login. */
             stored?: boolean;
         };
+        /** @description Where a session may be logged in. */
+        LoginList: {
+            /** @description The likeliest first. */
+            items: components["schemas"]["Login"][];
+            snapshot?: components["schemas"]["SnapshotId"] | null;
+        };
         /** @description An agent that may be asked. */
         Model: {
             /**
@@ -6193,6 +6398,49 @@ export interface components {
         Outcome: "restored" | "rejected" | "not_portable" | "pending";
         /** @description The user to whom sessions belong: 1 to 128 visible ASCII characters. */
         Owner: string;
+        /** @description A page that is signed in. The other half of what opens the node comes as a cookie beside it. */
+        PageSession: components["schemas"]["PageView"] & {
+            /** @description What goes with each request, in the header `Baton-Page`. */
+            value: string;
+        };
+        /** @description The page gives a code back. */
+        PageSignIn: {
+            /** @description A code that counts once. Left out, the request shows an API key. */
+            code?: string | null;
+        };
+        /** @description An address that opens the page once. */
+        PageTicket: {
+            /**
+             * Format: date-time
+             * @description Until when the code counts.
+             */
+            expires_at: string;
+            /**
+             * Format: uri
+             * @description The page's address, with a code behind `#` that counts once: no server and no log sees it there.
+             */
+            url: string;
+        };
+        /** @description As whom a page asks. */
+        PageView: {
+            /**
+             * Format: date-time
+             * @description When the page has to sign in again.
+             */
+            ends_at: string;
+            /** @description What the key behind it is called; revoking that ends the page. */
+            key: string;
+            /** @description Which node it is. */
+            node_id: components["schemas"]["NodeId"];
+            /** @description What people call the node. */
+            node_name: string;
+            /** @description Whose sessions it sees. */
+            owner: components["schemas"]["Owner"];
+            /** @description What it may do. */
+            scopes: components["schemas"]["Scope"][];
+            /** @description The node's version of Baton. */
+            version: string;
+        };
         /** @description A browser that is paired. */
         PairedBrowser: {
             /** @description Its key, with the scope `browser`: it may tell of tabs, and nothing else. */
