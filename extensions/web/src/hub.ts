@@ -23,6 +23,8 @@ const PAGE = 200
 const MOST_SESSIONS = 20_000
 /** How long changes that come together are waited for. */
 const TOGETHER_MS = 150
+/** The longest pause between two questions for a long list. */
+const LONGEST_REST_MS = 3_000
 /** The first and the longest pause before a node that is gone is asked again. */
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 15_000
@@ -175,10 +177,10 @@ function lost(failure: Failure): void {
   pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
 }
 
-/** Asks for the list: once for all changes that come together, and the longer it takes, the less often. */
+/** Asks for the list: once for all changes that come together, and a long one less often. */
 class Gatherer {
   private pending: ReturnType<typeof setTimeout> | undefined
-  private took = 0
+  private rest = TOGETHER_MS
   private running = false
   private again = false
 
@@ -192,7 +194,9 @@ class Gatherer {
   async now(): Promise<void> {
     const begun = performance.now()
     const items = await listSessions(this.node, this.signal)
-    this.took = performance.now() - begun
+    const took = performance.now() - begun
+    // A list of one answer is asked for at once.
+    this.rest = items.length <= PAGE ? TOGETHER_MS : Math.min(Math.max(TOGETHER_MS, took), LONGEST_REST_MS)
     if (!this.signal.aborted) sessions.value = items
   }
 
@@ -202,11 +206,11 @@ class Gatherer {
       this.again = true
       return
     }
-    clearTimeout(this.pending)
-    this.pending = setTimeout(() => void this.run(), Math.max(TOGETHER_MS, this.took * 4))
+    this.pending ??= setTimeout(() => void this.run(), this.rest)
   }
 
   private async run(): Promise<void> {
+    this.pending = undefined
     this.running = true
     try {
       await this.now()

@@ -41,8 +41,9 @@ export function Trouble({ failure, children }: { failure: Failure; children?: Co
   )
 }
 
-/** A text of the node as a sentence. */
-export const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+/** A text of the node as a sentence; one that begins with a command stays as it is typed. */
+export const sentence = (text: string): string =>
+  text.startsWith('baton ') ? text : text.charAt(0).toUpperCase() + text.slice(1)
 
 /** Seconds that count up while something is under way. */
 export function Elapsed({ since }: { since: number }) {

@@ -1,6 +1,6 @@
 // One session: what it shows, its tabs, its history, what the last resume brought back, its logins and its files.
 
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { capture, close, dismiss, doing, exportAs, getFile, outcomes, putFile, remove, resume, type Verb } from '../acts.ts'
 import { files, logins, views } from '../asked.ts'
 import { may, now, sessions, writes } from '../hub.ts'
@@ -62,13 +62,18 @@ const Back = () => (
 )
 
 function Head({ view }: { view: View }) {
+  const title = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    // Before it was known, another heading had the focus.
+    if (document.activeElement === document.body) title.current?.focus({ preventScroll: true })
+  }, [])
   const who = holder(view)
   const unread = view.snapshot?.unread?.length ?? 0
   return (
     <header class="head">
       <Picture id={view.id} alt={`What ${view.name} shows`} />
       <div>
-        <h1 tabIndex={-1}>
+        <h1 ref={title} tabIndex={-1}>
           <Icon id={view.id} /> <span class="called">{view.name}</span> <Badge state={view.state} />
         </h1>
         {view.description !== '' && <p class="line">{view.description}</p>}

@@ -227,7 +227,7 @@ function RowActs({ session }: { session: Summary }) {
           {button('Close', () => void close(session))}
         </>
       ) : (
-        button('Resume', () => void resume(session), true)
+        button('Resume', () => void resume(session), session.state !== 'closed')
       )}
     </div>
   )

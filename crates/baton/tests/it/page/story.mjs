@@ -117,7 +117,7 @@ async function captureCloseResume(page, size) {
   await page.getByRole('link', { name: 'shop', exact: true }).click()
   await page.getByRole('heading', { name: 'shop', level: 1 }).waitFor()
   await page.getByText('Ada at the counter').first().waitFor()
-  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByRole('button', { name: 'Resume', exact: true }).click()
   await page.getByText('Resume is under way').waitFor()
   await page.getByRole('heading', { name: /^Resume: back, \d+ restored/ }).waitFor()
   const items = page.getByRole('list', { name: 'Items of the receipt' })
@@ -148,7 +148,7 @@ async function files(page) {
   await file.waitFor()
   const [download] = await Promise.all([page.waitForEvent('download'), file.click()])
   assert.equal(readFileSync(await download.path(), 'utf8'), 'hello')
-  await page.getByRole('button', { name: 'Export' }).click()
+  await page.getByRole('button', { name: 'Export', exact: true }).click()
   const [exported] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Session file' }).click()])
   const text = readFileSync(await exported.path(), 'utf8')
   await page.goto(page.url().split('#')[0] + '#/')
@@ -177,8 +177,8 @@ async function strangers(page) {
   const origin = `http://${page.home}`
   const cookies = await page.context().cookies(origin)
   assert.ok(cookies.length > 0 && cookies.every((one) => one.httpOnly && one.sameSite === 'Strict'), JSON.stringify(cookies))
-  const alone = await page.context().request.get(`${origin}/sessions`)
-  assert.equal(alone.status(), 401, 'the cookie alone opens nothing')
+  const alone = await page.evaluate(async () => (await fetch('/sessions', { credentials: 'include' })).status)
+  assert.equal(alone, 401, 'the cookie alone opens nothing')
   const value = await page.evaluate(() => sessionStorage.getItem('baton-page'))
   const bare = await fetch(`${DATA_URL()}/sessions`, { headers: { 'Baton-Page': value } })
   assert.equal(bare.status, 401, 'the value alone opens nothing')
@@ -208,6 +208,8 @@ const DATA_URL = () => JSON.parse(readFileSync(`${DATA}/node.json`, 'utf8')).url
 
 /** Nobody looks: the node is not listened to, and not asked. */
 async function unseen(page) {
+  await page.goto(page.url().split('#')[0] + '#/')
+  await rowOf(page, 'copy').waitFor()
   const asked = []
   page.on('request', (request) => asked.push(request.url()))
   const hide = (hidden) =>
@@ -294,7 +296,7 @@ async function many() {
 
 async function revoked() {
   const page = await visitor(PHONE, 'dark')
-  const key = baton('keys', 'create', '--name', 'phone', '--scopes', 'read,drive')
+  const key = baton('keys', 'create', '--name', 'phone', '--scope', 'read', '--scope', 'drive')
   const url = new URL(baton('dashboard', '--print'))
   page.home = url.host
   await page.goto(url.origin)
