@@ -104,7 +104,7 @@ function Notice() {
   }, [said])
   return (
     <div class="notice" aria-live="polite">
-      {said !== undefined && <p class={said.failed ? 'failed' : ''}>{sentence(said.words)}</p>}
+      {said !== undefined && <p class={said.failed ? 'failed' : ''}>{said.words}</p>}
     </div>
   )
 }

@@ -59,16 +59,34 @@ function Line({ item }: { item: Item }) {
   )
 }
 
+/** What the steps of a resume are, in the order in which they are done. */
+const STEPS: Record<string, string> = {
+  load: 'read the snapshot',
+  keep: 'keep a copy of the profile',
+  profile: 'read the profile',
+  launch: 'start the browser',
+  cookies: 'set the cookies',
+  storage: 'fill the storage',
+  tabs: 'load the tabs',
+  watch: 'watch the browser',
+  capture: 'capture it anew',
+  total: 'in all',
+}
+
+const wordOf = (step: string): string => STEPS[step] ?? step.replaceAll('_', ' ')
+
 /** The steps of a resume, each as long as it took. */
 export function Steps({ timing }: { timing: Record<string, number> }) {
-  const steps = Object.entries(timing).filter(([name]) => !/^(total|in_all|all)(_ms)?$/.test(name))
+  const order = Object.keys(STEPS)
+  const place = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length)
+  const steps = Object.entries(timing).toSorted(([one], [other]) => place(one) - place(other))
   const longest = Math.max(1, ...steps.map(([, ms]) => ms))
   return (
     <ul class="steps" aria-label="How long each step took">
       {steps.map(([name, ms]) => (
         <li key={name}>
-          <span>{name.replace(/_ms$/, '').replaceAll('_', ' ')}</span>
-          <meter min={0} max={longest} value={ms} aria-label={name.replaceAll('_', ' ')}>
+          <span>{wordOf(name)}</span>
+          <meter min={0} max={longest} value={ms} aria-label={wordOf(name)}>
             {duration(ms)}
           </meter>
           <span class="took">{duration(ms)}</span>
