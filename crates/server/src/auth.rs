@@ -89,7 +89,7 @@ async fn find_key(parts: &mut Parts, context: &Context) -> Result<FoundKey, Node
     if token(&parts.headers).is_some() {
         return Err(TokenRefusal::NotHere.into());
     }
-    let secret_hash = match page::Shown::of(&parts.headers) {
+    let secret_hash = match page::PageHalves::of(&parts.headers) {
         Some(shown) if !parts.headers.contains_key(AUTHORIZATION) => {
             let ended = NodeError::Unauthenticated { found: "a page that is signed out" };
             context.pages.find(&shown).ok_or(ended)?.key.secret_hash

@@ -262,7 +262,7 @@ fn as_body(request: Request<DecompressionBody<Body>>) -> Request<Body> {
 
 /// The layer: a stream of events ends with the page that listens, when it is signed out.
 async fn end_with_page(State(context): State<Context>, request: Request, next: Next) -> Response {
-    let page = page::Shown::of(request.headers()).and_then(|shown| context.pages.find(&shown));
+    let page = page::PageHalves::of(request.headers()).and_then(|shown| context.pages.find(&shown));
     let response = next.run(request).await;
     let is_stream =
         response.headers().get(CONTENT_TYPE).is_some_and(|it| it == "text/event-stream");

@@ -6,7 +6,7 @@ use crate::auth::{Known, attempt};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::{Peer, Refusal};
-use crate::page::{PageFile, PageKey, PagePlace, Shown, file, no_cookie, security};
+use crate::page::{PageFile, PageHalves, PageKey, PagePlace, file, no_cookie, security};
 use axum::extract::{FromRequest, Path, Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, SET_COOKIE};
 use axum::http::request::Parts;
@@ -150,7 +150,7 @@ pub(super) async fn show(
     Known(_caller): Known,
     headers: HeaderMap,
 ) -> Result<axum::Json<PageView>, Refusal> {
-    let shown = Shown::of(&headers).and_then(|shown| context.pages.find(&shown));
+    let shown = PageHalves::of(&headers).and_then(|shown| context.pages.find(&shown));
     let found = shown.ok_or_else(no_page)?;
     let key = context.store.find_key(found.key.secret_hash).await.map_err(NodeError::from)?;
     let key = key.ok_or(NodeError::Unauthenticated { found: "a revoked key" })?.key;
@@ -168,7 +168,7 @@ pub(super) async fn sign_out(
     here: Here,
     headers: HeaderMap,
 ) -> Result<impl IntoResponse, Refusal> {
-    let shown = Shown::of(&headers).ok_or_else(no_page)?;
+    let shown = PageHalves::of(&headers).ok_or_else(no_page)?;
     let note = Note::new(&caller.actor, &caller.owner, Action::SignOut, &caller.key);
     note.done(&context.store).await.map_err(NodeError::from)?;
     context.pages.close(&shown).await.map_err(NodeError::Exchange)?;

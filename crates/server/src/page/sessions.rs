@@ -54,12 +54,12 @@ pub(crate) struct PageKey {
 }
 
 /// What a request of the page shows.
-pub(crate) struct Shown {
+pub(crate) struct PageHalves {
     cookie: Hash,
     value: Hash,
 }
 
-impl Shown {
+impl PageHalves {
     /// Both halves, where a request shows both.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
         let value = headers.get(PAGE_HEADER)?.to_str().ok()?;
@@ -74,7 +74,7 @@ impl Shown {
 }
 
 /// A page that was signed in: both halves, this once.
-pub(crate) struct Opened {
+pub(crate) struct NewPage {
     /// For the cookie.
     cookie: SecretString,
     /// For the page; it begins with what the cookie's name ends with.
@@ -84,7 +84,7 @@ pub(crate) struct Opened {
 }
 
 #[derive(Clone, Serialize, Deserialize)]
-struct Session {
+struct StoredPage {
     cookie: Hash,
     value: Hash,
     #[serde(flatten)]
@@ -97,7 +97,7 @@ struct Session {
 
 /// A page session that was found.
 #[derive(Clone)]
-pub(crate) struct Found {
+pub(crate) struct LivePage {
     /// The key behind it.
     pub(crate) key: PageKey,
     /// When it ends.
@@ -105,7 +105,7 @@ pub(crate) struct Found {
     ended: CancellationToken,
 }
 
-impl Found {
+impl LivePage {
     /// Waits until it has ended.
     pub(crate) async fn end(self) {
         let left = self.ends_at.duration_since(clock::now());
@@ -122,7 +122,7 @@ pub(crate) struct PageSessions(Arc<Inner>);
 struct Inner {
     file: PathBuf,
     codes: Mutex<HashMap<Hash, (PageKey, Instant)>>,
-    sessions: Mutex<HashMap<Hash, Session>>,
+    sessions: Mutex<HashMap<Hash, StoredPage>>,
     /// Held while the file is written, so that the last one written is the newest.
     writing: tokio::sync::Mutex<()>,
 }
@@ -132,7 +132,7 @@ impl PageSessions {
     pub(crate) fn load(data: &DataFolder) -> Self {
         let file = data.page_file();
         let read = std::fs::read(&file).ok().map(|bytes| serde_json::from_slice(&bytes));
-        let found: Vec<Session> = match read {
+        let found: Vec<StoredPage> = match read {
             Some(Ok(found)) => found,
             Some(Err(error)) => {
                 tracing::warn!(file = %file.display(), %error, "nobody is signed in to the page any more");
@@ -178,11 +178,11 @@ impl PageSessions {
     }
 
     /// Signs a page in; that is on disk when this returns.
-    pub(crate) async fn open(&self, key: PageKey) -> Result<Opened, DataError> {
+    pub(crate) async fn open(&self, key: PageKey) -> Result<NewPage, DataError> {
         let opened =
-            Opened { cookie: random(), value: random(), ends_at: clock::now() + SESSION_LIMIT };
+            NewPage { cookie: random(), value: random(), ends_at: clock::now() + SESSION_LIMIT };
         let cookie = hash(opened.cookie.expose_secret());
-        let session = Session {
+        let session = StoredPage {
             cookie,
             value: hash(opened.value.expose_secret()),
             key,
@@ -206,16 +206,16 @@ impl PageSessions {
     }
 
     /// The page session whose both halves a request shows, while it lasts.
-    pub(crate) fn find(&self, shown: &Shown) -> Option<Found> {
+    pub(crate) fn find(&self, shown: &PageHalves) -> Option<LivePage> {
         let sessions = lock(&self.0.sessions);
         let session = sessions.get(&shown.cookie)?;
         let is_it = session.value == shown.value && session.ends_at > clock::now();
         let (key, ended) = (session.key.clone(), session.ended.clone());
-        is_it.then(|| Found { key, ends_at: session.ends_at, ended })
+        is_it.then(|| LivePage { key, ends_at: session.ends_at, ended })
     }
 
     /// Signs a page out: what it has open ends at once.
-    pub(crate) async fn close(&self, shown: &Shown) -> Result<(), DataError> {
+    pub(crate) async fn close(&self, shown: &PageHalves) -> Result<(), DataError> {
         if let Some(session) = lock(&self.0.sessions).remove(&shown.cookie) {
             session.ended.cancel();
         }
@@ -224,7 +224,7 @@ impl PageSessions {
 
     async fn write(&self) -> Result<(), DataError> {
         let _writing = self.0.writing.lock().await;
-        let sessions: Vec<Session> = lock(&self.0.sessions).values().cloned().collect();
+        let sessions: Vec<StoredPage> = lock(&self.0.sessions).values().cloned().collect();
         let file = self.0.file.clone();
         let written =
             blocking(move || write_private(&file, &baton_session::json::bytes(&sessions)));
@@ -236,9 +236,9 @@ impl PageSessions {
 /// Ends sessions that count until there is room for one more: those that have passed, else the one that ends
 /// first.
 fn make_room(
-    sessions: &mut HashMap<Hash, Session>,
+    sessions: &mut HashMap<Hash, StoredPage>,
     most: usize,
-    counts: impl Fn(&Session) -> bool,
+    counts: impl Fn(&StoredPage) -> bool,
 ) {
     let now = clock::now();
     sessions.retain(|_, session| session.ends_at > now);
@@ -251,7 +251,7 @@ fn make_room(
     }
 }
 
-impl Opened {
+impl NewPage {
     /// The header that gives a browser its half; `secure` where it came by TLS.
     pub(crate) fn cookie(&self, secure: bool) -> String {
         cookie(self.value.expose_secret(), self.cookie.expose_secret(), SESSION_LIMIT, secure)
@@ -297,13 +297,13 @@ mod tests {
         PageKey { secret_hash: [7; 32], id: id.to_owned(), owner }
     }
 
-    fn shown(cookie: &SecretString, value: &SecretString) -> Shown {
+    fn shown(cookie: &SecretString, value: &SecretString) -> PageHalves {
         let mut headers = HeaderMap::new();
         let tag = &value.expose_secret()[..TAG_LENGTH];
         let cookies = format!("other=1; {COOKIE_NAME}{tag}={}", cookie.expose_secret());
         headers.insert(COOKIE, HeaderValue::from_str(&cookies).unwrap());
         headers.insert(PAGE_HEADER, HeaderValue::from_str(value.expose_secret()).unwrap());
-        Shown::of(&headers).unwrap()
+        PageHalves::of(&headers).unwrap()
     }
 
     fn folder() -> (tempfile::TempDir, DataFolder) {
@@ -322,7 +322,7 @@ mod tests {
         assert!(pages.find(&shown(&two.cookie, &one.value)).is_none());
         let cookie_alone: HeaderMap =
             [(COOKIE, HeaderValue::from_str(&one.cookie(false)).unwrap())].into_iter().collect();
-        assert!(Shown::of(&cookie_alone).is_none());
+        assert!(PageHalves::of(&cookie_alone).is_none());
         // A node that starts again knows them, and its file holds neither half.
         let text = std::fs::read_to_string(data.page_file()).unwrap();
         assert!(
