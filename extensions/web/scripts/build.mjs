@@ -12,6 +12,10 @@ import { rmSync } from './files.mjs'
 const MOST_BYTES = 150_000
 const FILES = ['index.html', 'page.js', 'page.css', 'icon.svg']
 
+/** What is not ours in it, and under which terms. */
+const OTHERS =
+  '/*! With Preact (c) Jason Miller, @preact/signals (c) Preact Team, openapi-fetch (c) Drew Powers, under the MIT License: https://opensource.org/license/mit */'
+
 const path = (name) => new URL(`../${name}`, import.meta.url).pathname
 const built = path('../../crates/server/src/page/built')
 const compares = process.argv.includes('--compare')
@@ -24,6 +28,7 @@ await build({
   absWorkingDir: path(''),
   bundle: true,
   minify: true,
+  banner: { js: OTHERS },
   legalComments: 'none',
   logLevel: 'warning',
   jsx: 'automatic',

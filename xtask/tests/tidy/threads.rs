@@ -33,9 +33,10 @@ const HEAVY: [&str; 20] = [
 ];
 
 /// Where it is little, and why: a file and what of its line says which.
-const LITTLE: [(&str, &str); 10] = [
+const LITTLE: [(&str, &str); 11] = [
     // Nobody waits yet: a node that starts, and one that does not run.
     ("crates/server/src/serve.rs", "NodeLock::acquire"),
+    ("crates/server/src/serve.rs", "PageSessions::load"),
     ("crates/backup/src/restore.rs", "Old::inspect"),
     // Texts of a few lines, and one line of the index.
     ("crates/server/src/http/layers.rs", "problem"),
