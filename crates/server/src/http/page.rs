@@ -1,6 +1,5 @@
 //! The page over HTTP: its files, and signing in to it and out of it.
 
-use super::layers::OwnBody;
 use super::request::{Here, Json};
 use crate::auth::{Known, attempt};
 use crate::context::Context;
@@ -41,11 +40,11 @@ async fn index(Extension(place): Extension<PagePlace>, here: Here) -> Response {
 }
 
 async fn asset(Path(name): Path<String>) -> Response {
-    file(&name).filter(|_| !name.is_empty()).map_or_else(|| missing(&name).into_response(), serve)
+    file(&name).map_or_else(|| missing(&name).into_response(), serve)
 }
 
 fn serve(PageFile { kind, bytes }: PageFile) -> Response {
-    (security(), [(CONTENT_TYPE, kind)], Extension(OwnBody), bytes).into_response()
+    (security(), [(CONTENT_TYPE, kind)], bytes).into_response()
 }
 
 fn missing(name: &str) -> Refusal {
