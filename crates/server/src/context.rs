@@ -304,7 +304,10 @@ impl Followed {
     }
 
     /// What was written since, each once; none of them is known where too much was.
-    fn written(&mut self, first: Option<Option<SessionId>>) -> BTreeSet<Option<SessionId>> {
+    fn written(
+        &mut self,
+        first: impl IntoIterator<Item = Option<SessionId>>,
+    ) -> BTreeSet<Option<SessionId>> {
         let mut written: BTreeSet<_> = first.into_iter().collect();
         loop {
             match self.sessions.try_recv() {

@@ -30,7 +30,7 @@ pub(super) fn files() -> Router<Context> {
 /// The page, under its own name: at another one it leads there.
 async fn index(Extension(place): Extension<PagePlace>, here: Here) -> Response {
     let here = here.http();
-    if place.is_at(&here) {
+    if PagePlace::is_at(&here) {
         return file("").map_or_else(|| StatusCode::NOT_FOUND.into_response(), serve);
     }
     match place.address(&here) {
@@ -87,7 +87,6 @@ pub(super) async fn ticket(
 )]
 pub(super) async fn sign_in(
     State(context): State<Context>,
-    Extension(place): Extension<PagePlace>,
     here: Here,
     request: Request,
 ) -> Result<impl IntoResponse, Refusal> {
@@ -107,7 +106,7 @@ pub(super) async fn sign_in(
     if let Some(peer) = limited_peer {
         return Err(NodeError::KeyOfLimitedPeer { peer }.into());
     }
-    if !place.is_at(&here) {
+    if !PagePlace::is_at(&here) {
         return Err(no_name());
     }
     refund(&parts, &context);

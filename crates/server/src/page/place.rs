@@ -28,7 +28,7 @@ impl PagePlace {
     }
 
     /// Whether the page may be served, and signed in to, at this address: a name of its own.
-    pub(crate) fn is_at(&self, here: &Url) -> bool {
+    pub(crate) fn is_at(here: &Url) -> bool {
         matches!(here.host(), Some(Host::Domain(name)) if name != "localhost")
     }
 
@@ -42,7 +42,7 @@ impl PagePlace {
         let mut address = here.clone();
         if is_this_machine {
             address.set_host(Some(&self.host)).ok()?;
-        } else if !self.is_at(here) {
+        } else if !Self::is_at(here) {
             address = self.public.clone()?;
         }
         address.set_path("/");
@@ -64,11 +64,11 @@ mod tests {
         let local = Some("http://baton-8f3a52c1d9e0.localhost:7420/".to_owned());
         for loopback in ["http://127.0.0.1:7420/", "http://localhost:7420/", "http://[::1]:7420/"] {
             assert_eq!(at(loopback), local);
-            assert!(!place.is_at(&here(loopback)), "{loopback}");
+            assert!(!PagePlace::is_at(&here(loopback)), "{loopback}");
         }
         assert_eq!(at("https://10.0.0.7:7420/"), Some("https://baton.example.org/".to_owned()));
         assert_eq!(at("https://other.test/x"), Some("https://other.test/".to_owned()));
-        assert!(place.is_at(&here("http://baton-8f3a52c1d9e0.localhost:7420/")));
+        assert!(PagePlace::is_at(&here("http://baton-8f3a52c1d9e0.localhost:7420/")));
         assert_eq!(PagePlace::new(node, None).address(&here("https://10.0.0.7/")), None);
     }
 }
