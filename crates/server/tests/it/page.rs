@@ -9,9 +9,9 @@ use reqwest::{Method, RequestBuilder, Response};
 use serde_json::json;
 use tokio::time::timeout;
 
-/// A page that is signed in: its host, and both halves of what opens the node.
+/// A page that is signed in: the name of its host, and both halves of what opens the node.
 struct Page {
-    host: String,
+    name: String,
     cookie: String,
     value: String,
 }
@@ -28,12 +28,18 @@ impl Page {
         assert!(!cookie.contains("Domain"), "{cookie}");
         let cookie = cookie.split(';').next().unwrap().to_owned();
         let session: PageSession = answer.json().await.unwrap();
-        Self { host: host(ticket), cookie, value: session.value }
+        let name = ticket.url.host_str().unwrap().to_owned();
+        Self { name, cookie, value: session.value }
+    }
+
+    /// Where it is; a node that starts again has another port.
+    fn host(&self, node: &Node) -> String {
+        format!("{}:{}", self.name, node.file.url.port().unwrap())
     }
 
     /// A request as the page makes it.
     fn request(&self, node: &Node, method: Method, path: &str) -> RequestBuilder {
-        let request = node.request(method, path).header("host", &self.host);
+        let request = node.request(method, path).header("host", self.host(node));
         request.header("cookie", &self.cookie).header(PAGE_HEADER, &self.value)
     }
 
@@ -128,7 +134,8 @@ async fn a_code_signs_it_in_once_and_both_halves_open_the_node() {
     assert_eq!((view.owner.as_str(), view.node_id), ("local", node.id()));
     // Neither half does alone, nor one with the other of another page.
     let other = Page::enter(&node, &node.admin().open_page().await.unwrap()).await;
-    let bare = || node.request(Method::GET, "/sessions").header("host", &page.host);
+    let host = page.host(&node);
+    let bare = || node.request(Method::GET, "/sessions").header("host", &host);
     let wrong = [
         bare().header("cookie", &page.cookie),
         bare().header(PAGE_HEADER, &page.value),
@@ -147,15 +154,13 @@ async fn a_code_signs_it_in_once_and_both_halves_open_the_node() {
         assert_eq!(call.send().await.unwrap().status(), 200);
     }
     // Another program of this host is another origin, though the browser shows it the cookie.
-    let port = page.host.rsplit_once(':').unwrap().1.parse::<u16>().unwrap() ^ 1;
-    let (name, _) = page.host.rsplit_once(':').unwrap();
+    let (name, port) = (&page.name, node.file.url.port().unwrap() ^ 1);
     let foreign = page
         .request(&node, Method::GET, "/sessions")
         .header("origin", format!("http://{name}:{port}"));
     assert_eq!(foreign.send().await.unwrap().status(), 403);
-    let own = page
-        .request(&node, Method::GET, "/sessions")
-        .header("origin", format!("http://{}", page.host));
+    let own =
+        page.request(&node, Method::GET, "/sessions").header("origin", format!("http://{host}"));
     assert_eq!(own.send().await.unwrap().status(), 200);
     node.stop().await;
 }
