@@ -138,6 +138,8 @@ error_codes! {
     NoSnapshot "no_snapshot" 404 NotFound "no snapshot";
     /// No such peer, or it belongs to someone else.
     PeerNotFound "peer_not_found" 404 NotFound "no such peer";
+    /// No such invitation that counts: it was used, has ended, or never was.
+    InvitationNotFound "invitation_not_found" 404 NotFound "no open invitation";
     /// The session has no such file.
     FileNotFound "file_not_found" 404 NotFound "no such file";
     /// Nothing of the session is shared, or not this.
@@ -172,6 +174,8 @@ error_codes! {
     PeerPending "peer_pending" 409 Conflict "the peer is not confirmed";
     /// The node that asks is known there, and nobody there has confirmed that it is the one that is meant.
     PendingThere "pending_there" 409 Conflict "the node that asks is not confirmed there";
+    /// The node does not listen where other machines could ask it.
+    NotReachable "not_reachable" 409 Conflict "other machines cannot ask this node";
     /// Another agent drives the session.
     OtherAgent "other_agent" 409 Conflict "another agent drives the session";
     /// A sandbox or a browser has the session.

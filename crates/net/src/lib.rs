@@ -2,8 +2,10 @@
 //!
 //! The one idea: a limit comes before the deed, and it is where all pass. Rooms: [`connections`] bounds who
 //! comes in, [`rates`] counts how often, and [`tls`] says what protects a listener that other machines reach;
-//! [`outbound`] says which addresses are asked, and asks them.
+//! [`certificate`] is what a node makes for its peers; [`outbound`] says which addresses are asked, and asks
+//! them.
 
+pub mod certificate;
 pub mod connections;
 pub mod outbound;
 pub mod rates;

@@ -5,8 +5,10 @@
 //! one of those that were checked. So a caller that may name an address does not reach through this node what
 //! only this node can reach.
 
+use crate::certificate;
 use baton_api::{Answers, ErrorCode};
 use baton_egress::{is_public, is_within};
+use baton_session::invitation::CertificatePin;
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 use std::net::{IpAddr, SocketAddr};
@@ -197,14 +199,36 @@ pub async fn client_within(
     connect: Duration,
 ) -> Result<reqwest::Client, WayError> {
     let addresses = outbound.check(url, reach).await?;
-    let host = url.host_str().unwrap_or_default();
-    let client = reqwest::Client::builder()
+    built(url, builder(url, &addresses, connect))
+}
+
+/// A client that goes to whoever has the key of this pin, at an address that an invitation named: that it is
+/// private is no reason against it, because nobody else there hears a request.
+pub async fn pinned_client(
+    url: &Url,
+    pin: CertificatePin,
+    connect: Duration,
+) -> Result<reqwest::Client, WayError> {
+    if url.scheme() != "https" || !url.username().is_empty() || url.password().is_some() {
+        return refuse("one of a pinned certificate that does not begin with https".to_owned());
+    }
+    let addresses = resolve(url).await?;
+    let tls = certificate::pinned(pin)
+        .map_err(|error| WayError::NoClient { url: url.clone(), why: error.to_string() })?;
+    built(url, builder(url, &addresses, connect).tls_backend_preconfigured(tls))
+}
+
+fn builder(url: &Url, addresses: &[SocketAddr], connect: Duration) -> reqwest::ClientBuilder {
+    reqwest::Client::builder()
         .connect_timeout(connect)
         .timeout(ANSWER_LIMIT)
         .redirect(reqwest::redirect::Policy::none())
         .no_proxy()
-        .resolve_to_addrs(host, &addresses)
-        .build();
+        .resolve_to_addrs(url.host_str().unwrap_or_default(), addresses)
+}
+
+fn built(url: &Url, builder: reqwest::ClientBuilder) -> Result<reqwest::Client, WayError> {
+    let client = builder.build();
     client.map_err(|error| WayError::NoClient { url: url.clone(), why: said(error) })
 }
 
@@ -263,6 +287,10 @@ pub fn said(error: reqwest::Error) -> String {
 
 /// What the cause says, and what to do where that is known.
 fn describe_cause(cause: &str) -> String {
+    // What a verifier of ours says is shown by its name.
+    if cause.contains("OtherCertificate") {
+        return certificate::OtherCertificate.to_string();
+    }
     if let Some(why) = cause.strip_prefix("invalid peer certificate: ") {
         return format!(
             "this machine does not trust its certificate ({why}): trust whoever signed it here, in the \

@@ -101,6 +101,16 @@ pub enum Action {
     ResolveConflict,
     /// A peer was registered.
     RegisterPeer,
+    /// A person invited another node.
+    InvitePeer,
+    /// An invitation was taken back.
+    CancelInvitation,
+    /// A node joined by an invitation of this one.
+    RedeemInvitation,
+    /// This node joined another one by an invitation of that.
+    JoinPeer,
+    /// This node listens for peers from now on, or no more.
+    ListenForPeers,
     /// A person compared the fingerprint of a peer.
     ConfirmPeer,
     /// A person set how much a peer is given, and how much is taken from it.
@@ -160,6 +170,11 @@ impl Action {
             Self::TakeOver => "session.take_over",
             Self::ResolveConflict => "session.resolve",
             Self::RegisterPeer => "peer.register",
+            Self::InvitePeer => "peer.invite",
+            Self::CancelInvitation => "peer.cancel_invitation",
+            Self::RedeemInvitation => "peer.redeem_invitation",
+            Self::JoinPeer => "peer.join",
+            Self::ListenForPeers => "peer.listen",
             Self::ConfirmPeer => "peer.confirm",
             Self::LimitPeer => "peer.limit",
             Self::RemovePeer => "peer.remove",

@@ -401,12 +401,14 @@ pub(crate) fn store(error: &StoreError) -> ErrorCode {
         }
         StoreError::SnapshotNotFound { .. } => ErrorCode::NoSnapshot,
         StoreError::KeyNotFound { .. } => ErrorCode::KeyNotFound,
+        StoreError::InvitationNotFound { .. } => ErrorCode::InvitationNotFound,
         StoreError::UpstreamNotFound { .. } => ErrorCode::UpstreamNotFound,
         StoreError::IdTaken { .. }
         | StoreError::HeldElsewhere { .. }
         | StoreError::PeerTaken { .. }
         | StoreError::PeerKeyTaken { .. }
         | StoreError::SharedChanged { .. }
+        | StoreError::TooManyInvitations { .. }
         | StoreError::DriverChanged { .. } => ErrorCode::Conflict,
         StoreError::InvalidText { .. }
         | StoreError::PeerNotFound { .. }

@@ -63,6 +63,11 @@ impl Actor {
         Self(format!("client {client} of {issuer}"))
     }
 
+    /// Another node, by an invitation of this one.
+    pub fn invited(invitation: &str) -> Self {
+        Self(format!("a node by {invitation}"))
+    }
+
     /// A caller with a token that opens nothing.
     pub fn stranger() -> Self {
         Self("a token".to_owned())

@@ -7,6 +7,7 @@
 use crate::error::NodeError;
 use crate::page::PageSessions;
 use crate::paired::Browsers;
+use crate::peer_place::PeerPlace;
 use baton_agents::Agents;
 use baton_agents::gateway::GatewaySettings;
 use baton_agents::sandboxes::Sandboxes;
@@ -62,6 +63,8 @@ pub struct Context {
     pub(crate) freight: Freight,
     /// Who is signed in to the page.
     pub(crate) pages: PageSessions,
+    /// Where this node listens for peers alone.
+    pub(crate) peer_place: PeerPlace,
 }
 
 impl Deref for Context {
@@ -110,6 +113,8 @@ pub struct ContextParts {
     pub(crate) freight: Freight,
     /// Who is signed in to the page.
     pub(crate) pages: PageSessions,
+    /// Where this node listens for peers alone.
+    pub(crate) peer_place: PeerPlace,
     /// The board that agents share, if there is one.
     pub board: Option<Federation>,
     /// Ends what would go on for as long as its client likes, once the node ends.
@@ -138,6 +143,7 @@ impl Context {
             rates,
             freight,
             pages,
+            peer_place,
             board,
             ending,
         } = around;
@@ -193,6 +199,7 @@ impl Context {
             rates,
             freight,
             pages,
+            peer_place,
         }
     }
 }

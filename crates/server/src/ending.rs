@@ -63,7 +63,8 @@ impl Budget {
     }
 }
 
-/// Returns when the node had no active session, no sandbox and no request for as long as `limit`.
+/// Returns when the node had no active session, no sandbox, no listener for peers and no request
+/// for as long as `limit`.
 pub(crate) async fn idle(context: &Context, limit: Duration) {
     let step = (limit / 10).clamp(Duration::from_millis(50), Duration::from_secs(30));
     let mut useful = Instant::now();
@@ -72,7 +73,9 @@ pub(crate) async fn idle(context: &Context, limit: Duration) {
         // A database that does not answer is no reason to leave.
         let active = context.store.list_active_sessions(context.node).await;
         let is_used = !active.is_ok_and(|sessions| sessions.is_empty());
-        if is_used || !context.agents.sandboxes.is_empty() {
+        // A node that invited others is to be asked by them.
+        let is_asked = context.peer_place.address().await.is_some();
+        if is_used || is_asked || !context.agents.sandboxes.is_empty() {
             useful = Instant::now();
         }
         if useful.elapsed().min(context.activity.quiet()) >= limit {

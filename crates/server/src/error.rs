@@ -17,6 +17,8 @@ use baton_store::blocking::Stopping;
 use baton_store::data::{DataError, FileError};
 use baton_sync::SyncError;
 use baton_sync::oidc::TokenRefusal;
+use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// Why an operation was not done.
@@ -37,6 +39,21 @@ pub enum NodeError {
     /// An operation on agents was not done.
     #[error(transparent)]
     Agents(AgentsError),
+    /// No other machine can ask this node, which is to invite one.
+    #[error(
+        "expected this node to listen where other machines reach it, found it on this machine alone\n\
+         let it listen for peers too, in TLS: baton peers invite --listen 0.0.0.0:7421; or set \
+         node.publicUrl where it is reached already"
+    )]
+    NotReachable,
+    /// The listener for peers cannot be opened.
+    #[error("expected to listen for peers at {address}, found: {source}")]
+    PeerListener {
+        /// Where.
+        address: SocketAddr,
+        /// Why not.
+        source: io::Error,
+    },
     /// A browser was to be paired with a code that does not count.
     #[error(
         "expected a code that pairs a browser, found one that does not count, or no longer\nbaton debug pair shows another one"
@@ -159,6 +176,8 @@ impl Answers for NodeError {
             Self::TooManyRequests { .. }
             | Self::TooManyConnections { .. }
             | Self::TooManyMcpSessions { .. } => ErrorCode::TooManyRequests,
+            Self::NotReachable => ErrorCode::NotReachable,
+            Self::PeerListener { .. } => ErrorCode::Conflict,
             Self::Exchange(_) => ErrorCode::Internal,
         }
     }

@@ -41,6 +41,8 @@ pub struct HttpConfig {
     pub allowed_hosts: Vec<String>,
     /// The largest request body, in bytes; a file that becomes a session has a bound of its own.
     pub body_bytes: usize,
+    /// Whether only other nodes ask there: under whatever name, as its certificate has none; and never a page.
+    pub for_peers: bool,
 }
 
 /// The address of the caller. Behind a proxy every connection is the proxy's; it names the caller at the end
@@ -73,7 +75,9 @@ struct Names {
     hosts: Vec<String>,
     /// Under every port.
     bare: Vec<String>,
-    /// What precedes the name of the host in our own origins.
+    /// Under whatever name.
+    any: bool,
+    /// What precedes the name of the host in our own origins; none where no page may ask.
     schemes: &'static [&'static str],
 }
 
@@ -100,6 +104,7 @@ impl HostCheck {
             hosts.push(config.address.to_string());
         }
         let schemes: &[&str] = match (config.behind_proxy, config.tls) {
+            _ if config.for_peers => &[],
             (true, _) => &["https://", "http://"],
             (false, true) => &["https://"],
             (false, false) => &["http://"],
@@ -112,7 +117,7 @@ impl HostCheck {
         let (named, bare): (Vec<_>, Vec<_>) =
             config.allowed_hosts.iter().cloned().partition(|host| split_port(host).1.is_some());
         hosts.extend(named);
-        Self(Arc::new(Names { hosts, bare, schemes }))
+        Self(Arc::new(Names { hosts, bare, any: config.for_peers, schemes }))
     }
 
     fn check(&self, request: &Request) -> Result<(), Refusal> {
@@ -154,7 +159,8 @@ impl HostCheck {
 
 impl Names {
     fn is_ours(&self, host: &str) -> bool {
-        self.hosts.iter().any(|ours| ours.eq_ignore_ascii_case(host))
+        self.any
+            || self.hosts.iter().any(|ours| ours.eq_ignore_ascii_case(host))
             || self.is_bare(split_port(host).0)
     }
 

@@ -19,6 +19,7 @@ pub mod mcp;
 pub mod metrics;
 mod page;
 mod paired;
+mod peer_place;
 pub mod serve;
 
 pub use config::Config;

@@ -74,6 +74,7 @@ pub async fn serve(
         behind_proxy: false,
         allowed_hosts: hosts,
         body_bytes: 0,
+        for_peers: false,
     };
     let check = from_fn_with_state(HostCheck::new(&config), check_host_and_origin);
     let service = Router::new().route("/metrics", get(render)).with_state(install()).layer(check);

@@ -4,8 +4,9 @@ use crate::auth::{LocalKeyError, ensure_local_key};
 use crate::config::{Config, ConfigError};
 use crate::context::{Context, ContextParts};
 use crate::ending::Budget;
-use crate::http::{DoorError, Listeners};
+use crate::http::{DoorError, Listeners, reopen};
 use crate::page::PageSessions;
+use crate::peer_place::PeerPlace;
 use crate::{ending, metrics};
 use baton_agents::sandboxes;
 use baton_agents::sandboxes::Sandboxes;
@@ -200,6 +201,7 @@ async fn run(
         rates,
         freight: Freight::new(&bounds),
         pages: PageSessions::load(&data),
+        peer_place: PeerPlace::new(bounds),
         board: config.board.as_deref().map(board::at),
         ending: shutdown.clone(),
     });
@@ -208,6 +210,7 @@ async fn run(
     if let Some(proxying) = proxying {
         context.tasks.spawn(proxying);
     }
+    context.tasks.spawn(reopen(context.clone()));
     baton_sync::start_auto(&context);
     baton_sync::start_folder(&context);
     sandboxes::start_preparing(&context.agents);

@@ -23,6 +23,7 @@ pub mod egress;
 pub mod id;
 pub mod identity;
 pub mod import;
+pub mod invitation;
 pub mod json;
 mod json_tree;
 pub mod login;

@@ -129,9 +129,28 @@ impl NodeSecret {
         NodeKey(self.0.verifying_key().to_bytes())
     }
 
+    /// Another secret of the same node, for one purpose: the SHA-256 of the purpose and the seed. Who has the
+    /// one learns nothing of the other.
+    pub fn derive(&self, purpose: &str) -> [u8; 32] {
+        let hash = Sha256::new().chain_update(purpose).chain_update([0]);
+        hash.chain_update(self.0.as_bytes()).finalize().into()
+    }
+
     /// Signs `message`.
     pub fn sign(&self, message: &[u8]) -> NodeSignature {
         NodeSignature(self.0.sign(message).to_bytes())
+    }
+}
+
+impl Fingerprint {
+    /// Its 32 bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// The fingerprint of these bytes.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
     }
 }
 

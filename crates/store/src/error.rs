@@ -218,6 +218,21 @@ pub enum StoreError {
         /// What is wrong with them.
         why: String,
     },
+    /// There is no such invitation that counts: it was used, has ended, or never was.
+    #[error("no open invitation {id:?}\nbaton peers invite makes one")]
+    InvitationNotFound {
+        /// What was asked for.
+        id: String,
+    },
+    /// The owner has as many open invitations as there may be.
+    #[error(
+        "expected at most {most} open invitations, found that many\n\
+         baton peers invite --cancel takes one back, and each ends by itself"
+    )]
+    TooManyInvitations {
+        /// How many there may be.
+        most: usize,
+    },
     /// The owner has no such peer.
     #[error("no peer {reference:?}")]
     PeerNotFound {

@@ -12,7 +12,7 @@
 //! `sealed_file` seals what leaves the data folder; `seal` compresses and encrypts; `write` begins what
 //! changes something; `blocking` takes long work off the async threads; `row` translates rows and what an engine says;
 //! `sessions`, `leases`, `snapshots`, `parts`, `agents`, `receipts`, `api_keys` and `upstreams`
-//! hold the verbs, and for sync `identities`, `peers`, `shared` (revisions) and `packed` (parts that
+//! hold the verbs, and for sync `identities`, `peers`, `invitations`, `shared` (revisions) and `packed` (parts that
 //! travel); `error` is what can go wrong. [`data`] is the
 //! folder, [`plain`] opens files that somebody else may have put there, and [`clock`] tells by which
 //! instants rows are written.
@@ -27,6 +27,7 @@ mod copy;
 pub mod data;
 mod error;
 mod identities;
+mod invitations;
 mod leases;
 mod master_key;
 mod open;
@@ -52,6 +53,7 @@ pub use api_keys::{ApiKey, AuditEntry, FoundKey, local_key_name};
 pub use config::{Config, DatabaseUrl, InvalidDatabaseUrl, Limits};
 pub use error::StoreError;
 pub use identities::StoredIdentity;
+pub use invitations::StoredInvitation;
 pub use leases::{Epoch, Lease, NodeBeat, NodeRecord};
 pub use master_key::{KeyError, MasterKey};
 pub use outside::{Contents, Look, copy_database, has_begun, inspect, is_sealed};

@@ -269,6 +269,10 @@ macro_rules! steps {
                 "keys for nodes",
                 include_str!(concat!("../migrations/", $engine, "/0009_keys_for_nodes.sql")),
             ),
+            (
+                "invitations",
+                include_str!(concat!("../migrations/", $engine, "/0010_invitations.sql")),
+            ),
         ]
     };
 }

@@ -177,11 +177,19 @@ pub(crate) struct PeerAccess {
 
 /// What is shown with one request.
 pub(crate) struct Shown {
-    pub(crate) authorization: HeaderValue,
+    /// None in a request that brings an invitation.
+    pub(crate) authorization: Option<HeaderValue>,
     /// The token in it, if it is one.
     token: Option<Token>,
     /// Whether another one may help.
     is_kept: bool,
+}
+
+impl Shown {
+    /// Nothing: what says who asks is in the request.
+    pub(crate) fn nothing() -> Self {
+        Self { authorization: None, token: None, is_kept: false }
+    }
 }
 
 impl PeerAccess {
@@ -198,12 +206,12 @@ impl PeerAccess {
         };
         match &credential.pass {
             Pass::Key(key) => {
-                Ok(Shown { authorization: bearer(key)?, token: None, is_kept: false })
+                Ok(Shown { authorization: Some(bearer(key)?), token: None, is_kept: false })
             }
             Pass::Client(client) => {
                 let found = self.tokens.of(client).await;
                 let found = found.map_err(|why| self.no_token(client, why))?;
-                let authorization = bearer(&found.token.text)?;
+                let authorization = Some(bearer(&found.token.text)?);
                 Ok(Shown { authorization, token: Some(found.token), is_kept: found.is_kept })
             }
         }

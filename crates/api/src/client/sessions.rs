@@ -16,9 +16,10 @@ use crate::session::{
     SessionView, SnapshotView, StateView,
 };
 use crate::sync::{
-    ConfirmPeer, ConflictDetails, ConflictList, ConflictView, DifferenceList, DirectoryView,
-    ListPeers, Movement, PeerList, PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView,
-    SealedFile, SyncIndex, TakenFile,
+    ConfirmPeer, ConflictDetails, ConflictList, ConflictView, CreateInvitation, CreatedInvitation,
+    DifferenceList, DirectoryView, InvitationList, JoinPeer, ListPeers, Movement, PeerList,
+    PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView, SealedFile, SyncIndex,
+    TakenFile,
 };
 use baton_session::{PeerLimits, SessionId};
 use reqwest::Method;
@@ -284,6 +285,38 @@ impl Client {
     pub async fn register_peer(&self, request: &RegisterPeer) -> Result<PeerView, ClientError> {
         let call = self.request(Method::POST, &["sync", "peers"])?;
         self.fetch(call.timeout(PEER_LIMIT).json(request)).await
+    }
+
+    /// Invites another node to become a peer.
+    pub async fn create_invitation(
+        &self,
+        request: &CreateInvitation,
+    ) -> Result<CreatedInvitation, ClientError> {
+        let call = self.request(Method::POST, &["sync", "invitations"])?;
+        self.fetch(call.json(request)).await
+    }
+
+    /// The open invitations, and where the node listens for peers.
+    pub async fn list_invitations(&self) -> Result<InvitationList, ClientError> {
+        self.fetch(self.request(Method::GET, &["sync", "invitations"])?).await
+    }
+
+    /// Takes an open invitation back.
+    pub async fn cancel_invitation(&self, id: &str) -> Result<(), ClientError> {
+        let call = self.request(Method::DELETE, &["sync", "invitations", id])?;
+        self.fetch_bytes(call).await.map(drop)
+    }
+
+    /// Takes an invitation of another node: both are peers then, and confirmed.
+    pub async fn join_peer(&self, request: &JoinPeer) -> Result<PeerView, ClientError> {
+        let call = self.request(Method::POST, &["sync", "join"])?;
+        self.fetch(call.timeout(PEER_LIMIT).json(request)).await
+    }
+
+    /// Closes the listener for peers.
+    pub async fn close_peer_listener(&self) -> Result<(), ClientError> {
+        let call = self.request(Method::DELETE, &["sync", "listener"])?;
+        self.fetch_bytes(call).await.map(drop)
     }
 
     /// Confirms a pending peer, whose fingerprint a person has compared.

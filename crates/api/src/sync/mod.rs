@@ -1,16 +1,22 @@
 //! Sessions move between nodes: what is asked for and answered.
 //!
 //! Names are those that were asked for (`nodeId`, `lastModified`, …). Rooms: [`peer`] says how other nodes
-//! are registered, how all that stands, as it changes, and what someone has to decide; [`exchange`] what two
+//! are registered, how all that stands, as it changes, and what someone has to decide; [`invitation`] how two become
+//! peers by one text; [`exchange`] what two
 //! nodes tell each other, also of who holds a session. What moved, over the net or as files, is here. Who a node is, its card says ([`NodeCard`]).
 
 pub mod exchange;
+pub mod invitation;
 pub mod peer;
 
 pub use crate::node::{NodeCard, NodeIdentity};
 pub use exchange::{
     AskSeen, Exchange, FetchParts, HandedView, Handing, HolderView, IndexedSession, InvalidParcels,
     Parcel, PeerLeaseAnswer, PeerLeaseOutcome, SharedView, SyncIndex, TakePeerLease, Taken, Wanted,
+};
+pub use invitation::{
+    CreateInvitation, CreatedInvitation, InvitationList, InvitationView, JoinPeer, Joined,
+    RedeemInvitation,
 };
 pub use peer::{
     AskIndex, ClientCredential, ConfirmPeer, ConflictDetails, ConflictList, ConflictView,

@@ -285,6 +285,11 @@ async fn refused(context: &Context, caller: &Caller, error: SyncError) -> NodeEr
 }
 
 impl SignedPeer {
+    /// A node that joined by an invitation just now, which it proved in a request with this signature.
+    pub(super) fn joined(caller: Caller, peer: Peer, signature: NodeSignature) -> Self {
+        Self { caller, peer, may_have: false, signature, body: Bytes::new() }
+    }
+
     /// What was said, of at most `limit` bytes.
     pub(super) async fn open(
         &self,

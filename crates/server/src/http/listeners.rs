@@ -90,6 +90,7 @@ impl Listeners {
             behind_proxy: exposure.behind_proxy,
             allowed_hosts: exposure.allowed_hosts.clone(),
             body_bytes,
+            for_peers: false,
         };
         let bound = |listener, tls, config: &HttpConfig| Listener {
             listener,
@@ -108,6 +109,7 @@ impl Listeners {
             behind_proxy: false,
             allowed_hosts: Vec::new(),
             body_bytes,
+            for_peers: false,
         };
         tokio::join!(
             bound(self.listener, Some(acceptor), &public).answer(shutdown),

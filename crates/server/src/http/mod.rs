@@ -8,10 +8,12 @@ mod debug;
 mod events;
 mod exchange;
 mod federation;
+mod invitations;
 mod layers;
 mod listeners;
 mod mcp;
 mod page;
+mod peer_listener;
 mod request;
 mod sandboxes;
 mod session_files;
@@ -21,6 +23,7 @@ mod sync;
 mod system;
 
 pub use listeners::{DoorError, Listeners};
+pub(crate) use peer_listener::reopen;
 
 use crate::context::Context;
 use crate::ingress::HttpConfig;
@@ -43,6 +46,8 @@ use utoipa_axum::routes;
 
 /// The largest body of a message between nodes: parts, or lists of parts.
 const PARCELS_LIMIT: usize = 160 << 20;
+/// The largest body of a node that joins, and has proven nothing yet.
+const INVITATION_LIMIT: usize = 8 << 10;
 /// The largest body of a caller that has shown nothing yet: a code, and an id where a browser is paired.
 const PAIRING_LIMIT: usize = 512;
 
@@ -82,7 +87,6 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(sessions::import).layer((layers::bodies(), unpacked.clone(), long)))
         // Other nodes.
         .routes(routes!(sync::save))
-        .routes(routes!(sync::index).layer(layers::answers()))
         .routes(routes!(sync::directory))
         .routes(routes!(sync::download, sync::delete))
         .routes(routes!(sync::upload).layer((layers::bodies(), unpacked.clone(), long)))
@@ -93,6 +97,10 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(sync::confirm_peer))
         .routes(routes!(sync::limit_peer))
         .routes(routes!(sync::ping_peer))
+        .routes(routes!(invitations::list, invitations::invite))
+        .routes(routes!(invitations::cancel))
+        .routes(routes!(invitations::join))
+        .routes(routes!(invitations::close_listener))
         .routes(routes!(sync::differences).layer(layers::answers()))
         .routes(routes!(sync::icon))
         .routes(routes!(sync::pull))
@@ -101,14 +109,7 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(sync::conflict, sync::resolve))
         // Between nodes.
         .routes(routes!(exchange::card))
-        .routes(routes!(exchange::greeting))
-        .routes(routes!(exchange::revisions))
-        .routes(routes!(exchange::seen))
-        .routes(routes!(exchange::offer).layer(DefaultBodyLimit::max(PARCELS_LIMIT)))
-        .routes(routes!(exchange::peer_lease))
-        .routes(routes!(exchange::icon))
-        .routes(routes!(exchange::fetch))
-        .routes(routes!(exchange::give).layer(DefaultBodyLimit::max(PARCELS_LIMIT)))
+        .merge(between_nodes())
         // Keys.
         .routes(routes!(system::list, system::create))
         .routes(routes!(system::revoke))
@@ -123,7 +124,6 @@ fn routes() -> OpenApiRouter<Context> {
         // What changes.
         .routes(routes!(events::changes))
         .routes(routes!(events::sync))
-        .routes(routes!(events::next_index))
         // What tabs do.
         .routes(routes!(debug::list_tabs))
         .routes(routes!(debug::network).layer(layers::answers()))
@@ -153,6 +153,31 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(mcp::post, mcp::listen, mcp::end))
         // What was done.
         .routes(routes!(system::list_audit).layer(layers::answers()))
+}
+
+/// What nodes ask each other in messages that they sign: all that the listener for peers answers.
+fn between_nodes() -> OpenApiRouter<Context> {
+    OpenApiRouter::new()
+        .routes(routes!(sync::index).layer(layers::answers()))
+        .routes(routes!(events::next_index))
+        .routes(routes!(exchange::greeting))
+        .routes(routes!(exchange::revisions))
+        .routes(routes!(exchange::seen))
+        .routes(routes!(exchange::offer).layer(DefaultBodyLimit::max(PARCELS_LIMIT)))
+        .routes(routes!(exchange::peer_lease))
+        .routes(routes!(exchange::icon))
+        .routes(routes!(exchange::fetch))
+        .routes(routes!(exchange::give).layer(DefaultBodyLimit::max(PARCELS_LIMIT)))
+        .routes(routes!(invitations::redeem).layer(DefaultBodyLimit::max(INVITATION_LIMIT)))
+}
+
+/// The service of the listener for peers.
+fn peer_router(context: Context, config: &HttpConfig) -> Router {
+    let routes = OpenApiRouter::new().routes(routes!(system::health)).merge(between_nodes());
+    let (router, _) = routes.split_for_parts();
+    let router = router.layer(from_fn(peer_listener::expect_signed));
+    let router = router.layer(axum::Extension(Scheme::of(config)));
+    layers::around(router, &context, config).with_state(context)
 }
 
 /// The service of a node.

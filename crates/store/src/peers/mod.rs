@@ -8,10 +8,12 @@ mod acks;
 
 use crate::error::StoreError;
 use crate::row::{
-    MATCHES_MAX, behind_prefix, instant, is_taken, maybe_instant, parse_prefix, refuse_nul, word,
+    MATCHES_MAX, behind_prefix, instant, is_taken, maybe_instant, maybe_word, parse_prefix,
+    refuse_nul, word,
 };
 use crate::seal::{Seal, SealError};
 use crate::store::Store;
+use baton_session::invitation::CertificatePin;
 use baton_session::wire::NodeType;
 use baton_session::{AuthMethod, NodeId, NodeKey, Owner, PeerLimits, PeerState, View};
 use jiff::Timestamp;
@@ -34,6 +36,9 @@ pub struct Peer {
     pub name: String,
     /// Where it is asked; none when only it can ask us.
     pub url: Option<String>,
+    /// Which key its certificate has, where an invitation said so: then that counts, and no authority, and
+    /// its address is asked although it is private.
+    pub pin: Option<CertificatePin>,
     /// How it is deployed.
     pub node_type: NodeType,
     /// What we show it to be let in.
@@ -65,7 +70,7 @@ macro_rules! select {
     ($rest:literal) => {
         concat!(
             "select owner, node, name, url, node_type, auth, state, node_key, seal_key, credential, \
-                 api_key, limits, added_at, last_seen, last_sync \
+                 api_key, limits, pin, added_at, last_seen, last_sync \
              from peers ",
             $rest
         )
@@ -81,6 +86,7 @@ fn decode(row: &AnyRow, seal: &Seal) -> Result<Peer, StoreError> {
         node,
         name: row.try_get("name")?,
         url: row.try_get("url")?,
+        pin: maybe_word(row, "pin")?,
         node_type: node_type(row)?,
         auth: word(row, "auth")?,
         state: word(row, "state")?,
@@ -168,8 +174,8 @@ impl Store {
         refuse_taken(write.connection(), peer).await?;
         let made = sqlx::query(
             "insert into peers (owner, node, name, url, node_type, auth, state, node_key, seal_key,
-                 credential, api_key, limits, added_at, last_seen, last_sync)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+                 credential, api_key, limits, added_at, last_seen, last_sync, pin)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
         )
         .bind(peer.owner.as_str())
         .bind(peer.node.to_string())
@@ -186,6 +192,7 @@ impl Store {
         .bind(peer.added_at.as_millisecond())
         .bind(peer.last_seen.map(Timestamp::as_millisecond))
         .bind(peer.last_sync.map(Timestamp::as_millisecond))
+        .bind(peer.pin.map(|pin| pin.to_string()))
         .execute(write.connection())
         .await;
         match made {
@@ -311,8 +318,8 @@ impl Store {
 }
 
 impl Store {
-    /// Stores what may change of a peer: its name, address, type, way to authenticate, credential,
-    /// seal key, and the API key that it shows. Its key is pinned, and its state, its limits and its
+    /// Stores what may change of a peer: its name, address, pin, type, way to authenticate,
+    /// credential, seal key, and the API key that it shows. Its key is pinned, and its state, its limits and its
     /// instants have verbs of their own. Fails with `PeerNotFound`, and as [`create_peer`](Self::create_peer) does.
     pub async fn update_peer(&self, peer: &Peer) -> Result<(), StoreError> {
         let sealed = check_and_seal(peer, &self.seal())?;
@@ -320,7 +327,7 @@ impl Store {
         refuse_taken(write.connection(), peer).await?;
         let updated = sqlx::query(
             "update peers set name = $3, url = $4, node_type = $5, auth = $6, credential = $7,
-                 seal_key = $8, api_key = $9
+                 seal_key = $8, api_key = $9, pin = $10
              where owner = $1 and node = $2",
         )
         .bind(peer.owner.as_str())
@@ -332,6 +339,7 @@ impl Store {
         .bind(sealed)
         .bind(&peer.seal_key)
         .bind(&peer.api_key)
+        .bind(peer.pin.map(|pin| pin.to_string()))
         .execute(write.connection())
         .await;
         match updated {

@@ -51,7 +51,7 @@ impl Table {
 }
 
 /// Every table.
-pub(super) const TABLES: [Table; 20] = [
+pub(super) const TABLES: [Table; 21] = [
     table("data_keys", 2, 1, &[text("id"), text("wrapped_by"), bytes("wrapped")]),
     table("sessions", 1, 1, SESSIONS),
     table("parts", 1, 1, &[text("id"), text("owner"), bytes("sealed")]),
@@ -72,6 +72,17 @@ pub(super) const TABLES: [Table; 20] = [
     table("peer_acks", 3, 4, PEER_ACKS),
     table("session_agents", 1, 5, SESSION_AGENTS),
     table("cocoons", 1, 7, &[text("id"), text("owner"), text("body"), integer("updated_at")]),
+    table("invitations", 1, 10, INVITATIONS),
+];
+
+const INVITATIONS: &[Column] = &[
+    text("id"),
+    text("owner"),
+    text("node"),
+    text("invitation_key"),
+    integer("created_at"),
+    integer("expires_at"),
+    integer("redeemed_at"),
 ];
 
 const SESSION_AGENTS: &[Column] =
@@ -138,8 +149,14 @@ const AUDIT: &[Column] = &[
     text("detail"),
 ];
 
-const IDENTITIES: &[Column] =
-    &[text("node"), text("formerly"), text("place"), text("epoch"), bytes("sealed")];
+const IDENTITIES: &[Column] = &[
+    text("node"),
+    text("formerly"),
+    text("place"),
+    text("epoch"),
+    bytes("sealed"),
+    text("listens").since(10),
+];
 
 const PEERS: &[Column] = &[
     text("owner"),
@@ -157,6 +174,7 @@ const PEERS: &[Column] = &[
     integer("last_seen"),
     integer("last_sync"),
     text("limits").since(8),
+    text("pin").since(10),
 ];
 
 const SHARED_SESSIONS: &[Column] = &[

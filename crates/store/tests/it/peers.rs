@@ -18,6 +18,7 @@ pub(crate) fn peer(name: &str, byte: u8) -> Peer {
         node: key.node_id(),
         name: name.to_owned(),
         url: Some(format!("https://{name}.example")),
+        pin: None,
         node_type: NodeType::Cloud,
         auth: AuthMethod::ApiKey,
         state: PeerState::Pending,

@@ -15,7 +15,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Every table with one of its statements: `T` a text, `B` bytes, `I` an integer, `N` an integer or
 /// nothing, `M` bytes or nothing; `K` a key and `H` a hash, which differ from row to row; `O` a key or
 /// nothing.
-const INSERTS: [&str; 19] = [
+const INSERTS: [&str; 20] = [
     "data_keys (id, wrapped_by, wrapped) values (K, T, B)",
     "sessions (id, owner, name, description, node, headed, lifecycle, created_at, updated_at,
         failed_resumes, debug) values (K, T, K, T, T, I, T, I, I, I, I)",
@@ -30,9 +30,10 @@ const INSERTS: [&str; 19] = [
     "leases (session, node, term) values (K, null, I)",
     "audit (id, at, owner, actor, action, subject, outcome, detail)
         values (K, I, T, T, T, T, T, T)",
-    "identities (node, formerly, place, epoch, sealed) values (K, O, T, T, B)",
+    "identities (node, formerly, place, epoch, sealed, listens) values (K, O, T, T, B, O)",
     "peers (owner, node, name, url, node_type, auth, state, node_key, seal_key, credential, api_key,
-        added_at, last_seen, last_sync, limits) values (K, K, K, O, T, T, T, T, T, M, O, I, N, N, O)",
+        added_at, last_seen, last_sync, limits, pin)
+        values (K, K, K, O, T, T, T, T, T, M, O, I, N, N, O, O)",
     "shared_sessions (owner, session, generation, entry, body, updated_at)
         values (T, K, I, B, B, I)",
     "sync_owners (owner, generation) values (K, I)",
@@ -41,6 +42,8 @@ const INSERTS: [&str; 19] = [
     "peer_acks (owner, node, session, revision, at) values (K, K, K, T, I)",
     "session_agents (session, agent, fence, since, reason) values (K, T, I, I, T)",
     "cocoons (id, owner, body, updated_at) values (K, T, T, I)",
+    "invitations (id, owner, node, invitation_key, created_at, expires_at, redeemed_at)
+        values (K, T, K, T, I, I, N)",
 ];
 
 /// Texts that somebody might get wrong. None has a NUL: no engine takes one.
@@ -158,7 +161,7 @@ async fn every_row_is_the_same_on_the_other_engine_and_back(
 
     let file = fixture.folder.path().join("back.db");
     let contents = copy_database(&server, &key(), &file).await.unwrap();
-    assert_eq!((contents.version, contents.sessions, contents.parts), (9, 1_203, 1_203));
+    assert_eq!((contents.version, contents.sessions, contents.parts), (10, 1_203, 1_203));
     assert!(dump(&DatabaseUrl::Sqlite(file.clone())).await == before, "and in a file again");
 
     // Both are databases like any other.
@@ -254,7 +257,7 @@ async fn an_older_server_stays_as_it_is_and_its_copy_is_brought_up_to_date() {
     .unwrap();
     let to = folder.path().join("copy.db");
     let contents = copy_database(&server, &key(), &to).await.unwrap();
-    assert_eq!((contents.version, contents.sessions), (9, 1));
+    assert_eq!((contents.version, contents.sessions), (10, 1));
     assert_eq!(number(&mut old, "select max(version) from _sqlx_migrations").await, 1);
     let mut copy = raw(&DatabaseUrl::Sqlite(to)).await;
     let sql = "select count(*) from sessions where failed_resumes = 0 and updated_at = 6";

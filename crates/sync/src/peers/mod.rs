@@ -1,14 +1,19 @@
 //! Peers: nodes that are registered here, found, listed with whether they answer, confirmed and removed; and what
-//! they hold of sessions, as far as this node knows. `register` notes a new one, or one that asks us.
+//! they hold of sessions, as far as this node knows. `register` notes a new one, or one that asks us;
+//! by one text of `inviting`, two nodes become peers of each other in `joining`.
 //!
 //! The one idea: a peer is a key. Who it is was shown to a person once, and the node that answers at its
 //! address, or asks with its API key, must be that one.
 //!
 //! Limits say how much goes to a peer. A site is what belongs together, so whatever host a person names, its site counts.
 
+mod inviting;
+mod joining;
 pub(super) mod register;
 
 pub use crate::context::peers::Statuses;
+pub use inviting::{ReachableAt, cancel_invitation, invitations, invite, redeem};
+pub use joining::join;
 pub(crate) use register::free_name;
 pub use register::{CLIENT, admit, register};
 

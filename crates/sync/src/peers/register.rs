@@ -26,11 +26,12 @@ use crate::remote::{Remote, SMALL_MAX, address, bounded, client, said};
 use baton_api::sync::{NodeCard, NodeIdentity, PeerView, RegisterPeer};
 use baton_api::{ErrorCode, Health, Invalid, Problem, Scope};
 use baton_net::WayError;
-use baton_net::outbound::Reach;
+use baton_net::outbound::{Reach, pinned_client};
 use baton_runtime::audit::{Action, Note};
 use baton_runtime::error::word;
 use baton_runtime::{Caller, keys};
 use baton_session::NodeId;
+use baton_session::invitation::CertificatePin;
 use baton_session::peer::{AuthMethod, PeerLimits, PeerState};
 use baton_session::printable::is_hidden;
 use baton_store::{Peer, StoreError, clock};
@@ -81,7 +82,7 @@ async fn register_here(
     caller: &Caller,
     mut request: RegisterPeer,
 ) -> Result<Peer, SyncError> {
-    check(&request)?;
+    check_name(&request.name)?;
     request.limits = request.limits.map(peers::admitted).transpose()?;
     if request.fingerprint.is_some() {
         caller.require(Scope::Admin)?;
@@ -171,6 +172,7 @@ fn peer(
         node: found.node_id,
         name: request.name,
         url: Some(request.url.to_string()),
+        pin: None,
         node_type: found.node_type,
         auth: request.auth_method,
         state: if is_confirmed { PeerState::Confirmed } else { PeerState::Pending },
@@ -185,9 +187,10 @@ fn peer(
     }
 }
 
-fn check(request: &RegisterPeer) -> Result<(), SyncError> {
-    let length = request.name.chars().count();
-    if !(1..=NAME_MAX).contains(&length) || request.name.chars().any(char::is_control) {
+/// Refuses what nobody may be called.
+pub(super) fn check_name(name: &str) -> Result<(), SyncError> {
+    let length = name.chars().count();
+    if !(1..=NAME_MAX).contains(&length) || name.chars().any(char::is_control) {
         return Err(Invalid {
             field: "name",
             expected: "1 to 64 characters",
@@ -217,6 +220,8 @@ async fn complete(context: &Sync, known: &Peer, peer: Peer) -> Result<Peer, Sync
     find(context, &peer.owner, &peer.node.to_string()).await
 }
 
+/// How long a connection to a node that invited may take to open: it may have other addresses.
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// How long it may take to say so.
 const LIMIT: Duration = Duration::from_secs(15);
 
@@ -225,17 +230,32 @@ pub(crate) struct Stranger<'a> {
     context: &'a Sync,
     way: &'a PeerAccess,
     reach: Reach,
+    /// Which key its certificate has, where an invitation says so.
+    pin: Option<CertificatePin>,
 }
 
 impl<'a> Stranger<'a> {
     /// The node that is asked this way, and within this reach.
     pub(crate) fn new(context: &'a Sync, way: &'a PeerAccess, reach: Reach) -> Self {
-        Self { context, way, reach }
+        Self { context, way, reach, pin: None }
+    }
+
+    /// The same, of which an invitation says which key its certificate has, if it does.
+    pub(crate) fn invited(self, pin: Option<CertificatePin>) -> Self {
+        Self { pin, ..self }
+    }
+
+    async fn http(&self) -> Result<reqwest::Client, SyncError> {
+        let url = &self.way.url;
+        Ok(match self.pin {
+            Some(pin) => pinned_client(url, pin, CONNECT_LIMIT).await?,
+            None => client(&self.context.own.outbound, url, self.reach).await?,
+        })
     }
 
     /// Who answers, without a key. Nothing is shown but what gets through a tunnel.
     pub(crate) async fn identity(&self) -> Result<NodeIdentity, SyncError> {
-        let http = client(&self.context.own.outbound, &self.way.url, self.reach).await?;
+        let http = self.http().await?;
         let request = http.get(address(&self.way.url, &["health"])?).timeout(LIMIT);
         let (status, body) = self.answer(request).await?;
         if self.way.method == AuthMethod::Tunnel && !status.is_success() {
@@ -255,9 +275,11 @@ impl<'a> Stranger<'a> {
     /// Its card, for callers that may talk to it.
     pub(crate) async fn card(&self) -> Result<NodeCard, SyncError> {
         let shown = self.way.show().await?;
-        let http = client(&self.context.own.outbound, &self.way.url, self.reach).await?;
-        let request = http.get(address(&self.way.url, &["sync", "card"])?);
-        let request = request.header(AUTHORIZATION, shown.authorization.clone());
+        let request = self.http().await?.get(address(&self.way.url, &["sync", "card"])?);
+        let request = match &shown.authorization {
+            Some(authorization) => request.header(AUTHORIZATION, authorization.clone()),
+            None => request,
+        };
         let (status, body) = self.answer(request).await?;
         if !status.is_success() {
             // What does not open it today is not tried again tomorrow.
@@ -358,6 +380,7 @@ async fn bind(context: &Sync, caller: &Caller, card: &NodeCard) -> Result<Peer, 
         node: card.node_id,
         name: free_name(&card.name, &known),
         url: None,
+        pin: None,
         node_type: card.node_type,
         auth: AuthMethod::ApiKey,
         state,

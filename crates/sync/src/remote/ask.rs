@@ -128,6 +128,12 @@ impl Remote {
         asked
     }
 
+    /// Asks once, and shows nothing: who asks is in the question.
+    pub(super) async fn ask_unknown(&self, ask: &Ask<'_>) -> Result<Vec<u8>, SyncError> {
+        let asked = Box::pin(self.ask_as(ask, &Shown::nothing())).await;
+        asked.map_err(|failed| failed.error)
+    }
+
     /// Asks, and shows this.
     async fn ask_as(&self, ask: &Ask<'_>, shown: &Shown) -> Result<Vec<u8>, FailedRequest> {
         let (mut request, signature) = self.request(ask, shown).await?;
@@ -192,8 +198,10 @@ impl Remote {
         let untrusted = |why: String| SyncError::Untrusted { why };
         let mut request = Request::builder()
             .method(ask.method.clone())
-            .uri(address(&self.url, ask.path)?.as_str())
-            .header(AUTHORIZATION, shown.authorization.clone());
+            .uri(address(&self.url, ask.path)?.as_str());
+        if let Some(authorization) = &shown.authorization {
+            request = request.header(AUTHORIZATION, authorization.clone());
+        }
         if let Some(tunnel) = self.way.tunnel()? {
             request = request.header(TUNNEL, tunnel);
         }
@@ -243,6 +251,9 @@ impl Remote {
             Ok(Problem { code: ErrorCode::PendingThere, .. }) => {
                 is_pending = true;
                 SyncError::PendingThere { name, next: confirms_there(&self.identity) }
+            }
+            Ok(Problem { code: ErrorCode::InvitationNotFound, .. }) => {
+                SyncError::InvitationOver { name }
             }
             Ok(Problem { code: ErrorCode::NotShared | ErrorCode::SessionNotFound, .. }) => {
                 SyncError::NotThere { name }

@@ -18,10 +18,10 @@ use crate::identity::{Identity, SealKey};
 use ask::{Ask, FailedRequest, Pace};
 use baton_api::Health;
 use baton_api::sync::{
-    AskIndex, AskSeen, Exchange, FetchParts, IndexMark, NextIndex, NodeCard, Parcel,
-    PeerLeaseAnswer, SyncIndex, TakePeerLease, Taken, Wanted, exchange,
+    AskIndex, AskSeen, Exchange, FetchParts, IndexMark, Joined, NextIndex, NodeCard, Parcel,
+    PeerLeaseAnswer, RedeemInvitation, SyncIndex, TakePeerLease, Taken, Wanted, exchange,
 };
-use baton_net::outbound::{Reach, client_within, is_loopback};
+use baton_net::outbound::{Reach, client_within, is_loopback, pinned_client};
 use baton_session::peer::AuthMethod;
 use baton_session::{PeerLease, SessionId, View};
 use baton_store::Peer;
@@ -37,6 +37,8 @@ use url::Url;
 const HEALTH_LIMIT: Duration = Duration::from_secs(3);
 /// How long it may take to say whether it lets this node in.
 const GREETING_LIMIT: Duration = Duration::from_secs(5);
+/// How long it may take to let this node join.
+const JOIN_LIMIT: Duration = Duration::from_secs(20);
 /// How long it may take to list its sessions; shorter than a client that wants to compare them waits for this
 /// node.
 const INDEX_LIMIT: Duration = Duration::from_secs(50);
@@ -77,8 +79,12 @@ impl Remote {
             credential: sealed.and_then(|sealed| Credential::open(peer.auth, sealed)),
             tokens: context.own.tokens.clone(),
         };
+        let http = match peer.pin {
+            Some(pin) => pinned_client(&url, pin, ask::CONNECT_LIMIT).await?,
+            None => client_within(&context.own.outbound, &url, reach, ask::CONNECT_LIMIT).await?,
+        };
         Ok(Self {
-            http: client_within(&context.own.outbound, &url, reach, ask::CONNECT_LIMIT).await?,
+            http,
             url,
             peer: peer.clone(),
             way,
@@ -131,6 +137,13 @@ impl Remote {
                 Err(SyncError::TooSlow { name: self.peer.name.clone() })
             }
         }
+    }
+
+    /// Takes an invitation of it, and hears what this node shows it from now on.
+    pub(super) async fn redeem(&self, request: RedeemInvitation) -> Result<Joined, SyncError> {
+        let (path, body) = (["sync", "invitations", "redeem"], write(request).await?);
+        let ask = Ask::post(&path, Topic::INVITATION, body, false, SMALL_MAX);
+        self.json(self.ask_unknown(&ask.within(JOIN_LIMIT)).await?).await
     }
 
     /// Its sessions.
@@ -285,6 +298,13 @@ impl Topic {
     /// Who asks, and nothing else.
     pub const GREETING: Self =
         Self { asked: "a greeting", answered: "a greeting was heard", session: None };
+
+    /// An invitation that is redeemed.
+    pub const INVITATION: Self = Self {
+        asked: "an invitation",
+        answered: "what a node that joined is given",
+        session: None,
+    };
 
     /// The index.
     pub const INDEX: Self = Self { asked: "index", answered: "the index", session: None };
