@@ -47,7 +47,11 @@ pub enum NodeError {
     )]
     NotReachable,
     /// The listener for peers cannot be opened.
-    #[error("expected to listen for peers at {address}, found: {source}")]
+    #[error(
+        "expected to listen for peers at {address}, found: {source}\n\
+         name another address of this machine, or free that one: baton peers invite --close frees the \
+         listener that there is"
+    )]
     PeerListener {
         /// Where.
         address: SocketAddr,

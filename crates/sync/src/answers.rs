@@ -15,7 +15,7 @@ impl Answers for SyncError {
         match self {
             Self::Runtime(error) => error.code(),
             SyncError::NoPeer { .. } => ErrorCode::PeerNotFound,
-            SyncError::InvitationOver { .. } => ErrorCode::InvitationNotFound,
+            SyncError::NotJoined(error) => error.code(),
             SyncError::DeletedElsewhere { .. } => ErrorCode::SessionNotFound,
             SyncError::Pending { .. } => ErrorCode::PeerPending,
             SyncError::PendingHere { .. } | SyncError::PendingThere { .. } => {
@@ -34,11 +34,9 @@ impl Answers for SyncError {
             | SyncError::TooSlow { .. }
             | SyncError::Silent { .. }
             | SyncError::NotAskedYet { .. }
-            | SyncError::InviterNotFound { .. }
             | SyncError::NotANode { .. } => ErrorCode::PeerUnreachable,
             SyncError::Denied { .. } => ErrorCode::PeerRefused,
             SyncError::OtherNode { .. }
-            | SyncError::OtherInviter { .. }
             | SyncError::KeyOfOtherNode { .. }
             | SyncError::OtherFingerprint { .. }
             | SyncError::UnknownWriter { .. }
@@ -68,7 +66,6 @@ impl Answers for SyncError {
             | SyncError::BadParcels(_)
             | SyncError::BadDelta { .. } => ErrorCode::RevisionRefused,
             SyncError::NoAddress { .. }
-            | SyncError::BadCode(_)
             | SyncError::NoKey { .. }
             | SyncError::TooManyParts { .. }
             | SyncError::BatchTooLarge { .. }

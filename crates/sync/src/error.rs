@@ -3,12 +3,12 @@
 use crate::damage::DamageError;
 use crate::directory::DirectoryError;
 use crate::letting_in::{command, preparation};
+use crate::not_joined::NotJoined;
 use crate::oidc::ProviderError;
 use baton_api::sync::{InvalidParcels, pending_there};
 use baton_net::WayError;
 use baton_runtime::RuntimeError;
 use baton_runtime::error::word;
-use baton_session::invitation::InvalidCode;
 use baton_session::peer::AuthMethod;
 use baton_session::revision::Refused;
 use baton_session::{
@@ -93,40 +93,9 @@ pub enum SyncError {
         /// The command that a person types there.
         next: String,
     },
-    /// What was typed is no invitation.
+    /// This node did not join another one.
     #[error(transparent)]
-    BadCode(#[from] InvalidCode),
-    /// The node that invited lets nobody join by this invitation any more.
-    #[error(
-        "the invitation of {name} counts no more: it was used, has ended, or was taken back\n\
-         there, run: baton peers invite"
-    )]
-    InvitationOver {
-        /// What the node is called, or where it is asked.
-        name: String,
-    },
-    /// Nobody answers where the node that invited is to be asked.
-    #[error(
-        "expected the node that invited, found none of its addresses that answers: {tried}\n\
-         nothing was registered; is one of them reached from here, past the firewall of the other machine? \
-         there, baton peers invite --address names another one"
-    )]
-    InviterNotFound {
-        /// The addresses, each with what happened.
-        tried: String,
-    },
-    /// Another machine answers where the node that invited is to be asked.
-    #[error(
-        "expected the node that invited at {url}, found another one: {why}\n\
-         nothing was registered; somebody may be in between, or the addresses of the machines changed: \
-         run baton peers invite there again"
-    )]
-    OtherInviter {
-        /// Where.
-        url: Url,
-        /// By what that shows.
-        why: String,
-    },
+    NotJoined(#[from] NotJoined),
     /// A node shows a key that was made for another one.
     #[error(
         "expected the key to be shown by the node for which it was made, {expected}, found {found}\n\

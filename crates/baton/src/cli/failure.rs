@@ -5,7 +5,7 @@ use super::federation::Nameless;
 use super::import::NotImported;
 use super::mcp::NotChanged;
 use super::open::{BadLogin, NotTrusted};
-use super::peers::{NotCompared, NotShown, PeerKeyError};
+use super::peers::{NotCompared, NotInvited, NotShown, PeerKeyError};
 use super::profile::NeedsMerge;
 use super::prompt::{NobodyToAsk, PassphraseError};
 use super::state_file::{NoPlace, NotForPeers, Unreadable};
@@ -125,7 +125,11 @@ fn exit_of(error: &anyhow::Error) -> Exit {
     if let Some(PeerKeyError::NotThere { .. }) = error.downcast_ref() {
         return Exit::NotFound;
     }
-    if error.is::<PeerKeyError>() || error.is::<NotShown>() || error.is::<NotCompared>() {
+    if error.is::<PeerKeyError>()
+        || error.is::<NotShown>()
+        || error.is::<NotCompared>()
+        || error.is::<NotInvited>()
+    {
         return Exit::Usage;
     }
     if error.is::<NoPlace>()

@@ -9,6 +9,7 @@ mod board;
 mod debug;
 mod exchange;
 mod history;
+mod invitations;
 mod peers;
 mod receipt;
 mod standing;
@@ -25,6 +26,7 @@ pub(crate) use exchange::{
     saved,
 };
 pub(crate) use history::{diff, history};
+pub(crate) use invitations::{invitation, invitation_card, invitation_counts, invitations, joined};
 pub(crate) use peers::{Names, fingerprint, limits, next_for_peer, peer, peers, pinged};
 pub(crate) use receipt::{compiled, imported, in_use, left_out, receipt, resumed, taken, written};
 pub(crate) use standing::{NodeReport, Standing, standing};

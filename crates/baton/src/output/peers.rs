@@ -42,7 +42,7 @@ pub(crate) fn peers(list: &PeerList) -> String {
         String::new(),
     ];
     if list.items.is_empty() {
-        lines.push("no peers; baton peers add URL --name NAME registers one".to_owned());
+        lines.push("no peers; baton peers invite here and baton peers join on another machine make two of them peers".to_owned());
         return lines.join("\n");
     }
     let now = Timestamp::now();

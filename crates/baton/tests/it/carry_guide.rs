@@ -16,7 +16,11 @@ use tokio::net::TcpListener;
 const GUIDE: &str = include_str!("../../../../docs/guide/carry.md");
 
 /// The sections that a reader goes through who has a key, and no provider and no tunnel.
-const SECTIONS: [&str; 3] = ["Let them know each other", "Move a session", "One of them holds it"];
+const SECTIONS: [&str; 3] =
+    ["With keys and certificates of your own", "Move a session", "One of them holds it"];
+
+/// Those of a reader who sits at both machines.
+const SHORT: [&str; 3] = ["Let them know each other", "Move a session", "One of them holds it"];
 
 /// How a session is brought back.
 const RESUME: &str = "baton sessions resume shop";
@@ -44,6 +48,8 @@ struct Reader {
     _site: Site,
     /// The fingerprint that was looked at last.
     fingerprint: String,
+    /// The invitation that was printed last.
+    invitation: String,
 }
 
 impl Reader {
@@ -61,7 +67,8 @@ impl Reader {
         fs::write(&trusted, certificate).unwrap();
         machines.laptop.set("SSL_CERT_FILE", trusted);
         let port = site.url("/").unwrap().port().unwrap();
-        let reader = Self { machines, _site: site, fingerprint: String::new() };
+        let (fingerprint, invitation) = (String::new(), String::new());
+        let reader = Self { machines, _site: site, fingerprint, invitation };
         let open = format!("baton open http://shop.example.org:{port}/login --name shop");
         said(&reader.machines.laptop, &open);
         reader
@@ -74,6 +81,7 @@ impl Reader {
     /// Types a line of the guide, with what differs from reader to reader in its place.
     async fn types(&mut self, name: &str, line: &str) -> String {
         let line = line.replace("a1b2 c3d4 …", &self.fingerprint);
+        let line = line.replace("BATON-…", &self.invitation);
         let machine = self.machine(name);
         if line.starts_with("baton serve ") {
             machine.starts(&line);
@@ -86,6 +94,13 @@ impl Reader {
         let said = said(machine, &line);
         if line.starts_with("baton keys create ") {
             fs::write(self.machines.laptop.home().join("server.key"), &said).unwrap();
+        } else if line.starts_with("baton peers invite --listen ") {
+            let invitation = said.trim().strip_prefix("baton peers join ").unwrap();
+            invitation.clone_into(&mut self.invitation);
+        } else if line.starts_with("baton peers invite --card ") {
+            let card = "server.invitation";
+            let [from, to] = [&self.machines.server, &self.machines.laptop].map(Machine::home);
+            fs::copy(from.join(card), to.join(card)).unwrap();
         } else if line == "baton peers list" {
             let first = said.lines().next().unwrap();
             first.strip_prefix("fingerprint").unwrap().trim().clone_into(&mut self.fingerprint);
@@ -145,12 +160,21 @@ fn said(machine: &Machine, line: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_machines_follow_the_guide_to_its_end() {
+    follow(SECTIONS).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_machines_know_each_other_by_two_commands_and_follow_the_guide_to_its_end() {
+    follow(SHORT).await;
+}
+
+async fn follow(sections: [&str; 3]) {
     let machines = match Machines::start() {
         Ok(machines) => machines,
         Err(why) => skip!("{why}"),
     };
     let mut reader = Reader::begin(machines);
-    let lines: Vec<_> = SECTIONS.into_iter().flat_map(commands).collect();
+    let lines: Vec<_> = sections.into_iter().flat_map(commands).collect();
     let way_there = lines.iter().position(is_resume).unwrap() + 1;
     for (name, line) in &lines[..way_there] {
         reader.types(name, line).await;

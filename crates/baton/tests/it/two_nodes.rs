@@ -158,6 +158,31 @@ async fn a_session_goes_from_one_node_to_another_and_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn five_commands_take_a_session_to_a_machine_that_never_heard_of_the_other() {
+    let story = Story::of_strangers().await;
+    story.cloud.open("shop", [story.url()]).await.unwrap();
+    assert!(story.at::<bool>(&story.cloud, &log_in("first")).await);
+    let card = story.hosted.data().path().join("cloud.invitation");
+    let card = card.to_str().unwrap();
+    let invite = ["peers", "invite", "--listen", "127.0.0.1:0", "--card", card];
+    let invited = said(&baton(&story.cloud, &invite).success());
+    assert_eq!(invited["card"], card, "{invited}");
+    let join = ["peers", "join", "--card", card, "--name", "cloud"];
+    let joined = said(&baton(&story.hosted, &join).success());
+    assert_eq!((&joined["state"], &joined["status"]), (&"confirmed".into(), &"online".into()));
+    baton(&story.cloud, &["save", "shop"]).success();
+    assert_eq!(outcomes(&baton(&story.hosted, &["sync", "run"]).success()), ["pull moved"]);
+    baton(&story.hosted, &["sessions", "resume", "shop"]).success();
+    let whole = r#"sid=ada,theme=dark | "first" | 2 | 3 | 5 | one"#;
+    assert_eq!(story.at::<String>(&story.hosted, SHOWN).await, whole);
+    let mode = std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(card).unwrap());
+    assert_eq!(mode & 0o777, 0o600, "the file is its user's alone");
+    let again = said(&baton(&story.hosted, &join).failure());
+    assert_eq!(again["error"]["code"], "invitation_not_found", "{again}");
+    story.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_resumes_a_session_gets_it_from_the_node_that_runs_it() {
     let story = Story::begin().await;
     story.cloud.open("shop", [story.url()]).await.unwrap();

@@ -13,6 +13,7 @@ mod clock;
 mod fixture;
 mod history;
 mod identities;
+mod invitations;
 mod key_file;
 mod leases;
 mod lifecycle;

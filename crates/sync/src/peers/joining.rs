@@ -9,6 +9,7 @@ use super::{find, heard};
 use crate::context::Sync;
 use crate::credential::PeerAccess;
 use crate::error::SyncError;
+use crate::not_joined::NotJoined;
 use crate::remote::Remote;
 use baton_api::sync::{JoinPeer, NodeIdentity, PeerView, RedeemInvitation};
 use baton_net::WayError;
@@ -49,7 +50,7 @@ async fn join_here(context: &Sync, caller: &Caller, request: JoinPeer) -> Result
     if let Some(name) = &request.name {
         check_name(name)?;
     }
-    let code: InvitationCode = request.code.parse()?;
+    let code: InvitationCode = request.code.parse().map_err(NotJoined::from)?;
     let joiner = context.own.identity.now().key().fingerprint();
     if code.inviter == joiner {
         let found = "this node itself, which made the invitation".to_owned();
@@ -97,9 +98,9 @@ async fn seek(context: &Sync, code: &InvitationCode) -> Result<(Url, NodeIdentit
         match answered {
             Ok(identity) => return Ok((url, identity)),
             Err(SyncError::Unreachable { why, .. }) if why == OtherCertificate.to_string() => {
-                other = Some(SyncError::OtherInviter { url, why });
+                other = Some(NotJoined::Another { url, why });
             }
-            Err(error @ SyncError::OtherInviter { .. }) => other = Some(error),
+            Err(SyncError::NotJoined(error)) => other = Some(error),
             Err(SyncError::Unreachable { why, .. }) => tried.push(format!("{url} ({why})")),
             Err(error) => {
                 let said = error.to_string();
@@ -109,7 +110,8 @@ async fn seek(context: &Sync, code: &InvitationCode) -> Result<(Url, NodeIdentit
         }
     }
     tried.sort_unstable();
-    Err(other.unwrap_or_else(|| SyncError::InviterNotFound { tried: tried.join(", ") }))
+    let other = other.unwrap_or_else(|| NotJoined::NotFound { tried: tried.join(", ") });
+    Err(other.into())
 }
 
 /// Who answers at one address: the node that invited, or a reason why not.
@@ -133,7 +135,7 @@ async fn ask(
             return Ok(identity);
         }
         let why = format!("its fingerprint is {found}");
-        Err(SyncError::OtherInviter { url: url.clone(), why })
+        Err(NotJoined::Another { url: url.clone(), why }.into())
     });
     (url.clone(), answered)
 }

@@ -10,6 +10,7 @@ use crate::credential::{Shown, TUNNEL};
 use crate::error::SyncError;
 use crate::letting_in::confirms_there;
 use crate::messages::{sign_request, verify_response};
+use crate::not_joined::NotJoined;
 use crate::sealing;
 use crate::sealing::SealContext;
 use backon::{ExponentialBuilder, Retryable};
@@ -253,7 +254,7 @@ impl Remote {
                 SyncError::PendingThere { name, next: confirms_there(&self.identity) }
             }
             Ok(Problem { code: ErrorCode::InvitationNotFound, .. }) => {
-                SyncError::InvitationOver { name }
+                NotJoined::Over { name }.into()
             }
             Ok(Problem { code: ErrorCode::NotShared | ErrorCode::SessionNotFound, .. }) => {
                 SyncError::NotThere { name }

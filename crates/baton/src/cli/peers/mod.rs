@@ -1,7 +1,9 @@
 //! `baton peers`: other nodes, what of sessions goes to them, and how a person compares fingerprints.
 
+mod invite;
 mod shown;
 
+pub(super) use invite::NotInvited;
 pub(super) use shown::{NotShown, PeerKeyError};
 
 use super::Context;
@@ -13,6 +15,7 @@ use baton_session::view::{BadDomain, Domain, UnknownStateKind};
 use baton_session::{Fingerprint, PeerLimits, Site, StateKind, View};
 use clap::{ArgGroup, Args, Subcommand};
 use console::Term;
+use invite::{Invite, Join};
 use serde_json::json;
 use shown::Shown;
 use std::collections::BTreeSet;
@@ -20,9 +23,11 @@ use std::io::IsTerminal;
 use std::str::FromStr;
 use url::Url;
 
-/// Register, confirm, limit, list, ping, remove nodes with which sessions are exchanged
+/// Invite, join, register, confirm, limit, list, ping, remove nodes with which sessions are exchanged
 #[derive(Debug, Subcommand)]
 pub(super) enum Peers {
+    Invite(Invite),
+    Join(Join),
     Add(Box<Add>),
     List(List),
     Confirm(Confirm),
@@ -42,6 +47,8 @@ struct Reference {
 impl Peers {
     pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         match self {
+            Self::Invite(command) => command.run(context).await,
+            Self::Join(command) => command.run(context).await,
             Self::Add(command) => command.run(context).await,
             Self::List(command) => command.run(context).await,
             Self::Confirm(command) => command.run(context).await,
@@ -55,6 +62,9 @@ impl Peers {
 /// Register another node, so that sessions can move between it and this one
 #[derive(Debug, Args)]
 #[command(after_help = "\
+When you sit at both machines, baton peers invite on the one and baton peers join on the other do all of
+this. With keys and certificates of your own:
+
 On the other machine, make a key for this node and look at the fingerprint of that one:
   baton keys create --name laptop --scope sync
   baton peers list

@@ -14,6 +14,7 @@ mod federation;
 mod fixture;
 mod foreign;
 mod help;
+mod invite;
 mod keys;
 mod node;
 mod own;

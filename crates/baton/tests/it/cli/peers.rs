@@ -268,7 +268,9 @@ async fn a_node_without_peers_says_how_to_register_one() {
     let told = stdout(&run, &node.folder.data());
     assert_eq!(
         told.lines().last(),
-        Some("no peers; baton peers add URL --name NAME registers one")
+        Some(
+            "no peers; baton peers invite here and baton peers join on another machine make two of them peers"
+        )
     );
 }
 

@@ -16,6 +16,8 @@ struct Reader {
     /// Where the laptop keeps the server's key.
     key: std::path::PathBuf,
     fingerprint: String,
+    /// The invitation that was printed last.
+    invitation: String,
 }
 
 impl Reader {
@@ -26,7 +28,8 @@ impl Reader {
         std::fs::write(&file, STATE).unwrap();
         laptop.run(&["import", text(&file), "--name", "shop"]).success();
         server.run(&["sessions", "list"]).success();
-        Self { laptop, server, key, fingerprint: String::new() }
+        let (fingerprint, invitation) = (String::new(), String::new());
+        Self { laptop, server, key, fingerprint, invitation }
     }
 
     /// Types a line, and keeps what the next ones need.
@@ -36,6 +39,9 @@ impl Reader {
         let line = line
             .replace("https://server.example.org:7420", url["url"].as_str().unwrap())
             .replace("server.key", text(&self.key))
+            .replace("server.invitation", text(&self.key.with_file_name("server.invitation")))
+            .replace("BATON-…", &self.invitation)
+            .replace("0.0.0.0:7421", "127.0.0.1:0")
             .replace("shop.baton", text(&self.key.with_file_name("shop.baton")))
             .replace("a1b2 c3d4 …", &self.fingerprint);
         let (before, quoted) = line.split_once(" \"").unwrap_or((&line, ""));
@@ -46,6 +52,9 @@ impl Reader {
         let said = stdout(&run, &folder.data());
         match args.as_slice() {
             ["keys", "create", ..] => std::fs::write(&self.key, &said).unwrap(),
+            ["peers", "invite", "--listen", ..] => {
+                said.trim().rsplit(' ').next().unwrap().clone_into(&mut self.invitation);
+            }
             ["peers", "list"] => {
                 let first = said.lines().next().unwrap();
                 first.strip_prefix("fingerprint").unwrap().trim().clone_into(&mut self.fingerprint);
@@ -76,7 +85,7 @@ fn the_guide_to_carrying_can_be_followed() {
         reader.type_in(machine, line);
         followed += 1;
     }
-    assert_eq!(followed, 23);
+    assert_eq!(followed, 27);
     let (_, there) = reader.server.json(&["sessions", "list"]);
     assert_eq!(there["items"][0]["name"], "shop", "{there}");
     reader.laptop.stop_node();

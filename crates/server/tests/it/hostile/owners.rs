@@ -29,6 +29,8 @@ pub(super) fn body(method: &Method, path: &str) -> Option<Value> {
         ("POST", "/sessions/{id}/debug") => Some(json!({ "on": true })),
         ("POST", path) if path.starts_with("/debug/tabs/") => Some(json!({})),
         ("POST", "/api/sandboxes/{id}/exec") => Some(json!({ "command": "true" })),
+        ("POST", "/sync/invitations") => Some(json!({})),
+        ("POST", "/sync/join") => Some(json!({ "code": "BATON-" })),
         ("PUT", "/sync/peers/{peer}/limits") => Some(json!({ "give": { "kinds": [] } })),
         ("PUT", "/cocoons/{id}") => Some(json!({ "upstream": "http://127.0.0.1:1" })),
         ("POST", "/sessions/{id}/rollback") => Some(json!({ "to": "0197" })),

@@ -104,6 +104,12 @@ const TABLE: &str = "
     GET /sync/icons/{peer}/{session} sync
     GET /sync/index sync
     POST /sync/index/next sync
+    GET /sync/invitations admin
+    POST /sync/invitations admin
+    DELETE /sync/invitations/{id} admin
+    POST /sync/invitations/redeem anybody
+    POST /sync/join admin
+    DELETE /sync/listener admin
     GET /sync/peers sync
     POST /sync/peers sync
     DELETE /sync/peers/{peer} admin

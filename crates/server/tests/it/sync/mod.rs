@@ -16,6 +16,7 @@ mod folder_full;
 mod folder_moving;
 mod forgetting;
 mod icons;
+mod inviting;
 mod leases;
 mod limits;
 mod moves;
