@@ -42,7 +42,7 @@ Examples:
   baton peers invite --card server.invitation
   baton peers invite --list
   baton peers invite --cancel inv_0123456789abcdef")]
-pub(super) struct Invite {
+pub(in crate::cli) struct Invite {
     /// Listen for peers at this address from now on, such as 0.0.0.0:7421
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<SocketAddr>,
@@ -138,7 +138,7 @@ The invitation is read from --card, or asked for on a terminal when it is not gi
 Examples:
   baton peers join BATON-AEAQ…
   baton peers join --card server.invitation --name server")]
-pub(super) struct Join {
+pub(in crate::cli) struct Join {
     /// The invitation: BATON-…
     #[arg(value_name = "INVITATION", conflicts_with = "card")]
     code: Option<String>,
