@@ -170,7 +170,7 @@ async fn it_is_signed_in_under_its_own_name_only() {
     let node = Node::start().await;
     let call = node.admin_request(Method::POST, "/page/session").json(&json!({}));
     let refused = problem(call.send().await.unwrap()).await;
-    insta::assert_snapshot!(one_line(&refused), @"400 invalid_request: expected a host name under which the page lives, found an address");
+    insta::assert_snapshot!(one_line(&refused), @"422 invalid_request: expected a host name under which the page lives, found an address");
     let host = host(&node.admin().open_page().await.unwrap());
     let call = node.admin_request(Method::POST, "/page/session").header("host", &host);
     assert_eq!(call.json(&json!({})).send().await.unwrap().status(), 200);
