@@ -6127,6 +6127,11 @@ export interface components {
             /** @description What is missing. */
             gaps?: components["schemas"]["Gap"][];
             /**
+             * @description The hosts that the way out of the tab's session refused or did not get through to, of all its tabs, since
+             *     its browser started. Not after a cursor.
+             */
+            not_reached?: components["schemas"]["EgressHost"][];
+            /**
              * Format: int64
              * @description Give this as `before` to get older ones; left out when there are none.
              */
@@ -6841,6 +6846,7 @@ export interface components {
              * @description Since when it is there.
              */
             createdAt: string;
+            egress?: components["schemas"]["EgressView"] | null;
             /**
              * Format: date-time
              * @description When it ends by itself.

@@ -59,7 +59,7 @@ fn the_first_page_says_what_there_is() {
       baton sessions list                            what there is
       baton sessions resume shop                     bring it back after a crash
       baton export shop -o shop.json                 carry it elsewhere, logged in
-      baton dashboard                                all of it, as a page in your browser
+      baton dashboard                                all of it, as a page
       baton sync run                                 exchange with other nodes
       baton doctor                                   what is missing on this machine
 
