@@ -114,7 +114,8 @@ impl InvitationKey {
     /// What people, and nodes that join, call the invitation: `inv_` and 16 hexadecimal digits.
     pub fn id(&self) -> String {
         let digest = Sha256::digest(self.0.as_bytes());
-        let digits: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let first = digest.iter().take(8).fold(0_u64, |all, byte| all << 8 | u64::from(*byte));
+        let digits = format!("{first:016x}");
         format!("inv_{digits}")
     }
 

@@ -173,11 +173,11 @@ fn between_nodes() -> OpenApiRouter<Context> {
 
 /// The service of the listener for peers.
 fn peer_router(context: Context, config: &HttpConfig) -> Router {
-    let routes = OpenApiRouter::new().routes(routes!(system::health)).merge(between_nodes());
-    let (router, _) = routes.split_for_parts();
-    let router = router.layer(from_fn(peer_listener::expect_signed));
-    let router = router.layer(axum::Extension(Scheme::of(config)));
-    layers::around(router, &context, config).with_state(context)
+    let served = OpenApiRouter::new().routes(routes!(system::health)).merge(between_nodes());
+    let (router, _) = served.split_for_parts();
+    let signed = router.layer(from_fn(peer_listener::expect_signed));
+    let signed = signed.layer(axum::Extension(Scheme::of(config)));
+    layers::around(signed, &context, config).with_state(context)
 }
 
 /// The service of a node.

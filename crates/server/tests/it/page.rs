@@ -232,8 +232,9 @@ async fn a_snapshot_is_told_to_whoever_asks_for_it_and_shown_by_its_name() {
     let of = |path: String| node.admin_request(Method::GET, &path).send();
     let picture = of(format!("/sessions/shop/preview?snapshot={first}")).await.unwrap();
     assert_eq!(picture.bytes().await.unwrap().as_ref(), b"\x89PNG");
-    let none = problem(of("/sessions/shop/preview?snapshot=0000".to_owned()).await.unwrap()).await;
-    assert_eq!(none.code, ErrorCode::NoSnapshot);
+    let missing = of("/sessions/shop/preview?snapshot=0000".to_owned()).await.unwrap();
+    let missing = problem(missing).await;
+    assert_eq!(missing.code, ErrorCode::NoSnapshot);
     let logins: LoginList =
         of("/sessions/shop/logins".to_owned()).await.unwrap().json().await.unwrap();
     assert_eq!((logins.snapshot, logins.items.len()), (Some(first), 0));

@@ -300,7 +300,9 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
 }
 
 fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
+    // A bare name has an empty parent, and means the current folder.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
     // A temporary file is made with mode 0600.
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;

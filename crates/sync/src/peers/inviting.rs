@@ -71,7 +71,7 @@ fn check(at: &ReachableAt) -> Result<(), Invalid> {
         let (field, expected) = ("addresses", "1 to 8 of them");
         return Err(Invalid { field, expected, found: count.to_string() });
     }
-    let is_fit = |url: &&Url| is_node_url(url) && url.as_str().len() <= usize::from(u8::MAX);
+    let is_fit = |url: &&Url| is_node_url(url) && u8::try_from(url.as_str().len()).is_ok();
     let is_pinned = |url: &&Url| at.pin.is_none() || url.scheme() == "https";
     match at.addresses.iter().find(|url| !is_fit(url) || !is_pinned(url)) {
         None => Ok(()),
@@ -139,8 +139,8 @@ async fn open(
         return Ok(invitation);
     }
     let actor = Actor::invited(id);
-    let node = card.node_id.to_string();
-    let note = Note::new(&actor, &invitation.owner, Action::RedeemInvitation, node);
+    let joiner = card.node_id.to_string();
+    let note = Note::new(&actor, &invitation.owner, Action::RedeemInvitation, joiner);
     let unknown = StoreError::InvitationNotFound { id: invitation.id() };
     Err(note.with("invitation", &**id).failed(&context.store, SyncError::from(unknown)).await)
 }

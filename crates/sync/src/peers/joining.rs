@@ -84,9 +84,9 @@ async fn join_here(context: &Sync, caller: &Caller, request: JoinPeer) -> Result
         nonce: format!("{:032x}", u128::from_be_bytes(nonce)),
         proof: code.secret.prove(&Joining { inviter: code.inviter, joiner, nonce }),
     };
-    let joined = Remote::of(context, &peer).await?.redeem(redeem).await?;
-    let peer = Peer { credential: Some(joined.api_key.into()), ..peer };
-    register(context, peer, &known, request.name, &joined.name).await
+    let answer = Remote::of(context, &peer).await?.redeem(redeem).await?;
+    let peer = Peer { credential: Some(answer.api_key.into()), ..peer };
+    register(context, peer, &known, request.name, &answer.name).await
 }
 
 /// The node that invited: whichever of its addresses is the first at which it answers. All are asked at once.

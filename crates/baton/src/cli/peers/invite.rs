@@ -38,7 +38,8 @@ through. A server that has node.publicUrl and a certificate of its own needs no 
 Examples:
   baton peers invite
   baton peers invite --listen 0.0.0.0:7421
-  baton peers invite --listen 0.0.0.0:7421 --address https://home.example.org:7421
+  baton peers invite --listen 0.0.0.0:7421 \\
+    --address https://home.example.org:7421
   baton peers invite --card server.invitation
   baton peers invite --list
   baton peers invite --cancel inv_0123456789abcdef")]

@@ -23,7 +23,7 @@ use std::io::IsTerminal;
 use std::str::FromStr;
 use url::Url;
 
-/// Invite, join, register, confirm, limit, list, ping, remove nodes with which sessions are exchanged
+/// Invite, join, add, confirm, limit, list, ping, remove nodes that exchange sessions
 #[derive(Debug, Subcommand)]
 pub(super) enum Peers {
     Invite(Invite),

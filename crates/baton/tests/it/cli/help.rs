@@ -18,7 +18,7 @@ fn the_first_page_says_what_there_is() {
       export       Write a session to a file that another Baton, or Playwright, can read
       import       Make a session of a file, of a profile, or of your own browser
       save         Save a session as it is now, so that it can move to other nodes
-      peers        Register, confirm, limit, list, ping, remove nodes with which sessions are exchanged
+      peers        Invite, join, add, confirm, limit, list, ping, remove nodes that exchange sessions
       sync         Move sessions between this node and its peers, and choose where both changed one
       profile      Make a browser's profile of a state, or read one, with no browser running
       dashboard    Open the page of the node in a browser: sessions, their history, what came back
