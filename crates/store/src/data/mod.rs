@@ -300,14 +300,14 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
 }
 
 fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    // A bare name has an empty parent, and means the current folder.
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
+    // A bare name has no folder in it; and both names have to lead through the same mounts.
+    let path = std::path::absolute(path)?;
+    let folder = path.parent().unwrap_or(Path::new("/"));
     // A temporary file is made with mode 0600.
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
+    file.persist(&path).map_err(|error| error.error)?;
     File::open(folder)?.sync_all()
 }
 
