@@ -3459,6 +3459,270 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sync/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The open invitations, without their texts, and where this node listens for peers alone. Needs the scope
+         *     `admin`.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["InvitationList"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /**
+         * Invites another node: the text in the answer lets one node join, once, within ten minutes. With `listen`
+         *     this node listens for peers there from now on, in TLS with a certificate of its own. Needs the scope `admin`.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["CreateInvitation"];
+                };
+            };
+            responses: {
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["CreatedInvitation"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sync/invitations/redeem": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Lets a node join that proves that it has the secret of an invitation; what it is given is sealed for it.
+         *     Needs no key: the proof is one, and the node has signed the request.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/vnd.baton.sealed": number[];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/vnd.baton.sealed": number[];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sync/invitations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Takes an open invitation back. Needs the scope `admin`. */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sync/join": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Takes an invitation of another node: both nodes are confirmed peers of each other then. Needs the scope
+         *     `admin`.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["JoinPeer"];
+                };
+            };
+            responses: {
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["PeerView"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sync/listener": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Closes the listener for peers alone; it is not opened at the next start. Needs the scope `admin`. */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sync/peers": {
         parameters: {
             query?: never;
@@ -5206,6 +5470,19 @@ export interface components {
             /** @description Its tabs. */
             tabs: components["schemas"]["Tab"][];
         };
+        /** @description Invites another node to become a peer. */
+        CreateInvitation: {
+            /**
+             * @description Where the other machine asks this one, such as `https://home.example.org:7421`, in the place of the
+             *     addresses that this node finds itself; 8 at most.
+             */
+            addresses?: string[];
+            /**
+             * @description Listen for peers there from now on, in TLS, also after a restart; `0.0.0.0:7421` is every address of the
+             *     machine. Left out, nothing changes: then the node must be reachable already.
+             */
+            listen?: string | null;
+        };
         /** @description Makes a key. */
         CreateKey: {
             for_node?: components["schemas"]["Fingerprint"] | null;
@@ -5241,6 +5518,22 @@ export interface components {
              * @description Seconds until it ends by itself; as the node's settings say when left out.
              */
             ttl?: number | null;
+        };
+        /** @description An invitation, this once with its text. */
+        CreatedInvitation: {
+            /** @description Where the other machine is to ask this one. */
+            addresses: string[];
+            /** @description The text that the other node is given, `BATON-…`. It is a secret, and counts once. */
+            code: string;
+            /**
+             * Format: date-time
+             * @description Until when it counts.
+             */
+            expiresAt: string;
+            /** @description What it is called: `inv_` and 16 hexadecimal digits. */
+            id: string;
+            /** @description Whether the text says which key the certificate there has; otherwise it is checked as others are. */
+            pinned: boolean;
         };
         /** @description A key just made, with its secret: the only time that it is shown. */
         CreatedKey: components["schemas"]["KeyView"] & {
@@ -5548,7 +5841,7 @@ export interface components {
          * @description Why a request failed: stable words that programs may rely on.
          * @enum {string}
          */
-        ErrorCode: "invalid_json" | "unauthenticated" | "forbidden" | "not_confined" | "untrusted" | "address_not_allowed" | "foreign_origin" | "session_not_found" | "no_snapshot" | "peer_not_found" | "file_not_found" | "not_shared" | "not_on_board" | "tab_gone" | "key_not_found" | "cocoon_not_found" | "sandbox_not_found" | "model_not_found" | "route_not_found" | "method_not_allowed" | "body_too_slow" | "name_taken" | "ambiguous_reference" | "wrong_state" | "profile_in_use" | "peer_pending" | "pending_there" | "other_agent" | "session_held" | "session_expired" | "login_missing" | "conflict" | "other_revision" | "body_too_large" | "unsupported_media_type" | "invalid_request" | "invalid_session" | "unknown_flavor" | "revision_refused" | "too_many_requests" | "internal" | "storage_damaged" | "cdp_unreachable" | "peer_denied" | "peer_refused" | "peer_unreachable" | "session_service_failed" | "agent_failed" | "upstream_failed" | "browser_unavailable" | "provider_unavailable" | "browser_offline" | "sandbox_unavailable" | "vnc_unavailable" | "storage_unavailable" | "timed_out" | "storage_full";
+        ErrorCode: "invalid_json" | "unauthenticated" | "forbidden" | "not_confined" | "untrusted" | "address_not_allowed" | "foreign_origin" | "session_not_found" | "no_snapshot" | "peer_not_found" | "invitation_not_found" | "file_not_found" | "not_shared" | "not_on_board" | "tab_gone" | "key_not_found" | "cocoon_not_found" | "sandbox_not_found" | "model_not_found" | "route_not_found" | "method_not_allowed" | "body_too_slow" | "name_taken" | "ambiguous_reference" | "wrong_state" | "profile_in_use" | "peer_pending" | "pending_there" | "not_reachable" | "other_agent" | "session_held" | "session_expired" | "login_missing" | "conflict" | "other_revision" | "body_too_large" | "unsupported_media_type" | "invalid_request" | "invalid_session" | "unknown_flavor" | "revision_refused" | "too_many_requests" | "internal" | "storage_damaged" | "cdp_unreachable" | "peer_denied" | "peer_refused" | "peer_unreachable" | "session_service_failed" | "agent_failed" | "upstream_failed" | "browser_unavailable" | "provider_unavailable" | "browser_offline" | "sandbox_unavailable" | "vnc_unavailable" | "storage_unavailable" | "timed_out" | "storage_full";
         /** @description The extension gives the code back. */
         ExchangePairing: {
             /** @description Which browser: the same as long as the extension is installed. 1 to 36 letters, digits and hyphens. */
@@ -5942,11 +6235,40 @@ export interface components {
              */
             within?: Record<string, never>[];
         };
+        /** @description The owner's open invitations. */
+        InvitationList: {
+            /** @description The oldest first. */
+            items: components["schemas"]["InvitationView"][];
+            /** @description Where this node listens for peers alone; none when it does not. */
+            listens?: string | null;
+        };
+        /** @description An open invitation. */
+        InvitationView: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description Until when it counts.
+             */
+            expiresAt: string;
+            /** @description What it is called. */
+            id: string;
+        };
         /**
          * @description What an item is.
          * @enum {string}
          */
         ItemKind: "cookie" | "local_storage" | "session_storage" | "indexed_db" | "cache" | "files" | "service_worker" | "tab" | "history" | "environment" | "permission" | "site" | "part" | "snapshot";
+        /** @description Takes an invitation of another node. */
+        JoinPeer: {
+            /** @description The text, `BATON-…`. */
+            code: string;
+            /** @description What people call the other node here; left out, what it calls itself. */
+            name?: string | null;
+        };
         /** @description Makes a session of its own of what a context holds now. */
         KeepContext: {
             /** @description The id of the context, or the beginning of one; may be left out when there is only one. */

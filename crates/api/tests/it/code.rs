@@ -20,6 +20,7 @@ fn the_table_is_what_programs_rely_on() {
     404 3 session_not_found
     404 3 no_snapshot
     404 3 peer_not_found
+    404 3 invitation_not_found
     404 3 file_not_found
     404 3 not_shared
     404 3 not_on_board
@@ -37,6 +38,7 @@ fn the_table_is_what_programs_rely_on() {
     409 4 profile_in_use
     409 4 peer_pending
     409 4 pending_there
+    409 4 not_reachable
     409 4 other_agent
     409 4 session_held
     409 4 session_expired
