@@ -1,7 +1,7 @@
 // All sessions, by state: what each shows, who has it, where it is signed in, and what can be done with it.
 
 import { computed, signal } from '@preact/signals'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { capture, close, doing, importText, notice, outcomes, resume } from '../acts.ts'
 import { logins, views } from '../asked.ts'
 import { heard, may, now, sessions, writes } from '../hub.ts'
@@ -248,7 +248,8 @@ function useRowHeight(): number {
 /** Takes files that are dropped anywhere on the page; whether some are above it. */
 function useDrop(allowed: boolean): boolean {
   const [above, setAbove] = useState(false)
-  useEffect(() => {
+  // Before the page is seen: a file that nobody takes would take its place.
+  useLayoutEffect(() => {
     if (!allowed) return
     const stop = new AbortController()
     const how = { signal: stop.signal }

@@ -152,6 +152,7 @@ async function files(page) {
   const [exported] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Session file' }).click()])
   const text = readFileSync(await exported.path(), 'utf8')
   await page.goto(page.url().split('#')[0] + '#/')
+  await page.getByRole('heading', { name: 'Sessions', exact: true, level: 1 }).waitFor()
   // The name is taken while the session is there.
   const drop = (name, body) =>
     page.evaluate(
