@@ -20,6 +20,8 @@ use tokio_util::task::AbortOnDropHandle;
 
 /// Where a sandbox finds its proxy: the port that Squid made usual, or the next one that is free there.
 const PORT: u16 = 3128;
+/// How many connections of a sandbox are served at once; others wait. Each may hold 128 KiB of the node's memory.
+const PLACES: usize = 256;
 /// By which variables programs learn of it: those of `curl(1)`, in both spellings, as some know one only.
 const VARIABLES: [&str; 3] = ["http_proxy", "https_proxy", "all_proxy"];
 /// What a sandbox has itself, and what of this machine it finds at its own loopback.
@@ -72,7 +74,7 @@ impl WayOut {
         let host_ports = host_ports(network);
         let mut free = (PORT..).filter(|port| !host_ports.contains(port));
         Ok(Some(Self {
-            egress: Egress::new(fences.collect(), route.unwrap_or_default()),
+            egress: Egress::new(fences.collect(), route.unwrap_or_default()).with_places(PLACES),
             port: free.next().unwrap_or(PORT),
             host_ports,
             view,
