@@ -77,7 +77,7 @@ impl Network {
     }
 
     /// The ports of this machine's loopback among them.
-    pub(crate) fn host_ports(&self) -> Vec<u16> {
+    pub fn host_ports(&self) -> Vec<u16> {
         let of_host = self.allowed().iter().filter(|allowed| allowed.to == Destination::Host);
         of_host.filter_map(|allowed| allowed.port).collect()
     }

@@ -5,7 +5,7 @@ use super::end::watch;
 use super::exec::within_limit;
 use super::hand_in::{HandIn, Sought};
 use super::vnc::{Display, variables};
-use super::way_out::{Handed, WayOut};
+use super::way_out::{SessionEgress, WayOut};
 use super::{PROFILE, PROFILE_NAME, PROFILE_VARIABLE, hand_in};
 use crate::Agents;
 use crate::error::{AgentsError, SandboxRefusal};
@@ -102,7 +102,7 @@ async fn build(
 ) -> Result<Built, AgentsError> {
     let (owner, flavor) = (&caller.owner, plan.egress.as_ref());
     // What a session says of its way out is known once it is found.
-    let unknown = Handed { asked: None, trusted: &[] };
+    let unknown = SessionEgress { asked: None, trusted: &[] };
     let expected = WayOut::of(context, owner, sought.is_some().then_some(unknown), flavor)?;
     let pack = async {
         let Some(sought) = sought else { return Ok((None, None)) };
@@ -111,7 +111,7 @@ async fn build(
         let environment = &mut session.state.environment;
         // It is no setting of a profile: the sandbox has it.
         let asked = environment.egress.take();
-        let handed = Handed { asked: asked.as_ref(), trusted: &environment.certificates };
+        let handed = SessionEgress { asked: asked.as_ref(), trusted: &environment.certificates };
         let way_out = match &asked {
             Some(_) => WayOut::of(context, owner, Some(handed), flavor)?,
             None => None,

@@ -42,7 +42,7 @@ impl WayOut {
     pub(super) fn of(
         context: &Agents,
         owner: &Owner,
-        session: Option<Handed<'_>>,
+        session: Option<SessionEgress<'_>>,
         flavor: Option<&Asked>,
     ) -> Result<Option<Self>, AgentsError> {
         let network = &context.sandboxes.settings().network;
@@ -52,7 +52,7 @@ impl WayOut {
         let supervisor = &context.supervisor;
         let trusted = session.map(|session| session.trusted).unwrap_or_default();
         let own = match session {
-            Some(Handed { asked, .. }) => supervisor.sandbox_way_out(owner, asked)?,
+            Some(SessionEgress { asked, .. }) => supervisor.sandbox_way_out(owner, asked)?,
             None => None,
         };
         let flavored = flavor.map(|asked| supervisor.own_way_out(asked)).transpose()?;
@@ -71,7 +71,7 @@ impl WayOut {
         let route = through.map(|spec| spec.route(trusted)).transpose();
         let route = route.map_err(|error| LiveError::from(BadEgress::from(error)))?;
         let fences = specs.into_iter().map(|spec| spec.fence).chain([fence_of(network)]);
-        let host_ports = host_ports(network);
+        let host_ports = network.host_ports();
         let mut free = (PORT..).filter(|port| !host_ports.contains(port));
         Ok(Some(Self {
             egress: Egress::new(fences.collect(), route.unwrap_or_default()).with_places(PLACES),
@@ -119,7 +119,7 @@ impl WayOut {
 
 /// What a session that is handed in says of its way out.
 #[derive(Clone, Copy)]
-pub(super) struct Handed<'a> {
+pub(super) struct SessionEgress<'a> {
     /// The one that it asks for.
     pub(super) asked: Option<&'a Asked>,
     /// Whom it trusts; the certificate of a further proxy may be among them.
@@ -145,10 +145,4 @@ fn rule(allowed: &Allowed) -> Option<HostRule> {
     };
     let port = allowed.port.map(|port| format!(":{port}")).unwrap_or_default();
     format!("{hosts}{port}").parse().ok()
-}
-
-fn host_ports(network: &Network) -> Vec<u16> {
-    let allowed = network.allowed().iter();
-    let of_host = allowed.filter(|allowed| allowed.to == Destination::Host);
-    of_host.filter_map(|allowed| allowed.port).collect()
 }
