@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
-import { rmSync } from './files.mjs'
+import { rmSync } from '../../shared/files.mjs'
 
 /** The most that the page may weigh, compressed. */
 const MOST_BYTES = 150_000

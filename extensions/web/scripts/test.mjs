@@ -4,7 +4,7 @@
 
 import { spawnSync } from 'node:child_process'
 import { build } from 'esbuild'
-import { globSync, rmSync } from './files.mjs'
+import { globSync, rmSync } from '../../shared/files.mjs'
 
 const root = new URL('..', import.meta.url).pathname
 const wanted = process.argv.slice(2)

@@ -2,9 +2,10 @@
 
 import { readFile, stat } from 'node:fs/promises'
 import * as vscode from 'vscode'
+import { size } from '../../../shared/amounts.ts'
 import { Failure } from '../node/failure.ts'
 import { ask, type Node } from '../node/node.ts'
-import { count, size } from '../words/amounts.ts'
+import { count } from '../words/amounts.ts'
 import { checkName } from '../words/names.ts'
 import { Cancelled, type Command, given, progress, say } from './command.ts'
 import { bring } from './remote.ts'

@@ -1,9 +1,9 @@
 // Asking which session or peer is meant.
 
 import * as vscode from 'vscode'
+import { age } from '../../../shared/amounts.ts'
 import { Failure } from '../node/failure.ts'
 import { ask, type Node, type Schemas } from '../node/node.ts'
-import { age } from '../words/amounts.ts'
 import { choose } from './choose.ts'
 import { given } from './command.ts'
 

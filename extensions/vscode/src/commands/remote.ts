@@ -1,9 +1,9 @@
 // Lists what peers have: how old, how large, where; and brings one of it here.
 
+import { age, size } from '../../../shared/amounts.ts'
 import { Failure } from '../node/failure.ts'
 import { ask, type Node, type Schemas } from '../node/node.ts'
 import { canBeAsked, compare, type PeerDifferences } from '../peers.ts'
-import { age, size } from '../words/amounts.ts'
 import { choose, type Line } from './choose.ts'
 import { type Command, progress, say } from './command.ts'
 import { move } from './move.ts'

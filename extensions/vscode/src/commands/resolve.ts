@@ -1,11 +1,12 @@
 // Resolves a conflict: both sides are shown beside each other, and a person says which one counts.
 
 import * as vscode from 'vscode'
+import { age } from '../../../shared/amounts.ts'
 import type { Documents } from '../conflict/documents.ts'
 import { pages } from '../conflict/pages.ts'
 import { Failure } from '../node/failure.ts'
 import { ask, type Node, type Schemas } from '../node/node.ts'
-import { age, shortRev } from '../words/amounts.ts'
+import { shortRev } from '../words/amounts.ts'
 import { type Command, given, say } from './command.ts'
 
 /** The command, with where the two sides are shown. */

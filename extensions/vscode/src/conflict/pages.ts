@@ -1,7 +1,8 @@
 // The two sides of a conflict as texts that can be compared line by line: counts and names, never a value.
 
+import { age, size } from '../../../shared/amounts.ts'
 import type { Schemas } from '../node/node.ts'
-import { age, shortRev, size } from '../words/amounts.ts'
+import { shortRev } from '../words/amounts.ts'
 
 /** Names a node. */
 export type Namer = (nodeId: string) => string

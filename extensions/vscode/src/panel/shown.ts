@@ -1,7 +1,7 @@
 // What is shown of a line of the console and of a request, as plain data: the page makes no sense of its own of them.
 
+import { duration, size } from '../../../shared/amounts.ts'
 import type { Schemas } from '../node/schemas.ts'
-import { duration, size } from '../words/amounts.ts'
 
 /** How many lines, and how many requests, are kept in the view. */
 export const MOST = 2000

@@ -1,9 +1,10 @@
 // The tree, as plain data: what each row says, and what can be done with it.
 
+import { age } from '../../../shared/amounts.ts'
 import type { Board } from '../board.ts'
 import type { Known } from '../known.ts'
 import type { Schemas } from '../node/node.ts'
-import { age, count, shortRev } from '../words/amounts.ts'
+import { count, shortRev } from '../words/amounts.ts'
 
 /** A row of the tree. */
 export interface Row {

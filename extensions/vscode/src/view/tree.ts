@@ -1,9 +1,9 @@
 // The tree in the side bar: rows as VS Code wants them, and a session's preview when one points at it.
 
 import * as vscode from 'vscode'
+import { age, size } from '../../../shared/amounts.ts'
 import type { Hub } from '../hub.ts'
 import { ask, type Schemas } from '../node/node.ts'
-import { age, size } from '../words/amounts.ts'
 import { type Row, rows } from './rows.ts'
 
 /** A preview is a small PNG; a larger one is not shown. */

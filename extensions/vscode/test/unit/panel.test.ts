@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { duration } from '../../../shared/amounts.ts'
 import { NOTHING } from '../../src/known.ts'
 import { Failure } from '../../src/node/failure.ts'
 import { heir } from '../../src/panel/back.ts'
@@ -13,7 +14,6 @@ import { type Keyed, LEVELS, type Line, lineOf, requestOf } from '../../src/pane
 import { failed } from '../../src/panel/state.ts'
 import { rows } from '../../src/view/rows.ts'
 import { fitsLine, fitsRequest } from '../../src/webview/filter.ts'
-import { duration } from '../../src/words/amounts.ts'
 
 interface Item extends Keyed {
   word: string

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { age, size } from '../../../shared/amounts.ts'
 import { readBoard } from '../../src/board.ts'
 import { pages } from '../../src/conflict/pages.ts'
 import { type Known, NOTHING, withBoard, withMissing, without, withSync } from '../../src/known.ts'
 import { Failure } from '../../src/node/failure.ts'
 import { rows } from '../../src/view/rows.ts'
-import { age, size } from '../../src/words/amounts.ts'
 import { boardShown } from '../../src/words/board.ts'
 import { syncShown } from '../../src/words/sync.ts'
 

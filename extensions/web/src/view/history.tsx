@@ -1,11 +1,12 @@
 // The history of a session as a strip of pictures, newest first: what was captured, why, and the way back to it.
 
 import { useState } from 'preact/hooks'
+import { age, size } from '../../../shared/amounts.ts'
 import { doing, rollBack } from '../acts.ts'
 import { histories } from '../asked.ts'
 import { may, now, writes } from '../hub.ts'
 import type { Schemas } from '../node/client.ts'
-import { age, count, size } from '../words/amounts.ts'
+import { count } from '../words/amounts.ts'
 import { reasonOf } from '../words/sessions.ts'
 import { Dialog, Picture, Trouble } from './parts.tsx'
 import { Windowed } from './windowed.tsx'

@@ -1,8 +1,9 @@
 // What a resume brought back, item by item, and how long its steps took.
 
 import { useState } from 'preact/hooks'
+import { duration } from '../../../shared/amounts.ts'
 import type { Schemas } from '../node/client.ts'
-import { count, duration } from '../words/amounts.ts'
+import { count } from '../words/amounts.ts'
 import { kindOf, outcomeOf } from '../words/sessions.ts'
 import { Windowed } from './windowed.tsx'
 

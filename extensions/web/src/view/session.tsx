@@ -1,11 +1,12 @@
 // One session: what it shows, its tabs, its history, what the last resume brought back, its logins and its files.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { age, size } from '../../../shared/amounts.ts'
 import { capture, close, dismiss, doing, exportAs, getFile, outcomes, putFile, remove, resume, type Verb } from '../acts.ts'
 import { files, logins, views } from '../asked.ts'
 import { may, now, sessions, writes } from '../hub.ts'
 import type { Schemas } from '../node/client.ts'
-import { age, count, host, size } from '../words/amounts.ts'
+import { count, host } from '../words/amounts.ts'
 import { holder, lasts } from '../words/sessions.ts'
 import { Strip } from './history.tsx'
 import { Badge, Dialog, Elapsed, Icon, Picture, Trouble } from './parts.tsx'

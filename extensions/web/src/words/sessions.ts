@@ -1,7 +1,7 @@
 // What is said of a session: where it stands, who has it, where it is signed in and for how long.
 
+import { until } from '../../../shared/amounts.ts'
 import type { Schemas } from '../node/client.ts'
-import { until } from './amounts.ts'
 
 export type State = Schemas['Lifecycle']
 

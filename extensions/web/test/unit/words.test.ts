@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { age, until } from '../../../shared/amounts.ts'
 import type { Schemas } from '../../src/node/client.ts'
-import { age, host, until } from '../../src/words/amounts.ts'
+import { host } from '../../src/words/amounts.ts'
 import { checkName, found, grouped, lasts } from '../../src/words/sessions.ts'
 import { inSight } from '../../src/words/sight.ts'
 
