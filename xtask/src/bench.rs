@@ -15,19 +15,20 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     setup::ensure(&setup::DEMO)?;
-    let build = ["build", "--release", "--package", "baton", "--package", "baton-bench"];
+    // What people get is what is measured.
+    let build = ["build", "--profile", "dist", "--package", "baton", "--package", "baton-bench"];
     if !cargo::run(&mut cargo::cargo(&build))?.success() {
         return Ok(ExitCode::FAILURE);
     }
     // What was built together runs: to build one of them alone, with other features, is to build anew.
-    let release = cargo::root().join("target/release");
-    let mut bench = Command::new(release.join("baton-bench"));
+    let folder = cargo::target().join("dist");
+    let mut bench = Command::new(folder.join("baton-bench"));
     bench.current_dir(cargo::root());
     // It finds programs on the PATH; nginx may be elsewhere.
     let path = std::env::var_os("PATH").unwrap_or_default();
     let nginx = setup::NGINX.find().and_then(|nginx| Some(nginx.parent()?.to_owned()));
     bench.env("PATH", std::env::join_paths(std::env::split_paths(&path).chain(nginx))?);
-    bench.arg("--baton").arg(release.join("baton")).args(&args.bench);
+    bench.arg("--baton").arg(folder.join("baton")).args(&args.bench);
     let done = cargo::run(&mut bench)?.success();
     if args.bench.is_empty() {
         chrome::bench()?;

@@ -1,7 +1,7 @@
 //! Running cargo: the same binary that runs us, always from the root of the repository.
 
 use anyhow::{Context as _, Result};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
 /// A cargo command that will run at the root of the repository.
@@ -17,6 +17,12 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
 pub(crate) fn root() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here)
+}
+
+/// Where cargo puts what it builds.
+pub(crate) fn target() -> PathBuf {
+    let chosen = std::env::var_os("CARGO_TARGET_DIR");
+    chosen.map_or_else(|| root().join("target"), |chosen| root().join(chosen))
 }
 
 /// Prints and runs a command with our own input and output.
