@@ -10,6 +10,7 @@ mod failure;
 mod federation;
 mod import;
 mod keys;
+mod manual;
 mod mcp;
 mod open;
 mod peers;
@@ -36,9 +37,12 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+/// The version, with the commit that it was built of where that is known (`build.rs`).
+const VERSION: &str = env!("BATON_VERSION");
+
 /// Keeps a browser session alive across crashes, machines, sandboxes and agents.
 #[derive(Debug, Parser)]
-#[command(name = "baton", version, after_help = EXAMPLES, max_term_width = 100)]
+#[command(name = "baton", version = VERSION, after_help = EXAMPLES, max_term_width = 100)]
 struct Cli {
     #[command(flatten)]
     global: Global,
@@ -108,6 +112,8 @@ enum Command {
     Demo(demo::Demo),
     Completions(Completions),
     #[command(hide = true)]
+    Man(manual::Man),
+    #[command(hide = true)]
     Keeper(serve::Keeper),
     #[command(hide = true)]
     SandboxInit(serve::SandboxInit),
@@ -160,6 +166,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
     match command {
         Command::Keeper(command) => return command.run(),
         Command::Completions(command) => return Ok(command.run()),
+        Command::Man(command) => return command.run(Cli::command()),
         Command::Mcp(command) => return command.run(context),
         Command::Skill(command) => return command.run(context),
         Command::Federation(command) => return command.run(context),
@@ -195,6 +202,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             | Command::DemoAgent(_)
             | Command::Federation(_)
             | Command::Keeper(_)
+            | Command::Man(_)
             | Command::Mcp(_)
             | Command::Profile(_)
             | Command::SandboxInit(_)

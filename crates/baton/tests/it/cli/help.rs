@@ -126,3 +126,24 @@ fn every_command_has_help_without_a_node() {
     }
     assert!(!folder.data().exists(), "nothing was made or started");
 }
+
+#[test]
+fn the_version_says_of_which_commit_it_is() {
+    let folder = Folder::new();
+    let said = stdout(&folder.run(&["--version"]).success(), &folder.data());
+    // Sources without git are of none.
+    let form =
+        format!(r"^baton {}(?: \([0-9a-f]{{8}} \d{{4}}-\d\d-\d\d\))?$", env!("CARGO_PKG_VERSION"));
+    assert!(regex::Regex::new(&form).unwrap().is_match(said.trim_end()), "{said}");
+}
+
+#[test]
+fn the_manual_has_a_page_for_each_command_that_help_shows() {
+    let folder = Folder::new();
+    let pages = tempfile::tempdir().unwrap();
+    folder.run(&["man", "--to", pages.path().to_str().unwrap()]).success();
+    let has = |name: &str| pages.path().join(name).is_file();
+    assert!(has("baton.1") && has("baton-open.1") && has("baton-sessions-resume.1"));
+    assert!(!has("baton-keeper.1") && !has("baton-man.1"), "hidden commands are nobody's to type");
+    assert!(!folder.data().exists(), "nothing was made or started");
+}
