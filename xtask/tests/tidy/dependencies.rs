@@ -5,7 +5,7 @@ use crate::repository::{File, files, report};
 use std::collections::BTreeSet;
 
 /// Which of our crates each crate may name.
-const DIRECTIONS: [(&str, &[&str]); 26] = [
+const DIRECTIONS: [(&str, &[&str]); 27] = [
     // No other crate, so that it can be compiled for a browser.
     ("redaction", &[]),
     ("session", &["redaction"]),
@@ -84,6 +84,8 @@ const DIRECTIONS: [(&str, &[&str]); 26] = [
     ("examples", &["session", "store", "federation", "api", "playground"]),
     // What the extension for Chrome loads.
     ("extensions", &["redaction"]),
+    // It is given programs, and knows none of what they are made of.
+    ("packages", &[]),
     // One PostgreSQL serves the tests of all crates.
     ("xtask", &["postgres"]),
 ];

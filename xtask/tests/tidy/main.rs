@@ -16,3 +16,4 @@ mod repository;
 mod sources;
 mod tests;
 mod threads;
+mod versions;

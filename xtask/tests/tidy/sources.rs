@@ -3,8 +3,8 @@
 use crate::repository::{File, files, report};
 
 /// Who may print and read the environment: the programs, what starts them, and what tests say.
-const PROGRAMS: [&str; 7] =
-    ["baton", "xtask", "bench", "playground", "postgres", "testing", "walk"];
+const PROGRAMS: [&str; 8] =
+    ["baton", "xtask", "bench", "packages", "playground", "postgres", "testing", "walk"];
 
 /// What only programs do.
 const ONLY_PROGRAMS: [&str; 11] = [

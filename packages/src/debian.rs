@@ -1,0 +1,120 @@
+//! The Debian package (deb(5), deb-control(5)): an `ar` archive of two tar archives.
+//!
+//! It has the node as a service of the system, which nobody is made to run: a person's own node needs none, so
+//! the unit is there and not enabled.
+
+use crate::archive::{self, Entry};
+use crate::contents::Contents;
+use crate::program::Program;
+use crate::{VERSION, write};
+use anyhow::Result;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// The package's name.
+const NAME: &str = "baton-browser";
+/// The unit of systemd.
+const UNIT: &str = include_str!("../debian/baton.service");
+/// The user of the unit.
+const USER: &str = include_str!("../debian/baton.sysusers");
+/// What `dpkg` runs: its name, and its text.
+const SCRIPTS: [(&str, &str); 3] = [
+    ("postinst", include_str!("../debian/postinst")),
+    ("prerm", include_str!("../debian/prerm")),
+    ("postrm", include_str!("../debian/postrm")),
+];
+
+/// Makes the package of a program, where Debian has its target.
+pub(crate) fn package(
+    program: &Program,
+    contents: &Contents,
+    time: u64,
+    to: &Path,
+) -> Result<Option<PathBuf>> {
+    let Some(architecture) = program.target.debian else { return Ok(None) };
+    let files = files(program, contents)?;
+    let mut control = vec![Entry::text("control", control(program, architecture, &files)?)];
+    control.extend(SCRIPTS.map(|(name, text)| Entry::program(name, text)));
+    let members = [
+        ("debian-binary", b"2.0\n".to_vec()),
+        ("control.tar.gz", archive::tar_gz(&control, time)?),
+        ("data.tar.gz", archive::tar_gz(&files, time)?),
+    ];
+    let name = format!("{NAME}_{VERSION}_{architecture}.deb");
+    Ok(Some(write(to, &name, &ar(&members, time))?))
+}
+
+fn files(program: &Program, contents: &Contents) -> Result<Vec<Entry>> {
+    let mut files = vec![Entry::program("usr/bin/baton", program.bytes.clone())];
+    for completion in &contents.completions {
+        files.push(Entry::text(completion.debian, completion.script.clone()));
+    }
+    for (page, text) in &contents.pages {
+        files.push(Entry::text(format!("usr/share/man/man1/{page}.gz"), archive::gzip(text)?));
+    }
+    let own = contents
+        .licences
+        .iter()
+        .map(|(name, text)| Entry::text(format!("usr/share/doc/{NAME}/{name}"), text.clone()));
+    files.extend(own);
+    let copyright = format!("usr/share/doc/{NAME}/copyright");
+    files.push(Entry::text(copyright, include_str!("../debian/copyright")));
+    files.push(Entry::text("usr/lib/systemd/system/baton.service", UNIT));
+    files.push(Entry::text("usr/lib/sysusers.d/baton.conf", USER));
+    Ok(files)
+}
+
+fn control(program: &Program, architecture: &str, files: &[Entry]) -> Result<String> {
+    // In KiB, as deb-substvars(5) says it is estimated.
+    let size: usize = files.iter().map(|file| file.bytes.len().div_ceil(1024)).sum();
+    let mut control = String::new();
+    for (field, value) in [
+        ("Package", NAME),
+        ("Version", VERSION),
+        ("Architecture", architecture),
+        ("Maintainer", "The Baton contributors <contributors@baton-browser.invalid>"),
+        ("Installed-Size", &size.to_string()),
+        ("Depends", &program.debian_depends()?),
+        ("Recommends", "chromium | google-chrome-stable"),
+        ("Suggests", "bubblewrap, slirp4netns, nftables, tigervnc-standalone-server"),
+        ("Section", "web"),
+        ("Priority", "optional"),
+        ("Homepage", env!("CARGO_PKG_REPOSITORY")),
+        ("Description", include_str!("../debian/description").trim_end()),
+    ] {
+        writeln!(control, "{field}: {value}")?;
+    }
+    Ok(control)
+}
+
+/// An `ar` archive as deb(5) has it: names of at most 15 bytes, members at even places.
+fn ar(members: &[(&str, Vec<u8>)], time: u64) -> Vec<u8> {
+    let mut archive = b"!<arch>\n".to_vec();
+    for (name, bytes) in members {
+        let size = bytes.len();
+        let header = format!("{name:<16}{time:<12}{:<6}{:<6}{:<8}{size:<10}`\n", 0, 0, "100644");
+        archive.extend(header.as_bytes());
+        archive.extend(bytes);
+        if size % 2 == 1 {
+            archive.push(b'\n');
+        }
+    }
+    archive
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ar;
+
+    #[test]
+    fn members_begin_at_even_places() {
+        let archive = ar(&[("debian-binary", b"2.0".to_vec()), ("next", b"x".to_vec())], 7);
+        let text = String::from_utf8(archive).unwrap();
+        let expected = concat!(
+            "!<arch>\n",
+            "debian-binary   7           0     0     100644  3         `\n2.0\n",
+            "next            7           0     0     100644  1         `\nx\n",
+        );
+        assert_eq!(text, expected);
+    }
+}

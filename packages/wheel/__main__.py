@@ -1,0 +1,5 @@
+"""`python -m baton_browser`."""
+
+from . import main
+
+main()
