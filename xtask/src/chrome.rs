@@ -10,8 +10,14 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// Where the extension is.
-fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     cargo::root().join("extensions/chrome")
+}
+
+/// Builds it, into its folder `dist`.
+pub(crate) fn build() -> Result<()> {
+    ensure(&folder())?;
+    run(Command::new("npm").args(["run", "--silent", "build"]).current_dir(folder()))
 }
 
 /// Checks its types, builds it and runs its tests.

@@ -6,11 +6,12 @@
 
 use crate::cargo;
 use anyhow::{Context as _, Result, bail};
+pub(crate) use need::on_path;
 pub(crate) use need::{
     AGE, C_COMPILER, CHROMIUM, DRIVER, KEYRING, NETWORKS, NEXTEST, NGINX, NODE, Need, POSTGRESQL,
-    PYTHON, SANDBOXES, VSCODE,
+    PYTHON, SANDBOXES, VSCODE, ZIG,
 };
-use need::{Source, on_path, shelf};
+use need::{INSTALLED, Source, shelf};
 use std::process::{Command, ExitCode, Stdio};
 
 mod need;
@@ -20,6 +21,9 @@ pub(crate) const DEMO: [&Need; 2] = [&C_COMPILER, &CHROMIUM];
 
 /// What the soak starts.
 pub(crate) const SOAK: [&Need; 3] = [&C_COMPILER, &NEXTEST, &CHROMIUM];
+
+/// What makes the packages.
+pub(crate) const DIST: [&Need; 4] = [&C_COMPILER, &NODE, &PYTHON, &ZIG];
 
 /// What the tests start.
 pub(crate) const TESTS: [&Need; 12] = [
@@ -89,16 +93,19 @@ fn missing(needs: &[&'static Need]) -> Vec<&'static Need> {
 pub(crate) fn install(missing: &[&Need]) -> Result<()> {
     let mut built = Vec::new();
     let mut packaged = Vec::new();
+    let mut wheels = Vec::new();
     for need in missing {
         match need.way {
             Source::Built(package) => built.push((need, package)),
+            Source::Wheels(requirements) => wheels.push((need, requirements)),
             Source::Installed | Source::Unpacked => packaged.push(*need),
         }
     }
     if !packaged.is_empty() {
         install_packaged(&packaged)?;
     }
-    built.into_iter().try_for_each(|(need, package)| build(need, package))
+    built.into_iter().try_for_each(|(need, package)| build(need, package))?;
+    wheels.into_iter().try_for_each(|(need, requirements)| install_wheels(need, requirements))
 }
 
 fn install_packaged(missing: &[&Need]) -> Result<()> {
@@ -172,6 +179,21 @@ fn build(need: &Need, package: &str) -> Result<()> {
     eprintln!("building {package} below {}, which takes some minutes once", shelf.display());
     let install = ["install", "--locked", "--debug", package, "--root"];
     must_run(cargo::cargo(&install).arg(shelf))
+}
+
+/// Installs wheels in an environment of Python's of their own; none is taken whose sum is another.
+fn install_wheels(need: &Need, requirements: &str) -> Result<()> {
+    let shelf = shelf(need.name);
+    eprintln!("installing {} below {}", need.name, shelf.display());
+    must_run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&shelf))?;
+    let list = shelf.join("requirements.txt");
+    std::fs::write(&list, requirements)?;
+    let mut pip = Command::new(shelf.join("bin/python"));
+    pip.args(["-m", "pip", "--disable-pip-version-check", "--quiet", "install", "--no-deps"]);
+    pip.args(["--only-binary", ":all:", "--require-hashes", "--requirement"]).arg(&list);
+    must_run(&mut pip)?;
+    std::fs::rename(&list, shelf.join(INSTALLED))?;
+    Ok(())
 }
 
 /// How we may change the system.

@@ -36,6 +36,8 @@ pub(crate) enum Source {
     Unpacked,
     /// As a crate, which cargo builds below [`shelf`]: its name and version.
     Built(&'static str),
+    /// As wheels, which pip installs below [`shelf`]: their names, versions and sums.
+    Wheels(&'static str),
 }
 
 impl Need {
@@ -236,6 +238,20 @@ pub(crate) const SANDBOXES: Need = Need {
     ubuntu: None,
 };
 
+/// What links the program against an old glibc, and for other processors.
+pub(crate) const ZIG: Need = Need {
+    name: "Zig",
+    purpose: "it links the program that is given to people against an old glibc",
+    expected: "cargo-zigbuild in target/tools/Zig",
+    search: find_zig,
+    apt: &[],
+    way: Source::Wheels(include_str!("zig.txt")),
+    dnf: "pip install cargo-zigbuild ziglang",
+    pacman: "sudo pacman -S cargo-zigbuild",
+    brew: "brew install cargo-zigbuild",
+    ubuntu: None,
+};
+
 /// The same places, in the same order, as `crates/browser` looks at.
 fn find_chromium() -> Option<PathBuf> {
     let binaries = ["/usr/lib/chromium/chromium", "/usr/lib64/chromium-browser/chromium-browser"];
@@ -274,6 +290,16 @@ fn find_nginx() -> Option<PathBuf> {
     let places = ["/usr/sbin/nginx".into(), shelf(NGINX.name).join("usr/sbin/nginx")];
     on_path("nginx").or_else(|| places.into_iter().find_map(file))
 }
+
+/// Only where it was installed by us, in the versions that are pinned.
+fn find_zig() -> Option<PathBuf> {
+    let program = file(shelf(ZIG.name).join("bin/cargo-zigbuild"))?;
+    let installed = std::fs::read_to_string(shelf(ZIG.name).join(INSTALLED)).ok()?;
+    (ZIG.way == Source::Wheels(&installed)).then_some(program)
+}
+
+/// The file below a shelf that says which wheels were installed there.
+pub(crate) const INSTALLED: &str = "installed.txt";
 
 /// Administrators' programs are not on everybody's PATH.
 fn find_sandboxes() -> Option<PathBuf> {

@@ -6,7 +6,7 @@
 
 pub(crate) mod tally;
 
-use crate::{cargo, chrome, setup, vscode, web};
+use crate::{cargo, chrome, dist, setup, vscode, web};
 use anyhow::{Context as _, Result};
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -24,6 +24,10 @@ pub(crate) struct Args {
     /// Only drive the extension for VS Code in a real VS Code (code-server), against a real node.
     #[arg(long)]
     vscode: bool,
+
+    /// Only install each package of target/dist, and run the demo from each.
+    #[arg(long, conflicts_with = "vscode")]
+    dist: bool,
 }
 
 /// One check that cargo runs.
@@ -93,6 +97,9 @@ enum Outcome {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if args.vscode {
         return vscode::real::run();
+    }
+    if args.dist {
+        return dist::real::run();
     }
     setup::ensure(&setup::TESTS)?;
     let mut results = Vec::new();

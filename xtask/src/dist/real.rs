@@ -1,0 +1,231 @@
+//! `cargo xtask test --dist`: each package of `target/dist` is installed as a person would, with nothing from any
+//! registry, and what is installed runs `baton demo`.
+//!
+//! Nothing of this machine's own is changed: each is installed below a temporary folder, which is its home, too.
+
+use super::folder as packages;
+use crate::setup::{self, on_path};
+use crate::{cargo, vscode};
+use anyhow::{Context as _, Result, bail, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How long the demo may take by its own clock, in seconds.
+const DEMO_SECONDS: f64 = 20.0;
+/// How long a node may take to start, and to end.
+const NODE_LIMIT: Duration = Duration::from_secs(60);
+/// How often it is looked whether it did.
+const STEP: Duration = Duration::from_millis(50);
+
+/// A way in which people get the program.
+struct Way {
+    name: &'static str,
+    /// Installs it below a folder; answers the programs that people then start.
+    install: fn(&Path) -> Result<Vec<PathBuf>>,
+}
+
+const WAYS: [Way; 4] = [
+    Way { name: "archive", install: unpack_archive },
+    Way { name: "npm", install: install_npm },
+    Way { name: "wheel", install: install_wheel },
+    Way { name: "debian", install: unpack_debian },
+];
+
+/// Checks the sums, and then each way.
+pub(crate) fn run() -> Result<ExitCode> {
+    setup::ensure(&[&setup::CHROMIUM, &setup::NODE, &setup::PYTHON])?;
+    vscode::run(
+        Command::new("sha256sum")
+            .args(["--check", "--quiet", "SHA256SUMS"])
+            .current_dir(packages()),
+    )
+    .context("expected the packages that `cargo xtask dist` makes in target/dist")?;
+    let rooms = cargo::root().join("target/dist-installed");
+    if rooms.exists() {
+        fs::remove_dir_all(&rooms)?;
+    }
+    let mut lines = Vec::new();
+    for way in WAYS {
+        println!("\n━━ {} ━━", way.name);
+        if way.name == "debian" && on_path("dpkg-deb").is_none() {
+            lines.push(format!("- {:<8} not run: this system has no dpkg-deb", way.name));
+            continue;
+        }
+        let room = rooms.join(way.name);
+        fs::create_dir_all(&room)?;
+        let programs = (way.install)(&room)?;
+        for program in &programs {
+            passes_on(program, &room).with_context(|| program.display().to_string())?;
+        }
+        let program = programs.first().context("expected a program, found none")?;
+        let seconds = demo(program, &room)?;
+        lines.push(format!("✓ {:<8} the demo took {seconds} s", way.name));
+    }
+    println!("\n━━ summary ━━\n{}", lines.join("\n"));
+    fs::remove_dir_all(&rooms)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn unpack_archive(room: &Path) -> Result<Vec<PathBuf>> {
+    let archive = package(&format!("-{}-unknown-linux-gnu.tar.gz", std::env::consts::ARCH))?;
+    vscode::run(
+        Command::new("tar")
+            .arg("-xzf")
+            .arg(archive)
+            .args(["--strip-components", "1"])
+            .arg("-C")
+            .arg(room),
+    )?;
+    expect_files(room, &["man/man1/baton.1", "completions/_baton", "LICENSE-MIT", "README.md"])?;
+    Ok(vec![room.join("baton")])
+}
+
+fn install_npm(room: &Path) -> Result<Vec<PathBuf>> {
+    let processor = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
+    let own = package(&format!("baton-browser-linux-{processor}-{VERSION}.tgz"))?;
+    let launcher = package(&format!("baton-browser-{VERSION}.tgz"))?;
+    fs::write(room.join("package.json"), "{\"private\": true}")?;
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund"]);
+    vscode::run(npm.arg(own).arg(launcher).current_dir(room).env("HOME", room))?;
+    Ok(["baton-browser", "baton"].map(|name| room.join("node_modules/.bin").join(name)).into())
+}
+
+fn install_wheel(room: &Path) -> Result<Vec<PathBuf>> {
+    let wheel = package(&format!("_{}.whl", std::env::consts::ARCH))?;
+    let venv = room.join("venv");
+    vscode::run(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
+    let mut pip = Command::new(venv.join("bin/python"));
+    pip.args(["-m", "pip", "--disable-pip-version-check", "install", "--no-index"]);
+    vscode::run(pip.arg(wheel).env("HOME", room))?;
+    let mut board = Command::new(venv.join("bin/python"));
+    vscode::run(board.args(["-c", "import federation_sync"]).env("HOME", room))?;
+    Ok(["baton-browser", "baton"].map(|name| venv.join("bin").join(name)).into())
+}
+
+fn unpack_debian(room: &Path) -> Result<Vec<PathBuf>> {
+    let architecture = if cfg!(target_arch = "aarch64") { "arm64" } else { "amd64" };
+    let package = package(&format!("_{architecture}.deb"))?;
+    vscode::run(Command::new("dpkg-deb").arg("--info").arg(&package))?;
+    vscode::run(Command::new("dpkg-deb").arg("--extract").arg(package).arg(room))?;
+    expect_files(
+        room,
+        &[
+            "usr/share/man/man1/baton.1.gz",
+            "usr/share/bash-completion/completions/baton",
+            "usr/lib/systemd/system/baton.service",
+            "usr/lib/sysusers.d/baton.conf",
+            "usr/share/doc/baton-browser/copyright",
+        ],
+    )?;
+    Ok(vec![room.join("usr/bin/baton")])
+}
+
+/// The version that all packages have.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The one file in `target/dist` whose name ends so.
+fn package(end: &str) -> Result<PathBuf> {
+    let mut found = Vec::new();
+    for file in fs::read_dir(packages())? {
+        let path = file?.path();
+        if path.to_string_lossy().ends_with(end) {
+            found.push(path);
+        }
+    }
+    match <[PathBuf; 1]>::try_from(found) {
+        Ok([one]) => Ok(one),
+        Err(found) => bail!("expected one file that ends in {end}, found {found:?}"),
+    }
+}
+
+fn expect_files(room: &Path, files: &[&str]) -> Result<()> {
+    let missing: Vec<&&str> = files.iter().filter(|file| !room.join(file).is_file()).collect();
+    ensure!(missing.is_empty(), "expected {missing:?} in the package");
+    Ok(())
+}
+
+/// A command with nothing of this machine but its programs.
+fn command(program: &Path, room: &Path) -> Command {
+    let mut command = Command::new(program);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    command.env_clear().env("HOME", room).env("PATH", path).env("LANG", "C.UTF-8");
+    command.stdin(Stdio::null());
+    command
+}
+
+/// Whether arguments, exit codes and signals come through to the program, and back.
+fn passes_on(program: &Path, room: &Path) -> Result<()> {
+    let said = command(program, room).arg("--version").output()?;
+    let said = String::from_utf8_lossy(&said.stdout);
+    ensure!(said.starts_with(&format!("baton {VERSION}")), "expected {VERSION}, found {said}");
+    println!("{}", said.trim_end());
+    let usage = command(program, room).arg("no-such-command").stderr(Stdio::null()).status()?;
+    ensure!(usage.code() == Some(2), "expected 2 of a wrong command, found {usage}");
+    let data = room.join("node");
+    let mut node = command(program, room)
+        .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+        .arg(&data)
+        .stderr(Stdio::null())
+        .spawn()?;
+    let started = wait_for(|| data.join("node.json").is_file().then_some(()));
+    // `kill` of the system, for the one process that was started here.
+    Command::new("kill").arg("-TERM").arg(node.id().to_string()).status()?;
+    let ended = wait_for(|| node.try_wait().ok().flatten());
+    if ended.is_none() {
+        node.kill()?;
+    }
+    ensure!(started.is_some(), "expected a node within {NODE_LIMIT:?}, found none");
+    let ended = ended.with_context(|| format!("expected its end within {NODE_LIMIT:?}"))?;
+    ensure!(ended.success(), "expected a node to end well after SIGTERM, found {ended}");
+    ensure!(!data.join("node.json").exists(), "expected the node to be gone, and it is not");
+    Ok(())
+}
+
+fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    let start = Instant::now();
+    loop {
+        match look() {
+            None if start.elapsed() < NODE_LIMIT => sleep(STEP),
+            found => return found,
+        }
+    }
+}
+
+/// Runs the demo; answers how long it took by its own clock, in seconds.
+fn demo(program: &Path, room: &Path) -> Result<f64> {
+    let mut demo = command(program, room);
+    eprintln!("$ {} demo", program.display());
+    let done = demo.arg("demo").stderr(Stdio::inherit()).output()?;
+    let said = String::from_utf8_lossy(&done.stdout);
+    print!("{said}");
+    ensure!(done.status.success(), "expected the demo to succeed, found {}", done.status);
+    let seconds = took(&said)?;
+    ensure!(
+        seconds <= DEMO_SECONDS,
+        "expected the demo to take at most {DEMO_SECONDS} s, found {seconds} s"
+    );
+    Ok(seconds)
+}
+
+/// What the demo says at its end: `It is still signed in. It took 7.9 s.`
+fn took(said: &str) -> Result<f64> {
+    let end = said.split("It is still signed in. It took ").nth(1);
+    let number = end.and_then(|end| end.split(" s.").next()).and_then(|text| text.parse().ok());
+    number.context("expected the demo to end with how long it took, still signed in")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::took;
+
+    #[test]
+    fn the_time_is_read_where_the_page_is_signed_in() {
+        let seconds = took("…\nIt is still signed in. It took 7.9 s.\nEverything").unwrap();
+        assert_eq!(seconds.to_string(), "7.9");
+        assert!(took("It took 7.9 s.").is_err());
+    }
+}
