@@ -66,7 +66,9 @@ fn main() -> Result<ExitCode> {
     made.push(chrome(&args)?);
     made.push(materials::write(&programs, args.time, &args.to)?);
     made.push(sums::write(&args.to)?);
-    made.iter().for_each(|path| println!("{}", path.display()));
+    for path in made {
+        println!("{}", path.display());
+    }
     Ok(ExitCode::SUCCESS)
 }
 

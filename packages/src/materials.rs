@@ -1,4 +1,4 @@
-//! The bill of materials: every crate in the program, in CycloneDX 1.6 (ECMA-424, as JSON).
+//! The bill of materials: every crate in the program, in `CycloneDX` 1.6 (ECMA-424, as JSON).
 //!
 //! The C libraries in it (SQLite, AWS-LC, zstd) are those that the crates which end in `-sys` bring along.
 

@@ -1,4 +1,4 @@
-//! The wheel (the binary distribution format of PyPA, PEP 427; tags of PEP 600): a zip with the program as a
+//! The wheel (the binary distribution format of `PyPA`, PEP 427; tags of PEP 600): a zip with the program as a
 //! script, the module that speaks to the board, and a record of all.
 
 use crate::archive::{self, Entry};
