@@ -295,7 +295,7 @@ fn find_nginx() -> Option<PathBuf> {
 fn find_zig() -> Option<PathBuf> {
     let program = file(shelf(ZIG.name).join("bin/cargo-zigbuild"))?;
     let installed = std::fs::read_to_string(shelf(ZIG.name).join(INSTALLED)).ok()?;
-    (ZIG.way == Source::Wheels(&installed)).then_some(program)
+    matches!(ZIG.way, Source::Wheels(pinned) if pinned == installed).then_some(program)
 }
 
 /// The file below a shelf that says which wheels were installed there.
