@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// How long the demo may take by its own clock, in seconds.
 const DEMO_SECONDS: f64 = 20.0;
 /// How long a node may take to start, and to end.
-const NODE_LIMIT: Duration = Duration::from_secs(60);
+const NODE_LIMIT: Duration = Duration::from_mins(1);
 /// How often it is looked whether it did.
 const STEP: Duration = Duration::from_millis(50);
 
