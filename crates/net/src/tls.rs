@@ -119,6 +119,9 @@ pub struct Exposure {
     pub tls: Option<TlsFiles>,
     /// Whether a proxy in front of it speaks TLS, and names the caller in `X-Forwarded-For`.
     pub behind_proxy: bool,
+    /// Where another machine shows it to itself alone, as an engine of containers shows a port of a container at
+    /// a loopback address of its host. Callers name that address, and nobody else can read along.
+    pub published: Option<SocketAddr>,
     /// Names under which it may be addressed, besides those of this machine: those that the settings allow,
     /// and those of the addresses that it tells others. One without a port counts for every port.
     pub allowed_hosts: Vec<String>,
@@ -127,6 +130,9 @@ pub struct Exposure {
 impl Exposure {
     /// Refuses an address at which others could read along.
     pub fn check(&self, address: SocketAddr) -> Result<(), NotLoopback> {
+        if self.published.is_some() {
+            return Ok(());
+        }
         self.check_setting("server.listen", address)
     }
 
@@ -149,14 +155,24 @@ impl Exposure {
 #[error(
     "expected {setting} to be a loopback address such as 127.0.0.1:{}, found {found}\n\
      other machines could read keys and cookies in clear text: set server.tls, or \
-     server.behind_proxy when a proxy in front of the node speaks TLS",
-    found.port()
+     server.behind_proxy when a proxy in front of the node speaks TLS{}",
+    found.port(),
+    in_a_container(setting)
 )]
 pub struct NotLoopback {
     /// Which setting.
     pub setting: &'static str,
     /// What it is.
     pub found: SocketAddr,
+}
+
+/// What else a node can be told that is in a container; its proxy cannot.
+fn in_a_container(setting: &str) -> &'static str {
+    if setting == "server.listen" {
+        "\nin a container, server.published names where its host shows it to itself alone"
+    } else {
+        ""
+    }
 }
 
 /// The address that the proxy itself has written, some with a port: the last one.

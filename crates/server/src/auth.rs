@@ -21,9 +21,10 @@ use baton_runtime::keys::{KeySecret, key_of, new_key, note, token};
 use baton_runtime::{Actor, Caller};
 use baton_session::{AgentName, NodeId, Owner};
 use baton_store::data::{DataError, DataFolder, write_private};
-use baton_store::{FoundKey, Store, StoreError, clock, local_key_name};
+use baton_store::{FoundKey, Store, StoreError, clock, is_local_key_name, local_key_name};
 use baton_sync::oidc::{TokenRefusal, TokenVerifier, Visitor};
 use baton_sync::peers::CLIENT;
+use secrecy::SecretString;
 use sha2::{Digest, Sha256};
 use std::io::ErrorKind;
 
@@ -309,6 +310,23 @@ pub async fn ensure_local_key(
     write_private(&data.admin_key(), format!("{}\n", secret.expose()).as_bytes())?;
     tracing::info!(file = %data.admin_key().display(), "wrote a new local admin key");
     Ok(())
+}
+
+/// The name of the key that a node which is shown elsewhere makes for whoever asks from there.
+pub const FIRST_KEY: &str = "first";
+
+/// Makes a key that may do everything, unless the node has one besides its local key, also one that was
+/// revoked: a node makes its first key once.
+pub async fn first_key(store: &Store) -> Result<Option<SecretString>, StoreError> {
+    let keys = store.list_keys(&Owner::local()).await?;
+    if keys.iter().any(|key| !is_local_key_name(&key.name)) {
+        return Ok(None);
+    }
+    let secret = KeySecret::generate();
+    let key = new_key(FIRST_KEY.to_owned(), Owner::local(), Scope::ALL);
+    store.create_key(&key, secret.hash()).await?;
+    note(&Actor::node(), &key).done(store).await?;
+    Ok(Some(secret.expose().to_owned().into()))
 }
 
 fn read(data: &DataFolder) -> Result<Option<KeySecret>, DataError> {

@@ -37,6 +37,8 @@ pub struct HttpConfig {
     pub tls: bool,
     /// See [`Exposure::behind_proxy`](baton_net::tls::Exposure::behind_proxy).
     pub behind_proxy: bool,
+    /// See [`Exposure::published`](baton_net::tls::Exposure::published).
+    pub published: Option<SocketAddr>,
     /// See [`Exposure::allowed_hosts`](baton_net::tls::Exposure::allowed_hosts).
     pub allowed_hosts: Vec<String>,
     /// The largest request body, in bytes; a file that becomes a session has a bound of its own.
@@ -93,12 +95,11 @@ impl HostCheck {
     }
 
     fn of(config: &HttpConfig, page: Option<&str>) -> Self {
-        let port = config.address.port();
-        let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "[::1]"]
-            .iter()
-            .chain(&page)
-            .map(|host| format!("{host}:{port}"))
-            .collect();
+        let ports = [Some(config.address), config.published];
+        let ports: Vec<u16> = ports.into_iter().flatten().map(|address| address.port()).collect();
+        let names = || ["localhost", "127.0.0.1", "[::1]"].into_iter().chain(page);
+        let at = |port| names().map(move |host| format!("{host}:{port}"));
+        let mut hosts: Vec<String> = ports.iter().flat_map(at).collect();
         // "Any address" is where we listen, not a name: browsers take 0.0.0.0 for this machine.
         if !config.address.ip().is_unspecified() {
             hosts.push(config.address.to_string());
@@ -110,7 +111,7 @@ impl HostCheck {
             (false, false) => &["http://"],
         };
         // The port that belongs to the scheme is left out.
-        if port == 80 || port == 443 {
+        if ports.iter().any(|port| matches!(port, 80 | 443)) {
             let without = |host: &String| split_port(host).0.to_owned();
             hosts.extend(hosts.iter().map(without).collect::<Vec<_>>());
         }

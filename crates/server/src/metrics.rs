@@ -72,6 +72,7 @@ pub async fn serve(
         address,
         tls: false,
         behind_proxy: false,
+        published: None,
         allowed_hosts: hosts,
         body_bytes: 0,
         for_peers: false,

@@ -1,6 +1,6 @@
 //! The life of a node, in steps.
 
-use crate::auth::{LocalKeyError, ensure_local_key};
+use crate::auth::{LocalKeyError, ensure_local_key, first_key};
 use crate::config::{Config, ConfigError};
 use crate::context::{Context, ContextParts};
 use crate::ending::Budget;
@@ -149,7 +149,7 @@ pub async fn serve(
 
 /// Everything between the opening and the closing of the database.
 async fn run(
-    config: Config,
+    mut config: Config,
     store: Store,
     listeners: Listeners,
     outside: Option<Outside>,
@@ -166,6 +166,12 @@ async fn run(
     let supervisor =
         BrowserSupervisor::new(store.clone(), supervisor_config(&config, node, relay.clone())?);
     ensure_local_key(&store, &data, config.lease.map(|_| node)).await?;
+    if let Some(told) = config.first_key.take()
+        && let Some(key) = first_key(&store).await?
+    {
+        // Whoever does not wait for it makes another.
+        let _ = told.send(key);
+    }
     if let Some(address) = config.metrics {
         let hosts = config.exposure.allowed_hosts.clone();
         let served = metrics::serve(address, hosts, config.bounds, shutdown.clone()).await;

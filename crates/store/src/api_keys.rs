@@ -189,6 +189,12 @@ pub fn local_key_name(shared_by: Option<NodeId>) -> String {
     shared_by.map_or(LOCAL_NAME.to_owned(), |node| format!("{LOCAL_NAME}-{node}"))
 }
 
+/// Whether a key of this name is a node's local one.
+pub fn is_local_key_name(name: &str) -> bool {
+    let node = name.strip_prefix(LOCAL_NAME).and_then(|rest| rest.strip_prefix('-'));
+    name == LOCAL_NAME || node.is_some_and(|node| node.parse::<NodeId>().is_ok())
+}
+
 impl Store {
     /// Revokes the local key of this name, and notes that.
     pub async fn revoke_local_key(&self, name: &str, at: Timestamp) -> Result<(), StoreError> {
@@ -198,11 +204,7 @@ impl Store {
     /// Revokes the local keys of all nodes, and notes that: what is restored belongs to a new one, and the
     /// folders of the others may still hold their keys.
     pub async fn revoke_local_keys(&self, at: Timestamp) -> Result<(), StoreError> {
-        let is_local = |key: &ApiKey| {
-            let node = key.name.strip_prefix(LOCAL_NAME).and_then(|rest| rest.strip_prefix('-'));
-            key.name == LOCAL_NAME || node.is_some_and(|node| node.parse::<NodeId>().is_ok())
-        };
-        self.revoke_local(at, is_local).await
+        self.revoke_local(at, |key| is_local_key_name(&key.name)).await
     }
 
     /// Revokes those that are not revoked yet.

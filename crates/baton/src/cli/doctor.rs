@@ -7,14 +7,15 @@ mod data;
 
 use super::Context;
 use super::failure::whole_text;
+use super::looks::{Check, Status, browser_sandbox, confinement, sandboxes};
 use super::serve::{self, NodeArgs, inherited};
 use crate::{local, output};
 use baton_api::Exit;
 use baton_browser::keeper::{self, BrowserSpec, KeeperError, KeeperSpec, Ready, Role};
-use baton_browser::launch::{self, ChromiumSandbox, Confine, LaunchOptions};
+use baton_browser::launch::{self, ChromiumSandbox, LaunchOptions};
 use baton_net::tls::TlsFiles;
 use baton_server::{Config, inspect};
-use baton_session::{Confinement, SessionId};
+use baton_session::SessionId;
 use clap::Args;
 use data::{database, folder, inside, keepers, private};
 use serde::Serialize;
@@ -38,53 +39,6 @@ struct Report {
     ok: bool,
     /// One line a look.
     checks: Vec<Check>,
-}
-
-/// One look.
-#[derive(Debug, Serialize)]
-struct Check {
-    /// What was looked at.
-    name: &'static str,
-    /// How it is.
-    status: Status,
-    /// What was found.
-    found: String,
-    /// What to do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fix: Option<String>,
-}
-
-/// How something is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Status {
-    /// As it should be.
-    Ok,
-    /// It works, but should be known.
-    Warning,
-    /// It does not work.
-    Broken,
-}
-
-impl Check {
-    fn ok(name: &'static str, found: impl Into<String>) -> Self {
-        Self { name, status: Status::Ok, found: found.into(), fix: None }
-    }
-
-    fn warning(name: &'static str, found: impl Into<String>, fix: &str) -> Self {
-        let (found, fix) = (found.into(), Some(fix.to_owned()));
-        Self { name, status: Status::Warning, found, fix }
-    }
-
-    /// The first line of an error is what was found, the others are what to do.
-    fn broken(name: &'static str, text: impl Into<String>) -> Self {
-        let text = text.into();
-        let (found, fix) = match text.split_once('\n') {
-            Some((found, fix)) => (found.to_owned(), Some(fix.to_owned())),
-            None => (text, None),
-        };
-        Self { name, status: Status::Broken, found, fix }
-    }
 }
 
 /// At most so many lines of one kind.
@@ -128,13 +82,15 @@ fn text(report: &Report) -> String {
 /// Every look, in the order in which things are needed.
 async fn checks(args: NodeArgs, context: &Context) -> Vec<Check> {
     let data = &context.data;
+    let path = inherited().remove("PATH");
     let mut checks = vec![folder(data), private("master key", &data.key())];
     checks.push(private("admin key", &data.admin_key()));
-    checks.push(sandboxes());
+    checks.push(sandboxes(path.as_deref()));
     checks.extend(inside(data));
     match args.config(data) {
         Ok(config) => {
-            let first = [browser_starts(&config).await, confinement(config.confine)];
+            let first =
+                [browser_starts(&config).await, confinement(config.confine, path.as_deref())];
             checks.splice(0..0, first.into_iter().chain([browser_sandbox(config.sandbox)]));
             let node = local::find(data).await;
             checks.push(self::node(node));
@@ -208,85 +164,6 @@ async fn tried(config: &Config, program: PathBuf, folder: &Path) -> Result<Ready
         what: "the end of a browser that was asked to end",
         limit: END_LIMIT,
     })
-}
-
-/// Whether Chromium keeps its pages in a sandbox of its own.
-fn browser_sandbox(wanted: ChromiumSandbox) -> Check {
-    const NAME: &str = "user";
-    if rustix::process::geteuid().is_root() {
-        let fix = "run Baton as another user to keep the browser's sandbox";
-        return Check::warning(NAME, "root: Chromium runs with --no-sandbox", fix);
-    }
-    match wanted {
-        ChromiumSandbox::Auto => Check::ok(NAME, "not root: Chromium runs in its sandbox"),
-        ChromiumSandbox::Off => {
-            let fix = "remove browser.sandbox from the settings, unless a container is the sandbox";
-            let text = "not root, and browser.sandbox is off: Chromium runs with --no-sandbox";
-            Check::warning(NAME, text, fix)
-        }
-    }
-}
-
-/// By which rules browsers are kept from the files of this machine.
-fn confinement(wanted: Confine) -> Check {
-    const NAME: &str = "confinement";
-    let path = inherited().remove("PATH");
-    let available = launch::available(path.as_deref());
-    let holds = match wanted {
-        Confine::Off => {
-            let fix = "remove browser.confinement from the settings, unless you meant it";
-            let text = "off: whoever drives a browser has every file of this user";
-            return Check::warning(NAME, text, fix);
-        }
-        Confine::Auto => available.first().copied(),
-        Confine::Landlock => Some(Confinement::Landlock),
-        Confine::Bubblewrap => Some(Confinement::Bubblewrap),
-    };
-    match holds.filter(|rules| available.contains(rules)) {
-        Some(rules) => {
-            Check::ok(NAME, format!("{rules}: browsers see the files of their session alone"))
-        }
-        None if wanted == Confine::Auto => {
-            let fix = "a kernel with Landlock (Linux 5.13), or: apt-get install bubblewrap";
-            let text = "none: whoever drives a browser has every file of this user";
-            Check::warning(NAME, text, fix)
-        }
-        None => {
-            let text = "what browser.confinement wants is not here: no browser starts";
-            Check::broken(NAME, text)
-        }
-    }
-}
-
-/// What sandboxes are made with; who makes none does not need it.
-#[cfg(target_os = "linux")]
-fn sandboxes() -> Check {
-    let path = inherited().remove("PATH").unwrap_or_default();
-    match baton_sandbox::local::Tools::find(OsStr::new(&path)) {
-        Ok(_) => Check::ok("sandboxes", made_with(&path)),
-        Err(error) => {
-            let text = error.to_string();
-            let (found, fix) = text.split_once('\n').unwrap_or((&text, ""));
-            Check::warning("sandboxes", found, fix.trim())
-        }
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn made_with(path: &str) -> &'static str {
-    let mut folders = std::env::split_paths(path);
-    let has_display =
-        folders.any(|folder| ["Xtigervnc", "Xvnc"].iter().any(|name| folder.join(name).is_file()));
-    if has_display {
-        "bubblewrap, slirp4netns and nftables are here, and Xtigervnc for displays"
-    } else {
-        "bubblewrap, slirp4netns and nftables are here; displays (VNC) need tigervnc-standalone-server"
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn sandboxes() -> Check {
-    Check::warning("sandboxes", "sandboxes need Linux", "make them at a node on Linux")
 }
 
 fn node(found: anyhow::Result<Option<local::LocalNode>>) -> Check {

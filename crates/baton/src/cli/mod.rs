@@ -10,6 +10,7 @@ mod failure;
 mod federation;
 mod import;
 mod keys;
+mod looks;
 mod manual;
 mod mcp;
 mod open;

@@ -5,24 +5,25 @@ mod surroundings;
 
 pub(super) use surroundings::{DatabaseArgs, Keeper, NodeArgs, SandboxInit, inherited, proxy};
 
-use super::Context;
-use crate::output;
+use super::{Context, looks};
+use crate::output::{self, Output};
 use anyhow::{Context as _, bail};
 use baton_api::Exit;
 use baton_runtime::live::RecoverySettings;
 use baton_server::config::DEFAULT_LISTEN;
-use baton_server::inspect;
+use baton_server::{Config, inspect};
 use baton_store::data::{DataFolder, NodeFile};
 use clap::Args;
 use jiff::SignedDuration;
 use rustix::process::{Pid, Resource, Signal, getrlimit, kill_process, setrlimit};
+use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -31,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 #[command(after_help = "\
 Settings come from flags, then BATON_* variables, then the settings file, then defaults. The file is
 TOML; every flag above has its place there:
-  [server] listen, behind_proxy, allowed_hosts  [server.tls] certificate, key
+  [server] listen, behind_proxy, published, allowed_hosts  [server.tls] certificate, key
   [node] type, name, publicUrl, internalUrl
   [sync] autoSync, syncInterval, conflictResolution, session_bytes, deletion_age, staged_bytes,
     bytes_per_second
@@ -85,10 +86,45 @@ impl Serve {
         tokio::spawn(cancel_when_told(shutdown.clone())?);
         let (sender, changes) = watch::channel(config.recovery.clone());
         config.changes = Some(changes);
+        if let Some(published) = config.exposure.published {
+            // A node that a command starts has nobody who reads what it says.
+            if !self.detached {
+                config.first_key = Some(told_to_whoever_started_it(published, context.output));
+            }
+            tell_walls(&config);
+        }
         tokio::spawn(read_again_when_told(self.node, context.data.clone(), sender)?);
         Box::pin(baton_server::serve(config, listener, shutdown)).await?;
         Ok(Exit::Done)
     }
+}
+
+/// Says in the log which walls around browsers and agents this container lets the node build.
+fn tell_walls(config: &Config) {
+    let path = inherited().remove("PATH");
+    for (holds, wall) in looks::walls(config, path.as_deref()) {
+        if holds {
+            tracing::info!("{wall}");
+        } else {
+            tracing::warn!("{wall}");
+        }
+    }
+}
+
+/// Prints the first key of a node, if it makes one: whoever asks from outside of its container has no file of it.
+fn told_to_whoever_started_it(
+    published: SocketAddr,
+    output: Output,
+) -> oneshot::Sender<SecretString> {
+    let (sender, first) = oneshot::channel::<SecretString>();
+    tokio::spawn(async move {
+        let Ok(key) = first.await else { return };
+        output.line(&format!(
+            "A key for http://{published}, shown this once; baton keys revoke ends it:\n{}",
+            key.expose_secret()
+        ));
+    });
+    sender
 }
 
 /// Lets this process hold as many sockets as there are places, where the system starts programs with fewer. More

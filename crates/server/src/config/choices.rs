@@ -30,6 +30,8 @@ pub struct Choices {
     pub listen: Option<SocketAddr>,
     /// See [`Exposure::behind_proxy`](baton_net::tls::Exposure::behind_proxy).
     pub behind_proxy: Option<bool>,
+    /// See [`Exposure::published`](baton_net::tls::Exposure::published).
+    pub published: Option<SocketAddr>,
     /// See [`Exposure::allowed_hosts`](baton_net::tls::Exposure::allowed_hosts).
     pub allowed_hosts: Option<Vec<String>>,
     /// See [`TlsFiles::certificate`](baton_net::tls::TlsFiles::certificate).
@@ -159,6 +161,7 @@ impl Choices {
                 .map(|text| address(origin, "server.listen", &text))
                 .transpose()?,
             behind_proxy: server.behind_proxy,
+            published: server.published.map(|text| published(origin, &text)).transpose()?,
             allowed_hosts: server.allowed_hosts.map(|texts| hosts(origin, texts)).transpose()?,
             tls_certificate: server.tls.certificate,
             tls_key: server.tls.key,
@@ -249,6 +252,7 @@ impl Choices {
         Ok(Exposure {
             tls: both_files(self.tls_certificate.clone(), self.tls_key.clone())?,
             behind_proxy: self.behind_proxy.unwrap_or(false),
+            published: self.published,
             allowed_hosts: self.names(),
         })
     }
@@ -270,6 +274,7 @@ impl Choices {
         Self {
             listen: self.listen.or(other.listen),
             behind_proxy: self.behind_proxy.or(other.behind_proxy),
+            published: self.published.or(other.published),
             allowed_hosts: self.allowed_hosts.or(other.allowed_hosts),
             tls_certificate: self.tls_certificate.or(other.tls_certificate),
             tls_key: self.tls_key.or(other.tls_key),
@@ -324,6 +329,16 @@ fn loopback(origin: &str, key: &'static str, text: &str) -> Result<SocketAddr, C
     } else {
         Err(invalid(origin, key, "a loopback address such as 127.0.0.1:9100", address))
     }
+}
+
+/// Where the host of a container shows the node: to itself alone.
+fn published(origin: &str, text: &str) -> Result<SocketAddr, ConfigError> {
+    let key = "server.published";
+    let shown = loopback(origin, key, text)?;
+    if shown.port() == 0 {
+        return Err(invalid(origin, key, "the port at which the host shows it", "port 0"));
+    }
+    Ok(shown)
 }
 
 /// How conflicts are resolved.

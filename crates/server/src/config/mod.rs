@@ -53,7 +53,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 /// Where a node listens by default.
 pub const DEFAULT_LISTEN: SocketAddr =
@@ -117,6 +117,9 @@ pub struct Config {
     pub lease: Option<Duration>,
     /// What `recovery` becomes while the node runs; none means that it stays.
     pub changes: Option<watch::Receiver<RecoverySettings>>,
+    /// Who is told the key that a node which is published elsewhere makes at its first start; none means that
+    /// it makes none.
+    pub first_key: Option<oneshot::Sender<SecretString>>,
     /// The folder of the board that agents share; none means that there is no board.
     pub board: Option<PathBuf>,
     /// The proxy in front of upstream services.
@@ -250,6 +253,7 @@ impl Config {
             },
             lease: is_shared.then(|| choices.lease.unwrap_or(DEFAULT_LEASE)),
             changes: None,
+            first_key: None,
             board: around.board,
             proxy: choices.proxy.settle(&Owner::local()),
             debug_secret: around.debug_secret,

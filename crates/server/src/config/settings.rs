@@ -56,6 +56,8 @@ pub struct ServerSettings {
     pub listen: Option<String>,
     /// Whether a proxy in front of the node speaks TLS and says who asks.
     pub behind_proxy: Option<bool>,
+    /// The loopback address at which the host of a container shows the node.
+    pub published: Option<String>,
     /// Names under which the node may be addressed, besides those of this machine.
     pub allowed_hosts: Option<Vec<String>>,
     /// `[server.tls]`

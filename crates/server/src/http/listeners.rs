@@ -88,6 +88,7 @@ impl Listeners {
             address: self.address,
             tls: self.secured.is_some(),
             behind_proxy: exposure.behind_proxy,
+            published: exposure.published,
             allowed_hosts: exposure.allowed_hosts.clone(),
             body_bytes,
             for_peers: false,
@@ -97,7 +98,8 @@ impl Listeners {
             tls,
             service: router(context.clone(), config),
             bounds,
-            behind_proxy: config.behind_proxy,
+            // There every connection comes from the host.
+            behind_proxy: config.behind_proxy || config.published.is_some(),
             keys: Some(Arc::new(StoredKeys(context.store.clone()))),
         };
         let Some(Secured { acceptor, local, local_address }) = self.secured else {
@@ -107,6 +109,7 @@ impl Listeners {
             address: local_address,
             tls: false,
             behind_proxy: false,
+            published: None,
             allowed_hosts: Vec::new(),
             body_bytes,
             for_peers: false,

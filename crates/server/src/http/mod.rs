@@ -184,7 +184,9 @@ fn peer_router(context: Context, config: &HttpConfig) -> Router {
 pub fn router(context: Context, config: &HttpConfig) -> Router {
     let (router, document) = routes().split_for_parts();
     let connections = Connections::new(&context, config.body_bytes);
-    let place = PagePlace::new(context.node, context.own.node_settings.public_url.clone());
+    let public = context.own.node_settings.public_url.clone();
+    let published = config.published.map(|address| address.port());
+    let place = PagePlace::new(context.node, public, published);
     let router = router
         .merge(page::files())
         .layer(axum::Extension(place))

@@ -20,11 +20,13 @@ pub(crate) struct PagePlace {
     host: String,
     /// Where others reach the node, as its settings say.
     public: Option<Url>,
+    /// Its port on the machine that shows it, where that is another than this one.
+    published: Option<u16>,
 }
 
 impl PagePlace {
-    pub(crate) fn new(node: NodeId, public: Option<Url>) -> Self {
-        Self { host: host_of(node), public }
+    pub(crate) fn new(node: NodeId, public: Option<Url>, published: Option<u16>) -> Self {
+        Self { host: host_of(node), public, published }
     }
 
     /// Whether the page may be served, and signed in to, at this address: a name of its own.
@@ -42,6 +44,10 @@ impl PagePlace {
         let mut address = here.clone();
         if is_this_machine {
             address.set_host(Some(&self.host)).ok()?;
+            // Who asks from within a container opens the page outside of it.
+            if self.published.is_some() {
+                address.set_port(self.published).ok()?;
+            }
         } else if !Self::is_at(here) {
             address = self.public.clone()?;
         }
@@ -58,7 +64,7 @@ mod tests {
     fn it_has_a_name_of_its_own_wherever_it_is_reached() {
         let node: NodeId = "0197c0de-0000-7000-8000-8f3a52c1d9e0".parse().unwrap();
         let public = Some("https://baton.example.org/".parse().unwrap());
-        let place = PagePlace::new(node, public);
+        let place = PagePlace::new(node, public, None);
         let here = |text: &str| text.parse::<Url>().unwrap();
         let at = |text: &str| place.address(&here(text)).map(String::from);
         let local = Some("http://baton-8f3a52c1d9e0.localhost:7420/".to_owned());
@@ -69,6 +75,11 @@ mod tests {
         assert_eq!(at("https://10.0.0.7:7420/"), Some("https://baton.example.org/".to_owned()));
         assert_eq!(at("https://other.test/x"), Some("https://other.test/".to_owned()));
         assert!(PagePlace::is_at(&here("http://baton-8f3a52c1d9e0.localhost:7420/")));
-        assert_eq!(PagePlace::new(node, None).address(&here("https://10.0.0.7/")), None);
+        let published = PagePlace::new(node, None, Some(8420));
+        assert_eq!(
+            published.address(&here("http://127.0.0.1:7420/")).map(String::from),
+            Some("http://baton-8f3a52c1d9e0.localhost:8420/".to_owned())
+        );
+        assert_eq!(PagePlace::new(node, None, None).address(&here("https://10.0.0.7/")), None);
     }
 }

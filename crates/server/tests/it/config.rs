@@ -24,6 +24,7 @@ fn a_file_may_set_everything() {
         [server]
         listen = "127.0.0.1:0"
         behind_proxy = true
+        published = "127.0.0.1:8420"
         allowed_hosts = ["baton.example.org", "[2001:db8::1]:7420"]
         [server.tls]
         certificate = "/etc/tls.crt"
@@ -67,6 +68,7 @@ fn a_file_may_set_everything() {
     assert_eq!((choices.body_bytes, choices.metrics.unwrap().port()), (Some(2048), 9100));
     assert_eq!((choices.requests_per_minute, choices.connections), (Some(60), Some(100)));
     assert_eq!((choices.refused_keys_per_minute, choices.behind_proxy), (Some(5), Some(true)));
+    assert_eq!(choices.published.unwrap().to_string(), "127.0.0.1:8420");
     assert_eq!(choices.allowed_hosts.unwrap().len(), 2);
     assert_eq!(choices.tls_key.unwrap(), Path::new("/etc/tls.key"));
     assert_eq!(
@@ -232,6 +234,7 @@ fn an_address_that_others_can_reach_takes_a_certificate_or_a_proxy() {
     insta::assert_snapshot!(refused.join("\n"), @r"
     expected server.listen to be a loopback address such as 127.0.0.1:7420, found 0.0.0.0:7420
     other machines could read keys and cookies in clear text: set server.tls, or server.behind_proxy when a proxy in front of the node speaks TLS
+    in a container, server.published names where its host shows it to itself alone
     expected both server.tls.certificate and server.tls.key, found only server.tls.certificate
     expected both server.tls.certificate and server.tls.key, found only server.tls.key
     ");

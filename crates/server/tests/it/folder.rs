@@ -95,6 +95,7 @@ async fn a_listener_that_others_can_reach_is_refused() {
     insta::assert_snapshot!(error.to_string().replace(&port, "PORT"), @r"
     expected server.listen to be a loopback address such as 127.0.0.1:PORT, found 0.0.0.0:PORT
     other machines could read keys and cookies in clear text: set server.tls, or server.behind_proxy when a proxy in front of the node speaks TLS
+    in a container, server.published names where its host shows it to itself alone
     ");
     assert!(!folder.data.database().exists(), "nothing was started");
 }

@@ -2,7 +2,8 @@
 //!
 //! Keepers are found by their sockets, and by their processes.
 
-use super::{Check, Status, bounded};
+use super::bounded;
+use crate::cli::looks::{Check, Status};
 use crate::output::counted;
 use baton_browser::keeper::{self, KeeperError, Role, Welcome};
 use baton_server::Config;

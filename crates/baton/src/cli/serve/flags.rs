@@ -26,6 +26,10 @@ pub(in crate::cli) struct Flags {
     /// A proxy in front of the node speaks TLS and says who asks [default: false]
     #[arg(long, value_name = "BOOL", env = "BATON_BEHIND_PROXY", hide_env_values = true, num_args = 0..=1, default_missing_value = "true")]
     behind_proxy: Option<bool>,
+    /// In a container: the loopback address at which its host shows the node, such as
+    /// 127.0.0.1:7420 [default: none]
+    #[arg(long, value_name = "ADDRESS", env = "BATON_PUBLISHED", hide_env_values = true)]
+    published: Option<String>,
     /// Names under which the node may be addressed, separated by commas, besides those of this
     /// machine [default: none]
     #[arg(
@@ -335,6 +339,7 @@ impl From<Flags> for Settings {
             server: ServerSettings {
                 listen: flags.listen,
                 behind_proxy: flags.behind_proxy,
+                published: flags.published,
                 allowed_hosts: flags.allowed_hosts,
                 tls: TlsSettings { certificate: flags.tls_certificate, key: flags.tls_key },
             },

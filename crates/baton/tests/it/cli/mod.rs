@@ -20,6 +20,7 @@ mod node;
 mod own;
 mod peers;
 mod profile;
+mod published;
 mod sync;
 mod terminal;
 mod tls;

@@ -63,6 +63,7 @@ fn settings_that_make_no_sense_end_with_2_and_name_their_place() {
     error: the file DATA/baton.toml: expected recovery.max_session_age to be a number from 1 to 316224000, found 0
     error: expected server.listen to be a loopback address such as 127.0.0.1:0, found 0.0.0.0:0
       other machines could read keys and cookies in clear text: set server.tls, or server.behind_proxy when a proxy in front of the node speaks TLS
+      in a container, server.published names where its host shows it to itself alone
     error: expected a certificate (PEM) at /nowhere/tls.crt, found: No such file or directory (os error 2)
     error: the flags and BATON_* variables: expected recovery.session_snapshot_interval to be a number from 1 to 316224000, found -1
     error: the flags and BATON_* variables: expected recovery.max_session_snapshots to be a number from 1 to 100000, found 0

@@ -32,6 +32,8 @@ const FOLDERS: [&str; 18] = [
 /// Addresses of others that pages name, and whose they are.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("/api/.*", "an expression for addresses of any site"),
+    ("/data", "a folder of a container"),
+    ("/data/baton.toml", "a file of a container"),
     ("/chat/completions", "what comes behind the address of a model"),
     ("/style.css", "a file of some service"),
 ];

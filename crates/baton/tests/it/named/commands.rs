@@ -9,6 +9,7 @@ const FLAGS_ELSEWHERE: &[(&str, &str)] = &[
     ("--cdp", "agent-browser"),
     ("--ignore-certificate-errors-spki-list", "Chromium"),
     ("--proxy-server", "Chromium"),
+    ("--publish", "Podman and Docker"),
     ("--remote-debugging-pipe", "Chromium"),
     ("--remote-debugging-port", "Chromium"),
     ("--restore", "agent-browser"),
