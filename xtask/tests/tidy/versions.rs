@@ -3,12 +3,14 @@
 use crate::repository::{files, report, root};
 
 /// What repeats it: manifests of other worlds, and their locks.
-const REPEATED: [&str; 5] = [
+const REPEATED: [&str; 7] = [
     "extensions/chrome/manifest.json",
     "extensions/chrome/package.json",
     "extensions/chrome/package-lock.json",
     "extensions/vscode/package.json",
     "extensions/vscode/package-lock.json",
+    "extensions/web/package.json",
+    "extensions/web/package-lock.json",
 ];
 
 fn version() -> String {
