@@ -88,10 +88,10 @@ struct BrowserDebugGetNetwork {
     status_min: Option<u16>,
     /// Inclusive
     status_max: Option<u16>,
-    /// Only after this time (ms since 1970)
+    /// Only after (ms since 1970)
     #[schemars(with = "Option<u64>")]
     since: Option<EpochMs>,
-    /// At most so many, the newest
+    /// At most so many
     limit: Option<u32>,
     /// Number of one request
     #[serde(default, deserialize_with = "optional_id")]
@@ -99,7 +99,7 @@ struct BrowserDebugGetNetwork {
     id: Option<String>,
     /// Only new or changed since this cursor
     after: Option<u64>,
-    /// Only older than this number
+    /// Only older than this
     before: Option<u64>,
 }
 
@@ -155,10 +155,10 @@ struct BrowserDebugGetConsole {
     level: Vec<ConsoleLevel>,
     /// Regex on the message
     message_pattern: Option<String>,
-    /// Only after this time (ms since 1970)
+    /// Only after (ms since 1970)
     #[schemars(with = "Option<u64>")]
     since: Option<EpochMs>,
-    /// At most so many, the newest
+    /// At most so many
     limit: Option<u32>,
     /// Number of one line
     #[serde(default, deserialize_with = "optional_id")]
@@ -166,7 +166,7 @@ struct BrowserDebugGetConsole {
     id: Option<String>,
     /// Only new since this cursor
     after: Option<u64>,
-    /// Only older than this number
+    /// Only older than this
     before: Option<u64>,
 }
 

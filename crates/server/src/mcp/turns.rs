@@ -67,7 +67,7 @@ struct FederationUpdate {
     workspace: Option<String>,
     /// Your model
     model: Option<String>,
-    /// Your name; default: the client's
+    /// Default: the client's name
     agent: Option<String>,
 }
 
@@ -105,7 +105,7 @@ struct FederationAddTask {
     /// Tasks that must be done before
     #[serde(default)]
     after: Vec<String>,
-    /// Your name; default: the client's
+    /// Default: the client's name
     agent: Option<String>,
 }
 
@@ -135,7 +135,7 @@ struct FederationClaimTask {
     /// Which task
     #[serde(alias = "task_id")]
     task_id: Option<String>,
-    /// Your name; default: the client's
+    /// Default: the client's name
     agent: Option<String>,
 }
 
@@ -163,9 +163,9 @@ struct FederationFinishTask {
     /// Give it back instead
     #[serde(default)]
     release: bool,
-    /// The claim's fence: you are told if another agent took the task since
+    /// That of the claim: tells if another agent took it since
     fence: Option<u64>,
-    /// Your name; default: the client's
+    /// Default: the client's name
     agent: Option<String>,
 }
 

@@ -164,8 +164,12 @@ fn schema<T: JsonSchema>() -> (String, JsonObject) {
     };
     object.iter_mut().for_each(|(_, value)| shorten(value));
     object.retain(|key, _| !IDLE.contains(&key.as_str()));
-    // Every schema of arguments is an object, also one without any.
-    object.entry("properties").or_insert_with(|| Value::Object(JsonObject::new()));
+    // Every schema of arguments is an object, also one without any: only there does a model have to be told that it
+    // may say nothing. Whoever says something else is told the names that there are.
+    match object.entry("properties").or_insert_with(|| Value::Object(JsonObject::new())) {
+        Value::Object(properties) if properties.is_empty() => {}
+        _ => drop(object.remove("additionalProperties")),
+    }
     (description, object)
 }
 

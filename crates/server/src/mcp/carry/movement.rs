@@ -224,7 +224,7 @@ pub(super) struct ResumeSession {
     /// Name or id
     #[serde(alias = "session_id")]
     session_id: String,
-    /// A peer's name or id; default: whoever has something newer
+    /// A peer's name or id; default: whoever has newer
     #[serde(alias = "source_node_id")]
     source_node_id: Option<String>,
 }

@@ -24,8 +24,8 @@ use std::io::Read;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// Lists the files that a session's browser can upload and those that it downloaded, with the paths that
-/// upload tools take. put brings a file there from Baton's exchange folder; remove takes one away.
+/// Lists the files that a session's browser can upload or downloaded, with the paths for upload tools. put
+/// brings one from Baton's exchange folder; remove takes one away.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct SessionFiles {

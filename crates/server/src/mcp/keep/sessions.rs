@@ -24,10 +24,11 @@ const TOLD: usize = 20;
 /// How much of an id is shown: the part that tells when the session was opened, to the millisecond.
 const PREFIX: usize = 13;
 
-/// Lists saved browser sessions (logins), newest first. Without state: all but closed ones.
+/// Lists saved browser sessions (logins), newest first.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListSessions {
+    /// Default: all but closed
     state: Option<Filter>,
     /// nextCursor of the page before
     cursor: Option<SessionCursor>,
@@ -177,10 +178,10 @@ pub(super) struct SessionOpen {
     timezone: Option<String>,
     /// Such as ja-JP
     locale: Option<String>,
-    /// PEM of authorities of one's own that it trusts
+    /// PEM of further authorities
     #[serde(default)]
     certificates: Vec<String>,
-    /// The hosts that its browser reaches, and no others, such as app.example.org or *.example.org
+    /// The only hosts that it reaches, such as *.example.org
     #[serde(default)]
     only: Vec<String>,
     /// The proxy through which it goes, without credentials

@@ -100,6 +100,11 @@ async fn the_tools_are_told_in_few_words() {
     let answer = ask(&node, &node.admin_key(), "tools/list", json!({})).await;
     let tools = &answer["result"]["tools"];
     let tools = tools.as_array().unwrap();
+    let all = json!(tools).to_string().len();
+    assert!(
+        all <= 16_000,
+        "expected 16,000 bytes at most, found {all}; new words take the room of old ones"
+    );
     let (keep, others) = tools.split_at(12);
     let (carry, others) = others.split_at(10);
     let (look, others) = others.split_at(4);
