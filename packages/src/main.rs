@@ -7,13 +7,16 @@
 #![allow(clippy::print_stdout, reason = "a command line tool prints")]
 
 mod archive;
+mod bundle;
 mod contents;
 mod debian;
 mod graph;
+mod homebrew;
 mod materials;
 mod notices;
 mod npm;
 mod program;
+mod registry;
 mod sums;
 mod target;
 mod wheel;
@@ -56,12 +59,16 @@ fn main() -> Result<ExitCode> {
         programs.push(program);
     }
     let contents = Contents::of(&programs)?;
-    let mut made = Vec::new();
+    let (mut made, mut bundles) = (Vec::new(), Vec::new());
     for program in &programs {
         made.push(tarball(program, &contents, &args)?);
         made.extend(debian::package(program, &contents, args.time, &args.to)?);
         made.extend(wheel::package(program, &contents, args.time, &args.to)?);
+        bundles.extend(bundle::package(program, &contents, args.time, &args.to)?);
     }
+    made.push(homebrew::write(&programs, &args.to)?);
+    made.push(registry::write(&bundles, &args.to)?);
+    made.extend(bundles.into_iter().map(|bundle| bundle.path));
     made.extend(npm::packages(&programs, &contents, &args.to)?);
     made.push(chrome(&args)?);
     made.push(materials::write(&programs, args.time, &args.to)?);
@@ -74,7 +81,8 @@ fn main() -> Result<ExitCode> {
 
 /// The program with all that belongs to it, in one folder.
 fn tarball(program: &Program, contents: &Contents, args: &Args) -> Result<PathBuf> {
-    let name = format!("baton-{VERSION}-{}", program.target.triple);
+    let file = tarball_name(program);
+    let name = file.trim_end_matches(".tar.gz");
     let mut entries = vec![Entry::program(format!("{name}/baton"), program.bytes.clone())];
     for (page, text) in &contents.pages {
         entries.push(Entry::text(format!("{name}/man/man1/{page}"), text.clone()));
@@ -88,7 +96,12 @@ fn tarball(program: &Program, contents: &Contents, args: &Args) -> Result<PathBu
     for (file, text) in contents.texts() {
         entries.push(Entry::text(format!("{name}/{file}"), text.clone()));
     }
-    write(&args.to, &format!("{name}.tar.gz"), &archive::tar_gz(&entries, args.time)?)
+    write(&args.to, &file, &archive::tar_gz(&entries, args.time)?)
+}
+
+/// The archive's file, and with what it begins: the folder in it.
+fn tarball_name(program: &Program) -> String {
+    format!("baton-{VERSION}-{}.tar.gz", program.target.triple)
 }
 
 /// The extension for Chrome, as its store and its developer mode take it.

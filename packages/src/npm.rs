@@ -5,6 +5,7 @@
 use crate::VERSION;
 use crate::contents::Contents;
 use crate::program::Program;
+use crate::registry;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Map, Value, json};
 use std::fs;
@@ -46,6 +47,7 @@ pub(crate) fn packages(
     let own = json!({
         "description": "Keeps a browser session alive across crashes, machines and agents",
         "keywords": ["browser", "session", "agent", "mcp", "login"],
+        "mcpName": registry::NAME,
         "bin": {"baton": LAUNCHER_PLACE, NAME: LAUNCHER_PLACE},
         "engines": {"node": ">=18"},
         "optionalDependencies": optional,

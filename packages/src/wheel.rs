@@ -4,6 +4,7 @@
 use crate::archive::{self, Entry};
 use crate::contents::Contents;
 use crate::program::Program;
+use crate::registry;
 use crate::{VERSION, write};
 use anyhow::Result;
 use base64::Engine as _;
@@ -63,9 +64,11 @@ fn metadata(contents: &Contents) -> Result<String> {
         metadata,
         "Project-URL: Repository, {}\nRequires-Python: >=3.10\n\
          Classifier: Operating System :: POSIX :: Linux\nClassifier: Programming Language :: Rust\n\
-         Description-Content-Type: text/markdown\n\n{}",
+         Description-Content-Type: text/markdown\n\n{}\n\
+         <!-- mcp-name: {} -->\n",
         env!("CARGO_PKG_REPOSITORY"),
-        String::from_utf8_lossy(&contents.readme.1)
+        String::from_utf8_lossy(&contents.readme.1),
+        registry::NAME
     )?;
     Ok(metadata)
 }
