@@ -3,10 +3,13 @@
 use crate::repository::{files, report, root};
 
 /// What repeats it: manifests of other worlds, and their locks.
-const REPEATED: [&str; 7] = [
+const REPEATED: [&str; 10] = [
     "extensions/chrome/manifest.json",
     "extensions/chrome/package.json",
     "extensions/chrome/package-lock.json",
+    "extensions/plugin/.claude-plugin/plugin.json",
+    "extensions/plugin/.codex-plugin/plugin.json",
+    "extensions/plugin/.cursor-plugin/plugin.json",
     "extensions/vscode/package.json",
     "extensions/vscode/package-lock.json",
     "extensions/web/package.json",

@@ -19,6 +19,7 @@ mod keys;
 mod node;
 mod own;
 mod peers;
+mod plugin;
 mod profile;
 mod published;
 mod sync;

@@ -14,6 +14,7 @@ const SETTINGS_ELSEWHERE: &[(&str, &str)] = &[
     ("node.json", "a file of the data folder"),
     ("node.lock", "a file of the data folder"),
     ("node.log", "a file of the data folder"),
+    ("server.json", "what a registry of MCP servers lists"),
     ("sync.checksum", "a field of session files"),
     ("sync.conflicts", "a field of session files"),
     ("sync.deleted", "a field of session files"),
