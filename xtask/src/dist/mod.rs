@@ -4,13 +4,14 @@
 //! carries it is made of that one file (`packages`).
 
 pub(crate) mod real;
+mod start_up;
 mod targets;
 
 use crate::{cargo, chrome, setup, vscode};
 use anyhow::{Context as _, Result, bail, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 use targets::{TARGETS, Target};
 
 /// Build what is given to people, in target/dist: archives of the program, packages for Debian, npm and PyPI,
@@ -106,4 +107,13 @@ fn commit_time() -> Result<String> {
         String::from_utf8_lossy(&output.stderr)
     );
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+}
+
+/// A command with nothing of this machine but its programs.
+fn command(program: &Path, room: &Path) -> Command {
+    let mut command = Command::new(program);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    command.env_clear().env("HOME", room).env("PATH", path).env("LANG", "C.UTF-8");
+    command.stdin(Stdio::null());
+    command
 }

@@ -3,7 +3,7 @@
 //!
 //! Nothing of this machine's own is changed: each is installed below a temporary folder, which is its home, too.
 
-use super::folder as packages;
+use super::{command, folder as packages, start_up};
 use crate::setup::{self, on_path};
 use crate::{cargo, vscode};
 use anyhow::{Context as _, Result, bail, ensure};
@@ -63,6 +63,9 @@ pub(crate) fn run() -> Result<ExitCode> {
         let program = programs.first().context("expected a program, found none")?;
         let seconds = demo(program, &room)?;
         lines.push(format!("✓ {:<8} the demo took {seconds} s", way.name));
+        if way.name == "archive" {
+            lines.push(format!("✓ start    {}", start_up::check(program, &room)?));
+        }
     }
     println!("\n━━ summary ━━\n{}", lines.join("\n"));
     fs::remove_dir_all(&rooms)?;
@@ -146,15 +149,6 @@ fn expect_files(room: &Path, files: &[&str]) -> Result<()> {
     let missing: Vec<&&str> = files.iter().filter(|file| !room.join(file).is_file()).collect();
     ensure!(missing.is_empty(), "expected {missing:?} in the package");
     Ok(())
-}
-
-/// A command with nothing of this machine but its programs.
-fn command(program: &Path, room: &Path) -> Command {
-    let mut command = Command::new(program);
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    command.env_clear().env("HOME", room).env("PATH", path).env("LANG", "C.UTF-8");
-    command.stdin(Stdio::null());
-    command
 }
 
 /// Whether arguments, exit codes and signals come through to the program, and back.
