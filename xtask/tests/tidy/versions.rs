@@ -51,3 +51,18 @@ fn every_crate_takes_the_version_of_the_workspace() {
     }
     report("a crate has a version of its own", &findings);
 }
+
+#[test]
+fn crates_that_are_published_ask_for_that_version_of_each_other() {
+    let text = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let manifest: toml::Table = toml::from_str(&text).unwrap();
+    let mut findings = Vec::new();
+    for (name, dependency) in manifest["workspace"]["dependencies"].as_table().unwrap() {
+        let asked = dependency.get("version").filter(|_| name.starts_with("baton-"));
+        let asked = asked.and_then(toml::Value::as_str);
+        if asked.is_some_and(|asked| asked != version()) {
+            findings.push(format!("{name}: expected {}, found {asked:?}", version()));
+        }
+    }
+    report("a crate asks for another version of ours", &findings);
+}
