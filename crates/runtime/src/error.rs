@@ -365,6 +365,7 @@ fn launch(error: &LaunchError) -> ErrorCode {
         }
         LaunchError::File { source, .. } => file(source),
         LaunchError::NotFound { .. }
+        | LaunchError::TooOld { .. }
         | LaunchError::NotRunnable { .. }
         | LaunchError::NotConfined { .. }
         | LaunchError::Rules { .. } => ErrorCode::BrowserUnavailable,

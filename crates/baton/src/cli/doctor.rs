@@ -12,7 +12,7 @@ use super::serve::{self, NodeArgs, inherited};
 use crate::{local, output};
 use baton_api::Exit;
 use baton_browser::keeper::{self, BrowserSpec, KeeperError, KeeperSpec, Ready, Role};
-use baton_browser::launch::{self, ChromiumSandbox, LaunchOptions};
+use baton_browser::launch::{self, BrowserPlaces, ChromiumSandbox, LaunchOptions};
 use baton_net::tls::TlsFiles;
 use baton_server::{Config, inspect};
 use baton_session::SessionId;
@@ -115,9 +115,8 @@ const END_LIMIT: Duration = Duration::from_secs(10);
 
 /// Whether a browser is there, speaks under the rules that the settings want, and which one it is.
 async fn browser_starts(config: &Config) -> Check {
-    let path = inherited().remove("PATH");
-    let named = config.browser.as_deref();
-    let program = match launch::find_browser(named, path.as_deref().map(OsStr::new)) {
+    let places = BrowserPlaces::of(&config.inherited);
+    let program = match launch::find_browser(config.browser.as_ref(), &places) {
         Ok(program) => program,
         Err(error) => return Check::broken(NAME, error.to_string()),
     };

@@ -3,6 +3,7 @@
 use crate::test_nodes::test_node;
 use baton_api::sandbox::{BrowserSession, CreateSandbox};
 use baton_api::{AttachSession, ErrorCode};
+use baton_browser::launch;
 use baton_playground::{Page, Site, victims};
 use baton_session::Lifecycle;
 use baton_testing::Nobody;
@@ -22,7 +23,8 @@ pub struct Foreign {
 impl Foreign {
     pub async fn start(profile: &Path, url: &Url) -> Self {
         let path = std::env::var_os("PATH");
-        let program = baton_browser::launch::find_browser(None, path.as_deref()).unwrap();
+        let places = launch::BrowserPlaces::on_path(path.as_deref());
+        let program = launch::find_browser(None, &places).unwrap();
         let mut command = Command::new(program);
         command.args([
             "--headless=new",

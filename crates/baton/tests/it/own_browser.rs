@@ -6,6 +6,7 @@ use assert_cmd::cargo::cargo_bin_cmd;
 use axum::extract::Query;
 use axum::response::Html;
 use axum::routing::get;
+use baton_browser::launch;
 use baton_playground::{Site, TestNode};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -69,7 +70,8 @@ impl Story {
     /// The browser as its owner starts it, who names no folder.
     fn browser(&self) -> Child {
         let path = std::env::var_os("PATH");
-        let program = baton_browser::launch::find_browser(None, path.as_deref()).unwrap();
+        let places = launch::BrowserPlaces::on_path(path.as_deref());
+        let program = launch::find_browser(None, &places).unwrap();
         let mut command = Command::new(program);
         command.env("HOME", self.home.path()).env_remove("XDG_CONFIG_HOME");
         command.args(["--ozone-platform=headless", "--disable-gpu", "--no-first-run"]);

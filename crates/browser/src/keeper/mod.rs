@@ -29,6 +29,7 @@ pub use proxies::{BadEgress, KnownCredentials, KnownProxies, MachineProxies, Pro
 pub use relay::{NoMore, accept_key, relay};
 pub use spawn::{KeeperCommand, Keepers, spawn};
 
+use crate::launch::expect_supported;
 use baton_egress::Ledger;
 use browser::Browser;
 use connect::ListeningSocket;
@@ -85,7 +86,8 @@ async fn keep(
     let ledger = way_out.as_ref().map(WayOut::ledger);
     let _serving = way_out.zip(browser.pid).map(|(way_out, pid)| way_out.serve(pid));
     let mut server = Server::new(Mux::new(setup(spec, &browser, ledger)), transport);
-    let version = match server.start(&mut browser).await {
+    let started = server.start(&mut browser).await;
+    let version = match started.and_then(|version| supported(spec, version)) {
         Ok(version) => version,
         Err(error) => {
             browser.kill().await;
@@ -109,6 +111,14 @@ async fn keep(
     drop(socket);
     server.farewell().await;
     Ok(())
+}
+
+/// What a browser says of itself, when it is not too old. One that others started is theirs to choose.
+fn supported(spec: &KeeperSpec, version: String) -> Result<String, KeeperError> {
+    if let BrowserSpec::Launch(options) = &spec.browser {
+        expect_supported(&options.program, &version)?;
+    }
+    Ok(version)
 }
 
 /// The way out of a browser that is started here, if it is to have one.

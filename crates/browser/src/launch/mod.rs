@@ -17,7 +17,9 @@
 //! opens nothing.
 
 mod agent;
+mod browser_version;
 mod confine;
+mod finder;
 mod flags;
 mod leftover;
 pub mod lock;
@@ -25,14 +27,17 @@ mod options;
 mod way_out;
 
 pub use agent::{NotThisBrowser, expect_itself, made_whole};
+pub use browser_version::{BrowserVersion, NEWEST_TRIED, NotVersion, OLDEST};
 pub use confine::{Access, View, VisiblePath, available};
+pub use finder::{
+    BrowserChoice, BrowserKind, BrowserPlaces, FoundBrowser, all_browsers, find_browser,
+};
+pub(crate) use finder::{expect_supported, is_program};
 pub use flags::{NotSwitch, Switch, passes};
 pub(crate) use leftover::is_of_browser;
 pub use leftover::{kill_leftover, wait_until_free};
 pub use lock::{LockState, wait_until_unclaimed};
-pub use options::{
-    ChromiumSandbox, Confine, Folder, LaunchError, LaunchOptions, find_browser, version,
-};
+pub use options::{ChromiumSandbox, Confine, Folder, LaunchError, LaunchOptions, version};
 
 use crate::cdp::Transport;
 use baton_session::Confinement;

@@ -1,9 +1,9 @@
-//! What a browser is started with, where Chromium is by default, and why no browser was started.
+//! What a browser is started with, what it says of itself, and why no browser was started.
 
+use super::browser_version::{BrowserVersion, OLDEST};
 use baton_session::{Confinement, Environment};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -170,47 +170,8 @@ impl LaunchOptions {
     }
 }
 
-/// Real binaries, preferred to the wrappers on the path: a distribution's wrapper adds switches.
-const BINARIES: &[&str] =
-    &["/usr/lib/chromium/chromium", "/usr/lib64/chromium-browser/chromium-browser"];
-/// Names on the path, best first.
-const NAMES: &[&str] =
-    &["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome"];
 /// How long the program may take to tell its version.
 const VERSION_LIMIT: Duration = Duration::from_secs(10);
-
-/// The browser to start: the one that was named, else the best that is installed.
-/// `path_var` is the caller's `PATH`.
-pub fn find_browser(
-    explicit: Option<&Path>,
-    path_var: Option<&OsStr>,
-) -> Result<PathBuf, LaunchError> {
-    if let Some(path) = explicit {
-        return named(path);
-    }
-    let folders: Vec<PathBuf> =
-        path_var.map(|paths| std::env::split_paths(paths).collect()).unwrap_or_default();
-    let on_path = NAMES.iter().flat_map(|name| folders.iter().map(move |dir| dir.join(name)));
-    BINARIES.iter().map(PathBuf::from).chain(on_path).find(|path| is_program(path)).ok_or_else(
-        || {
-            let tried: Vec<&str> = BINARIES.iter().chain(NAMES).copied().collect();
-            LaunchError::NotFound { tried: tried.join(", ") }
-        },
-    )
-}
-
-fn named(path: &Path) -> Result<PathBuf, LaunchError> {
-    if is_program(path) {
-        return Ok(path.to_owned());
-    }
-    let found = if path.exists() { "a file that cannot be run" } else { "nothing" };
-    Err(LaunchError::NotRunnable { path: path.to_owned(), found: found.to_owned() })
-}
-
-fn is_program(path: &Path) -> bool {
-    let access = rustix::fs::access(path, rustix::fs::Access::EXEC_OK);
-    access.is_ok() && path.is_file()
-}
 
 /// What the program says of itself, such as `Chromium 156.0.8078.79`.
 pub async fn version(program: &Path) -> Result<String, LaunchError> {
@@ -233,12 +194,28 @@ pub async fn version(program: &Path) -> Result<String, LaunchError> {
 pub enum LaunchError {
     /// No Chromium was found where one usually is.
     #[error(
-        "expected Chromium, found none of {tried}\n\
-         install it with `apt-get install chromium`, or name a Chrome or Chromium program"
+        "expected {wanted}, found none of {tried}\n\
+         install one with `baton browser install` or `apt-get install chromium`, or name a Chrome or Chromium \
+         program in browser.program"
     )]
     NotFound {
+        /// What was wanted: `Chromium`, or the name that the settings have for a kind.
+        wanted: &'static str,
         /// The names and paths that were tried, with commas.
         tried: String,
+    },
+    /// The browser is older than those that Baton works with.
+    #[error(
+        "expected Chromium {OLDEST} or newer at {}, found {version}\n\
+         update it, or install a newer one with `baton browser install` and set browser.program = \
+         \"chrome-for-testing\"",
+        program.display()
+    )]
+    TooOld {
+        /// The program.
+        program: PathBuf,
+        /// What it is.
+        version: BrowserVersion,
     },
     /// The program that was named cannot be run.
     #[error("expected a Chromium program at {}, found {found}", path.display())]

@@ -5,7 +5,7 @@ use baton_browser::keeper::{
     self, BrowserSpec, KeeperError, KeeperLink, KeeperSpec, PreludeCall, Ready, Report, Role,
     Signals,
 };
-use baton_browser::launch::{LaunchOptions, find_browser};
+use baton_browser::launch::{BrowserPlaces, LaunchOptions, find_browser};
 use baton_session::SessionId;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -86,7 +86,7 @@ pub(crate) fn options(profile: &Path) -> LaunchOptions {
         .into_iter()
         .filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?)))
         .collect();
-    let program = find_browser(None, path.as_deref()).unwrap();
+    let program = find_browser(None, &BrowserPlaces::on_path(path.as_deref())).unwrap();
     LaunchOptions { inherited, ..LaunchOptions::new(program, profile.to_owned()) }
 }
 

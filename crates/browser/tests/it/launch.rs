@@ -2,12 +2,11 @@
 
 use crate::fixture::{Kept, evaluate, open_page, options, site, spec};
 use baton_browser::keeper::{BrowserSpec, Role};
-use baton_browser::launch::{self, LaunchError, LaunchOptions, LockState};
+use baton_browser::launch::{self, BrowserChoice, BrowserKind, BrowserPlaces};
+use baton_browser::launch::{LaunchOptions, LockState};
 use baton_session::Environment;
 use baton_session::state::Viewport;
 use serde_json::json;
-use std::ffi::OsStr;
-use std::path::Path;
 
 #[tokio::test]
 async fn a_page_sees_the_environment_of_the_launch() {
@@ -72,12 +71,16 @@ async fn a_browser_that_ends_at_once_says_why() {
 
 #[tokio::test]
 async fn a_missing_browser_is_an_error_that_says_what_to_install() {
-    let named = launch::find_browser(Some(Path::new("/nowhere/chrome")), None).unwrap_err();
+    let nothing = BrowserPlaces::on_path(None);
+    let nowhere = BrowserChoice::Program("/nowhere/chrome".into());
+    let named = launch::find_browser(Some(&nowhere), &nothing).unwrap_err();
     assert_eq!(named.to_string(), "expected a Chromium program at /nowhere/chrome, found nothing");
-    let text = LaunchError::NotFound { tried: "chromium".to_owned() }.to_string();
-    assert!(text.contains("apt-get install chromium"), "{text}");
-    let found = launch::find_browser(None, std::env::var_os("PATH").as_deref()).unwrap();
+    let none = launch::find_browser(Some(&BrowserChoice::Kind(BrowserKind::Puppeteer)), &nothing);
+    let text = none.unwrap_err().to_string();
+    assert!(text.contains("baton browser install") && text.contains("apt-get install"), "{text}");
+    let path = std::env::var_os("PATH");
+    let found = launch::find_browser(None, &BrowserPlaces::on_path(path.as_deref())).unwrap();
     let version = launch::version(&found).await.unwrap();
     assert!(version.starts_with("Chrom") || version.starts_with("Google Chrome"), "{version}");
-    assert!(launch::find_browser(Some(&found), Some(OsStr::new(""))).is_ok());
+    assert!(launch::find_browser(Some(&BrowserChoice::Program(found)), &nothing).is_ok());
 }

@@ -40,7 +40,8 @@ impl Extension {
     pub async fn unpack() -> Result<Self> {
         let npm = Npm::of_this_node(&BUILDER).await?;
         let path = std::env::var_os("PATH");
-        let chromium = launch::find_browser(None, path.as_deref())?;
+        let chromium =
+            launch::find_browser(None, &launch::BrowserPlaces::on_path(path.as_deref()))?;
         let room = npm.room()?.with("CHROMIUM", chromium);
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../extensions/chrome");
         for name in SOURCES {

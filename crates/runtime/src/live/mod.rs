@@ -32,7 +32,7 @@ use crate::table::{Busy, Hold, SessionTable};
 use baton_browser::cdp::CdpError;
 use baton_browser::keeper::{BadEgress, KeeperError, Keepers};
 use baton_browser::launch::{
-    ChromiumSandbox, Confine, Folder, LaunchError, NotThisBrowser, Switch,
+    BrowserChoice, ChromiumSandbox, Confine, Folder, LaunchError, NotThisBrowser, Switch,
 };
 use baton_browser::profile::ProfileError;
 use baton_browser::profile::compile::{CompileError, ProfileCache};
@@ -89,8 +89,8 @@ pub struct SupervisorConfig {
     pub place: String,
     /// How long it holds what it holds without a beat; none when it has its database for itself.
     pub lease: Option<Duration>,
-    /// The browser to start; none means the one found on `PATH`.
-    pub browser: Option<PathBuf>,
+    /// The browser to start; none means the best that is there.
+    pub browser: Option<BrowserChoice>,
     /// How the machine's files are taken away from browsers.
     pub confine: Confine,
     /// Folders of the machine that browsers of the owner `local` see all the same.

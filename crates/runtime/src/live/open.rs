@@ -11,7 +11,7 @@ use baton_browser::cdp::{CdpError, Transport};
 use baton_browser::keeper::{
     BrowserSpec, EgressSpec, KeeperError, KeeperLink, KeeperSpec, PreludeCall, Role,
 };
-use baton_browser::launch::{Folder, LaunchOptions, made_whole};
+use baton_browser::launch::{BrowserPlaces, Folder, LaunchOptions, made_whole};
 use baton_browser::live::Live;
 use baton_browser::{keeper, launch};
 use baton_redaction::ShownAddress;
@@ -140,8 +140,8 @@ impl BrowserSupervisor {
     /// The same for callers that need one.
     pub(super) fn program(&self) -> Result<PathBuf, LiveError> {
         let config = self.config();
-        let path = config.inherited.get("PATH").map(std::ffi::OsStr::new);
-        Ok(launch::find_browser(config.browser.as_deref(), path)?)
+        let places = BrowserPlaces::of(&config.inherited);
+        Ok(launch::find_browser(config.browser.as_ref(), &places)?)
     }
 
     /// Starts a keeper with a browser on the session's own profile.

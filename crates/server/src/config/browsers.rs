@@ -2,7 +2,7 @@
 
 use super::{ConfigError, invalid};
 use baton_browser::keeper::{HostRule, KnownCredentials, ProxyLogin};
-use baton_browser::launch::{ChromiumSandbox, Confine, Folder, NotSwitch, Switch};
+use baton_browser::launch::{BrowserChoice, ChromiumSandbox, Confine, Folder, NotSwitch, Switch};
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 #[derive(Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, expecting = "a table")]
 pub struct BrowserSettings {
-    /// The browser to start.
+    /// The browser to start: a name, or the path of a program.
     pub program: Option<PathBuf>,
     /// How the machine's files are taken away from browsers: `auto`, `landlock`, `bubblewrap` or `off`.
     pub confinement: Option<String>,
@@ -33,7 +33,7 @@ pub struct BrowserSettings {
 #[derive(Default)]
 pub struct BrowserChoices {
     /// See [`Config::browser`](super::Config::browser).
-    pub program: Option<PathBuf>,
+    pub program: Option<BrowserChoice>,
     /// See [`Config::confine`](super::Config::confine).
     pub confine: Option<Confine>,
     /// See [`Config::folders`](super::Config::folders).
@@ -53,12 +53,12 @@ pub struct BrowserChoices {
 impl BrowserChoices {
     /// That this browser is started.
     pub fn started(program: PathBuf) -> Self {
-        Self { program: Some(program), ..Self::default() }
+        Self { program: Some(BrowserChoice::Program(program)), ..Self::default() }
     }
 
     pub(super) fn check(origin: &str, texts: BrowserSettings) -> Result<Self, ConfigError> {
         Ok(Self {
-            program: texts.program,
+            program: texts.program.map(BrowserChoice::from),
             confine: texts.confinement.map(|text| confine(origin, &text)).transpose()?,
             folders: texts.files.map(|texts| folders(origin, &texts)).transpose()?,
             egress_always: texts.egress.map(|text| always(origin, &text)).transpose()?,

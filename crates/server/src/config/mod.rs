@@ -28,7 +28,7 @@ use baton_agents::gateway::GatewaySettings;
 use baton_agents::sandboxes::SandboxSettings;
 use baton_api::Invalid;
 use baton_browser::keeper::{Keepers, KnownProxies, MachineProxies};
-use baton_browser::launch::{ChromiumSandbox, Confine, Folder, Switch};
+use baton_browser::launch::{BrowserChoice, ChromiumSandbox, Confine, Folder, Switch};
 use baton_debug::relay::Redaction;
 use baton_net::connections::Bounds;
 use baton_net::outbound::Outbound;
@@ -94,8 +94,8 @@ pub struct Config {
     pub body_bytes: usize,
     /// How many connections there may be, and how long a caller may take.
     pub bounds: Bounds,
-    /// The browser to start; none means the one found on `PATH`.
-    pub browser: Option<PathBuf>,
+    /// The browser to start; none means the best that is there.
+    pub browser: Option<BrowserChoice>,
     /// How the machine's files are taken away from browsers.
     pub confine: Confine,
     /// Folders of the machine that browsers of the owner `local` see all the same.

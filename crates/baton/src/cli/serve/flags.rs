@@ -151,8 +151,9 @@ pub(in crate::cli) struct Flags {
         allow_negative_numbers = true
     )]
     snapshot_parts: Option<i64>,
-    /// The browser to start [default: Chromium or Chrome, wherever it is]
-    #[arg(long, value_name = "PROGRAM", env = "BATON_BROWSER", hide_env_values = true)]
+    /// The browser to start: `chromium`, `chrome`, `chrome-for-testing`, `playwright`, `puppeteer`, `edge`,
+    /// `brave`, or the path of a program [default: the first of them that is there]
+    #[arg(long, value_name = "WHICH", env = "BATON_BROWSER", hide_env_values = true)]
     browser: Option<PathBuf>,
     /// How the machine's files are taken away from browsers: `auto`, `landlock`, `bubblewrap` or `off`
     /// [default: auto]

@@ -27,7 +27,8 @@ impl Browser {
     pub(super) async fn start(extension: &Path) -> Self {
         let profile = tempfile::Builder::new().prefix("browser-").tempdir().unwrap();
         let path = std::env::var_os("PATH");
-        let program = launch::find_browser(None, path.as_deref()).unwrap();
+        let places = launch::BrowserPlaces::on_path(path.as_deref());
+        let program = launch::find_browser(None, &places).unwrap();
         let options = LaunchOptions {
             folders: vec![Folder { path: extension.to_owned(), writable: false }],
             extra_args: vec![

@@ -50,7 +50,10 @@ async fn a_person_sees_sessions_and_brings_one_back() {
         .env("DATA", test_node.data().path())
         .env("SITE", site.url("/").unwrap().as_str())
         .env("SHOTS", &shots)
-        .env("CHROMIUM", launch::find_browser(None, path.as_deref()).unwrap())
+        .env(
+            "CHROMIUM",
+            launch::find_browser(None, &launch::BrowserPlaces::on_path(path.as_deref())).unwrap(),
+        )
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .kill_on_drop(true);

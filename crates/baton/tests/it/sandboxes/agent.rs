@@ -3,7 +3,7 @@
 use super::scene::{Scene, reference};
 use baton_api::sandbox::CreateSandbox;
 use baton_api::{Problem, SnapshotReason};
-use baton_browser::launch::find_browser;
+use baton_browser::launch::{BrowserPlaces, find_browser};
 use baton_playground::tools::Npm;
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub(super) fn tools(npm: &Npm) -> String {
 
 /// The browser of this machine.
 pub(super) fn browser() -> PathBuf {
-    find_browser(None, std::env::var_os("PATH").as_deref()).unwrap()
+    find_browser(None, &BrowserPlaces::on_path(std::env::var_os("PATH").as_deref())).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

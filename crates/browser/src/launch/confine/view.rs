@@ -372,6 +372,10 @@ mod tests {
         for (found, shown) in [
             ("/opt/google/chrome/chrome", "/opt/google/chrome"),
             ("/home/ada/.cache/ms-playwright/c/chrome", "/home/ada/.cache/ms-playwright/c"),
+            (
+                "/home/ada/.cache/baton/browsers/chrome-1/chrome",
+                "/home/ada/.cache/baton/browsers/chrome-1",
+            ),
             ("/home/ada/chrome", "/home/ada/chrome"),
             ("/home/chrome", "/home/chrome"),
             ("/chrome", "/chrome"),
