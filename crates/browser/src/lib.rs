@@ -11,6 +11,7 @@ mod cookies;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod icon;
+pub mod install;
 pub mod keeper;
 pub mod launch;
 pub mod live;

@@ -20,6 +20,7 @@ mod heard;
 mod histories;
 mod icon_loads;
 mod icons;
+mod install;
 mod keeper;
 mod keeper_end;
 mod keeper_pages;
