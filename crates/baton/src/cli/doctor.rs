@@ -6,13 +6,17 @@
 mod data;
 
 use super::Context;
+use super::browser::listed;
 use super::failure::whole_text;
 use super::looks::{Check, Status, browser_sandbox, confinement, sandboxes};
 use super::serve::{self, NodeArgs, inherited};
+use crate::output::ListedBrowser;
 use crate::{local, output};
 use baton_api::Exit;
 use baton_browser::keeper::{self, BrowserSpec, KeeperError, KeeperSpec, Ready, Role};
-use baton_browser::launch::{self, BrowserPlaces, ChromiumSandbox, LaunchOptions};
+use baton_browser::launch::{
+    self, BrowserPlaces, BrowserVersion, ChromiumSandbox, LaunchOptions, NEWEST_TRIED,
+};
 use baton_net::tls::TlsFiles;
 use baton_server::{Config, inspect};
 use baton_session::SessionId;
@@ -39,6 +43,8 @@ struct Report {
     ok: bool,
     /// One line a look.
     checks: Vec<Check>,
+    /// The browsers that are there, the one first that is looked for first.
+    browsers: Vec<ListedBrowser>,
 }
 
 /// At most so many lines of one kind.
@@ -56,9 +62,9 @@ fn bounded(name: &'static str, mut checks: Vec<Check>) -> Vec<Check> {
 
 impl Doctor {
     pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
-        let checks = checks(self.node, context).await;
+        let (checks, browsers) = checks(self.node, context).await;
         let ok = checks.iter().all(|check| check.status != Status::Broken);
-        let report = Report { ok, checks };
+        let report = Report { ok, checks, browsers };
         context.output.answer(&report, || text(&report));
         Ok(if ok { Exit::Done } else { Exit::Failed })
     }
@@ -76,19 +82,26 @@ fn text(report: &Report) -> String {
         let fixes: Vec<String> = fixes.map(|fix| format!("{:22} → {fix}", "")).collect();
         std::iter::once(line).chain(fixes)
     });
-    lines.collect::<Vec<_>>().join("\n")
+    let mut text = lines.collect::<Vec<_>>().join("\n");
+    if !report.browsers.is_empty() {
+        text.push_str("\n\n");
+        text.push_str(&output::browsers(&report.browsers));
+    }
+    text
 }
 
-/// Every look, in the order in which things are needed.
-async fn checks(args: NodeArgs, context: &Context) -> Vec<Check> {
+/// Every look, in the order in which things are needed, and the browsers that are there.
+async fn checks(args: NodeArgs, context: &Context) -> (Vec<Check>, Vec<ListedBrowser>) {
     let data = &context.data;
     let path = inherited().remove("PATH");
+    let mut browsers = Vec::new();
     let mut checks = vec![folder(data), private("master key", &data.key())];
     checks.push(private("admin key", &data.admin_key()));
     checks.push(sandboxes(path.as_deref()));
     checks.extend(inside(data));
     match args.config(data) {
         Ok(config) => {
+            browsers = listed(&config).await;
             let first =
                 [browser_starts(&config).await, confinement(config.confine, path.as_deref())];
             checks.splice(0..0, first.into_iter().chain([browser_sandbox(config.sandbox)]));
@@ -105,7 +118,7 @@ async fn checks(args: NodeArgs, context: &Context) -> Vec<Check> {
             checks.extend(keepers(data, None).await);
         }
     }
-    checks
+    (checks, browsers)
 }
 
 const NAME: &str = "browser";
@@ -130,10 +143,21 @@ async fn browser_starts(config: &Config) -> Check {
         Ok(ready) => {
             let version = ready.browser_version;
             let found = format!("{version} ({}), and it starts", program.display());
-            Check::ok(NAME, found)
+            match BrowserVersion::in_text(&version).filter(|version| version.is_untried()) {
+                Some(_) => Check::warning(NAME, found, &untried()),
+                None => Check::ok(NAME, found),
+            }
         }
         Err(error) => Check::broken(NAME, error.to_string()),
     }
+}
+
+/// What to do with a browser that is newer than this program.
+fn untried() -> String {
+    format!(
+        "newer than {NEWEST_TRIED}, the last that was tried; if something fails, take a newer Baton, or: baton \
+         browser install --version {NEWEST_TRIED}, and browser.program = \"chrome-for-testing\""
+    )
 }
 
 async fn tried(config: &Config, program: PathBuf, folder: &Path) -> Result<Ready, KeeperError> {

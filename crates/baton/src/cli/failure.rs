@@ -1,6 +1,7 @@
 //! What went wrong, as a person or a program reads it, and how the process ends.
 
 use super::backup::NoKey;
+use super::browser::NotWhole;
 use super::federation::Nameless;
 use super::import::NotImported;
 use super::mcp::NotChanged;
@@ -15,6 +16,7 @@ use crate::local;
 use crate::output::Output;
 use baton_api::{ClientError, Exit};
 use baton_backup::BackupError;
+use baton_browser::install::InstallError;
 use baton_browser::profile::compile::CompileError;
 use baton_browser::profile::read::ReadError;
 use baton_federation::{FederationError, Kind};
@@ -24,6 +26,7 @@ use baton_session::import::ImportError;
 use baton_store::data::DataError;
 use baton_sync::file::BundleError;
 use serde::Serialize;
+use std::io::ErrorKind;
 
 /// With `--json`: `{"error": {…}}` on standard output.
 #[derive(Serialize)]
@@ -107,7 +110,10 @@ fn exit_of(error: &anyhow::Error) -> Exit {
             _ => Exit::Failed,
         };
     }
-    if error.is::<ConfigError>() || error.is::<Nameless>() {
+    if let Some(error) = error.downcast_ref::<InstallError>() {
+        return exit_of_install(error);
+    }
+    if error.is::<ConfigError>() || error.is::<Nameless>() || error.is::<NotWhole>() {
         return Exit::Usage;
     }
     if error.is::<super::serve::PortTaken>() || error.is::<local::Elsewhere>() {
@@ -206,6 +212,16 @@ fn exit_of_board(error: &FederationError) -> Exit {
         Kind::Conflict => Exit::Conflict,
         Kind::Denied => Exit::Denied,
         Kind::Failed => Exit::Failed,
+    }
+}
+
+fn exit_of_install(error: &InstallError) -> Exit {
+    match error {
+        InstallError::NotAsked(_) => Exit::Usage,
+        InstallError::NoSuchVersion { .. } => Exit::NotFound,
+        InstallError::UnderWay(_) => Exit::Conflict,
+        InstallError::File { source, .. } if source.kind() == ErrorKind::NotFound => Exit::NotFound,
+        _ => Exit::Failed,
     }
 }
 

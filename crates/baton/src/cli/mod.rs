@@ -3,6 +3,7 @@
 //! The doc comments of the arguments are the help texts, and `docs/reference/cli.md` follows them.
 
 mod backup;
+mod browser;
 mod dashboard;
 mod debug;
 mod doctor;
@@ -90,6 +91,8 @@ enum Command {
     Sync(sync::Sync),
     #[command(subcommand)]
     Profile(profile::Profile),
+    #[command(subcommand)]
+    Browser(browser::Browser),
     Dashboard(dashboard::Dashboard),
     #[command(subcommand)]
     Debug(debug::Debug),
@@ -185,6 +188,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Save(command) => command.run(context).await,
             Command::Peers(command) => command.run(context).await,
             Command::Sync(command) => command.run(context).await,
+            Command::Browser(command) => command.run(context).await,
             Command::Dashboard(command) => command.run(context).await,
             Command::Debug(command) => command.run(context).await,
             Command::Keys(command) => command.run(context).await,
@@ -198,7 +202,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Backup(command) => command.run(context).await,
             Command::Restore(command) => command.run(context).await,
             Command::Doctor(command) => command.run(context).await,
-            Command::Demo(command) => command.run(context).await,
+            Command::Demo(command) => command.run(context, browser::installed()).await,
             Command::Completions(_)
             | Command::DemoAgent(_)
             | Command::Federation(_)

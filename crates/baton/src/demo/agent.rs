@@ -15,6 +15,7 @@ use baton_playground::TestNode;
 use clap::Args;
 use serde::Serialize;
 use serde_json::json;
+use std::path::Path;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 use url::Url;
@@ -33,13 +34,19 @@ pub(super) struct HandedIn {
     pub(super) browser_session: WrittenBack,
 }
 
-/// Settings of a node whose sandboxes reach the site alone, and whose agent runs in one.
-pub(super) fn settings(site: &Url) -> String {
+/// Settings of a node whose sandboxes reach the site alone, and whose agent runs in one. They see what was
+/// installed for Baton, which lies where no sandbox looks by itself.
+pub(super) fn settings(site: &Url, installed: Option<&Path>) -> String {
     let port = site.port_or_known_default().unwrap_or_default();
+    let folder = installed.and_then(Path::parent).map(|folder| {
+        let mount = toml_edit::Value::from(format!("{0}:{0}", folder.display()));
+        format!("[[sandboxes.flavors]]\nname = \"agent-ready\"\nmounts = [{mount}]\n")
+    });
     format!(
-        "[sandboxes]\nnetwork = \"listed\"\nallow = [\"host:{port}\"]\n\
+        "[sandboxes]\nnetwork = \"listed\"\nallow = [\"host:{port}\"]\n{}\
          [[gateway.agents]]\nname = \"{AGENT}\"\n\
-         command = [\"/run/baton\", \"demo-agent\", \"{site}\", \"--\"]\n"
+         command = [\"/run/baton\", \"demo-agent\", \"{site}\", \"--\"]\n",
+        folder.unwrap_or_default()
     )
 }
 

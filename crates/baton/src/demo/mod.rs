@@ -22,6 +22,7 @@ use clap::Args;
 use serde::Serialize;
 use site::SignedInPage;
 use std::fmt::Display;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
@@ -35,14 +36,20 @@ const SESSION: &str = "demo";
 pub(crate) struct Demo {}
 
 impl Demo {
-    pub(crate) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
-        run(context).await
+    /// `installed` is the browser that was installed for Baton, if it is started: sandboxes do not see it by
+    /// themselves.
+    pub(crate) async fn run(
+        self,
+        context: &Context,
+        installed: Option<PathBuf>,
+    ) -> anyhow::Result<Exit> {
+        run(context, installed.as_deref()).await
     }
 }
 
 /// Runs the demo and says what to do next.
-async fn run(context: &Context) -> Result<Exit> {
-    let story = perform(context.output).await?;
+async fn run(context: &Context, installed: Option<&Path>) -> Result<Exit> {
+    let story = perform(context.output, installed).await?;
     context.output.answer(&story, || story.in_words());
     let resumes = [&story.resume, &story.second.resume];
     let lost =
@@ -51,11 +58,11 @@ async fn run(context: &Context) -> Result<Exit> {
 }
 
 /// Whatever way it ends, no process and no file stays behind.
-async fn perform(output: Output) -> Result<Story> {
+async fn perform(output: Output, installed: Option<&Path>) -> Result<Story> {
     let program = std::env::current_exe()?;
     let (mut test_node, mut other) = (TestNode::build(&program)?, TestNode::build(&program)?);
     let story = tokio::select! {
-        story = tell(&mut test_node, &mut other, Steps::new(output)) => Some(story),
+        story = tell(&mut test_node, &mut other, Steps::new(output), installed) => Some(story),
         _ = asked_to_end() => None,
     };
     let logs = [test_node.log_tail(), other.log_tail()].join("\nthat of the second one with\n");
@@ -66,7 +73,12 @@ async fn perform(output: Output) -> Result<Story> {
     Ok(story)
 }
 
-async fn tell(test_node: &mut TestNode, other: &mut TestNode, mut steps: Steps) -> Result<Story> {
+async fn tell(
+    test_node: &mut TestNode,
+    other: &mut TestNode,
+    mut steps: Steps,
+    installed: Option<&Path>,
+) -> Result<Story> {
     let site = steps.step("start a site with a login", start_site()).await?;
     let home = site.url("/")?;
     steps.step("start a node", start_node(test_node)).await?;
@@ -78,7 +90,7 @@ async fn tell(test_node: &mut TestNode, other: &mut TestNode, mut steps: Steps) 
     steps.step("start the node again", start_node_again(test_node)).await?;
     let resume = steps.step("resume the session", resume(test_node)).await?;
     let after = steps.step("look at the page", read_page(test_node, id, &home, &before)).await?;
-    configure(other, &agent::settings(&home))?;
+    configure(other, &agent::settings(&home, installed))?;
     let second = carry(&mut steps, test_node, other, &home, &before).await?;
     let handed_in = agent::hand_in(&mut steps, other, &before.who).await?;
     let (steps, total_ms) = steps.finish();

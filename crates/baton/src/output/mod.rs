@@ -6,6 +6,7 @@
 //! everything becomes printable here; only what a command in a sandbox says is passed on as it is.
 
 mod board;
+mod browsers;
 mod debug;
 mod exchange;
 mod history;
@@ -17,6 +18,7 @@ mod table;
 mod views;
 
 pub(crate) use board::{archived, board, driven, ended_sandbox, sandbox, sandboxes, task, tasks};
+pub(crate) use browsers::{InstalledView, ListedBrowser, browsers, installed_browser};
 pub(crate) use debug::{
     debug_console, debug_entry, debug_gap, debug_line, debug_request, debug_request_line,
     debug_requests, debug_tabs, never_ends,

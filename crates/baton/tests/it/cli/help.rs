@@ -21,6 +21,7 @@ fn the_first_page_says_what_there_is() {
       peers        Invite, join, add, confirm, limit, list, ping, remove nodes that exchange sessions
       sync         Move sessions between this node and its peers, and choose where both changed one
       profile      Make a browser's profile of a state, or read one, with no browser running
+      browser      List the browsers of this machine, and install one
       dashboard    Open the page of the node in a browser: sessions, their history, what came back
       debug        Look in: network and console of tabs, with their secrets hidden
       mcp          Let agents use sessions: serve MCP on standard input and output

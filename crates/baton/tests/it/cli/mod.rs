@@ -3,6 +3,7 @@
 mod audit;
 mod backup;
 mod backup_postgres;
+mod browser;
 mod carry;
 mod clients;
 mod clocks;

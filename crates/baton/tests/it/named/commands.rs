@@ -31,7 +31,8 @@ struct Command {
 
 impl Command {
     fn read(help: &str) -> Self {
-        let flag = Regex::new(r"(?m)^(?:  (-\w), |      )(--[a-z][a-z-]*)?( <|=<|\[=)?").unwrap();
+        let flag =
+            Regex::new(r"(?m)^(?:  (-\w), |      )(--[a-z][a-z0-9-]*)?( <|=<|\[=)?").unwrap();
         let mut flags = BTreeMap::new();
         for found in flag.captures_iter(help) {
             let takes_value = found.get(3).is_some();
