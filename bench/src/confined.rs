@@ -4,7 +4,7 @@ use crate::report::{Comparison, Ratio, Section, median};
 use crate::site;
 use anyhow::{Context as _, Result, ensure};
 use baton_browser::cdp::{CdpSession, CdpSessionId, Connection};
-use baton_browser::launch::{self, Confine, LaunchOptions, find_browser};
+use baton_browser::launch::{self, BrowserPlaces, Confine, LaunchOptions, find_browser};
 use serde_json::json;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -79,7 +79,7 @@ async fn pairs(url: &str, headed: bool) -> Result<Vec<(f64, f64)>> {
 async fn once(url: &str, headed: bool, confine: Confine) -> Result<f64> {
     let folder = TempDir::new()?;
     let path = std::env::var_os("PATH");
-    let program = find_browser(None, path.as_deref())?;
+    let program = find_browser(None, &BrowserPlaces::on_path(path.as_deref()))?;
     let mut inherited: std::collections::BTreeMap<String, String> = ["HOME", "PATH"]
         .into_iter()
         .filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?)))

@@ -3,7 +3,7 @@
 use crate::report::{Comparison, Figure, Ratio, Section, median};
 use anyhow::{Result, ensure};
 use baton_browser::keeper::{self, BrowserSpec, KeeperCommand, KeeperSpec, Role};
-use baton_browser::launch::{LaunchOptions, find_browser};
+use baton_browser::launch::{BrowserPlaces, LaunchOptions, find_browser};
 use baton_browser::profile::at_rest::Instant as At;
 use baton_browser::profile::compile;
 use baton_browser::profile::compile::Times;
@@ -96,7 +96,7 @@ async fn inject(baton: &Path, state: &State, now: i64) -> Result<Duration> {
     let inherited = ["HOME", "PATH", "TMPDIR"]
         .into_iter()
         .filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?)));
-    let program = find_browser(None, std::env::var_os("PATH").as_deref())?;
+    let program = find_browser(None, &BrowserPlaces::on_path(std::env::var_os("PATH").as_deref()))?;
     let options = LaunchOptions {
         inherited: inherited.collect(),
         ..LaunchOptions::new(program, folder.path().join("profile"))

@@ -23,7 +23,6 @@ use baton_session::SessionId;
 use clap::Args;
 use data::{database, folder, inside, keepers, private};
 use serde::Serialize;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::time::timeout;
