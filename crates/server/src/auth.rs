@@ -184,6 +184,8 @@ scoped! {
     Read: Read;
     /// A caller that may change sessions.
     Drive: Drive;
+    /// A caller that may see sessions live.
+    Watch: Watch;
     /// A caller that may exchange sessions with other nodes.
     Sync: Sync;
     /// A caller that may manage keys and name browsers of this machine.
@@ -296,8 +298,10 @@ pub async fn ensure_local_key(
     data: &DataFolder,
     shared_by: Option<NodeId>,
 ) -> Result<(), LocalKeyError> {
+    // One that an older version made has not the scopes of today.
     if let Some(secret) = read(data)?
-        && store.find_key(secret.hash()).await?.is_some()
+        && let Some(found) = store.find_key(secret.hash()).await?
+        && Scope::ALL.iter().all(|scope| found.key.scopes.contains(scope))
     {
         return Ok(());
     }

@@ -11,6 +11,8 @@ words! {
     Drive "drive",
     /// See secret values.
     Reveal "reveal",
+    /// See sessions live, as a person at their browser does.
+    Watch "watch",
     /// Exchange sessions with other nodes.
     Sync "sync",
     /// Work in sandboxes.

@@ -28,9 +28,9 @@ impl Keys {
 /// Make an API key; its secret is shown this once
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Scopes: read, drive, reveal, sync, sandbox, debug, browser, admin. None names another, but some reach
-what another one is about: drive, sandbox and sync use or carry the logins of the owner, reveal shows
-them, and admin is everything, for it makes keys with every scope.
+Scopes: read, drive, reveal, watch, sync, sandbox, debug, browser, admin. None names another, but some
+reach what another one is about: drive, sandbox and sync use or carry the logins of the owner, reveal
+shows them, watch shows what is on the screen, and admin is everything, for it makes keys with every scope.
 
 A key for another node: with the fingerprint that baton peers list shows there at the top, that node and
 no other is let in by it, at once. Without, the node that shows the key first is pending here until

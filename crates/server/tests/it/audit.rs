@@ -120,7 +120,7 @@ async fn keys_are_noted_without_their_secrets() {
         .map(|entry| format!("{} {} {}", entry.action, entry.outcome, entry.detail))
         .collect();
     insta::assert_snapshot!(lines.join("\n"), @r#"
-    key.create done {"name":"local-admin","scopes":["read","drive","reveal","sync","sandbox","debug","browser","admin"]}
+    key.create done {"name":"local-admin","scopes":["read","drive","reveal","watch","sync","sandbox","debug","browser","admin"]}
     key.create done {"name":"node","scopes":["read","admin"]}
     key.create failed {"code":"name_taken","name":"node","scopes":["read","admin"]}
     key.revoke failed {"code":"key_not_found"}
