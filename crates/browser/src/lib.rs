@@ -18,6 +18,7 @@ pub mod live;
 pub mod profile;
 pub mod record;
 pub mod restore;
+pub mod screen;
 mod script;
 mod targets;
 

@@ -69,7 +69,7 @@ pub(crate) struct TargetInfo {
     #[serde(default)]
     pub(crate) url: String,
     #[serde(default)]
-    title: String,
+    pub(crate) title: String,
     #[serde(default)]
     browser_context_id: Option<ContextId>,
     /// The tab that opened it.
@@ -198,7 +198,7 @@ pub(crate) async fn list(browser: &CdpSession, only: Option<&ContextId>) -> Resu
 }
 
 /// Whatever a browser runs, in all contexts.
-async fn all(browser: &CdpSession) -> Result<Vec<TargetInfo>, CdpError> {
+pub(crate) async fn all(browser: &CdpSession) -> Result<Vec<TargetInfo>, CdpError> {
     let answer = browser.call("Target.getTargets", json!({})).await?;
     let infos = answer["targetInfos"].as_array().map(Vec::as_slice).unwrap_or_default();
     Ok(infos.iter().filter_map(|info| TargetInfo::deserialize(info).ok()).collect())

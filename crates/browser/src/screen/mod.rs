@@ -1,0 +1,372 @@
+//! The screen of a browser: what its tabs show right now, as pictures, and input of a person to them.
+//!
+//! The one idea: a screen is a client of the keeper for itself, and all that it switches on ends with it. It
+//! asks every tab for pictures, and the browser sends those of the tab in front only: the others are not drawn.
+//! Nothing is queued: the newest picture takes the place of the one before, also for a viewer that reads slowly,
+//! and the browser is told at once that it may send the next one, for a picture that it left out while it
+//! waited would never come. Rooms: `pump` reads what the browser says, `input` writes what a person does,
+//! [`pace`] says how good a picture the line of a viewer takes.
+
+mod input;
+pub mod pace;
+mod pump;
+
+pub use input::{Hand, Key, KeyEvent, Mouse, MouseButton, MouseEvent, Point, Touch, TouchEvent};
+
+use crate::cdp::{CdpError, CdpSession, Connection};
+use crate::keeper::KeeperLink;
+use crate::targets::Contexts;
+use crate::{TargetId, cdp};
+use pump::ScreenPump;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+/// How many may look at one screen at once.
+pub const VIEWERS: usize = 16;
+/// How many tabs a screen shows; of more, it shows none of the newest.
+const TABS: usize = 256;
+/// The smallest and the largest picture that is asked for, in pixels of one side.
+const SIDE: (u32, u32) = (160, 2560);
+
+/// A picture of a tab.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frame {
+    /// Counts up with each picture of a screen, from 1 on.
+    pub sequence: u64,
+    /// The number of the tab that it shows.
+    pub tab: u32,
+    /// How wide the tab's viewport is, in CSS pixels: a place in it is told by them.
+    pub width: u16,
+    /// How high it is.
+    pub height: u16,
+    /// How many pixels of the picture one CSS pixel has.
+    pub scale: f32,
+    /// A JPEG.
+    pub jpeg: Vec<u8>,
+}
+
+/// A tab of a screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScreenTab {
+    /// Names it for as long as the screen lives.
+    pub number: u32,
+    /// Names it for the browser.
+    pub target: TargetId,
+    /// Its address, cut to a length for people.
+    pub url: String,
+    /// Its title without control characters, cut to a length for people.
+    pub title: String,
+    /// Whether the browser draws it: it is in front.
+    pub is_visible: bool,
+    /// Whether its page crashed.
+    pub has_crashed: bool,
+    /// What it asks the person, who has to answer before it goes on.
+    pub dialog: Option<PageDialog>,
+    /// Whether it asks for files, and for how many.
+    pub chooser: Option<Chooser>,
+}
+
+/// A question of a page: `alert`, `confirm`, `prompt` or `beforeunload`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageDialog {
+    /// Which of them, in CDP's words (`Page.DialogType`).
+    pub kind: String,
+    /// What it says.
+    pub message: String,
+    /// What a `prompt` suggests.
+    pub suggests: String,
+}
+
+/// A page asks for files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chooser {
+    /// Whether it takes more than one.
+    pub takes_many: bool,
+    /// The element that asks.
+    pub(crate) element: i64,
+}
+
+/// What a screen shows beside pictures.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ScreenState {
+    /// Its tabs, oldest first.
+    pub tabs: Vec<ScreenTab>,
+    /// The number of the tab in front, which was drawn last.
+    pub front: Option<u32>,
+    /// How many messages of the browser were no picture.
+    pub bad_frames: u64,
+    /// Whether the browser is gone: nothing follows.
+    pub has_ended: bool,
+}
+
+impl ScreenState {
+    /// A tab by its number.
+    pub fn tab(&self, number: u32) -> Option<&ScreenTab> {
+        self.tabs.iter().find(|tab| tab.number == number)
+    }
+}
+
+/// How large and how good a picture a viewer wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wish {
+    /// The largest width, in pixels.
+    pub width: u32,
+    /// The largest height, in pixels.
+    pub height: u32,
+    /// The quality of the JPEG, 0 to 100.
+    pub quality: u8,
+}
+
+impl Wish {
+    /// The better of both, side by side, within bounds.
+    fn or(self, other: Self) -> Self {
+        Self {
+            width: self.width.max(other.width).clamp(SIDE.0, SIDE.1),
+            height: self.height.max(other.height).clamp(SIDE.0, SIDE.1),
+            quality: self.quality.max(other.quality).min(100),
+        }
+    }
+}
+
+/// What all viewers want together; none while none of them looks.
+type Wished = watch::Sender<Option<Wish>>;
+
+/// A browser's screen, for as long as this lives.
+#[derive(Debug)]
+pub struct Screen {
+    connection: Connection,
+    state: watch::Receiver<ScreenState>,
+    frames: watch::Receiver<Option<Arc<Frame>>>,
+    sessions: Sessions,
+    wishes: Mutex<BTreeMap<u64, Option<Wish>>>,
+    wished: Wished,
+    next_viewer: AtomicU64,
+    _ends_the_pump: DropGuard,
+}
+
+/// The sessions of the tabs, by their numbers.
+#[derive(Debug, Clone, Default)]
+struct Sessions(Arc<Mutex<BTreeMap<u32, CdpSession>>>);
+
+impl Sessions {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u32, CdpSession>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Screen {
+    /// The screen of the browser behind `link`, which came in as
+    /// [`Role::Client`](crate::keeper::Role::Client). Pictures come once a viewer wants some.
+    pub async fn start(link: KeeperLink) -> Result<Self, CdpError> {
+        let KeeperLink { connection, events, .. } = link;
+        let (browser, end) = (connection.browser(), CancellationToken::new());
+        let contexts = Contexts::fetch(&browser, None).await?;
+        let (tell_state, state) = watch::channel(ScreenState::default());
+        let (tell_frame, frames) = watch::channel(None);
+        let (tell_wish, wishes) = watch::channel(None);
+        let sessions = Sessions::default();
+        let pump = ScreenPump::new(
+            connection.clone(),
+            contexts,
+            sessions.clone(),
+            tell_state,
+            tell_frame,
+            wishes,
+        );
+        tokio::spawn(end.clone().run_until_cancelled_owned(pump.run(events)));
+        browser.call("Target.setDiscoverTargets", json!({ "discover": true })).await?;
+        let pages = json!([{ "type": "page" }, { "exclude": true }]);
+        let attach = json!({
+            "autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true, "filter": pages,
+        });
+        browser.call("Target.setAutoAttach", attach).await?;
+        Ok(Self {
+            connection,
+            state,
+            frames,
+            sessions,
+            wishes: Mutex::default(),
+            wished: tell_wish,
+            next_viewer: AtomicU64::new(0),
+            _ends_the_pump: end.drop_guard(),
+        })
+    }
+
+    /// One more viewer; none when there are [`VIEWERS`].
+    pub fn join(self: &Arc<Self>) -> Option<Viewing> {
+        let mut wishes = self.wishes();
+        if wishes.len() >= VIEWERS {
+            return None;
+        }
+        let viewer = self.next_viewer.fetch_add(1, Ordering::Relaxed);
+        wishes.insert(viewer, None);
+        drop(wishes);
+        let (state, frames) = (self.state.clone(), self.frames.clone());
+        Some(Viewing { screen: Arc::clone(self), viewer, state, frames })
+    }
+
+    /// Whether its browser, or the connection to it, is gone.
+    pub fn has_ended(&self) -> bool {
+        self.connection.is_closed() || self.state.borrow().has_ended
+    }
+
+    fn wishes(&self) -> MutexGuard<'_, BTreeMap<u64, Option<Wish>>> {
+        self.wishes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add_up(&self, wishes: &BTreeMap<u64, Option<Wish>>) {
+        let all = wishes.values().flatten().copied().reduce(Wish::or);
+        let all = all.map(|wish| wish.or(wish));
+        self.wished.send_if_modified(|wished| std::mem::replace(wished, all) != all);
+    }
+}
+
+/// One viewer of a screen; its wish ends when this is dropped.
+#[derive(Debug)]
+pub struct Viewing {
+    screen: Arc<Screen>,
+    viewer: u64,
+    state: watch::Receiver<ScreenState>,
+    frames: watch::Receiver<Option<Arc<Frame>>>,
+}
+
+impl Drop for Viewing {
+    fn drop(&mut self) {
+        let mut wishes = self.screen.wishes();
+        wishes.remove(&self.viewer);
+        self.screen.add_up(&wishes);
+    }
+}
+
+impl Viewing {
+    /// What the screen shows beside pictures, now and from now on.
+    pub fn state(&self) -> watch::Receiver<ScreenState> {
+        self.state.clone()
+    }
+
+    /// The newest picture, now and from now on.
+    pub fn frames(&self) -> watch::Receiver<Option<Arc<Frame>>> {
+        self.frames.clone()
+    }
+
+    /// Which pictures this viewer wants from now on; none while it does not look.
+    pub fn wish(&self, wish: Option<Wish>) {
+        let mut wishes = self.screen.wishes();
+        wishes.insert(self.viewer, wish);
+        self.screen.add_up(&wishes);
+    }
+
+    /// Whether the browser, or the connection to it, is gone.
+    pub fn has_ended(&self) -> bool {
+        self.screen.has_ended()
+    }
+
+    /// A hand for a person who drives: it lets go of all that it holds when it is dropped.
+    pub fn hand(&self) -> Hand {
+        Hand::new(self.screen.sessions.clone())
+    }
+
+    /// A tab, to be sent somewhere or answered.
+    pub fn tab(&self, number: u32) -> Option<TabControl> {
+        let session = self.screen.sessions.lock().get(&number).cloned()?;
+        let found = self.state.borrow().tab(number).cloned()?;
+        Some(TabControl { session, tab: found })
+    }
+
+    /// Opens a tab at this address.
+    pub async fn open_tab(&self, url: &str) -> Result<(), CdpError> {
+        let browser = self.screen.connection.browser();
+        browser.call("Target.createTarget", json!({ "url": url })).await.map(drop)
+    }
+
+    /// Whether pages that ask for files are answered here, by a person who drives.
+    pub fn intercept_choosers(&self, on: bool) {
+        for session in self.screen.sessions.lock().values() {
+            session.post("Page.setInterceptFileChooserDialog", json!({ "enabled": on }));
+        }
+    }
+}
+
+/// What a person does with a tab as a whole. Each answers within [`cdp::CALL_LIMIT`].
+#[derive(Debug)]
+pub struct TabControl {
+    session: CdpSession,
+    tab: ScreenTab,
+}
+
+impl TabControl {
+    /// Goes to an address. Fails with the browser's words where that cannot be reached.
+    pub async fn go(&self, url: &str) -> Result<(), CdpError> {
+        let method = "Page.navigate";
+        let answer = self.session.call(method, json!({ "url": url })).await?;
+        match answer["errorText"].as_str() {
+            // It became a download, or the page was left for another one meanwhile.
+            None | Some("net::ERR_ABORTED") => Ok(()),
+            Some(error) => Err(CdpError::Protocol { method, code: 0, message: error.to_owned() }),
+        }
+    }
+
+    /// Goes back (-1) or forward (1) in its history; where there is nothing, it stays.
+    pub async fn step(&self, by: i64) -> Result<(), CdpError> {
+        let history = self.session.call("Page.getNavigationHistory", json!({})).await?;
+        let wanted = history["currentIndex"].as_i64().map(|index| index + by);
+        let wanted = wanted.and_then(|index| usize::try_from(index).ok());
+        let Some(entry) = wanted.and_then(|index| history["entries"][index]["id"].as_i64()) else {
+            return Ok(());
+        };
+        let params = json!({ "entryId": entry });
+        self.session.call("Page.navigateToHistoryEntry", params).await.map(drop)
+    }
+
+    /// Loads its page anew.
+    pub async fn reload(&self) -> Result<(), CdpError> {
+        self.session.call("Page.reload", json!({})).await.map(drop)
+    }
+
+    /// Brings it to the front, which is what is drawn.
+    pub async fn bring_to_front(&self) -> Result<(), CdpError> {
+        self.session.call("Page.bringToFront", json!({})).await.map(drop)
+    }
+
+    /// Closes it.
+    pub async fn close(&self) -> Result<(), CdpError> {
+        crate::targets::close(&self.session.connection().browser(), &self.tab.target).await
+    }
+
+    /// Answers its dialog.
+    pub async fn answer(&self, accept: bool, text: Option<&str>) -> Result<(), CdpError> {
+        let mut params = json!({ "accept": accept });
+        if let Some(text) = text {
+            params["promptText"] = text.into();
+        }
+        self.session.call("Page.handleJavaScriptDialog", params).await.map(drop)
+    }
+
+    /// Gives the files at these paths to the element that asks for some.
+    pub async fn choose(&self, files: &[PathBuf]) -> Result<(), CdpError> {
+        let Some(chooser) = &self.tab.chooser else { return Ok(()) };
+        let params = json!({ "files": files, "backendNodeId": chooser.element });
+        self.session.call("DOM.setFileInputFiles", params).await.map(drop)
+    }
+}
+
+/// How long a call to a tab may take.
+pub const TAB_LIMIT: std::time::Duration = cdp::CALL_LIMIT;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn viewers_get_together_what_the_best_line_of_them_takes() {
+        let small = Wish { width: 390, height: 844, quality: 30 };
+        let large = Wish { width: 9000, height: 10, quality: 75 };
+        assert_eq!(small.or(large), Wish { width: 2560, height: 844, quality: 75 });
+        assert_eq!(large.or(large), Wish { width: 2560, height: 160, quality: 75 });
+    }
+}
