@@ -41,6 +41,10 @@ pub enum Action {
     Delete,
     /// A tool connected to a session's browser.
     Connect,
+    /// A person began to watch a session's browser.
+    Watch,
+    /// A person no longer watches it.
+    EndWatch,
     /// A file of a session was read.
     GetFile,
     /// A file was put among those of a session.
@@ -141,6 +145,8 @@ impl Action {
             Self::Abandon => "session.abandon",
             Self::Delete => "session.delete",
             Self::Connect => "session.connect",
+            Self::Watch => "session.watch",
+            Self::EndWatch => "session.watch_end",
             Self::GetFile => "file.get",
             Self::PutFile => "file.put",
             Self::RemoveFile => "file.remove",

@@ -50,6 +50,8 @@ struct Now {
     checked_out_to: Option<SandboxId>,
     /// Who is connected to its browser, by the names that they say; bounded as connections are.
     clients: Vec<Option<AgentName>>,
+    /// Which person has taken it over.
+    taken_over_by: Option<AgentName>,
 }
 
 impl Seat {
@@ -93,6 +95,29 @@ impl SessionTable {
         let seat = self.seat(id);
         seat.now().clients.push(agent.clone());
         Client { seat, agent }
+    }
+
+    /// Notes that a person takes a session over, for as long as what this returns lives. Fails with the person
+    /// who has done so already.
+    pub(crate) fn take_over(
+        &self,
+        id: SessionId,
+        person: &AgentName,
+    ) -> Result<TakenOver, AgentName> {
+        let seat = self.seat(id);
+        {
+            let mut now = seat.now();
+            if let Some(other) = &now.taken_over_by {
+                return Err(other.clone());
+            }
+            now.taken_over_by = Some(person.clone());
+        }
+        Ok(TakenOver(seat))
+    }
+
+    /// Which person has taken a session over.
+    pub(crate) fn taken_over_by(&self, id: SessionId) -> Option<AgentName> {
+        self.seen(id)?.now().taken_over_by.clone()
     }
 
     /// Whether a client other than an agent of this name is connected to a session's browser. Who says no
@@ -177,6 +202,15 @@ impl Drop for Client {
         if let Some(at) = now.clients.iter().position(|client| *client == self.agent) {
             now.clients.swap_remove(at);
         }
+    }
+}
+
+/// A session that a person has taken over.
+pub(crate) struct TakenOver(Arc<Seat>);
+
+impl Drop for TakenOver {
+    fn drop(&mut self) {
+        self.0.now().taken_over_by = None;
     }
 }
 
@@ -266,6 +300,19 @@ mod tests {
         assert!(table.has_other_client(id(1), Some(&one)) && table.has_other_client(id(1), None));
         drop((first, nameless));
         assert!(!table.has_other_client(id(1), None));
+    }
+
+    #[test]
+    fn one_person_at_a_time_takes_a_session_over() {
+        let table = SessionTable::default();
+        let (ada, bea): (AgentName, AgentName) = ("ada".parse().unwrap(), "bea".parse().unwrap());
+        let taken = table.take_over(id(1), &ada).ok().unwrap();
+        assert_eq!(table.take_over(id(1), &bea).err(), Some(ada.clone()));
+        assert_eq!(table.taken_over_by(id(1)), Some(ada));
+        assert!(table.take_over(id(2), &bea).is_ok());
+        drop(taken);
+        assert_eq!(table.taken_over_by(id(1)), None);
+        assert!(table.take_over(id(1), &bea).is_ok());
     }
 
     #[tokio::test]

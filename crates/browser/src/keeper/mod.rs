@@ -17,6 +17,7 @@ mod proxies;
 mod relay;
 mod server;
 mod spawn;
+mod turn;
 
 pub use baton_egress::{Fence, HostRule, HostTally, NotProxyUrl, Others, ProxyUrl};
 pub use connect::{KeeperLink, close, connect, force, hold, kill, knock};
@@ -28,6 +29,7 @@ pub use protocol::{
 pub use proxies::{BadEgress, KnownCredentials, KnownProxies, MachineProxies, ProxyLogin};
 pub use relay::{NoMore, accept_key, relay};
 pub use spawn::{KeeperCommand, Keepers, spawn};
+pub use turn::Turn;
 
 use crate::launch::expect_supported;
 use baton_egress::Ledger;

@@ -1,8 +1,10 @@
 //! Passes messages between one WebSocket and one keeper, until either side ends.
 //!
 //! The one idea: no side waits for the other without a limit. A client that is silent for too long, or reads
-//! nothing, loses its connection; the browser does not notice.
+//! nothing, loses its connection; the browser does not notice. While a person drives, what acts is answered
+//! here and reaches no browser (`turn` says what that is).
 
+use super::turn::{Turn, refusal};
 use crate::cdp::{FRAME_LIMIT, FrameReader, FrameWriter, Transport};
 use futures_util::stream::{SplitSink, SplitStream, unfold};
 use futures_util::{SinkExt, Stream, StreamExt};
@@ -10,6 +12,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{mpsc, watch};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
@@ -24,6 +27,8 @@ const PATIENCE: Patience =
 const SEND_LIMIT: Duration = Duration::from_mins(1);
 /// How long the last words may take.
 const FAREWELL_LIMIT: Duration = Duration::from_secs(2);
+/// How many refusals wait for a client.
+const REFUSALS: usize = 64;
 
 type Sink<S> = SplitSink<WebSocketStream<S>, Message>;
 
@@ -61,18 +66,23 @@ pub fn accept_key(key: &[u8]) -> String {
 }
 
 /// Passes messages between a client that was promised a WebSocket on `stream`, and a keeper. Ends
-/// when one of them does, or with `no_more`.
-pub async fn relay<S>(stream: S, keeper: Transport, no_more: impl Future<Output = NoMore>)
-where
+/// when one of them does, or with `no_more`. `turn` says whether the client may act.
+pub async fn relay<S>(
+    stream: S,
+    keeper: Transport,
+    no_more: impl Future<Output = NoMore>,
+    turn: watch::Receiver<Turn>,
+) where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    pass(stream, keeper, no_more, PATIENCE).await;
+    pass(stream, keeper, no_more, turn, PATIENCE).await;
 }
 
 async fn pass<S>(
     stream: S,
     keeper: Transport,
     no_more: impl Future<Output = NoMore>,
+    turn: watch::Receiver<Turn>,
     patience: Patience,
 ) where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -83,9 +93,11 @@ async fn pass<S>(
     let socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
     let (mut sink, mut stream) = socket.split();
     let (reader, mut writer) = keeper.split();
+    let (refuse, refusals) = mpsc::channel(REFUSALS);
+    let gate = Gate { turn, refuse };
     let farewell = tokio::select! {
-        farewell = to_client(reader, &mut sink, patience.pause) => farewell,
-        farewell = to_keeper(&mut stream, &mut writer, patience.silence) => farewell,
+        farewell = to_client(reader, refusals, &mut sink, patience.pause) => farewell,
+        farewell = to_keeper(&mut stream, &mut writer, &gate, patience.silence) => farewell,
         why = no_more => match why {
             NoMore::Unwelcome => NO_MORE,
             NoMore::Ending => WE_END,
@@ -102,7 +114,18 @@ async fn pass<S>(
     let _ = timeout(FAREWELL_LIMIT, async { while let Some(Ok(_)) = stream.next().await {} }).await;
 }
 
-async fn to_client<S>(reader: FrameReader, sink: &mut Sink<S>, pause: Duration) -> Farewell
+/// Who may act, and where it is said that a client may not.
+struct Gate {
+    turn: watch::Receiver<Turn>,
+    refuse: mpsc::Sender<Vec<u8>>,
+}
+
+async fn to_client<S>(
+    reader: FrameReader,
+    mut refusals: mpsc::Receiver<Vec<u8>>,
+    sink: &mut Sink<S>,
+    pause: Duration,
+) -> Farewell
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
@@ -115,6 +138,11 @@ where
                 Some(Ok(text)) => Message::Text(text),
                 Some(Err(_)) => return NO_CDP,
                 None => return BROWSER_ENDED,
+            },
+            // They are of our own making, and texts.
+            Some(refusal) = refusals.recv() => match Utf8Bytes::try_from(refusal) {
+                Ok(text) => Message::Text(text),
+                Err(_) => continue,
             },
             _ = pings.tick() => Message::Ping(Vec::new().into()),
         };
@@ -137,6 +165,7 @@ fn frames(reader: FrameReader) -> impl Stream<Item = Vec<u8>> {
 async fn to_keeper<S>(
     messages: &mut SplitStream<WebSocketStream<S>>,
     writer: &mut FrameWriter,
+    gate: &Gate,
     silence: Duration,
 ) -> Farewell
 where
@@ -153,6 +182,13 @@ where
         // A keeper ends its frames with it; no JSON holds one.
         if text.as_bytes().contains(&0) {
             return NO_CDP;
+        }
+        let refused = refusal(&gate.turn.borrow(), text.as_bytes());
+        if let Some(refused) = refused {
+            match timeout(SEND_LIMIT, gate.refuse.send(refused)).await {
+                Ok(Ok(())) => continue,
+                Ok(Err(_)) | Err(_) => return TOO_SLOW,
+            }
         }
         match timeout(SEND_LIMIT, writer.send(text.as_bytes().to_vec())).await {
             Ok(Ok(())) => {}
@@ -178,7 +214,8 @@ mod tests {
             let (reader, writer) = split(stream);
             Transport::nul(reader, writer)
         };
-        let passing = tokio::spawn(pass(far, nul(ours), pending(), patience));
+        let (_, turn) = watch::channel(Turn::Own);
+        let passing = tokio::spawn(pass(far, nul(ours), pending(), turn, patience));
         (WebSocketStream::from_raw_socket(near, Role::Client, None).await, nul(keeper), passing)
     }
 
@@ -221,7 +258,8 @@ mod tests {
             let (_keeper, ours) = duplex(1 << 16);
             let (reader, writer) = split(ours);
             let keeper = Transport::nul(reader, writer);
-            let passing = tokio::spawn(pass(far, keeper, async move { why }, PATIENCE));
+            let (_, turn) = watch::channel(Turn::Own);
+            let passing = tokio::spawn(pass(far, keeper, async move { why }, turn, PATIENCE));
             let mut client = WebSocketStream::from_raw_socket(near, Role::Client, None).await;
             let (code, reason) = farewell(heard(&mut client).await);
             assert_eq!((code, reason.as_str()), expected);
@@ -240,6 +278,32 @@ mod tests {
             assert!(reader.next().await.unwrap().is_none());
             passing.await.unwrap();
         }
+    }
+
+    #[tokio::test]
+    async fn while_a_person_drives_what_acts_is_answered_with_who_and_what_reads_goes_on() {
+        let (near, far) = duplex(1 << 16);
+        let (keeper, ours) = duplex(1 << 16);
+        let nul = |stream| {
+            let (reader, writer) = split(stream);
+            Transport::nul(reader, writer)
+        };
+        let (turns, turn) = watch::channel(Turn::Of("ada".into()));
+        let passing = tokio::spawn(pass(far, nul(ours), pending(), turn, PATIENCE));
+        let mut client = WebSocketStream::from_raw_socket(near, Role::Client, None).await;
+        let (mut reader, _writer) = nul(keeper).split();
+        let click = r#"{"id":1,"method":"Input.dispatchMouseEvent","params":{},"sessionId":"S"}"#;
+        let look = r#"{"id":2,"method":"Page.captureScreenshot","sessionId":"S"}"#;
+        client.send(Message::text(click)).await.unwrap();
+        client.send(Message::text(look)).await.unwrap();
+        assert_eq!(reader.next().await.unwrap().unwrap(), look.as_bytes());
+        let answer = heard(&mut client).await.into_text().unwrap();
+        assert!(answer.contains("ada") && answer.contains(r#""sessionId":"S""#), "{answer}");
+        turns.send(Turn::Own).unwrap();
+        client.send(Message::text(click)).await.unwrap();
+        assert_eq!(reader.next().await.unwrap().unwrap(), click.as_bytes());
+        drop(client);
+        passing.await.unwrap();
     }
 
     #[tokio::test]

@@ -78,11 +78,25 @@ pub(crate) async fn drive(
     Err(StoreError::DriverChanged { found: None }.into())
 }
 
-/// Whether the caller may still drive a session. A database that does not answer changes nothing.
-pub async fn is_driver(context: &Runtime, caller: &Caller, session: &Session) -> bool {
+/// Whose turn it is at a session's browser, for a client that is connected there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Drives {
+    /// The client's own.
+    Client,
+    /// That of a person who has taken the session over, and gives it back.
+    Person(AgentName),
+    /// That of another agent, or of one that is not to wait for.
+    Other,
+}
+
+/// Whose turn it is, for this caller. A database that does not answer changes nothing.
+pub async fn drives(context: &Runtime, caller: &Caller, session: &Session) -> Drives {
     match driver(context, session).await {
-        Ok(Some(agent)) => caller.agent == Some(agent),
-        Ok(None) | Err(_) => true,
+        Ok(Some(agent)) if caller.agent.as_ref() != Some(&agent) => {
+            let person = context.supervisor.table().taken_over_by(session.id);
+            if person.as_ref() == Some(&agent) { Drives::Person(agent) } else { Drives::Other }
+        }
+        Ok(_) | Err(_) => Drives::Client,
     }
 }
 

@@ -19,6 +19,7 @@ mod record;
 mod recover;
 mod resume;
 mod runner;
+mod screens;
 mod way_out;
 
 pub use checkout::{Checkout, Handed};
@@ -45,6 +46,7 @@ use baton_store::{Store, StoreError};
 use lease::Heartbeat;
 use record::Recording;
 use runner::Runner;
+use screens::Screens;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::PathBuf;
@@ -69,6 +71,8 @@ struct Inner {
     runners: Mutex<HashMap<SessionId, Arc<Runner>>>,
     /// What is recorded.
     recordings: Mutex<HashMap<SessionId, Recording>>,
+    /// The screens that somebody watches.
+    screens: Screens,
     /// What is done with sessions right now, so that two requests never start two browsers.
     table: SessionTable,
     heartbeat: Heartbeat,
@@ -136,6 +140,7 @@ impl BrowserSupervisor {
             config,
             runners: Mutex::default(),
             recordings: Mutex::default(),
+            screens: Screens::default(),
             table: SessionTable::default(),
             heartbeat: Heartbeat::default(),
             compiled: ProfileCache::new(COMPILED_LIMIT),

@@ -315,6 +315,16 @@ pub async fn enter(
     caller: &Caller,
     session: &Session,
 ) -> Result<(), RuntimeError> {
+    expect_confined(context, caller, session)?;
+    drive(context, caller, session).await
+}
+
+/// Checks that who drives a browser would have nothing of the machine by it that is not theirs.
+pub(super) fn expect_confined(
+    context: &Runtime,
+    caller: &Caller,
+    session: &Session,
+) -> Result<(), RuntimeError> {
     let confinement = context.supervisor.confinement(session.id);
     if let (false, Some(rules)) = (caller.owner == Owner::local(), confinement) {
         let not_kept = |from| Err(RuntimeError::NotConfined { name: session.name.clone(), from });
@@ -325,7 +335,7 @@ pub async fn enter(
             return not_kept("what listens on this machine and in its network");
         }
     }
-    drive(context, caller, session).await
+    Ok(())
 }
 
 /// Connects to the browser of an active session, as one more client beside the others. A ticket is

@@ -9,6 +9,7 @@ pub mod check;
 mod files;
 mod lifecycle;
 mod show;
+mod take_over;
 mod transfer;
 
 pub use audited::{
@@ -18,4 +19,5 @@ pub use audited::{
 pub use files::{OpenedFile, list as files};
 pub use lifecycle::{active, enter};
 pub use show::{diff, egress_hosts, history, icon, icon_of, list, list_logins, preview, show};
+pub use take_over::{PersonTurn, take_over};
 pub use transfer::{FILE_LIMIT, contexts};

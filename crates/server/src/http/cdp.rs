@@ -15,8 +15,9 @@ use axum::http::request::Parts;
 use axum::response::IntoResponse;
 use baton_api::{CdpAccess, OpenCdp, Problem};
 use baton_browser::cdp::Transport;
-use baton_browser::keeper::{self, NoMore};
-use baton_runtime::{Caller, RuntimeError, life, sessions};
+use baton_browser::keeper::{self, NoMore, Turn};
+use baton_runtime::life::{self, Drives};
+use baton_runtime::{Caller, RuntimeError, sessions};
 use baton_session::Session;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
@@ -24,6 +25,7 @@ use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio::time::timeout;
 use utoipa::IntoParams;
 
@@ -108,7 +110,7 @@ async fn admit(
 }
 
 /// Passes messages until the client leaves, the browser or the node ends, the key is revoked, or
-/// another agent drives the session.
+/// another agent drives the session. While a person drives it, the client may only look.
 async fn pass(
     context: Context,
     caller: Caller,
@@ -122,27 +124,43 @@ async fn pass(
     let _client = context.supervisor.table().enter(session.id, caller.agent.clone());
     match upgrade.await {
         Ok(stream) => {
-            keeper::relay(TokioIo::new(stream), keeper, no_more(&context, &caller, &session)).await;
+            let (turn, turns) = watch::channel(Turn::Own);
+            let no_more = no_more(&context, &caller, &session, &turn);
+            keeper::relay(TokioIo::new(stream), keeper, no_more, turns).await;
         }
         Err(error) => tracing::debug!(%error, "a client left before it had its WebSocket"),
     }
 }
 
 /// Ends with why the caller may not stay.
-async fn no_more(context: &Context, caller: &Caller, session: &Session) -> NoMore {
+async fn no_more(
+    context: &Context,
+    caller: &Caller,
+    session: &Session,
+    turn: &watch::Sender<Turn>,
+) -> NoMore {
     tokio::select! {
         () = context.ending.cancelled() => NoMore::Ending,
-        () = unwelcome(context, caller, session) => NoMore::Unwelcome,
+        () = unwelcome(context, caller, session, turn) => NoMore::Unwelcome,
     }
 }
 
-/// Ends once the caller's key is revoked, or another agent drives the session: at once when that
-/// happens at this node. A database that does not answer changes nothing.
-async fn unwelcome(context: &Context, caller: &Caller, session: &Session) {
+/// Ends once the caller's key is revoked, or another agent drives the session, and says whether a person
+/// does: at once when that happens at this node. A database that does not answer changes nothing.
+async fn unwelcome(
+    context: &Context,
+    caller: &Caller,
+    session: &Session,
+    turn: &watch::Sender<Turn>,
+) {
     let mut passed = context.supervisor.table().passes();
     loop {
-        let is_driver = life::is_driver(context, caller, session).await;
-        if !is_driver || context.is_shut_out(caller).await.unwrap_or(false) {
+        match life::drives(context, caller, session).await {
+            Drives::Client => turn.send_replace(Turn::Own),
+            Drives::Person(name) => turn.send_replace(Turn::Of(name.as_str().into())),
+            Drives::Other => return,
+        };
+        if context.is_shut_out(caller).await.unwrap_or(false) {
             return;
         }
         let _ = timeout(LOOK_PAUSE, passed.changed()).await;

@@ -1,0 +1,165 @@
+//! Whose turn it is: what a client of a browser may not do while a person drives.
+//!
+//! The one idea: a client that a person takes over from keeps its connection, and goes on in the same tabs when
+//! they are given back. Until then each call that acts is answered with who drives; those that read, and those
+//! that let a page go on which waits for this client, pass. A script may do anything, so it is one that acts,
+//! unless the browser itself sees to it that it changes nothing (`throwOnSideEffect`).
+//!
+//! It keeps agents and people out of each other's way, and is no wall: what is not listed passes.
+
+use crate::cdp::{Envelope, quoted};
+use serde::Deserialize;
+use std::sync::Arc;
+
+/// Who drives, for a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Turn {
+    /// The client itself.
+    Own,
+    /// A person of this name.
+    Of(Arc<str>),
+}
+
+/// What Chromium answers when it does not do as asked.
+const REFUSED: i64 = -32000;
+
+/// Methods that act; a name that ends with a dot is a whole domain, one that ends with a star all that begin so.
+const ACTS: &[&str] = &[
+    "Autofill.",
+    "Browser.grantPermissions",
+    "Browser.resetPermissions",
+    "Browser.setPermission",
+    "Browser.setWindowBounds",
+    "CSS.set*",
+    "CacheStorage.delete*",
+    "DOM.copyTo",
+    "DOM.focus",
+    "DOM.moveTo",
+    "DOM.redo",
+    "DOM.remove*",
+    "DOM.setAttribute*",
+    "DOM.setFileInputFiles",
+    "DOM.setNode*",
+    "DOM.setOuterHTML",
+    "DOM.undo",
+    "DOMStorage.clear",
+    "DOMStorage.remove*",
+    "DOMStorage.set*",
+    "Debugger.evaluateOnCallFrame",
+    "Debugger.setVariableValue",
+    "FedCm.",
+    "IndexedDB.clear*",
+    "IndexedDB.delete*",
+    "Input.",
+    "Network.clearBrowserCache",
+    "Network.clearBrowserCookies",
+    "Network.deleteCookies",
+    "Network.setCookie*",
+    "Page.bringToFront",
+    "Page.close",
+    "Page.crash",
+    "Page.handleJavaScriptDialog",
+    "Page.navigate*",
+    "Page.reload",
+    "Page.resetNavigationHistory",
+    "Page.setDocumentContent",
+    "Page.stopLoading",
+    "Runtime.callFunctionOn",
+    "Runtime.evaluate",
+    "Runtime.runScript",
+    "Storage.clear*",
+    "Storage.delete*",
+    "Storage.set*Cookies",
+    "Target.activateTarget",
+    "Target.closeTarget",
+    "Target.createBrowserContext",
+    "Target.createTarget",
+    "Target.disposeBrowserContext",
+    "WebAuthn.",
+];
+
+/// Whether a method is one that acts.
+fn acts(method: &str) -> bool {
+    ACTS.iter().any(|pattern| match pattern.split_once('*') {
+        Some((start, end)) => method.starts_with(start) && method.ends_with(end),
+        None if pattern.ends_with('.') => method.starts_with(pattern),
+        None => method == *pattern,
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Script {
+    #[serde(default)]
+    throw_on_side_effect: bool,
+}
+
+/// Whether the browser itself sees to it that a script changes nothing.
+fn only_reads(call: &Envelope<'_>) -> bool {
+    let params = call.params.and_then(|params| serde_json::from_str::<Script>(params.get()).ok());
+    params.is_some_and(|script| script.throw_on_side_effect)
+}
+
+/// What a client hears instead of its call; none when that goes on.
+pub(super) fn refusal(turn: &Turn, call: &[u8]) -> Option<Vec<u8>> {
+    let Turn::Of(person) = turn else { return None };
+    // What is no call, the keeper judges.
+    let call = Envelope::parse(call).ok()?;
+    let (id, method) = (call.id?, call.method.as_deref()?);
+    let is_script = matches!(method, "Runtime.evaluate" | "Runtime.callFunctionOn");
+    if !acts(method) || is_script && only_reads(&call) {
+        return None;
+    }
+    let hint = if is_script { "; a script with throwOnSideEffect reads" } else { "" };
+    let text = format!(
+        "{method}: {person} has taken over and drives this session until it is given back; calls that read go on{hint}"
+    );
+    let session = call.session.as_deref().map(|id| format!(",\"sessionId\":{}", quoted(id)));
+    let (session, text) = (session.unwrap_or_default(), quoted(&text));
+    let answer =
+        format!("{{\"id\":{id},\"error\":{{\"code\":{REFUSED},\"message\":{text}}}{session}}}");
+    Some(answer.into_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_acts_is_known_by_its_name() {
+        for method in [
+            "Input.dispatchKeyEvent",
+            "Page.navigate",
+            "Page.navigateToHistoryEntry",
+            "DOM.setAttributesAsText",
+            "Storage.setCookies",
+            "Runtime.evaluate",
+        ] {
+            assert!(acts(method), "{method}");
+        }
+        for method in [
+            "Page.captureScreenshot",
+            "Page.enable",
+            "DOM.getDocument",
+            "Storage.getCookies",
+            "Storage.setInterestGroupTracking",
+            "Target.setAutoAttach",
+            "Runtime.runIfWaitingForDebugger",
+            "Fetch.continueRequest",
+        ] {
+            assert!(!acts(method), "{method}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_who_drives_and_answers_the_call() {
+        let person = Turn::Of("ada".into());
+        let call = br#"{"id":7,"method":"Runtime.evaluate","params":{"expression":"1"}}"#;
+        let refused = refusal(&person, call).map(|answer| String::from_utf8(answer).unwrap());
+        insta::assert_snapshot!(refused.unwrap(), @r#"{"id":7,"error":{"code":-32000,"message":"Runtime.evaluate: ada has taken over and drives this session until it is given back; calls that read go on; a script with throwOnSideEffect reads"}}"#);
+        assert_eq!(refusal(&Turn::Own, call), None);
+        let reads = br#"{"id":7,"method":"Runtime.evaluate","params":{"throwOnSideEffect":true}}"#;
+        assert_eq!(refusal(&person, reads), None);
+        assert_eq!(refusal(&person, b"no call"), None);
+    }
+}
