@@ -2,7 +2,7 @@
 //!
 //! The one idea: every door of an operation (HTTP, command line, typed client) shares these types,
 //! so that they cannot drift apart. Rooms: [`session`], [`carry`], [`key`], [`node`], [`federation`], [`chat`],
-//! [`upstream`], [`page`], [`debug`], [`sandbox`] and [`sync`] hold requests and views, and `document` what goes through as
+//! [`upstream`], [`page`], [`live`], [`debug`], [`sandbox`] and [`sync`] hold requests and views, and `document` what goes through as
 //! it is; [`problem`] says how a request fails; `client` asks a node.
 
 pub mod carry;
@@ -13,6 +13,7 @@ pub mod debug;
 mod document;
 pub mod federation;
 pub mod key;
+pub mod live;
 pub mod node;
 pub mod page;
 pub mod problem;
@@ -38,6 +39,7 @@ pub use federation::{
 pub use key::{
     AuditList, AuditOutcome, AuditView, CreateKey, CreatedKey, KeyList, KeyView, ListAudit, Scope,
 };
+pub use live::LiveAccess;
 pub use node::{Health, Ready};
 pub use page::{PAGE_HEADER, PageSession, PageSignIn, PageTicket, PageView};
 pub use problem::{Answers, ErrorCode, Exit, Invalid, Problem, usual_hint};

@@ -64,7 +64,7 @@ pub enum RuntimeError {
     /// The address bears a ticket that opens nothing.
     #[error(
         "expected a ticket that opens this session, found {found}\n\
-         POST /sessions/ID/cdp and baton sessions cdp give another one"
+         POST to the same address gives another one, and baton sessions cdp one for tools"
     )]
     BadTicket {
         /// What it is instead.

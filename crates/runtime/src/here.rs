@@ -17,6 +17,7 @@ use baton_store::Store;
 use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -39,6 +40,8 @@ pub struct Runtime {
     pub activity: Activity,
     /// The board that agents share, if there is one.
     pub board: Option<Federation>,
+    /// Changes whenever this node revokes a key: what is open with one ends at once.
+    pub revoked: watch::Sender<()>,
     /// Tells those who follow the board that it changed.
     pub feed: Feed,
     /// What opens a browser for tools that send no headers.

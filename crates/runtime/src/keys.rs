@@ -184,6 +184,8 @@ pub async fn revoke(
         Ok(key) => {
             let note = note.about(&key.id).with("name", key.name);
             let revoked = context.store.revoke_key(&owner, &key.id, clock::now()).await;
+            // It opens nothing any more, also where that cannot be noted.
+            context.revoked.send_replace(());
             note.end(&context.store, revoked.map_err(RuntimeError::from)).await?;
             tracing::info!(key = %key.id, %owner, "revoked a key");
             Ok(())

@@ -2,7 +2,8 @@
 //!
 //! The one idea: an address with a ticket lies on command lines and in logs, so it opens once, and
 //! soon. One that opens more often is asked for by name, and ends with the key behind it. Tickets
-//! live in memory: a node that starts again knows none.
+//! live in memory: a node that starts again knows none. What they open is a matter of who keeps them; with
+//! each may go what its holder needs then.
 
 use crate::error::RuntimeError;
 use crate::request::Caller;
@@ -24,15 +25,27 @@ const MOST: usize = 10_000;
 /// How many of them may be of one key.
 const MOST_OF_A_KEY: usize = 100;
 
-/// The tickets of a node. Cheap to clone.
-#[derive(Clone, Default)]
-pub struct Tickets(Arc<Mutex<HashMap<[u8; 32], Ticket>>>);
+/// The tickets of a node for one kind of thing, each with something of the type `W`. Cheap to clone.
+pub struct Tickets<W = ()>(Arc<Mutex<HashMap<[u8; 32], Ticket<W>>>>);
 
-struct Ticket {
+impl<W> Clone for Tickets<W> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<W> Default for Tickets<W> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+struct Ticket<W> {
     session: SessionId,
     caller: Caller,
     until: Instant,
     uses: Uses,
+    with: W,
 }
 
 #[derive(PartialEq, Eq)]
@@ -50,6 +63,19 @@ impl Tickets {
         caller: &Caller,
         reusable: bool,
     ) -> Result<(SecretString, Duration), RuntimeError> {
+        self.issue_with(session, caller, reusable, ())
+    }
+}
+
+impl<W: Clone> Tickets<W> {
+    /// A new ticket for a session with something that its holder needs, and how long it is good.
+    pub fn issue_with(
+        &self,
+        session: SessionId,
+        caller: &Caller,
+        reusable: bool,
+        with: W,
+    ) -> Result<(SecretString, Duration), RuntimeError> {
         let (uses, limit) =
             if reusable { (Uses::Many, REUSABLE_LIMIT) } else { (Uses::Once, ONCE_LIMIT) };
         let now = Instant::now();
@@ -60,7 +86,7 @@ impl Tickets {
         make_room(&mut tickets, "tickets", MOST, now, |_| true)?;
         let random: [u8; 32] = rand::random();
         let secret = SecretString::from(URL_SAFE_NO_PAD.encode(random));
-        let ticket = Ticket { session, caller: caller.clone(), until: now + limit, uses };
+        let ticket = Ticket { session, caller: caller.clone(), until: now + limit, uses, with };
         tickets.insert(hash(&secret), ticket);
         Ok((secret, limit))
     }
@@ -93,6 +119,15 @@ impl Tickets {
         }
     }
 
+    /// Redeems a ticket that opens once: whose it is, and what goes with it.
+    pub fn redeem(&self, secret: &SecretString) -> Result<(SessionId, Caller, W), RuntimeError> {
+        self.punch(secret)?;
+        let tickets = self.tickets();
+        let ticket = tickets.get(&hash(secret));
+        let ticket = ticket.ok_or(RuntimeError::BadTicket { found: "an unknown one" })?;
+        Ok((ticket.session, ticket.caller.clone(), ticket.with.clone()))
+    }
+
     /// Gives a ticket back that was punched and has opened nothing.
     pub fn put_back(&self, secret: &SecretString) {
         if let Some(ticket) = self.tickets().get_mut(&hash(secret))
@@ -102,19 +137,19 @@ impl Tickets {
         }
     }
 
-    fn tickets(&self) -> MutexGuard<'_, HashMap<[u8; 32], Ticket>> {
+    fn tickets(&self) -> MutexGuard<'_, HashMap<[u8; 32], Ticket<W>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Forgets tickets that open nothing any more, if there are too many; fails when none of them go, with
 /// the time until the first one does.
-fn make_room(
-    tickets: &mut HashMap<[u8; 32], Ticket>,
+fn make_room<W>(
+    tickets: &mut HashMap<[u8; 32], Ticket<W>>,
     what: &'static str,
     most: usize,
     now: Instant,
-    counts: impl Fn(&Ticket) -> bool,
+    counts: impl Fn(&Ticket<W>) -> bool,
 ) -> Result<(), RuntimeError> {
     if tickets.values().filter(|ticket| counts(ticket)).count() < most {
         return Ok(());
@@ -158,7 +193,7 @@ mod tests {
 
     #[test]
     fn one_key_leaves_room_for_the_others_and_hears_when_to_ask_again() {
-        let (tickets, session) = (Tickets::default(), session());
+        let (tickets, session) = (Tickets::<()>::default(), session());
         tickets.issue(session, &caller("one"), false).unwrap();
         for _ in 1..MOST_OF_A_KEY {
             tickets.issue(session, &caller("one"), true).unwrap();
@@ -175,7 +210,7 @@ mod tests {
 
     #[test]
     fn tickets_that_were_used_make_room() {
-        let (tickets, session) = (Tickets::default(), session());
+        let (tickets, session) = (Tickets::<()>::default(), session());
         for _ in 0..3 * MOST_OF_A_KEY {
             let (secret, _) = tickets.issue(session, &caller("one"), false).unwrap();
             tickets.punch(&secret).unwrap();
@@ -185,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_ticket_that_opened_nothing_opens_again_and_only_once() {
-        let (tickets, caller) = (Tickets::default(), caller("one"));
+        let (tickets, caller) = (Tickets::<()>::default(), caller("one"));
         let (secret, _) = tickets.issue(session(), &caller, false).unwrap();
         tickets.punch(&secret).unwrap();
         tickets.punch(&secret).unwrap_err();

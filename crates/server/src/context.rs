@@ -5,7 +5,7 @@
 //! follower misses nothing but hints that came together, and nothing is queued.
 
 use crate::error::NodeError;
-use crate::page::PageSessions;
+use crate::page::{LivePage, PageSessions};
 use crate::paired::Browsers;
 use crate::peer_place::PeerPlace;
 use baton_agents::Agents;
@@ -63,6 +63,8 @@ pub struct Context {
     pub(crate) freight: Freight,
     /// Who is signed in to the page.
     pub(crate) pages: PageSessions,
+    /// What shows a session live, each with the page that shows it.
+    pub(crate) live_tickets: Tickets<Option<LivePage>>,
     /// Where this node listens for peers alone.
     pub(crate) peer_place: PeerPlace,
 }
@@ -181,6 +183,7 @@ impl Context {
             ending,
             activity: Activity::default(),
             board,
+            revoked: watch::Sender::default(),
             feed: Feed::default(),
             tickets: Tickets::default(),
         };
@@ -199,6 +202,7 @@ impl Context {
             rates,
             freight,
             pages,
+            live_tickets: Tickets::default(),
             peer_place,
         }
     }
@@ -228,6 +232,7 @@ pub(crate) struct Followed {
     caller: Caller,
     sessions: broadcast::Receiver<SessionId>,
     tabs: watch::Receiver<()>,
+    revoked: watch::Receiver<()>,
     seen: ListState,
     /// Whether each write is told.
     tells_writes: bool,
@@ -253,6 +258,7 @@ pub(crate) async fn follow(
     Ok(Followed {
         sessions: context.store.listen(),
         tabs: context.relay.listen(),
+        revoked: context.revoked.subscribe(),
         seen: read_lists(context, caller).await?,
         tells_writes,
         context: context.clone(),
@@ -287,6 +293,7 @@ impl Followed {
                 tokio::select! {
                     written = self.sessions.recv() => Some(written.ok()),
                     _ = self.tabs.changed() => None,
+                    _ = self.revoked.changed() => None,
                 }
             };
             let first = timeout(LOOK_PAUSE, changed).await.ok();

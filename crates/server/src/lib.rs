@@ -21,6 +21,7 @@ mod page;
 mod paired;
 mod peer_place;
 pub mod serve;
+mod watching;
 
 pub use config::Config;
 pub use context::Context;

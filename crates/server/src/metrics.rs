@@ -42,6 +42,27 @@ impl Drop for CdpClient {
     }
 }
 
+/// A viewer of a session's live picture: counted until it is dropped.
+pub struct LiveViewer(());
+
+/// Counts one more viewer of a live picture.
+pub fn live_viewer() -> LiveViewer {
+    metrics::gauge!("baton_live_viewers").increment(1);
+    LiveViewer(())
+}
+
+impl Drop for LiveViewer {
+    fn drop(&mut self) {
+        metrics::gauge!("baton_live_viewers").decrement(1);
+    }
+}
+
+/// Counts pictures that went to a viewer, and those that were left out because it had not drawn one before.
+pub fn live_pictures(sent: u64, dropped: u64) {
+    metrics::counter!("baton_live_pictures_total", "outcome" => "sent").increment(sent);
+    metrics::counter!("baton_live_pictures_total", "outcome" => "dropped").increment(dropped);
+}
+
 /// The process has one recorder, however many nodes a test runs in it.
 static RECORDER: OnceLock<PrometheusHandle> = OnceLock::new();
 

@@ -2585,6 +2585,84 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sessions/{id}/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A session live, over WebSocket: pictures as binary messages, all else as `LiveMessage` and `ViewerMessage`.
+         *     It waits for a browser where there is none.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description What `POST` to the same address answered; stands for a key. */
+                    ticket?: string;
+                };
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                101: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** An address that shows a session live, once, within a minute; for pages, which send no headers there. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["LiveAccess"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sessions/{id}/logins": {
         parameters: {
             query?: never;
@@ -6335,6 +6413,246 @@ export interface components {
          * @enum {string}
          */
         Likelihood: "over" | "possible" | "likely";
+        /** @description An address that shows a session live, once. */
+        LiveAccess: {
+            /**
+             * Format: date-time
+             * @description Until when the ticket counts.
+             */
+            expires_at: string;
+            /**
+             * Format: uri
+             * @description A WebSocket. It carries a ticket, which is a secret.
+             */
+            live_url: string;
+        };
+        /** @description A page asks for files. */
+        LiveChooser: {
+            /** @description Whether it takes more than one. */
+            many: boolean;
+        };
+        /** @description What a page asks. */
+        LiveDialog: {
+            /** @description `alert`, `confirm`, `prompt` or `beforeunload`. */
+            kind: string;
+            /** @description What it says: to be shown as text and nothing else. */
+            message: string;
+            /** @description What a `prompt` suggests. */
+            suggests: string;
+        };
+        /** @description Who drives. */
+        LiveDriver: {
+            agent?: components["schemas"]["AgentName"] | null;
+            /** @description Whether it is this viewer. */
+            own: boolean;
+        };
+        /** @description A finger. */
+        LiveFinger: {
+            /**
+             * Format: int32
+             * @description Its number.
+             */
+            id: number;
+            /**
+             * Format: double
+             * @description From the left of the viewport, in CSS pixels.
+             */
+            x: number;
+            /**
+             * Format: double
+             * @description From the top.
+             */
+            y: number;
+        };
+        /** @description A key. */
+        LiveKey: {
+            /** @description Whether it is held and comes again. */
+            again?: boolean;
+            /** @description Where it is (`KeyboardEvent.code`). */
+            code?: string;
+            /** @description Whether it went down. */
+            down: boolean;
+            /** @description What it means (`KeyboardEvent.key`). */
+            key: string;
+            /**
+             * Format: int32
+             * @description Which of several (`KeyboardEvent.location`).
+             */
+            location?: number;
+            /**
+             * Format: int32
+             * @description Keys that are down: Alt 1, Ctrl 2, Meta 4, Shift 8.
+             */
+            modifiers?: number;
+            /**
+             * Format: int32
+             * @description Its number of old (`KeyboardEvent.keyCode`).
+             */
+            number?: number;
+            /**
+             * Format: int32
+             * @description Which tab.
+             */
+            tab: number;
+        };
+        /** @description What a node tells a viewer. */
+        LiveMessage: (components["schemas"]["LiveTabs"] & {
+            /** @enum {string} */
+            type: "tabs";
+        }) | (components["schemas"]["LiveDriver"] & {
+            /** @enum {string} */
+            type: "driver";
+        }) | (components["schemas"]["LivePace"] & {
+            /** @enum {string} */
+            type: "pace";
+        }) | (components["schemas"]["LiveRefusal"] & {
+            /** @enum {string} */
+            type: "refused";
+        }) | {
+            /** @enum {string} */
+            type: "gone";
+        };
+        /** @description A mouse. */
+        LiveMouse: {
+            /**
+             * Format: int32
+             * @description Which button (`MouseEvent.button`): 0 left, 1 middle, 2 right, 3 back, 4 forward.
+             */
+            button?: number;
+            /**
+             * Format: int32
+             * @description How often it was clicked in a row (`MouseEvent.detail`).
+             */
+            clicks?: number;
+            /** @description What it did. */
+            kind: components["schemas"]["MouseKind"];
+            /**
+             * Format: int32
+             * @description Keys that are down: Alt 1, Ctrl 2, Meta 4, Shift 8.
+             */
+            modifiers?: number;
+            /**
+             * Format: int32
+             * @description Which tab.
+             */
+            tab: number;
+            /**
+             * Format: double
+             * @description From the left of the viewport, in CSS pixels.
+             */
+            x: number;
+            /**
+             * Format: double
+             * @description From the top.
+             */
+            y: number;
+        };
+        /** @description How many pictures went to a viewer. */
+        LivePace: {
+            /**
+             * Format: int64
+             * @description How many were left out, because the viewer had one that it had not drawn.
+             */
+            dropped: number;
+            /**
+             * Format: int32
+             * @description The quality of their JPEG, 0 to 100, which follows what the viewer's line takes.
+             */
+            quality: number;
+            /**
+             * Format: int64
+             * @description How many were sent.
+             */
+            sent: number;
+        };
+        /** @description Something was not done. */
+        LiveRefusal: {
+            /** @description Why not, and what to do. */
+            detail: string;
+            /** @description The `type` of the message that was not done. */
+            what: string;
+        };
+        /** @description A tab. */
+        LiveTab: {
+            chooser?: components["schemas"]["LiveChooser"] | null;
+            /** @description Whether its page crashed. */
+            crashed?: boolean;
+            dialog?: components["schemas"]["LiveDialog"] | null;
+            /**
+             * Format: int32
+             * @description Names it for as long as its browser is watched.
+             */
+            number: number;
+            /** @description Its title, as its page calls itself: to be shown as text and nothing else. */
+            title: string;
+            /** @description Its address. */
+            url: string;
+        };
+        /** @description What the browser has open. */
+        LiveTabs: {
+            /**
+             * Format: int64
+             * @description How many pictures of the browser were none, since it is watched.
+             */
+            bad_pictures: number;
+            /**
+             * Format: int32
+             * @description The number of the tab in front, which is shown; none where none is drawn.
+             */
+            front?: number | null;
+            /** @description Its tabs, oldest first. */
+            tabs: components["schemas"]["LiveTab"][];
+        };
+        /** @description Fingers on a screen. */
+        LiveTouch: {
+            /** @description Those that are down now. */
+            fingers: components["schemas"]["LiveFinger"][];
+            /** @description What they did. */
+            kind: components["schemas"]["TouchKind"];
+            /**
+             * Format: int32
+             * @description Keys that are down: Alt 1, Ctrl 2, Meta 4, Shift 8.
+             */
+            modifiers?: number;
+            /**
+             * Format: int32
+             * @description Which tab.
+             */
+            tab: number;
+        };
+        /** @description A wheel. */
+        LiveWheel: {
+            /**
+             * Format: double
+             * @description How far down.
+             */
+            down: number;
+            /**
+             * Format: int32
+             * @description Keys that are down: Alt 1, Ctrl 2, Meta 4, Shift 8.
+             */
+            modifiers?: number;
+            /**
+             * Format: double
+             * @description How far to the right, in CSS pixels.
+             */
+            right: number;
+            /**
+             * Format: int32
+             * @description Which tab.
+             */
+            tab: number;
+            /**
+             * Format: double
+             * @description From the left of the viewport, in CSS pixels.
+             */
+            x: number;
+            /**
+             * Format: double
+             * @description From the top.
+             */
+            y: number;
+        };
         /** @description A site where somebody may be logged in, as far as cookies, localStorage and databases tell. */
         Login: {
             /** @description Where to begin: an origin, without a path. */
@@ -6378,6 +6696,11 @@ export interface components {
             /** @description `list` */
             object: string;
         };
+        /**
+         * @description What a mouse did.
+         * @enum {string}
+         */
+        MouseKind: "move" | "down" | "up";
         /** @description What one pull or push of a session did. */
         Movement: {
             /**
@@ -7240,7 +7563,7 @@ export interface components {
          * @description What a key allows. No scope includes another.
          * @enum {string}
          */
-        Scope: "read" | "drive" | "reveal" | "sync" | "sandbox" | "debug" | "browser" | "admin";
+        Scope: "read" | "drive" | "reveal" | "watch" | "sync" | "sandbox" | "debug" | "browser" | "admin";
         /** @description A session that was sealed for a peer. */
         SealedFile: {
             /** @description The file. Nobody else can open it. */
@@ -7667,6 +7990,11 @@ export interface components {
          *     earlier holder writes late can be told from what the present one writes.
          */
         Term: number;
+        /**
+         * @description What fingers did.
+         * @enum {string}
+         */
+        TouchKind: "start" | "move" | "end" | "cancel";
         /** @description A place that did not answer in time, or answered with an error. */
         Unread: {
             kind?: components["schemas"]["ItemKind"] | null;
@@ -7759,6 +8087,148 @@ export interface components {
             kinds?: components["schemas"]["StateKind"][] | null;
             /** @description The registrable domains, or hosts that have none; left out, all of them. */
             sites?: string[] | null;
+        };
+        /** @description What a viewer tells the node. All but the first three are for who has taken over. */
+        ViewerMessage: {
+            /**
+             * Format: int32
+             * @description How high.
+             */
+            height: number;
+            /** @enum {string} */
+            type: "look";
+            /**
+             * Format: int32
+             * @description How wide.
+             */
+            width: number;
+        } | {
+            /** @enum {string} */
+            type: "rest";
+        } | {
+            /**
+             * Format: int64
+             * @description Its number.
+             */
+            number: number;
+            /** @enum {string} */
+            type: "drawn";
+        } | {
+            /** @description The person's name, among those of agents. */
+            name: components["schemas"]["AgentName"];
+            /** @description Why, for the log and for the agent. */
+            reason?: string | null;
+            /** @enum {string} */
+            type: "take_over";
+        } | {
+            /** @enum {string} */
+            type: "give_back";
+        } | (components["schemas"]["LiveMouse"] & {
+            /** @enum {string} */
+            type: "mouse";
+        }) | (components["schemas"]["LiveWheel"] & {
+            /** @enum {string} */
+            type: "wheel";
+        }) | (components["schemas"]["LiveKey"] & {
+            /** @enum {string} */
+            type: "key";
+        }) | {
+            /**
+             * Format: int32
+             * @description Which tab.
+             */
+            tab: number;
+            /** @description What. */
+            text: string;
+            /** @enum {string} */
+            type: "text";
+        } | {
+            /**
+             * Format: int32
+             * @description Which tab.
+             */
+            tab: number;
+            /** @description What. */
+            text: string;
+            /** @enum {string} */
+            type: "compose";
+        } | (components["schemas"]["LiveTouch"] & {
+            /** @enum {string} */
+            type: "touch";
+        }) | {
+            /**
+             * Format: int32
+             * @description Which tab.
+             */
+            tab: number;
+            /** @enum {string} */
+            type: "go";
+            /** @description Where to. */
+            url: string;
+        } | {
+            /**
+             * Format: int32
+             * @description How far.
+             */
+            by: number;
+            /**
+             * Format: int32
+             * @description Which tab.
+             */
+            tab: number;
+            /** @enum {string} */
+            type: "step";
+        } | {
+            /**
+             * Format: int32
+             * @description Which tab.
+             */
+            tab: number;
+            /** @enum {string} */
+            type: "reload";
+        } | {
+            /** @enum {string} */
+            type: "open_tab";
+            /** @description Where it goes. */
+            url: string;
+        } | {
+            /**
+             * Format: int32
+             * @description Which tab.
+             */
+            tab: number;
+            /** @enum {string} */
+            type: "close_tab";
+        } | {
+            /**
+             * Format: int32
+             * @description Which tab.
+             */
+            tab: number;
+            /** @enum {string} */
+            type: "front";
+        } | {
+            /** @description Whether it is accepted. */
+            accept: boolean;
+            /**
+             * Format: int32
+             * @description Which tab.
+             */
+            tab: number;
+            /** @description What a `prompt` gets. */
+            text?: string | null;
+            /** @enum {string} */
+            type: "answer";
+        } | {
+            /** @description Their names among the session's files. */
+            files: string[];
+            /**
+             * Format: int32
+             * @description Which tab.
+             */
+            tab: number;
+            /** @enum {string} */
+            type: "choose";
         };
         /** @description Inner size of a window, in CSS pixels. */
         Viewport: {

@@ -10,6 +10,7 @@ use crate::carry::{
 };
 use crate::document::FileText;
 use crate::federation::PassSession;
+use crate::live::LiveAccess;
 use crate::session::{
     AttachSession, CdpAccess, CompareSnapshots, DiffView, History, ListHistory, ListSessions,
     OpenCdp, OpenSession, ResumeResult, RollBack, SessionFile, SessionFiles, SessionList,
@@ -71,6 +72,11 @@ impl Client {
     ) -> Result<CdpAccess, ClientError> {
         let call = self.request(Method::POST, &["sessions", reference, "cdp"])?;
         self.fetch(call.json(request)).await
+    }
+
+    /// An address that shows a session live, once.
+    pub async fn open_live(&self, reference: &str) -> Result<LiveAccess, ClientError> {
+        self.fetch(self.request(Method::POST, &["sessions", reference, "live"])?).await
     }
 
     /// The files of a session.

@@ -11,6 +11,7 @@ mod federation;
 mod invitations;
 mod layers;
 mod listeners;
+mod live;
 mod mcp;
 mod page;
 mod peer_listener;
@@ -35,6 +36,7 @@ use axum::middleware::from_fn;
 use baton_api::Problem;
 use baton_api::chat::ChatChunk;
 use baton_api::debug::{BrowserMessage, ClientMessage, RelayMessage};
+use baton_api::live::{LiveMessage, ViewerMessage};
 use baton_api::sandbox::ExecEvent;
 use baton_api::sync::SyncStanding;
 use baton_runtime::sessions::FILE_LIMIT;
@@ -79,6 +81,7 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(sessions::rollback))
         .routes(routes!(sessions::diff))
         .routes(routes!(cdp::connect, cdp::open))
+        .routes(routes!(live::connect, live::open))
         .routes(routes!(session_files::list))
         .routes(routes!(session_files::get, session_files::put, session_files::remove))
         .routes(routes!(sessions::export))
@@ -207,7 +210,8 @@ pub fn document() -> utoipa::openapi::OpenApi {
     info(title = "Baton", description = "Keeps browser sessions alive. Every error is a problem."),
     // What goes over the relay's WebSocket, or as an event, belongs to no operation.
     components(schemas(
-        Problem, BrowserMessage, ClientMessage, RelayMessage, ExecEvent, ChatChunk, SyncStanding
+        Problem, BrowserMessage, ClientMessage, RelayMessage, ExecEvent, ChatChunk, SyncStanding,
+        LiveMessage, ViewerMessage
     )),
     modifiers(&ApiKey)
 )]

@@ -124,6 +124,13 @@ impl Here {
 }
 
 impl Here {
+    /// Where a session is seen live.
+    pub(super) fn live(&self, session: SessionId) -> Url {
+        let mut url = self.0.clone();
+        url.set_path(&format!("/sessions/{session}/live"));
+        url
+    }
+
     /// Where browsers and the clients that look into them connect.
     pub(super) fn signaling(&self) -> Url {
         let mut url = self.0.clone();

@@ -10,4 +10,4 @@ mod sessions;
 
 pub(crate) use files::{PageFile, file, security};
 pub(crate) use place::{PagePlace, host_of};
-pub(crate) use sessions::{PageHalves, PageKey, PageSessions, no_cookie};
+pub(crate) use sessions::{LivePage, PageHalves, PageKey, PageSessions, no_cookie};

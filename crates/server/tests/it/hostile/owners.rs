@@ -11,7 +11,7 @@ use reqwest::header::CONTENT_TYPE;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
-const ALL: &[Scope] = &[Scope::Read, Scope::Drive, Scope::Reveal];
+const ALL: &[Scope] = &[Scope::Read, Scope::Drive, Scope::Reveal, Scope::Watch];
 
 /// A body that the operation can read, so that it is not the body that is refused.
 pub(super) fn body(method: &Method, path: &str) -> Option<Value> {
@@ -135,7 +135,7 @@ async fn a_foreign_key_finds_nothing_and_changes_nothing_whatever_it_asks() {
     let before = ada.sees(&node).await;
     let every: &[Scope] = &Scope::ALL;
     for scopes in [ALL, every] {
-        let name = format!("{scopes:?}");
+        let name = format!("{} scopes", scopes.len());
         let (owner, scopes) = ("bob".parse().unwrap(), scopes.iter().copied().collect());
         let request = CreateKey { name, owner: Some(owner), scopes, for_node: None };
         let bob = node.admin().create_key(&request).await.unwrap();

@@ -55,6 +55,8 @@ const TABLE: &str = "
     DELETE /sessions/{id}/files/{name} drive
     GET /sessions/{id}/history read
     GET /sessions/{id}/icon read
+    GET /sessions/{id}/live watch
+    POST /sessions/{id}/live watch
     GET /sessions/{id}/logins read
     POST /sessions/{id}/pass drive
     GET /sessions/{id}/preview read

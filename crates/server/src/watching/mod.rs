@@ -1,0 +1,14 @@
+//! Those who watch a session live, one WebSocket each: what they are sent, and what they may do.
+//!
+//! The one idea: a viewer costs nobody anything. It has one picture at a time that it has not drawn, a few
+//! messages that it has not read, and no more; what it asks for is bounded, and what it leaves behind is let go:
+//! buttons that are down, and the session that it took over. Rooms: `line` writes to a viewer, `viewer` is its
+//! whole visit, `hand` reads what it does, `acts` are what takes longer, `words` what it is told.
+
+mod acts;
+mod hand;
+mod line;
+mod viewer;
+mod words;
+
+pub(crate) use viewer::{Watcher, serve};

@@ -1,0 +1,98 @@
+//! What a viewer is told, in the words of the API: tabs, pictures, and why a visit ends.
+
+use baton_api::live::{LiveChooser, LiveDialog, LiveTab, LiveTabs, PictureHeader, write_picture};
+use baton_browser::screen::{Frame, ScreenState, ScreenTab, VIEWERS};
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+
+/// A picture as it is sent.
+pub(super) fn picture(frame: &Frame) -> Vec<u8> {
+    let header = PictureHeader {
+        number: frame.sequence,
+        tab: frame.tab,
+        width: frame.width,
+        height: frame.height,
+        scale: frame.scale,
+    };
+    write_picture(header, &frame.jpeg)
+}
+
+/// What a browser has open.
+pub(super) fn tabs(state: &ScreenState) -> LiveTabs {
+    let tabs = state.tabs.iter().map(tab).collect();
+    LiveTabs { tabs, front: state.front, bad_pictures: state.bad_frames }
+}
+
+fn tab(tab: &ScreenTab) -> LiveTab {
+    let dialog = tab.dialog.as_ref().map(|dialog| LiveDialog {
+        kind: dialog.kind.clone(),
+        message: dialog.message.clone(),
+        suggests: dialog.suggests.clone(),
+    });
+    LiveTab {
+        number: tab.number,
+        title: tab.title.clone(),
+        url: tab.url.clone(),
+        crashed: tab.has_crashed,
+        dialog,
+        chooser: tab.chooser.as_ref().map(|chooser| LiveChooser { many: chooser.takes_many }),
+    }
+}
+
+/// Why a visit ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Farewell {
+    /// The viewer left, or read nothing for too long.
+    Left,
+    /// It said nothing for too long.
+    Silent,
+    /// The node ends.
+    NodeEnds,
+    /// Its key was revoked.
+    Revoked,
+    /// Its page was signed out.
+    SignedOut,
+    /// The session was deleted.
+    Deleted,
+    /// There are as many viewers as there may be.
+    TooMany,
+    /// It says too much at once.
+    TooMuch,
+    /// A message was too long.
+    TooLong,
+    /// It says what makes no sense, again and again.
+    Garbage,
+}
+
+impl Farewell {
+    /// Its words, for people and for the log.
+    pub(super) fn reason(self) -> &'static str {
+        match self {
+            Self::Left => "the viewer left",
+            Self::Silent => "the viewer said nothing for 10 s",
+            Self::NodeEnds => "the node ends",
+            Self::Revoked => "the key was revoked",
+            Self::SignedOut => "the page was signed out",
+            Self::Deleted => "the session was deleted",
+            Self::TooMany => "expected at most 16 viewers of a session, found one more",
+            Self::TooMuch => "expected at most 1000 messages a second, found more",
+            Self::TooLong => "expected messages of at most 1 MiB, found a longer one",
+            Self::Garbage => "expected messages of a viewer, found others",
+        }
+    }
+
+    /// The same with a code of RFC 6455, section 7.4.1.
+    pub(super) fn frame(self) -> CloseFrame {
+        let code = match self {
+            Self::Left | Self::Silent => CloseCode::Normal,
+            Self::NodeEnds | Self::Deleted => CloseCode::Away,
+            Self::Revoked | Self::SignedOut | Self::TooMuch => CloseCode::Policy,
+            Self::TooMany => CloseCode::Again,
+            Self::TooLong => CloseCode::Size,
+            Self::Garbage => CloseCode::Invalid,
+        };
+        CloseFrame { code, reason: self.reason().into() }
+    }
+}
+
+const _: () = assert!(VIEWERS == 16, "the reason names another number");
