@@ -22,10 +22,24 @@ export interface Node {
   streams: Api
 }
 
+/** As whom a person acts who has taken a session over, by its id. */
+export const acting = {
+  names: new Map<string, string>(),
+  set(id: string, name: string | undefined): void {
+    if (name === undefined) this.names.delete(id)
+    else this.names.set(id, name)
+  },
+}
+
+/** The session that a request is about, if it is about one. */
+const aboutSession = (url: string): string => /\/sessions\/([0-9a-f-]{36})\//.exec(url)?.[1] ?? ''
+
 /** A client that shows this value with each request. */
 export function nodeOf(value: string): Node {
   const of = (limit?: number) => {
     const send = (request: Request) => {
+      const name = acting.names.get(aboutSession(request.url))
+      if (name !== undefined) request.headers.set('Baton-Agent', name)
       const signal = limit === undefined ? request.signal : AbortSignal.any([request.signal, AbortSignal.timeout(limit)])
       return fetch(request, { signal, redirect: 'error', cache: 'no-store' })
     }

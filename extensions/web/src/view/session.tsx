@@ -9,6 +9,7 @@ import type { Schemas } from '../node/client.ts'
 import { count, host } from '../words/amounts.ts'
 import { holder, lasts } from '../words/sessions.ts'
 import { Strip } from './history.tsx'
+import { LiveView } from './live.tsx'
 import { Badge, Dialog, Elapsed, Icon, Picture, Trouble } from './parts.tsx'
 import { Receipt, Steps } from './receipt.tsx'
 import { Windowed } from './windowed.tsx'
@@ -37,6 +38,7 @@ export function Session({ id }: { id: string }) {
       <Back />
       <Head view={view} />
       <Progress view={view} />
+      {may('watch') && <LiveView view={view} />}
       <section aria-labelledby="history">
         <h2 id="history">History</h2>
         <Strip session={view} />
