@@ -49,7 +49,7 @@ impl Scene {
 /// A tool that is connected.
 pub(crate) struct Tool {
     pub(crate) connection: Connection,
-    page: CdpSession,
+    pub(crate) page: CdpSession,
 }
 
 impl Tool {

@@ -46,6 +46,7 @@ mod own_browser;
 mod own_files;
 mod page;
 mod parts;
+mod people;
 mod permissions;
 mod profiles;
 mod proxied;

@@ -1,0 +1,196 @@
+//! To take over: who may act, and what is let go.
+
+use super::{LIMIT, Scene, Viewer};
+use crate::cdp::Tool;
+use baton_api::live::{LiveKey, LiveMouse, MouseKind, ViewerMessage};
+use baton_api::{Client, ListAudit, OpenCdp};
+use baton_browser::cdp::CdpError;
+use baton_playground::Page;
+use serde_json::json;
+use std::time::Duration;
+use tokio::time::timeout;
+
+fn mouse(tab: u32, kind: MouseKind, x: f64, y: f64) -> ViewerMessage {
+    let clicks = u8::from(kind != MouseKind::Move);
+    ViewerMessage::Mouse(LiveMouse { tab, kind, x, y, button: 0, clicks, modifiers: 0 })
+}
+
+fn key(tab: u32, down: bool, key: &str, code: &str, number: u16) -> ViewerMessage {
+    let (key, code) = (key.to_owned(), code.to_owned());
+    let pressed = LiveKey { tab, down, again: false, key, code, number, location: 0, modifiers: 0 };
+    ViewerMessage::Key(pressed)
+}
+
+async fn type_in(viewer: &mut Viewer, tab: u32, text: &str) {
+    for letter in text.chars() {
+        for down in [true, false] {
+            let code = format!("Key{}", letter.to_uppercase());
+            viewer.say(&key(tab, down, &letter.to_string(), &code, 0)).await;
+        }
+    }
+}
+
+impl Scene {
+    /// A look into the page, beside everybody.
+    async fn page(&self) -> Page {
+        let socket = self.test_node.keeper_socket(self.id);
+        Page::attach(&socket, self.site.url("/").unwrap().as_str()).await.unwrap()
+    }
+
+    fn agent(&self, name: &str) -> Client {
+        self.client().clone().as_agent(Some(name.parse().unwrap()))
+    }
+
+    async fn tool(&self, agent: &Client) -> Tool {
+        let access = agent.open_cdp("shop", &OpenCdp::default()).await.unwrap();
+        Tool::connect(&access.cdp_url).await
+    }
+}
+
+/// Why a call that acts is refused.
+async fn refused(tool: &Tool) -> Option<String> {
+    let params = json!({ "type": "mouseMoved", "x": 1, "y": 1 });
+    match tool.page.call("Input.dispatchMouseEvent", params).await {
+        Err(CdpError::Protocol { message, .. }) => Some(message),
+        Err(error) => panic!("expected an answer, found {error}"),
+        Ok(_) => None,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_agent_waits_while_a_person_drives_and_goes_on_in_the_same_tab() {
+    let scene = Scene::set().await;
+    let kimi = scene.agent("kimi");
+    let tool = scene.tool(&kimi).await;
+    assert_eq!(refused(&tool).await, None);
+    let mut ada = scene.watch(scene.client()).await;
+    let tab = ada.tab().await;
+    ada.until("who drives", |it| it.driver.as_ref().is_some_and(|it| it.agent.is_some())).await;
+    assert_eq!(ada.driver.as_ref().unwrap().agent.as_ref().unwrap().as_str(), "kimi");
+    ada.take_over("ada").await;
+    // What acts is refused with who drives, as soon as the agent's line has heard of it.
+    let waits = async {
+        loop {
+            if let Some(why) = refused(&tool).await {
+                return why;
+            }
+        }
+    };
+    let why = timeout(LIMIT, waits).await.unwrap();
+    insta::assert_snapshot!(why, @"Input.dispatchMouseEvent: ada has taken over and drives this session until it is given back; calls that read go on");
+    let looks = tool.page.call("Page.captureScreenshot", json!({})).await.unwrap();
+    assert!(looks["data"].as_str().is_some_and(|data| data.len() > 100), "what reads goes on");
+    let reads = json!({ "expression": "document.title", "throwOnSideEffect": true });
+    let title = tool.page.call("Runtime.evaluate", reads).await.unwrap();
+    assert_eq!(title["result"]["value"], "at the <b>counter</b>");
+    // Another person is told who has it.
+    let mut bea = scene.watch(scene.client()).await;
+    bea.tab().await;
+    let (name, reason) = ("bea".parse().unwrap(), None);
+    bea.say(&ViewerMessage::TakeOver { name, reason }).await;
+    bea.until("a refusal", |viewer| !viewer.refused.is_empty()).await;
+    assert!(bea.refused[0].contains("ada"), "{:?}", bea.refused);
+    // The person clicks and types, with a key, an input method and the clipboard.
+    let page = scene.page().await;
+    ada.say(&mouse(tab, MouseKind::Move, 150.0, 120.0)).await;
+    ada.say(&mouse(tab, MouseKind::Down, 150.0, 120.0)).await;
+    ada.say(&mouse(tab, MouseKind::Up, 150.0, 120.0)).await;
+    type_in(&mut ada, tab, "ada").await;
+    let (composing, written) = ("´".to_owned(), "é".to_owned());
+    ada.say(&ViewerMessage::Compose { tab, text: composing }).await;
+    ada.say(&ViewerMessage::Text { tab, text: written }).await;
+    ada.say(&ViewerMessage::Text { tab, text: " 漢字".to_owned() }).await;
+    page.wait_for("document.getElementById('name').value === 'adaé 漢字'").await.unwrap();
+    // It is given back, and the agent goes on.
+    ada.say(&ViewerMessage::GiveBack {}).await;
+    ada.until("to watch", |viewer| viewer.driver.as_ref().is_some_and(|it| !it.own)).await;
+    let goes_on = async { while refused(&tool).await.is_some() {} };
+    timeout(LIMIT, goes_on).await.unwrap();
+    assert_eq!(tool.evaluate("document.getElementById('name').value").await, "adaé 漢字");
+    let log = scene.client().list_audit(&ListAudit::default()).await.unwrap().items;
+    let passed = log.iter().rev().filter(|entry| entry.action == "session.pass");
+    let passed: Vec<_> = passed.map(|entry| entry.detail["to"].clone()).collect();
+    assert_eq!(passed, [json!("ada"), json!("kimi")]);
+    drop((ada, bea));
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_who_vanishes_in_a_drag_lets_go_and_gives_back() {
+    let scene = Scene::set().await;
+    let kimi = scene.agent("kimi");
+    let tool = scene.tool(&kimi).await;
+    let page = scene.page().await;
+    let mut ada = scene.watch(scene.client()).await;
+    let tab = ada.tab().await;
+    ada.take_over("ada").await;
+    ada.say(&mouse(tab, MouseKind::Move, 150.0, 320.0)).await;
+    ada.say(&mouse(tab, MouseKind::Down, 150.0, 320.0)).await;
+    ada.say(&mouse(tab, MouseKind::Move, 300.0, 500.0)).await;
+    ada.say(&key(tab, true, "Shift", "ShiftLeft", 16)).await;
+    page.wait_for("seen.includes('mousedown') && seen.includes('keydown:Shift')").await.unwrap();
+    let held: bool =
+        page.evaluate("seen.includes('mouseup') || seen.includes('keyup:Shift')").await.unwrap();
+    assert!(!held, "they are down");
+    drop(ada);
+    page.wait_for("seen.includes('mouseup') && seen.includes('keyup:Shift')").await.unwrap();
+    let driver = async {
+        loop {
+            let view = scene.client().fetch_session("shop").await.unwrap();
+            if view.session.agent.is_some_and(|driver| driver.agent.as_str() == "kimi") {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    timeout(LIMIT, driver).await.unwrap();
+    let goes_on = async { while refused(&tool).await.is_some() {} };
+    timeout(LIMIT, goes_on).await.unwrap();
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tabs_addresses_and_questions_are_a_persons_who_drives() {
+    let scene = Scene::set().await;
+    let mut ada = scene.watch(scene.client()).await;
+    let tab = ada.tab().await;
+    ada.take_over("ada").await;
+    let page = scene.page().await;
+    let asked =
+        page.evaluate::<bool>("setTimeout(() => (window.answer = prompt('Who?', 'x')), 0), true");
+    assert!(asked.await.unwrap());
+    let dialog = |viewer: &Viewer| {
+        let tabs = viewer.tabs.as_ref()?;
+        tabs.tabs.iter().find_map(|tab| tab.dialog.clone())
+    };
+    ada.until("a question", |viewer| dialog(viewer).is_some()).await;
+    let found = dialog(&ada).unwrap();
+    assert_eq!((found.kind.as_str(), found.message.as_str()), ("prompt", "Who?"));
+    let answer = ViewerMessage::Answer { tab, accept: true, text: Some("Ada".to_owned()) };
+    ada.say(&answer).await;
+    page.wait_for("window.answer === 'Ada'").await.unwrap();
+    ada.until("no question", |viewer| dialog(viewer).is_none()).await;
+    // A page of the browser's own is not for it.
+    let go = |url: &str| ViewerMessage::Go { tab, url: url.to_owned() };
+    ada.say(&go("chrome://settings")).await;
+    ada.until("a refusal", |viewer| !viewer.refused.is_empty()).await;
+    assert!(ada.refused[0].contains("a page of the browser's own"), "{:?}", ada.refused);
+    let other = scene.site.url("/?other").unwrap();
+    ada.say(&go(other.as_str())).await;
+    let shows = |viewer: &Viewer, end: &str| {
+        let tabs = viewer.tabs.as_ref().unwrap();
+        tabs.tabs.iter().any(|tab| tab.url.ends_with(end))
+    };
+    ada.until("the other page", |viewer| shows(viewer, "/?other")).await;
+    ada.say(&ViewerMessage::Step { tab, by: -1 }).await;
+    ada.until("the first page", |viewer| !shows(viewer, "/?other")).await;
+    // A new tab comes to the front, and into the picture.
+    ada.say(&ViewerMessage::OpenTab { url: other.to_string() }).await;
+    ada.until("another tab", |it| it.picture.as_ref().is_some_and(|(it, _)| it.tab != tab)).await;
+    ada.say(&ViewerMessage::Front { tab }).await;
+    ada.until("the first tab", |it| it.picture.as_ref().is_some_and(|(it, _)| it.tab == tab)).await;
+    ada.say(&ViewerMessage::CloseTab { tab }).await;
+    ada.until("one tab", |viewer| viewer.tabs.as_ref().unwrap().tabs.len() == 1).await;
+    drop(ada);
+    scene.strike().await;
+}
