@@ -15,8 +15,7 @@ pub use input::{Hand, Key, KeyEvent, Mouse, MouseButton, MouseEvent, Point, Touc
 
 use crate::cdp::{CdpError, CdpSession, Connection};
 use crate::keeper::KeeperLink;
-use crate::targets::Contexts;
-use crate::{TargetId, cdp};
+use crate::targets::{Contexts, TargetId};
 use pump::ScreenPump;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -292,7 +291,8 @@ impl Viewing {
     }
 }
 
-/// What a person does with a tab as a whole. Each answers within [`cdp::CALL_LIMIT`].
+/// What a person does with a tab as a whole. Each answers within
+/// [`CALL_LIMIT`](crate::cdp::CALL_LIMIT).
 #[derive(Debug)]
 pub struct TabControl {
     session: CdpSession,
@@ -354,9 +354,6 @@ impl TabControl {
         self.session.call("DOM.setFileInputFiles", params).await.map(drop)
     }
 }
-
-/// How long a call to a tab may take.
-pub const TAB_LIMIT: std::time::Duration = cdp::CALL_LIMIT;
 
 #[cfg(test)]
 mod tests {

@@ -134,16 +134,16 @@ async fn a_person_who_vanishes_in_a_drag_lets_go_and_gives_back() {
     assert!(!held, "they are down");
     drop(ada);
     page.wait_for("seen.includes('mouseup') && seen.includes('keyup:Shift')").await.unwrap();
-    let driver = async {
-        loop {
-            let view = scene.client().fetch_session("shop").await.unwrap();
-            if view.session.agent.is_some_and(|driver| driver.agent.as_str() == "kimi") {
-                return;
-            }
+    let is_back = async || {
+        let view = scene.client().fetch_session("shop").await.unwrap();
+        view.session.agent.is_some_and(|driver| driver.agent.as_str() == "kimi")
+    };
+    let given_back = async {
+        while !is_back().await {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    timeout(LIMIT, driver).await.unwrap();
+    timeout(LIMIT, given_back).await.unwrap();
     let goes_on = async { while refused(&tool).await.is_some() {} };
     timeout(LIMIT, goes_on).await.unwrap();
     scene.strike().await;
