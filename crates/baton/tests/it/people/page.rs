@@ -63,7 +63,10 @@ async fn a_person_signs_an_agents_session_in_by_its_picture() {
         .env("BATON", env!("CARGO_BIN_EXE_baton"))
         .env("DATA", test_node.data().path())
         .env("SITE", address.as_str())
-        .env("CHROMIUM", launch::find_browser(None, path.as_deref()).unwrap())
+        .env(
+            "CHROMIUM",
+            launch::find_browser(None, &launch::BrowserPlaces::on_path(path.as_deref())).unwrap(),
+        )
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .kill_on_drop(true);
