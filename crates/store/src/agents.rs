@@ -79,6 +79,7 @@ impl Store {
         .execute(write.connection())
         .await?;
         let after = fetch(write.connection(), session).await?;
+        write.changes(session);
         write.commit().await?;
         after.ok_or(StoreError::SessionNotFound { reference: session.to_string() })
     }

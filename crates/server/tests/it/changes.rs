@@ -2,7 +2,7 @@
 
 use crate::fixture::Node;
 use baton_api::client::{ChangeEvents, NodeChange};
-use baton_api::{ErrorCode, FileText, ImportSession, Scope};
+use baton_api::{ErrorCode, FileText, ImportSession, PassSession, Scope};
 use serde_json::json;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -30,6 +30,12 @@ async fn a_session_that_comes_changes_or_goes_is_told_to_its_owner_only() {
 
     let shop = import(&node, "shop").await;
     assert_eq!(next(&mut events).await, Some(NodeChange::Sessions));
+    // Who drives it, too.
+    let kimi = node.admin().as_agent(Some("kimi".parse().unwrap()));
+    for to in [Some("kimi".parse().unwrap()), None] {
+        kimi.pass_session(&shop, &PassSession { to, reason: None }).await.unwrap();
+        assert_eq!(next(&mut events).await, Some(NodeChange::Sessions));
+    }
     node.admin().close_session(&shop).await.unwrap();
     assert_eq!(next(&mut events).await, Some(NodeChange::Sessions));
     node.admin().delete_session(&shop).await.unwrap();
