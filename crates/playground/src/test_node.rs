@@ -24,6 +24,10 @@ const START_LIMIT: Duration = Duration::from_mins(1);
 /// How long the node may take to end when it is asked to.
 const END_LIMIT: Duration = Duration::from_mins(1);
 
+/// What is set for every node of the machine: how much is told, and whether it lets Chromium have its sandbox, as a
+/// container does not.
+const OF_THE_MACHINE: [&str; 2] = ["BATON_LOG", "BATON_BROWSER_SANDBOX"];
+
 /// A data folder and its node.
 pub struct TestNode {
     folder: TempDir,
@@ -110,7 +114,8 @@ impl TestNode {
         let mut command = self.command();
         // What a developer has set for nodes of their own, a database for instance, is not for this one.
         for (name, _) in std::env::vars_os() {
-            if name.as_encoded_bytes().starts_with(b"BATON_") && name != "BATON_LOG" {
+            let is_ours = name.as_encoded_bytes().starts_with(b"BATON_");
+            if is_ours && !OF_THE_MACHINE.iter().any(|kept| name == *kept) {
                 command.env_remove(name);
             }
         }
