@@ -4,6 +4,7 @@ use crate::program::Program;
 use crate::sums::hexadecimal;
 use crate::{VERSION, write as write_file};
 use anyhow::{Context as _, Result};
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -17,11 +18,9 @@ pub(crate) fn write(programs: &[Program], to: &Path) -> Result<PathBuf> {
             .with_context(|| format!("expected the archive {}", archive.display()))?;
         let repository = env!("CARGO_PKG_REPOSITORY");
         let machine = if program.target.processor == "aarch64" { "arm" } else { "intel" };
-        machines += &format!(
-            "  on_{machine} do\n    url \"{repository}/releases/download/v{VERSION}/{name}\"\n    \
-             sha256 \"{}\"\n  end\n",
-            hexadecimal(&bytes)
-        );
+        writeln!(machines, "  on_{machine} do")?;
+        writeln!(machines, "    url \"{repository}/releases/download/v{VERSION}/{name}\"")?;
+        writeln!(machines, "    sha256 \"{}\"\n  end", hexadecimal(&bytes))?;
     }
     write_file(to, "baton.rb", formula(&machines).as_bytes())
 }

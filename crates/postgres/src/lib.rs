@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The variable that names the folder of a server that others may use.
 pub const SHARED: &str = "BATON_TEST_POSTGRES";
@@ -52,7 +52,9 @@ pub fn create_database() -> Result<String> {
     });
     let server = server.as_ref().map_err(|error| anyhow!("PostgreSQL did not start: {error}"))?;
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let name = format!("baton_{}_{number}", std::process::id());
+    // Ids of processes come again within one run of many.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos();
+    let name = format!("baton_{}_{now}_{number}", std::process::id());
     succeed(&mut server.client("createdb", &["--template=template0", &name]))?;
     let folder = server.folder.display().to_string().replace('/', "%2F");
     Ok(format!("postgres://baton:unused@localhost/{name}?host={folder}"))

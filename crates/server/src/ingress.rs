@@ -97,8 +97,8 @@ impl HostCheck {
     fn of(config: &HttpConfig, page: Option<&str>) -> Self {
         let ports = [Some(config.address), config.published];
         let ports: Vec<u16> = ports.into_iter().flatten().map(|address| address.port()).collect();
-        let names = || ["localhost", "127.0.0.1", "[::1]"].into_iter().chain(page);
-        let at = |port| names().map(move |host| format!("{host}:{port}"));
+        let loopback = || ["localhost", "127.0.0.1", "[::1]"].into_iter().chain(page);
+        let at = |port| loopback().map(move |host| format!("{host}:{port}"));
         let mut hosts: Vec<String> = ports.iter().flat_map(at).collect();
         // "Any address" is where we listen, not a name: browsers take 0.0.0.0 for this machine.
         if !config.address.ip().is_unspecified() {

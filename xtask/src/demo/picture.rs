@@ -67,7 +67,7 @@ fn chosen(lines: Vec<Line>) -> Vec<Line> {
 fn drawn(lines: &[Line]) -> String {
     let (width, height) = (COLUMNS * LETTER + 2 * MARGIN, lines.len() * LINE + 2 * MARGIN);
     let mut svg = format!(
-        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-label="baton demo: a session that is signed in survives SIGKILL, moves to another node and into a sandbox">
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-label="baton demo: a session that is signed in survives SIGKILL, moves to another node and into a sandbox">
 <style>
 rect {{ fill: #16181d }}
 text {{ fill: #d7dae0; font: {SIZE}px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; white-space: pre; opacity: 0; animation: come 1ms linear forwards }}
@@ -77,7 +77,7 @@ text {{ fill: #d7dae0; font: {SIZE}px ui-monospace, Menlo, Consolas, "DejaVu San
 @media (prefers-reduced-motion: reduce) {{ text {{ opacity: 1; animation: none }} }}
 </style>
 <rect width="{width}" height="{height}" rx="8"/>
-"##
+"#
     );
     for (number, Line { at, text }) in lines.iter().enumerate() {
         let class = match text {

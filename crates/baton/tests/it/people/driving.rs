@@ -107,10 +107,16 @@ async fn an_agent_waits_while_a_person_drives_and_goes_on_in_the_same_tab() {
     let goes_on = async { while refused(&tool).await.is_some() {} };
     timeout(LIMIT, goes_on).await.unwrap();
     assert_eq!(tool.evaluate("document.getElementById('name').value").await, "adaé 漢字");
-    let log = scene.client().list_audit(&ListAudit::default()).await.unwrap().items;
-    let passed = log.iter().rev().filter(|entry| entry.action == "session.pass");
-    let passed: Vec<_> = passed.map(|entry| entry.detail["to"].clone()).collect();
-    assert_eq!(passed, [json!("ada"), json!("kimi")]);
+    // The log has it once the pass is answered, which is after the turn is known.
+    let client = scene.client();
+    let logged = async || {
+        let log = client.list_audit(&ListAudit::default()).await.unwrap().items;
+        let passed = log.iter().rev().filter(|entry| entry.action == "session.pass");
+        passed.map(|entry| entry.detail["to"].clone()).collect::<Vec<_>>()
+    };
+    let both = async { while logged().await.len() < 2 {} };
+    timeout(LIMIT, both).await.unwrap();
+    assert_eq!(logged().await, [json!("ada"), json!("kimi")]);
     drop((ada, bea));
     scene.strike().await;
 }

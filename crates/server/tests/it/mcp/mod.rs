@@ -113,6 +113,14 @@ async fn the_tools_are_told_in_few_words() {
         let bytes = json!(set).to_string().len();
         assert!(bytes <= most * 1024, "expected {most} kB at most, found {bytes} bytes");
     }
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn the_tools_and_what_they_are_given_are_told() {
+    let node = Node::start().await;
+    let answer = ask(&node, &node.admin_key(), "tools/list", json!({})).await;
+    let tools = answer["result"]["tools"].as_array().unwrap();
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/mcp.md");
     let page = std::fs::read_to_string(page).unwrap();
     let mut lines = Vec::new();
