@@ -242,7 +242,7 @@ impl Store {
 }
 
 /// What an owner's sessions were like at a node: as long as none is made, deleted, renamed, moved to another
-/// state, or to this node or away from it, it is the same.
+/// state, passed to another agent, or moved to this node or away from it, it is the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionsMark {
     count: i64,
@@ -253,6 +253,8 @@ pub struct SessionsMark {
     latest: i64,
     seconds: i64,
     rests: i64,
+    /// How often they were passed from one agent to another.
+    passes: i64,
 }
 
 impl Store {
@@ -266,7 +268,10 @@ impl Store {
             "select count(*) as count, count(case when node = $2 then 1 end) as here,
                  coalesce(max(updated_at), 0) as latest,
                  cast(coalesce(sum(updated_at / 1000), 0) as bigint) as seconds,
-                 cast(coalesce(sum(updated_at % 1000), 0) as bigint) as rests
+                 cast(coalesce(sum(updated_at % 1000), 0) as bigint) as rests,
+                 (select cast(coalesce(sum(session_agents.fence), 0) as bigint)
+                  from session_agents join sessions as passed on passed.id = session_agents.session
+                  where passed.owner = $1) as passes
              from sessions where owner = $1",
         )
         .bind(owner.as_str())
@@ -279,6 +284,7 @@ impl Store {
             latest: row.try_get("latest")?,
             seconds: row.try_get("seconds")?,
             rests: row.try_get("rests")?,
+            passes: row.try_get("passes")?,
         })
     }
 }
