@@ -7,7 +7,6 @@ use baton_api::{Client, ListAudit, OpenCdp};
 use baton_browser::cdp::CdpError;
 use baton_playground::Page;
 use serde_json::json;
-use std::time::Duration;
 use tokio::time::timeout;
 
 fn mouse(tab: u32, kind: MouseKind, x: f64, y: f64) -> ViewerMessage {
@@ -138,6 +137,7 @@ async fn a_person_who_vanishes_in_a_drag_lets_go_and_gives_back() {
     let held: bool =
         page.evaluate("seen.includes('mouseup') || seen.includes('keyup:Shift')").await.unwrap();
     assert!(!held, "they are down");
+    let mut changes = scene.client().follow_changes().await.unwrap();
     drop(ada);
     page.wait_for("seen.includes('mouseup') && seen.includes('keyup:Shift')").await.unwrap();
     let is_back = async || {
@@ -146,7 +146,7 @@ async fn a_person_who_vanishes_in_a_drag_lets_go_and_gives_back() {
     };
     let given_back = async {
         while !is_back().await {
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            changes.next().await.unwrap();
         }
     };
     timeout(LIMIT, given_back).await.unwrap();
