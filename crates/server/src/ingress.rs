@@ -95,7 +95,8 @@ impl HostCheck {
     }
 
     fn of(config: &HttpConfig, page: Option<&str>) -> Self {
-        let ports = [Some(config.address), config.published];
+        // Where it is published comes first: who is refused is told that name.
+        let ports = [config.published, Some(config.address)];
         let ports: Vec<u16> = ports.into_iter().flatten().map(|address| address.port()).collect();
         let loopback = || ["localhost", "127.0.0.1", "[::1]"].into_iter().chain(page);
         let at = |port| loopback().map(move |host| format!("{host}:{port}"));

@@ -175,7 +175,7 @@ fn sqlite(code: u32, message: &str) -> Option<StoreError> {
         11 => StoreError::Damaged { place, why },
         13 => StoreError::DiskFull { place },
         10 => {
-            let why = format!("{why}: its disk fails, or takes no writes");
+            let why = format!("{why}: its disk is full, fails, or takes no writes");
             StoreError::Unreachable { place, why }
         }
         // Opening it failed.

@@ -3,6 +3,9 @@
 //! The program is built once a target, by cargo-zigbuild, which links it against an old glibc; everything that
 //! carries it is made of that one file (`packages`).
 
+mod bare;
+mod containers;
+mod image;
 pub(crate) mod real;
 mod start_up;
 mod targets;

@@ -3,7 +3,8 @@
 //!
 //! Nothing of this machine's own is changed: each is installed below a temporary folder, which is its home, too.
 
-use super::{command, folder as packages, start_up};
+use super::containers::Containers;
+use super::{bare, command, folder as packages, image, start_up};
 use crate::setup::{self, on_path};
 use crate::{cargo, vscode};
 use anyhow::{Context as _, Result, bail, ensure};
@@ -14,9 +15,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// How long the demo may take by its own clock, in seconds.
-const DEMO_SECONDS: f64 = 20.0;
+pub(super) const DEMO_SECONDS: f64 = 20.0;
 /// How long a node may take to start, and to end.
-const NODE_LIMIT: Duration = Duration::from_mins(1);
+pub(super) const NODE_LIMIT: Duration = Duration::from_mins(1);
 /// How often it is looked whether it did.
 const STEP: Duration = Duration::from_millis(50);
 
@@ -74,9 +75,28 @@ pub(crate) fn run() -> Result<ExitCode> {
             }
         }
     }
+    lines.extend(in_systems_of_their_own(&rooms.join("systems"))?);
     println!("\n━━ summary ━━\n{}", lines.join("\n"));
     fs::remove_dir_all(&rooms)?;
     Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Tries the packages in a bare Debian, and the image, where this user may make them.
+fn in_systems_of_their_own(room: &Path) -> Result<Vec<String>> {
+    if !is_root()? {
+        return Ok(vec!["- image    not run: making a system takes root".to_owned()]);
+    }
+    setup::ensure(&[&setup::CONTAINERS])?;
+    fs::create_dir_all(room)?;
+    let containers = Containers::with_debian(room)?;
+    let mut lines = bare::try_each(&containers)?;
+    lines.push(image::try_it(&containers, room)?);
+    Ok(lines)
+}
+
+fn is_root() -> Result<bool> {
+    let asked = Command::new("id").arg("-u").output()?;
+    Ok(String::from_utf8_lossy(&asked.stdout).trim() == "0")
 }
 
 fn unpack_archive(room: &Path) -> Result<Vec<PathBuf>> {
@@ -186,7 +206,7 @@ fn passes_on(program: &Path, room: &Path) -> Result<()> {
     Ok(())
 }
 
-fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
+pub(super) fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let start = Instant::now();
     loop {
         match look() {
@@ -213,7 +233,7 @@ fn demo(program: &Path, room: &Path) -> Result<f64> {
 }
 
 /// What the demo says at its end: `It is still signed in. It took 7.9 s.`
-fn took(said: &str) -> Result<f64> {
+pub(super) fn took(said: &str) -> Result<f64> {
     let end = said.split("It is still signed in. It took ").nth(1);
     let number = end.and_then(|end| end.split(" s.").next()).and_then(|text| text.parse().ok());
     number.context("expected the demo to end with how long it took, still signed in")

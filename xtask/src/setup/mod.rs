@@ -8,8 +8,8 @@ use crate::cargo;
 use anyhow::{Context as _, Result, bail};
 pub(crate) use need::on_path;
 pub(crate) use need::{
-    AGE, C_COMPILER, CHROMIUM, DRIVER, KEYRING, NETWORKS, NEXTEST, NGINX, NODE, Need, POSTGRESQL,
-    PYTHON, SANDBOXES, VSCODE, ZIG,
+    AGE, C_COMPILER, CHROMIUM, CONTAINERS, DRIVER, KEYRING, NETWORKS, NEXTEST, NGINX, NODE, Need,
+    POSTGRESQL, PYTHON, SANDBOXES, VSCODE, ZIG,
 };
 use need::{INSTALLED, Source, shelf};
 use std::process::{Command, ExitCode, Stdio};

@@ -238,6 +238,20 @@ pub(crate) const SANDBOXES: Need = Need {
     ubuntu: None,
 };
 
+/// What makes systems of their own to install packages in, and the image.
+pub(crate) const CONTAINERS: Need = Need {
+    name: "Containers",
+    purpose: "packages are installed in a bare Debian, and the image is built and run",
+    expected: "buildah, debootstrap, socat, curl and ip on the PATH or in /usr/sbin",
+    search: find_containers,
+    apt: &["buildah", "debootstrap", "socat", "curl", "iproute2"],
+    way: Source::Installed,
+    dnf: "sudo dnf install buildah debootstrap socat curl iproute",
+    pacman: "sudo pacman -S buildah debootstrap socat curl iproute2",
+    brew: "not there: only Linux has it",
+    ubuntu: None,
+};
+
 /// What links the program against an old glibc, and for other processors.
 pub(crate) const ZIG: Need = Need {
     name: "Zig",
@@ -306,6 +320,15 @@ fn find_sandboxes() -> Option<PathBuf> {
     let nft = on_path("nft").or_else(|| file("/usr/sbin/nft".into()));
     let display = nft.and_then(|_| on_path("Xtigervnc").or_else(|| on_path("Xvnc")));
     display.and_then(|_| on_path("slirp4netns")).and_then(|_| on_path("bwrap"))
+}
+
+fn find_containers() -> Option<PathBuf> {
+    let program = |name: &str| on_path(name).or_else(|| file(format!("/usr/sbin/{name}").into()));
+    ["debootstrap", "socat", "curl", "ip", "buildah"]
+        .into_iter()
+        .map(program)
+        .collect::<Option<Vec<_>>>()?
+        .pop()
 }
 
 /// The first file of this name on the PATH.

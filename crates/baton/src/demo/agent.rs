@@ -86,7 +86,8 @@ async fn ask_agent(test_node: &TestNode, who: &str) -> Result<(Option<HandedIn>,
     let answer = match test_node.client()?.ask_agent(&request).await {
         Ok(answer) => answer,
         Err(ClientError::Problem(problem)) if problem.code == ErrorCode::SandboxUnavailable => {
-            return Ok((None, format!("not on this machine: {}", problem.detail)));
+            let why: Vec<&str> = problem.detail.lines().map(str::trim).collect();
+            return Ok((None, format!("not on this machine: {}", why.join("; "))));
         }
         Err(error) => return Err(error.into()),
     };

@@ -141,7 +141,7 @@ async fn a_disk_that_takes_no_writes_costs_no_snapshot_and_no_browser() {
     notes.write(&test_node, id, "late").await;
     let (code, said) = refusal(&test_node).await;
     assert_eq!(code, Some(ErrorCode::StorageUnavailable), "{said}");
-    insta::assert_snapshot!(said, @"cannot reach the database: disk I/O error: its disk fails, or takes no writes");
+    insta::assert_snapshot!(said, @"cannot reach the database: disk I/O error: its disk is full, fails, or takes no writes");
     let shown = client.fetch_session("disk").await.unwrap();
     assert_eq!((shown.session.state, shown.snapshot), (Lifecycle::Active, Some(kept)));
     test_node.kill_node().await.unwrap();

@@ -37,6 +37,7 @@ mod leases;
 mod login;
 mod look;
 mod machines;
+mod manifests;
 mod mcp;
 mod named;
 mod notes;

@@ -1,13 +1,14 @@
 //! How a data folder, and the files of a session in it, can be wrong.
 
 use crate::data::NodeFile;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 /// A data folder that cannot be used; the text says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
     /// The system refused.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}{}", path.display(), what_to_do(source))]
     Io {
         /// Which file or folder.
         path: PathBuf,
@@ -104,6 +105,20 @@ pub enum DataError {
         /// The other node, when it is ready and says so.
         running: Option<Box<NodeFile>>,
     },
+}
+
+/// What helps where the system refuses for a reason that its administrator can take away.
+fn what_to_do(source: &std::io::Error) -> &'static str {
+    match source.kind() {
+        ErrorKind::ReadOnlyFilesystem => {
+            "\nmount it so that it can be written, or choose another folder with --data"
+        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "\nmake room there, and try again",
+        ErrorKind::PermissionDenied => {
+            "\nrun this as the user whose folder it is, or choose another with --data"
+        }
+        _ => "",
+    }
 }
 
 fn describe(running: Option<&NodeFile>) -> String {

@@ -90,3 +90,33 @@ fn it_is_shown_to_its_host_alone() {
     error: the flags and BATON_* variables: expected server.published to be the port at which the host shows it, found port 0
     "#);
 }
+
+/// What a node says that is started as an image starts it, on a volume that a command mounts before.
+fn on_a_volume(mount: &str) -> String {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.data()).unwrap();
+    let script = format!("{mount} \"$1\" || exit 77; shift; exec \"$@\"");
+    let run = std::process::Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", &script, "sh"])
+        .arg(folder.data())
+        .arg(env!("CARGO_BIN_EXE_baton"))
+        .args(["serve", "--listen", "127.0.0.1:0"])
+        .env("BATON_DATA", folder.data())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_ne!(run.status.code(), Some(77), "a namespace of the test's own mounts nothing");
+    let told = String::from_utf8(run.stderr).unwrap();
+    assert!(!run.status.success(), "{told}");
+    let told = told.replace(&folder.data().display().to_string(), "/data");
+    told[told.find("error: ").unwrap()..].trim_end().to_owned()
+}
+
+#[test]
+fn a_volume_that_takes_nothing_is_told_with_what_to_do() {
+    insta::assert_snapshot!(on_a_volume("mount -t tmpfs -o ro,mode=700 tmpfs"), @r"
+    error: /data/run: Read-only file system (os error 30)
+      mount it so that it can be written, or choose another folder with --data
+    ");
+    insta::assert_snapshot!(on_a_volume("mount -t tmpfs -o size=16k,mode=700 tmpfs"), @"error: cannot reach /data/baton.db: disk I/O error: its disk is full, fails, or takes no writes");
+}
