@@ -3,8 +3,10 @@
 //! The program is built once a target, by cargo-zigbuild, which links it against an old glibc; everything that
 //! carries it is made of that one file (`packages`).
 
+mod asked;
 mod bare;
 mod containers;
+mod given;
 mod image;
 pub(crate) mod real;
 mod start_up;

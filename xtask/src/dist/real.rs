@@ -3,23 +3,16 @@
 //!
 //! Nothing of this machine's own is changed: each is installed below a temporary folder, which is its home, too.
 
+use super::asked::{NODE_LIMIT, demo_took, wait_for};
 use super::containers::Containers;
-use super::{bare, command, folder as packages, image, start_up};
+use super::given::VERSION;
+use super::{bare, command, folder as packages, given, image, start_up};
 use crate::setup::{self, on_path};
 use crate::{cargo, vscode};
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
-
-/// How long the demo may take by its own clock, in seconds.
-pub(super) const DEMO_SECONDS: f64 = 20.0;
-/// How long a node may take to start, and to end.
-pub(super) const NODE_LIMIT: Duration = Duration::from_mins(1);
-/// How often it is looked whether it did.
-const STEP: Duration = Duration::from_millis(50);
 
 /// A way in which people get the program.
 struct Way {
@@ -100,7 +93,7 @@ fn is_root() -> Result<bool> {
 }
 
 fn unpack_archive(room: &Path) -> Result<Vec<PathBuf>> {
-    let archive = package(&format!("-{}-unknown-linux-gnu.tar.gz", std::env::consts::ARCH))?;
+    let archive = given::archive()?;
     vscode::run(
         Command::new("tar")
             .arg("-xzf")
@@ -114,18 +107,15 @@ fn unpack_archive(room: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn install_npm(room: &Path) -> Result<Vec<PathBuf>> {
-    let processor = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
-    let own = package(&format!("baton-browser-linux-{processor}-{VERSION}.tgz"))?;
-    let launcher = package(&format!("baton-browser-{VERSION}.tgz"))?;
     fs::write(room.join("package.json"), "{\"private\": true}")?;
     let mut npm = Command::new("npm");
     npm.args(["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund"]);
-    vscode::run(npm.arg(own).arg(launcher).current_dir(room).env("HOME", room))?;
+    vscode::run(npm.args(given::npm()?).current_dir(room).env("HOME", room))?;
     Ok(["baton-browser", "baton"].map(|name| room.join("node_modules/.bin").join(name)).into())
 }
 
 fn install_wheel(room: &Path) -> Result<Vec<PathBuf>> {
-    let wheel = package(&format!("_{}.whl", std::env::consts::ARCH))?;
+    let wheel = given::wheel()?;
     let venv = room.join("venv");
     vscode::run(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
     let mut pip = Command::new(venv.join("bin/python"));
@@ -137,8 +127,7 @@ fn install_wheel(room: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn unpack_debian(room: &Path) -> Result<Vec<PathBuf>> {
-    let architecture = if cfg!(target_arch = "aarch64") { "arm64" } else { "amd64" };
-    let package = package(&format!("_{architecture}.deb"))?;
+    let package = given::debian()?;
     vscode::run(Command::new("dpkg-deb").arg("--info").arg(&package))?;
     vscode::run(Command::new("dpkg-deb").arg("--extract").arg(package).arg(room))?;
     expect_files(
@@ -152,24 +141,6 @@ fn unpack_debian(room: &Path) -> Result<Vec<PathBuf>> {
         ],
     )?;
     Ok(vec![room.join("usr/bin/baton")])
-}
-
-/// The version that all packages have.
-const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// The one file in `target/dist` whose name ends so.
-fn package(end: &str) -> Result<PathBuf> {
-    let mut found = Vec::new();
-    for file in fs::read_dir(packages())? {
-        let path = file?.path();
-        if path.to_string_lossy().ends_with(end) {
-            found.push(path);
-        }
-    }
-    match <[PathBuf; 1]>::try_from(found) {
-        Ok([one]) => Ok(one),
-        Err(found) => bail!("expected one file that ends in {end}, found {found:?}"),
-    }
 }
 
 fn expect_files(room: &Path, files: &[&str]) -> Result<()> {
@@ -206,16 +177,6 @@ fn passes_on(program: &Path, room: &Path) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
-    let start = Instant::now();
-    loop {
-        match look() {
-            None if start.elapsed() < NODE_LIMIT => sleep(STEP),
-            found => return found,
-        }
-    }
-}
-
 /// Runs the demo; answers how long it took by its own clock, in seconds.
 fn demo(program: &Path, room: &Path) -> Result<f64> {
     let mut demo = command(program, room);
@@ -224,29 +185,5 @@ fn demo(program: &Path, room: &Path) -> Result<f64> {
     let said = String::from_utf8_lossy(&done.stdout);
     print!("{said}");
     ensure!(done.status.success(), "expected the demo to succeed, found {}", done.status);
-    let seconds = took(&said)?;
-    ensure!(
-        seconds <= DEMO_SECONDS,
-        "expected the demo to take at most {DEMO_SECONDS} s, found {seconds} s"
-    );
-    Ok(seconds)
-}
-
-/// What the demo says at its end: `It is still signed in. It took 7.9 s.`
-pub(super) fn took(said: &str) -> Result<f64> {
-    let end = said.split("It is still signed in. It took ").nth(1);
-    let number = end.and_then(|end| end.split(" s.").next()).and_then(|text| text.parse().ok());
-    number.context("expected the demo to end with how long it took, still signed in")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::took;
-
-    #[test]
-    fn the_time_is_read_where_the_page_is_signed_in() {
-        let seconds = took("…\nIt is still signed in. It took 7.9 s.\nEverything").unwrap();
-        assert_eq!(seconds.to_string(), "7.9");
-        assert!(took("It took 7.9 s.").is_err());
-    }
+    demo_took(&said)
 }
