@@ -82,14 +82,21 @@ impl Host {
     }
 }
 
+impl Host {
+    /// Ends whatever runs in the network, as the end of a container does.
+    fn clear(&self) {
+        let left = Command::new("ip").args(["netns", "pids", &self.namespace]).output();
+        let left = left.map(|found| String::from_utf8_lossy(&found.stdout).into_owned());
+        let left = left.iter().flat_map(|left| left.split_whitespace());
+        // What has ended by itself is not there.
+        let _ = Command::new("kill").arg("-KILL").args(left).stderr(Stdio::null()).status();
+    }
+}
+
 impl Drop for Host {
     /// Ends what a test left that failed. What fails to end was never there.
     fn drop(&mut self) {
-        let left = Command::new("ip").args(["netns", "pids", &self.namespace]).output();
-        let left = left.map(|found| String::from_utf8_lossy(&found.stdout).into_owned());
-        let _ = Command::new("kill")
-            .args(left.iter().flat_map(|left| left.split_whitespace()))
-            .status();
+        self.clear();
         let _ = self.forwarder.kill();
         let _ = self.forwarder.wait();
         let _ = Command::new("ip").args(["netns", "delete", &self.namespace]).status();
@@ -219,6 +226,7 @@ impl Image<'_> {
             "expected a good end, found {ended:?}"
         );
 
+        self.host.clear();
         let (printed, mut node) = self.start(volume)?;
         let (status, body) =
             self.host.ask("/sessions/shop/resume", &["--request", "POST", "--header", &bearer])?;

@@ -22,6 +22,9 @@ const SECTIONS: [&str; 3] =
 /// Those of a reader who sits at both machines.
 const SHORT: [&str; 3] = ["Let them know each other", "Move a session", "One of them holds it"];
 
+/// Where the server listens for peers, as the guide has it.
+const PEERS: u16 = 7421;
+
 /// How a session is brought back.
 const RESUME: &str = "baton sessions resume shop";
 
@@ -128,15 +131,22 @@ impl Reader {
     }
 }
 
+/// The value of the cookie of who is signed in.
+const ADA: &str = "ada-5f1c0d9e7b2a4c68";
+
 /// A shop that knows who is signed in by a cookie that no script sees.
 fn shop() -> Router {
     let login = async || {
-        let cookie = "sid=ada; HttpOnly; Path=/; Max-Age=99999";
+        let cookie = format!("sid={ADA}; HttpOnly; Path=/; Max-Age=99999");
         ([(header::SET_COOKIE, cookie)], Redirect::to("/")).into_response()
     };
     let home = async |headers: HeaderMap| {
         let cookie = headers.get(header::COOKIE).and_then(|value| value.to_str().ok());
-        let title = if cookie == Some("sid=ada") { "signed in" } else { "signed out" };
+        let title = if cookie.and_then(|it| it.strip_prefix("sid=")) == Some(ADA) {
+            "signed in"
+        } else {
+            "signed out"
+        };
         Html(format!("<title>{title}</title>"))
     };
     Router::new().route("/", get(home)).route("/login", get(login))
@@ -174,6 +184,7 @@ async fn follow(sections: [&str; 3]) {
         Err(why) => skip!("{why}"),
     };
     let mut reader = Reader::begin(machines);
+    let wire = reader.machines.server.overhears(PEERS);
     let lines: Vec<_> = sections.into_iter().flat_map(commands).collect();
     let way_there = lines.iter().position(is_resume).unwrap() + 1;
     for (name, line) in &lines[..way_there] {
@@ -189,6 +200,13 @@ async fn follow(sections: [&str; 3]) {
     is_signed_in(&reader, "laptop").await;
     assert_eq!(reader.shows("server").0, "closed");
     assert_eq!((reader.browsers("laptop"), reader.browsers("server")), (1, 0));
+    if sections == SHORT {
+        // All of it went over the wire, and whoever listened there has nothing of it.
+        assert!(wire.len() > 10_000, "found {} bytes", wire.len());
+        for secret in [&reader.invitation, ADA, "signed in", "sid"] {
+            assert!(!wire.holds(secret), "{secret} was on the wire");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -3,16 +3,22 @@
 
 use assert_cmd::cargo::cargo_bin;
 use baton_playground::victims;
+use rustix::net::sockopt::set_socket_recv_buffer_size_force;
+use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, eth, recv, socket_with};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
 /// The network of the two. To whoever asks it is one of the internet, and it ends at the other machine.
 const PREFIX: &str = "20.7.42";
+
+/// How much may wait for who overhears, in bytes.
+const WAITING: usize = 32 << 20;
 
 /// A laptop, and a server that is called `server.example.org` and `shop.example.org`.
 pub(crate) struct Machines {
@@ -50,6 +56,32 @@ impl Machines {
         }
         Ok(Self { laptop, server })
     }
+}
+
+/// What somebody hears who sits between two machines.
+#[derive(Clone, Default)]
+pub(crate) struct Overheard(Arc<Mutex<Vec<u8>>>);
+
+impl Overheard {
+    /// How many bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.0.lock().unwrap().len()
+    }
+
+    /// Whether they hold these.
+    pub(crate) fn holds(&self, text: &str) -> bool {
+        self.0.lock().unwrap().windows(text.len()).any(|part| part == text.as_bytes())
+    }
+}
+
+/// Whether a frame of Ethernet holds a segment of TCP over IPv4 to a port or from it.
+fn is_of(port: u16, frame: &[u8]) -> bool {
+    let Some(packet) = frame.get(14..).filter(|packet| packet.get(9) == Some(&6)) else {
+        return false;
+    };
+    let head = usize::from(packet[0] & 0x0f) * 4;
+    let ports = packet.get(head..head + 4).unwrap_or_default();
+    ports.chunks(2).any(|found| found == port.to_be_bytes())
 }
 
 /// Runs `ip` with these words behind what is there.
@@ -119,6 +151,30 @@ impl Machine {
             TcpListener::bind((address, 0)).unwrap()
         });
         listening.join().unwrap()
+    }
+
+    /// Everything that goes over its wire from now on to a port or from it, in both directions.
+    pub(crate) fn overhears(&self, port: u16) -> Overheard {
+        let network = File::open(format!("/proc/{}/ns/net", self.holder.id())).unwrap();
+        let overheard = Overheard::default();
+        let heard = overheard.clone();
+        let (started, listens) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let kind = Some(LinkNameSpaceType::Network);
+            move_into_link_name_space(network.as_fd(), kind).unwrap();
+            let (family, kind) = (AddressFamily::PACKET, SocketType::RAW);
+            let socket = socket_with(family, kind, SocketFlags::CLOEXEC, Some(eth::IP)).unwrap();
+            set_socket_recv_buffer_size_force(&socket, WAITING).unwrap();
+            started.send(()).unwrap();
+            let mut frame = vec![0; 128 << 10];
+            while let Ok((length, _)) = recv(&socket, &mut frame[..], RecvFlags::empty()) {
+                if is_of(port, &frame[..length]) {
+                    heard.0.lock().unwrap().extend_from_slice(&frame[..length]);
+                }
+            }
+        });
+        listens.recv().unwrap();
+        overheard
     }
 
     /// Types a line, and waits until it has ended.
