@@ -13,6 +13,7 @@ mod change;
 mod confined;
 mod fence;
 mod idle;
+mod live;
 mod mcp;
 mod peers;
 mod process;
@@ -74,6 +75,8 @@ enum Part {
     Sandbox,
     /// An idle session.
     Idle,
+    /// A viewer of a busy page.
+    Live,
     /// A thousand sessions against a hundred.
     Thousand,
     /// An agent's calls through the bridge.
@@ -109,6 +112,7 @@ async fn main() -> Result<()> {
             Part::Fence => vec![fence::measure(baton).await?],
             Part::Sandbox => vec![sandbox::measure(baton).await?],
             Part::Idle => vec![idle::measure(baton).await?],
+            Part::Live => vec![live::measure(baton).await?],
             Part::Thousand => vec![thousand::measure(baton).await?],
             Part::Mcp => vec![mcp::measure(baton).await?],
             Part::Carry => carry::measure(baton).await?,

@@ -1,0 +1,271 @@
+//! What it takes to watch a session live: how old a picture is when a viewer has it, how soon a key is at the page,
+//! and what node and keeper use meanwhile.
+//!
+//! The page writes the time into its picture, as black and white squares, each time that it is drawn. So what is
+//! measured is all of the way, from the page's script to the viewer's socket.
+
+use crate::process::processor_time;
+use crate::report::{Figure, Section};
+use anyhow::{Context as _, Result, bail, ensure};
+use axum::Router;
+use axum::response::Html;
+use axum::routing::get;
+use baton_api::OpenSession;
+use baton_api::live::{LiveKey, LiveMessage, PictureHeader, ViewerMessage};
+use baton_playground::{Page, Site, TestNode};
+use baton_session::state::Viewport;
+use futures_util::{SinkExt, StreamExt};
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+use zune_jpeg::JpegDecoder;
+use zune_jpeg::zune_core::bytestream::ZCursor;
+
+/// The viewport, in CSS pixels.
+const SIZE: (u32, u32) = (1280, 800);
+/// How long pictures are taken.
+const WATCHED: Duration = Duration::from_secs(20);
+/// How many keys are pressed, and how long after each other.
+const KEYS: usize = 200;
+const KEY_PAUSE: Duration = Duration::from_millis(50);
+/// How long the next message may take.
+const LIMIT: Duration = Duration::from_secs(20);
+/// How large a square is, in pixels, and how many there are: bits of milliseconds, the highest first.
+const SQUARE: usize = 32;
+const BITS: usize = 32;
+
+/// Thirty times a second: the time in squares, a hundred boxes that move, and text that changes. It writes down
+/// when each key came: when the browser had it, and when the page.
+const PAGE: &str = r#"<!doctype html><title>live</title>
+<style>body{margin:0;overflow:hidden;background:#fff}canvas{display:block}</style><canvas width="1280" height="800"></canvas>
+<script>
+const now = () => performance.timeOrigin + performance.now();
+const keys = [];
+addEventListener('keydown', (event) => keys.push([performance.timeOrigin + event.timeStamp, now()]));
+const canvas = document.querySelector('canvas').getContext('2d');
+let turn = 0;
+const draw = () => {
+    requestAnimationFrame(draw);
+    if (turn++ % 2) return;
+    canvas.fillStyle = '#fff';
+    canvas.fillRect(0, 0, 1280, 800);
+    for (let box = 0; box < 100; box++) {
+        canvas.fillStyle = `hsl(${(box * 37 + turn) % 360} 70% 60%)`;
+        canvas.fillRect((box * 131 + turn * 3) % 1240, 60 + (box * 71 + turn) % 700, 40, 30);
+    }
+    canvas.fillStyle = '#000';
+    canvas.font = '20px sans-serif';
+    for (let line = 0; line < 20; line++) canvas.fillText(`line ${line} at ${turn}`, 900, 100 + line * 30);
+    const time = Math.floor(now()) % 2 ** 32;
+    for (let bit = 0; bit < 32; bit++) {
+        canvas.fillStyle = Math.floor(time / 2 ** (31 - bit)) % 2 ? '#000' : '#fff';
+        canvas.fillRect(bit * 32, 0, 32, 32);
+    }
+};
+draw();
+</script>"#;
+
+/// Watches a busy page, and presses keys in it.
+pub async fn measure(baton: &Path) -> Result<Section> {
+    let site = Site::start(Router::new().route("/", get(async || Html(PAGE)))).await?;
+    let url = site.url("/")?;
+    let mut test_node = TestNode::build(baton)?;
+    test_node.start_node().await?;
+    let mut request = OpenSession::new("live".parse()?, [url.clone()]);
+    request.environment.viewport = Some(Viewport { width: SIZE.0, height: SIZE.1 });
+    let client = test_node.client()?;
+    let id = client.open_session(&request).await?.session.id;
+    let [(_, keeper), _] = test_node.holders(id).await?;
+    let node = test_node.node_pid()?;
+    let mut viewer = Viewer::connect(client.open_live("live").await?.live_url.as_str()).await?;
+
+    // The first pictures make what is made once.
+    viewer.watch(Duration::from_secs(3)).await?;
+    let (start, before) = (Instant::now(), (processor_time(node)?, processor_time(keeper)?));
+    let pictures = viewer.watch(WATCHED).await?;
+    let seconds = start.elapsed().as_secs_f64();
+    let share =
+        |after: Duration, before: Duration| after.saturating_sub(before).as_secs_f64() / seconds;
+    let node_share = share(processor_time(node)?, before.0);
+    let keeper_share = share(processor_time(keeper)?, before.1);
+    let count = f64::from(u32::try_from(pictures.len())?);
+    let mut ages = pictures.iter().map(age).collect::<Result<Vec<_>>>()?;
+
+    let sent = viewer.press_keys().await?;
+    let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await?;
+    let came: Vec<(f64, f64)> = page.evaluate("keys").await?;
+    ensure!(
+        came.len() == sent.len(),
+        "expected {} keys at the page, found {}",
+        sent.len(),
+        came.len()
+    );
+    let both = || came.iter().zip(&sent);
+    let mut to_browser: Vec<f64> = both().map(|((browser, _), sent)| browser - sent).collect();
+    let mut to_page: Vec<f64> = both().map(|((_, page), sent)| page - sent).collect();
+    test_node.clear().await?;
+
+    let figure = |what: &str, found, aim, unit| Figure { what: what.to_owned(), found, aim, unit };
+    Ok(Section {
+        title: "To watch a session live",
+        method: format!(
+            "One viewer on the same machine watches a page of {}×{} that draws itself anew 30 times a second, for \
+             {} s, and says at once that it has drawn what it got. The page writes the time into its picture; its \
+             age is that at the viewer's socket. Then {KEYS} keys, {} ms after each other. Absolute, not a ratio.",
+            SIZE.0,
+            SIZE.1,
+            WATCHED.as_secs(),
+            KEY_PAUSE.as_millis()
+        ),
+        comparisons: Vec::new(),
+        figures: vec![
+            figure("age of a picture at the viewer, p95", percentile(&mut ages, 95), 60.0, "ms"),
+            figure(
+                "a key until the browser has it, p95",
+                percentile(&mut to_browser, 95),
+                10.0,
+                "ms",
+            ),
+            figure("node and keeper, of a processor", node_share + keeper_share, 0.3, "cores"),
+        ],
+        medians: vec![
+            ("age of a picture".to_owned(), format!("{:.1} ms", percentile(&mut ages, 50))),
+            ("pictures a second".to_owned(), format!("{:.1}", count / seconds)),
+            (
+                "a key until the browser has it".to_owned(),
+                format!("{:.1} ms", percentile(&mut to_browser, 50)),
+            ),
+            (
+                "a key until the page's script has it, median and p95".to_owned(),
+                format!(
+                    "{:.1} and {:.1} ms",
+                    percentile(&mut to_page, 50),
+                    percentile(&mut to_page, 95)
+                ),
+            ),
+            ("the node alone".to_owned(), format!("{node_share:.3} cores")),
+            ("the keeper alone".to_owned(), format!("{keeper_share:.3} cores")),
+        ],
+        tables: Vec::new(),
+    })
+}
+
+/// A picture as it came.
+struct Picture {
+    /// When, in milliseconds since 1970.
+    came: f64,
+    jpeg: Vec<u8>,
+}
+
+/// Who watches.
+struct Viewer {
+    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    /// The tab that is shown.
+    tab: Option<u32>,
+    drives: bool,
+}
+
+impl Viewer {
+    async fn connect(url: &str) -> Result<Self> {
+        let (socket, _) = connect_async(url).await?;
+        let mut viewer = Self { socket, tab: None, drives: false };
+        viewer.say(&ViewerMessage::Look { width: SIZE.0, height: SIZE.1 }).await?;
+        Ok(viewer)
+    }
+
+    async fn say(&mut self, message: &ViewerMessage) -> Result<()> {
+        let text = serde_json::to_string(message)?;
+        Ok(self.socket.send(Message::text(text)).await?)
+    }
+
+    /// Hears one message; answers the picture, if it was one.
+    async fn hear(&mut self) -> Result<Option<Picture>> {
+        let message = timeout(LIMIT, self.socket.next()).await?.context("expected a message")??;
+        match message {
+            Message::Binary(bytes) => {
+                let came = now()?;
+                let (header, jpeg) = PictureHeader::read(&bytes).context("expected a picture")?;
+                self.tab = Some(header.tab);
+                self.say(&ViewerMessage::Drawn { number: header.number }).await?;
+                Ok(Some(Picture { came, jpeg: jpeg.to_vec() }))
+            }
+            Message::Text(text) => {
+                match serde_json::from_str(&text)? {
+                    LiveMessage::Driver(driver) => self.drives = driver.own,
+                    LiveMessage::Refused(refused) => bail!("{}: {}", refused.what, refused.detail),
+                    _ => {}
+                }
+                Ok(None)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// All pictures for so long.
+    async fn watch(&mut self, time: Duration) -> Result<Vec<Picture>> {
+        let (start, mut pictures) = (Instant::now(), Vec::new());
+        while start.elapsed() < time {
+            pictures.extend(self.hear().await?);
+        }
+        Ok(pictures)
+    }
+
+    /// Takes over, and presses keys while pictures go on; answers when each was sent.
+    async fn press_keys(&mut self) -> Result<Vec<f64>> {
+        self.say(&ViewerMessage::TakeOver { name: "bench".parse()?, reason: None }).await?;
+        while !self.drives {
+            self.hear().await?;
+        }
+        let tab = self.tab.context("expected a picture before")?;
+        let mut sent = Vec::with_capacity(KEYS);
+        for _ in 0..KEYS {
+            self.watch(KEY_PAUSE).await?;
+            sent.push(now()?);
+            for down in [true, false] {
+                self.say(&ViewerMessage::Key(LiveKey {
+                    tab,
+                    down,
+                    again: false,
+                    key: "a".to_owned(),
+                    code: "KeyA".to_owned(),
+                    number: 65,
+                    location: 0,
+                    modifiers: 0,
+                }))
+                .await?;
+            }
+        }
+        self.watch(Duration::from_secs(1)).await?;
+        Ok(sent)
+    }
+}
+
+fn now() -> Result<f64> {
+    Ok(SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs_f64() * 1e3)
+}
+
+/// How old a picture was when it came, in milliseconds, by the squares at its top.
+fn age(picture: &Picture) -> Result<f64> {
+    let mut decoder = JpegDecoder::new(ZCursor::new(picture.jpeg.as_slice()));
+    let pixels = decoder.decode().map_err(|error| anyhow::anyhow!("{error:?}"))?;
+    let info = decoder.info().context("expected a size")?;
+    let (width, depth) = (usize::from(info.width), usize::from(info.components));
+    ensure!(width == 1280, "expected pictures as wide as the page, found {width} pixels");
+    let bit = |number: usize| {
+        let at = (SQUARE / 2 * width + number * SQUARE + SQUARE / 2) * depth;
+        u32::from(pixels[at] < 128)
+    };
+    let drawn = (0..BITS).fold(0u32, |time, number| time << 1 | bit(number));
+    // The squares hold the lower bits of the time, which come round each 50 days.
+    let range = 2f64.powi(32);
+    Ok((picture.came - f64::from(drawn)).rem_euclid(range))
+}
+
+fn percentile(values: &mut [f64], percent: usize) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let last = values.len().saturating_sub(1);
+    values.get(last * percent / 100).copied().unwrap_or(f64::NAN)
+}
