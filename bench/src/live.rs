@@ -4,7 +4,7 @@
 //! The page writes the time into its picture, as black and white squares, each time that it is drawn. So what is
 //! measured is all of the way, from the page's script to the viewer's socket.
 
-use crate::process::processor_time;
+use crate::process::{processor_time, processor_time_of_all};
 use crate::report::{Figure, Section};
 use anyhow::{Context as _, Result, bail, ensure};
 use axum::Router;
@@ -78,19 +78,24 @@ pub async fn measure(baton: &Path) -> Result<Section> {
     request.environment.viewport = Some(Viewport { width: SIZE.0, height: SIZE.1 });
     let client = test_node.client()?;
     let id = client.open_session(&request).await?.session.id;
-    let [(_, keeper), _] = test_node.holders(id).await?;
+    let [(_, keeper), (_, browser)] = test_node.holders(id).await?;
     let node = test_node.node_pid()?;
     let mut viewer = Viewer::connect(client.open_live("live").await?.live_url.as_str()).await?;
 
     // The first pictures make what is made once.
     viewer.watch(Duration::from_secs(3)).await?;
-    let (start, before) = (Instant::now(), (processor_time(node)?, processor_time(keeper)?));
+    let used = || -> Result<[Duration; 3]> {
+        Ok([processor_time(node)?, processor_time(keeper)?, processor_time_of_all(browser)?])
+    };
+    let (start, before) = (Instant::now(), used()?);
     let pictures = viewer.watch(WATCHED).await?;
     let seconds = start.elapsed().as_secs_f64();
-    let share =
-        |after: Duration, before: Duration| after.saturating_sub(before).as_secs_f64() / seconds;
-    let node_share = share(processor_time(node)?, before.0);
-    let keeper_share = share(processor_time(keeper)?, before.1);
+    let mut shares = used()?.into_iter().zip(before);
+    let mut share = || {
+        let used = shares.next().map(|(after, before)| after.saturating_sub(before));
+        used.unwrap_or_default().as_secs_f64() / seconds
+    };
+    let (node_share, keeper_share, browser_share) = (share(), share(), share());
     let count = f64::from(u32::try_from(pictures.len())?);
     let mut ages = pictures.iter().map(age).collect::<Result<Vec<_>>>()?;
 
@@ -148,6 +153,7 @@ pub async fn measure(baton: &Path) -> Result<Section> {
             ),
             ("the node alone".to_owned(), format!("{node_share:.3} cores")),
             ("the keeper alone".to_owned(), format!("{keeper_share:.3} cores")),
+            ("the browser beside them".to_owned(), format!("{browser_share:.3} cores")),
         ],
         tables: Vec::new(),
     })

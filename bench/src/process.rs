@@ -17,6 +17,19 @@ pub fn processor_time(pid: u32) -> Result<Duration> {
     fields.take(2).try_fold(Duration::ZERO, |sum, ticks| Ok(sum + TICK * ticks.parse::<u32>()?))
 }
 
+/// The same of a process and all that it has started, as far as they live.
+pub fn processor_time_of_all(pid: u32) -> Result<Duration> {
+    let mut sum = processor_time(pid)?;
+    for task in fs::read_dir(format!("/proc/{pid}/task"))? {
+        // A thread, or a process, may have ended meanwhile.
+        let children = fs::read_to_string(task?.path().join("children")).unwrap_or_default();
+        for child in children.split_whitespace() {
+            sum += processor_time_of_all(child.parse()?).unwrap_or_default();
+        }
+    }
+    Ok(sum)
+}
+
 /// The memory of a process in megabytes, what it shares with others divided among them (PSS).
 pub fn memory(pid: u32) -> Result<f64> {
     let text = read(pid, "smaps_rollup")?;
