@@ -20,7 +20,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_config};
 use zune_jpeg::JpegDecoder;
 use zune_jpeg::zune_core::bytestream::ZCursor;
 
@@ -97,7 +97,6 @@ pub async fn measure(baton: &Path) -> Result<Section> {
     };
     let (node_share, keeper_share, browser_share) = (share(), share(), share());
     let count = f64::from(u32::try_from(pictures.len())?);
-    let mut ages = pictures.iter().map(age).collect::<Result<Vec<_>>>()?;
 
     let sent = viewer.press_keys().await?;
     let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await?;
@@ -112,6 +111,7 @@ pub async fn measure(baton: &Path) -> Result<Section> {
     let mut to_browser: Vec<f64> = both().map(|((browser, _), sent)| browser - sent).collect();
     let mut to_page: Vec<f64> = both().map(|((_, page), sent)| page - sent).collect();
     test_node.clear().await?;
+    let mut ages = pictures.iter().map(age).collect::<Result<Vec<_>>>()?;
 
     let figure = |what: &str, found, aim, unit| Figure { what: what.to_owned(), found, aim, unit };
     Ok(Section {
@@ -176,7 +176,8 @@ struct Viewer {
 
 impl Viewer {
     async fn connect(url: &str) -> Result<Self> {
-        let (socket, _) = connect_async(url).await?;
+        // As a browser does: what is small is sent at once.
+        let (socket, _) = connect_async_with_config(url, None, true).await?;
         let mut viewer = Self { socket, tab: None, drives: false };
         viewer.say(&ViewerMessage::Look { width: SIZE.0, height: SIZE.1 }).await?;
         Ok(viewer)
