@@ -6,8 +6,8 @@
 //! Rooms, from the smallest to the largest: [`text`] and [`id`]; [`cookie`], [`storage`], [`value`], what
 //! else an origin has [`stored`], [`tab`] with its history; [`permission`], [`certificate`] and [`identity`];
 //! [`state`] holds them all, names a state and tells whether one has shrunk; [`parts`] cuts a state into
-//! pieces, each addressed by its [`PartHash`]; [`receipt`] tells what a restore did; [`diff`] and [`login`] tell what
-//! changed, where a login is and what expires; [`redact`] hides secrets; [`playwright`] reads and writes
+//! pieces, each addressed by its [`PartHash`]; [`receipt`] tells what a restore did; [`diff`], [`changed`] and [`login`] tell
+//! what changed, where a login is and what expires; [`redact`] hides secrets; [`playwright`] reads and writes
 //! `storageState` files and [`wire`] session files, [`import`] says what a file is and reads it, whichever
 //! program wrote it, [`json`] writes what our types say, [`admit`] says what of a file from elsewhere a
 //! browser may get, [`view`] takes a part of a state: what a peer sees of it, or what belongs to some
@@ -16,6 +16,7 @@
 
 pub mod admit;
 pub mod certificate;
+pub mod changed;
 pub mod confinement;
 pub mod cookie;
 pub mod diff;
