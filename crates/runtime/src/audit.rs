@@ -53,6 +53,14 @@ pub enum Action {
     RemoveFile,
     /// A session was passed from one agent to another.
     Pass,
+    /// A person was asked to do something in a session.
+    Ask,
+    /// They opened what they were asked to.
+    OpenAsk,
+    /// What a person was asked to do ended.
+    EndAsk,
+    /// Somebody whom the settings name was not told of an ask.
+    TellPerson,
     /// What the tabs of a session do began to be recorded, or is no longer.
     Debug,
     /// The secrets of a session were shown.
@@ -151,6 +159,10 @@ impl Action {
             Self::PutFile => "file.put",
             Self::RemoveFile => "file.remove",
             Self::Pass => "session.pass",
+            Self::Ask => "session.ask",
+            Self::OpenAsk => "session.ask_open",
+            Self::EndAsk => "session.ask_end",
+            Self::TellPerson => "session.ask_tell",
             Self::Reveal => "session.reveal",
             Self::RevealTab => "debug.reveal",
             Self::KeepTab => "debug.keep_secrets",

@@ -5,6 +5,7 @@
 //! through `audited` only, and what changes one goes the way that `life` has for all.
 
 mod audited;
+mod changes;
 pub mod check;
 mod files;
 mod lifecycle;
@@ -16,6 +17,7 @@ pub use audited::{
     abandon, attach, capture, close, connect, debug, delete, export, get_file, import,
     keep_context, open, pass, put_file, remove_file, resume, rollback, show_to, state,
 };
+pub use changes::{Changes, changes};
 pub use files::{OpenedFile, list as files};
 pub use lifecycle::{active, enter};
 pub use show::{diff, egress_hosts, history, icon, icon_of, list, list_logins, preview, show};
