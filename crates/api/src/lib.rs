@@ -1,10 +1,11 @@
 //! The contract of a node: what its doors take, what they answer, and how they fail.
 //!
 //! The one idea: every door of an operation (HTTP, command line, typed client) shares these types,
-//! so that they cannot drift apart. Rooms: [`session`], [`carry`], [`key`], [`node`], [`federation`], [`chat`],
+//! so that they cannot drift apart. Rooms: [`session`], [`ask`], [`carry`], [`key`], [`node`], [`federation`], [`chat`],
 //! [`upstream`], [`page`], [`live`], [`debug`], [`sandbox`] and [`sync`] hold requests and views, and `document` what goes through as
 //! it is; [`problem`] says how a request fails; `client` asks a node.
 
+pub mod ask;
 pub mod carry;
 pub mod chat;
 #[cfg(feature = "client")]
@@ -22,6 +23,10 @@ pub mod session;
 pub mod sync;
 pub mod upstream;
 
+pub use ask::{
+    AskOutcome, AskPerson, AskReach, AskState, AskView, CreatedAsk, EndAsk, GUEST_HEADER,
+    GuestView, LookAtAsk, MAX_ASK_WAIT, OpenedAsk, RedeemAsk, ToldPerson, WaitForAsk,
+};
 pub use carry::{
     Contents, ContextList, ContextView, ExportFormat, ExportSession, ExportView, ImportSession,
     ImportView, KeepContext,

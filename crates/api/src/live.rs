@@ -114,6 +114,9 @@ pub struct LiveTabs {
     pub front: Option<u32>,
     /// How many pictures of the browser were none, since it is watched.
     pub bad_pictures: u64,
+    /// For a guest, where the one tab is, when that is not part of what was asked: no picture of it comes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub away: Option<String>,
 }
 
 /// A tab.

@@ -142,6 +142,8 @@ error_codes! {
     InvitationNotFound "invitation_not_found" 404 NotFound "no open invitation";
     /// The session has no such file.
     FileNotFound "file_not_found" 404 NotFound "no such file";
+    /// No such ask, or not in this session.
+    AskNotFound "ask_not_found" 404 NotFound "no such ask";
     /// Nothing of the session is shared, or not this.
     NotShared "not_shared" 404 NotFound "nothing of the session is shared";
     /// The board has no such agent or task, or there is no board.

@@ -6,7 +6,7 @@ use axum::http::header::{
     HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, SET_COOKIE, TE, TRAILER,
     TRANSFER_ENCODING, UPGRADE,
 };
-use baton_api::PAGE_HEADER;
+use baton_api::{GUEST_HEADER, PAGE_HEADER};
 use baton_runtime::keys::KeySecret;
 use std::net::IpAddr;
 
@@ -92,6 +92,7 @@ fn options(headers: &HeaderMap) -> impl Iterator<Item = &str> {
 pub(super) fn drop_ours(headers: &mut HeaderMap) {
     headers.remove(TOKEN);
     headers.remove(PAGE_HEADER);
+    headers.remove(GUEST_HEADER);
     // However it is written: what reads it there may be less strict than we are.
     let is_our_key = |value: &HeaderValue| KeySecret::stands_in(value.as_bytes());
     if headers.get_all(AUTHORIZATION).iter().any(is_our_key) {

@@ -4,6 +4,7 @@
 //! The one idea: the node says *that*, and a client that wants to know *what* asks for the list. So a slow
 //! follower misses nothing but hints that came together, and nothing is queued.
 
+use crate::asking::{Ask, Asks};
 use crate::error::NodeError;
 use crate::page::{LivePage, PageSessions};
 use crate::paired::Browsers;
@@ -29,6 +30,7 @@ use baton_store::{SessionsMark, Store};
 use baton_sync::identity::{NodeSettings, OwnIdentity};
 use baton_sync::oidc::{OidcSettings, TokenVerifier, Tokens};
 use baton_sync::peers::Statuses;
+use baton_sync::people::PeopleSettings;
 use baton_sync::standing::Watches;
 use baton_sync::webhooks::{WebhookSettings, Webhooks};
 use baton_sync::{FolderState, Given, Nodes, Own, Sync, SyncSettings};
@@ -65,6 +67,12 @@ pub struct Context {
     pub(crate) pages: PageSessions,
     /// What shows a session live, each with the page that shows it.
     pub(crate) live_tickets: Tickets<Option<LivePage>>,
+    /// What persons are asked.
+    pub(crate) asks: Asks,
+    /// What shows a guest the one tab of an ask.
+    pub(crate) guest_tickets: Tickets<Arc<Ask>>,
+    /// Whom an ask is told to.
+    pub(crate) people: Arc<PeopleSettings>,
     /// Where this node listens for peers alone.
     pub(crate) peer_place: PeerPlace,
 }
@@ -109,6 +117,8 @@ pub struct ContextParts {
     pub oidc: Option<OidcSettings>,
     /// Which programs hear of sessions that come from elsewhere.
     pub webhooks: Vec<WebhookSettings>,
+    /// Whom an ask is told to.
+    pub people: PeopleSettings,
     /// How often a caller may ask.
     pub rates: Rates,
     /// What bodies of requests and answers hold.
@@ -142,6 +152,7 @@ impl Context {
             outbound,
             oidc,
             webhooks,
+            people,
             rates,
             freight,
             pages,
@@ -203,6 +214,9 @@ impl Context {
             freight,
             pages,
             live_tickets: Tickets::default(),
+            asks: Asks::default(),
+            guest_tickets: Tickets::default(),
+            people: Arc::new(people),
             peer_place,
         }
     }

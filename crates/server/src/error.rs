@@ -1,5 +1,6 @@
 //! How an operation fails, and what that is for a client.
 
+use crate::asking::AskRefusal;
 use baton_agents::AgentsError;
 use baton_api::{Answers, ErrorCode, Invalid, by_way_of};
 use baton_debug::LookError;
@@ -106,6 +107,9 @@ pub enum NodeError {
         /// How many there may be.
         limit: usize,
     },
+    /// A person is not asked, or a guest not let in.
+    #[error(transparent)]
+    Ask(#[from] AskRefusal),
     /// A file of the exchange folder cannot be written.
     #[error("the file cannot be written: {0}")]
     Exchange(DataError),
@@ -168,6 +172,7 @@ impl Answers for NodeError {
             Self::Look(error) => look_code(error),
             Self::UpstreamService(error) => error.code(),
             Self::Agents(error) => error.code(),
+            Self::Ask(refusal) => ask_code(refusal),
             Self::Exchange(DataError::Io { source, .. }) => file(source),
             // The protocol knows by 404 that it is to begin anew.
             Self::NoMcpSession => ErrorCode::RouteNotFound,
@@ -194,6 +199,16 @@ impl Answers for NodeError {
             Self::Agents(error) => error.hint(),
             error => baton_api::usual_hint(error.code()),
         }
+    }
+}
+
+fn ask_code(refusal: &AskRefusal) -> ErrorCode {
+    match refusal {
+        AskRefusal::Another { .. } => ErrorCode::Conflict,
+        AskRefusal::TooMany => ErrorCode::TooManyRequests,
+        AskRefusal::Unknown { .. } => ErrorCode::AskNotFound,
+        AskRefusal::BadLink { .. } | AskRefusal::NoGuest { .. } => ErrorCode::Unauthenticated,
+        AskRefusal::NoSite | AskRefusal::NoName => ErrorCode::InvalidRequest,
     }
 }
 

@@ -4,13 +4,15 @@
 //! translates. So every door of one operation behaves alike. [`http`] and [`mcp`] are the doors, [`ingress`]
 //! is what they share, and [`auth`] says who asks. [`config`] reads the settings, [`context`] is what the
 //! doors hand to operations, [`error`] how one fails, and [`serve`](mod@serve) the node's life in steps, with
-//! its [`metrics`]. [`looking`] asks what tabs did, and [`inspect`] looks at a node that does not run.
+//! its [`metrics`]. [`looking`] asks what tabs did, [`asking`] has what persons are asked, and [`inspect`] looks at a node that does not run.
 
+pub mod asking;
 pub mod auth;
 pub mod config;
 pub mod context;
 mod ending;
 pub mod error;
+mod guests;
 pub mod http;
 pub mod ingress;
 pub mod inspect;

@@ -204,6 +204,7 @@ async fn run(
         outbound: config.outbound,
         oidc: config.oidc,
         webhooks: config.webhooks,
+        people: config.people,
         rates,
         freight: Freight::new(&bounds),
         pages: PageSessions::load(&data),

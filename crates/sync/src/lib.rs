@@ -49,6 +49,7 @@ mod parcels;
 mod partial;
 pub mod peer_lease;
 pub mod peers;
+pub mod people;
 pub mod post;
 mod publish;
 mod pull;

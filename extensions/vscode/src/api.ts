@@ -332,6 +332,316 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/asked": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where a guest's ask stands. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["GuestView"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/asked/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A guest is done, or cannot do it: the session is given back, and what they saw is dark. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["EndAsk"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["GuestView"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/asked/files/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Puts a file of a guest among those of the session, where files were asked for. */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/octet-stream": number[];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SessionFile"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/asked/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The one tab live, over WebSocket, as `/sessions/{id}/live` shows a session: one tab, without addresses, as long
+         *     as it is at a site that was asked for. Who connects drives.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description What `POST` to the same address answered. */
+                    ticket?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                101: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** An address that shows a guest the one tab, once, within a minute. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["LiveAccess"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/asked/look": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a link is for: who asks for what. Uses nothing up, however often. Needs no key: the link is one. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["LookAtAsk"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["GuestView"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/asked/open": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Opens what a link is for, once, in the browser that asks; or declines it. The answer has one half of what opens
+         *     it from then on, and a cookie the other. Needs no key: the link is one.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["RedeemAsk"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["OpenedAsk"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/audit": {
         parameters: {
             query?: never;
@@ -1896,6 +2206,139 @@ export interface paths {
             };
         };
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions/{id}/ask": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Asks a person to do something in a session. The answer has the link, this once, and says whether other machines
+         *     can open it, and who was told.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["AskPerson"];
+                };
+            };
+            responses: {
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["CreatedAsk"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions/{id}/ask/{ask}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What became of an ask. With `wait` the answer comes once that is something else, or so many seconds later. */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description For so many seconds, at most 30, the answer waits until something else is so. */
+                    wait?: number;
+                    /** @description The state that the caller knows; left out, that of the moment of the request. */
+                    after?: "waiting" | "opened" | "done" | "declined" | "timed_out" | "withdrawn" | "lost";
+                };
+                header?: never;
+                path: {
+                    id: string;
+                    ask: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AskView"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        /** Takes an ask back: its link opens nothing any more, and who has opened it sees nothing more. */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                    ask: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AskView"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
         options?: never;
         head?: never;
         patch?: never;
@@ -4854,6 +5297,76 @@ export interface components {
             /** @description Where the request went: an answer whose request was missed is shown by it. */
             url?: string | null;
         };
+        /** @description What a person's work changed. No value is in it. */
+        AskOutcome: {
+            /**
+             * @description What that snapshot could not take, because it is bound to this device or did not answer, as a receipt
+             *     says it.
+             */
+            bound?: components["schemas"]["Unread"][];
+            /** @description It in a sentence, such as `2 cookies and 1 database at bank.example are new; ends in 14 days`. */
+            changed: string;
+            /** @description The same by site and kind. */
+            changes: components["schemas"]["SiteDiff"][];
+            /**
+             * Format: date-time
+             * @description When the first cookie ends that is new or changed; none where none of them has an end.
+             */
+            ends_at?: string | null;
+            /** @description The snapshot that was taken when the person was done. */
+            snapshot?: string | null;
+        };
+        /** @description Asks a person to do something in a session. */
+        AskPerson: {
+            /** @description Whether the person may give files of their own to the site. */
+            files?: boolean;
+            /**
+             * Format: int32
+             * @description For how many minutes, 1 to 60; left out, 10.
+             */
+            minutes?: number | null;
+            /** @description The sites that the person sees, each with all that is below it; none means that of the tab in front. */
+            sites?: string[];
+            /** @description What is to be done, in 1 to 500 characters without control characters. */
+            text: string;
+        };
+        /** @description Where a link can be opened. */
+        AskReach: {
+            /** @description What to do so that another machine opens it. */
+            hint?: string | null;
+            /** @description Whether only a browser on the node's machine opens it. */
+            this_machine_only: boolean;
+        };
+        /**
+         * @description Where an ask stands.
+         * @enum {string}
+         */
+        AskState: "waiting" | "opened" | "done" | "declined" | "timed_out" | "withdrawn" | "lost";
+        /** @description What a person was asked. */
+        AskView: {
+            agent?: components["schemas"]["AgentName"] | null;
+            /**
+             * Format: date-time
+             * @description When its time has passed.
+             */
+            expires_at: string;
+            /** @description Whether the person may give files to the site. */
+            files: boolean;
+            /** @description Names it. */
+            id: string;
+            /** @description What that is called. */
+            name: components["schemas"]["SessionName"];
+            outcome?: components["schemas"]["AskOutcome"] | null;
+            person?: components["schemas"]["AgentName"] | null;
+            /** @description In which session. */
+            session: components["schemas"]["SessionId"];
+            /** @description The sites that the person sees. */
+            sites: string[];
+            /** @description Where it stands. */
+            state: components["schemas"]["AskState"];
+            /** @description What is to be done. */
+            text: string;
+        };
         /** @description Attaches to a browser that someone else started. */
         AttachSession: {
             /**
@@ -5597,6 +6110,18 @@ export interface components {
              */
             ttl?: number | null;
         };
+        /** @description An ask that was made: the link is told this once. */
+        CreatedAsk: components["schemas"]["AskView"] & {
+            /**
+             * Format: uri
+             * @description What the person opens. Behind `#` is a secret that counts once: no server and no log sees it there.
+             */
+            link: string;
+            /** @description Where it can be opened. */
+            opens: components["schemas"]["AskReach"];
+            /** @description Whom the settings of the node name, and whether they were told. */
+            told?: components["schemas"]["ToldPerson"][];
+        };
         /** @description An invitation, this once with its text. */
         CreatedInvitation: {
             /** @description Where the other machine is to ask this one. */
@@ -5858,6 +6383,11 @@ export interface components {
             /** @description The sites where the session may be signed in and of which none of these hosts is. */
             shut_out?: string[];
         };
+        /** @description A guest is done, or cannot do it. */
+        EndAsk: {
+            /** @description Whether it is done. */
+            done: boolean;
+        };
         /** @description A sandbox that has ended. */
         EndedSandbox: {
             browserSession?: components["schemas"]["WrittenBack"] | null;
@@ -5919,7 +6449,7 @@ export interface components {
          * @description Why a request failed: stable words that programs may rely on.
          * @enum {string}
          */
-        ErrorCode: "invalid_json" | "unauthenticated" | "forbidden" | "not_confined" | "untrusted" | "address_not_allowed" | "foreign_origin" | "session_not_found" | "no_snapshot" | "peer_not_found" | "invitation_not_found" | "file_not_found" | "not_shared" | "not_on_board" | "tab_gone" | "key_not_found" | "cocoon_not_found" | "sandbox_not_found" | "model_not_found" | "route_not_found" | "method_not_allowed" | "body_too_slow" | "name_taken" | "ambiguous_reference" | "wrong_state" | "profile_in_use" | "peer_pending" | "pending_there" | "not_reachable" | "other_agent" | "session_held" | "session_expired" | "login_missing" | "conflict" | "other_revision" | "body_too_large" | "unsupported_media_type" | "invalid_request" | "invalid_session" | "unknown_flavor" | "revision_refused" | "too_many_requests" | "internal" | "storage_damaged" | "cdp_unreachable" | "peer_denied" | "peer_refused" | "peer_unreachable" | "session_service_failed" | "agent_failed" | "upstream_failed" | "browser_unavailable" | "provider_unavailable" | "browser_offline" | "sandbox_unavailable" | "vnc_unavailable" | "storage_unavailable" | "timed_out" | "storage_full";
+        ErrorCode: "invalid_json" | "unauthenticated" | "forbidden" | "not_confined" | "untrusted" | "address_not_allowed" | "foreign_origin" | "session_not_found" | "no_snapshot" | "peer_not_found" | "invitation_not_found" | "file_not_found" | "ask_not_found" | "not_shared" | "not_on_board" | "tab_gone" | "key_not_found" | "cocoon_not_found" | "sandbox_not_found" | "model_not_found" | "route_not_found" | "method_not_allowed" | "body_too_slow" | "name_taken" | "ambiguous_reference" | "wrong_state" | "profile_in_use" | "peer_pending" | "pending_there" | "not_reachable" | "other_agent" | "session_held" | "session_expired" | "login_missing" | "conflict" | "other_revision" | "body_too_large" | "unsupported_media_type" | "invalid_request" | "invalid_session" | "unknown_flavor" | "revision_refused" | "too_many_requests" | "internal" | "storage_damaged" | "cdp_unreachable" | "peer_denied" | "peer_refused" | "peer_unreachable" | "session_service_failed" | "agent_failed" | "upstream_failed" | "browser_unavailable" | "provider_unavailable" | "browser_offline" | "sandbox_unavailable" | "vnc_unavailable" | "storage_unavailable" | "timed_out" | "storage_full";
         /** @description The extension gives the code back. */
         ExchangePairing: {
             /** @description Which browser: the same as long as the extension is installed. 1 to 36 letters, digits and hyphens. */
@@ -6150,6 +6680,26 @@ export interface components {
             request_id: string;
             /** @description Which tab. */
             token: components["schemas"]["TabToken"];
+        };
+        /** @description What a guest sees of an ask: who asks for what, and nothing else of the node. */
+        GuestView: {
+            /**
+             * Format: date-time
+             * @description Until when.
+             */
+            expires_at: string;
+            /** @description Whether they may give files of their own to the site. */
+            files: boolean;
+            /** @description Who asks: an agent's name, or else whose session it is. */
+            from: string;
+            /** @description What the session is called. */
+            session: components["schemas"]["SessionName"];
+            /** @description What they will see. */
+            sites: string[];
+            /** @description Where it stands. */
+            state: components["schemas"]["AskState"];
+            /** @description For what. */
+            text: string;
         };
         /** @description A session in a sandbox. */
         HandedIn: {
@@ -6590,6 +7140,8 @@ export interface components {
         };
         /** @description What the browser has open. */
         LiveTabs: {
+            /** @description For a guest, where the one tab is, when that is not part of what was asked: no picture of it comes. */
+            away?: string | null;
             /**
              * Format: int64
              * @description How many pictures of the browser were none, since it is watched.
@@ -6674,6 +7226,11 @@ export interface components {
             /** @description The likeliest first. */
             items: components["schemas"]["Login"][];
             snapshot?: components["schemas"]["SnapshotId"] | null;
+        };
+        /** @description A guest's page asks what a link is for. That changes nothing. */
+        LookAtAsk: {
+            /** @description What stands behind `#/asked/` in the link. */
+            secret: string;
         };
         /** @description An agent that may be asked. */
         Model: {
@@ -7041,6 +7598,11 @@ export interface components {
              */
             urls?: string[];
         };
+        /** @description An ask that was opened in this browser. The other half of what opens it comes as a cookie beside it. */
+        OpenedAsk: components["schemas"]["GuestView"] & {
+            /** @description What goes with each request, in the header `Baton-Guest`; none where it was declined. */
+            value?: string | null;
+        };
         /**
          * @description What became of an item.
          * @enum {string}
@@ -7317,6 +7879,15 @@ export interface components {
             after: number;
             /** @description In the first state. */
             before: number;
+        };
+        /** @description A guest presses the button of a link. */
+        RedeemAsk: {
+            /** @description Whether they decline, which opens nothing. */
+            decline?: boolean;
+            /** @description Their name, as the agent and the log get to know it; left out, `guest`. */
+            name?: string | null;
+            /** @description What stands behind `#/asked/` in the link. */
+            secret: string;
         };
         /** @description The answer that redirected a request. */
         Redirected: {
@@ -7990,6 +8561,15 @@ export interface components {
          *     earlier holder writes late can be told from what the present one writes.
          */
         Term: number;
+        /** @description Whether somebody whom the settings name was told of an ask. */
+        ToldPerson: {
+            /** @description At which server. */
+            at: string;
+            /** @description By which setting: `webhook` or `ntfy`. */
+            by: string;
+            /** @description Why they were not told. */
+            failed?: string | null;
+        };
         /**
          * @description What fingers did.
          * @enum {string}

@@ -8,6 +8,7 @@ import { forgetAll } from './asked.ts'
 import { begin, leave, link, me, tryNow } from './hub.ts'
 import type { Failure } from './node/failure.ts'
 import { followAddress, route } from './route.ts'
+import { Asked } from './view/asked.tsx'
 import { sentence } from './view/parts.tsx'
 import { Session } from './view/session.tsx'
 import { Sessions } from './view/sessions.tsx'
@@ -17,9 +18,10 @@ import { SignIn } from './view/sign-in.tsx'
 const NOTICE_MS = 8_000
 
 function Page() {
+  const at = route.value
+  if (at.at === 'asked') return <Asked secret={at.secret} />
   const how = link.value
   if (how.is === 'signed-out') return <SignIn why={how.why} />
-  const at = route.value
   return (
     <>
       <button type="button" class="skip" onClick={skip}>
@@ -121,4 +123,10 @@ effect(() => {
 followAddress()
 const root = document.getElementById('page')
 if (root !== null) render(<Page />, root)
-void begin()
+/** A guest needs nobody signed in. */
+let begun = false
+effect(() => {
+  if (begun || route.value.at === 'asked') return
+  begun = true
+  void begin()
+})

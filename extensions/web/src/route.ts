@@ -2,10 +2,12 @@
 
 import { signal } from '@preact/signals'
 
-export type Route = { at: 'sessions' } | { at: 'session'; id: string }
+export type Route = { at: 'sessions' } | { at: 'session'; id: string } | { at: 'asked'; secret: string | undefined }
 
 /** What an address shows. */
 export function routeOf(hash: string): Route {
+  const asked = /^#\/asked(?:\/([A-Za-z0-9_-]{16,64}))?$/.exec(hash)
+  if (asked !== null) return { at: 'asked', secret: asked[1] }
   const id = /^#\/sessions\/([0-9a-f-]{36})$/.exec(hash)?.[1]
   return id === undefined ? { at: 'sessions' } : { at: 'session', id }
 }

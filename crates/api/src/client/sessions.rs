@@ -5,6 +5,7 @@
 //! of it.
 
 use super::{BROWSER_LIMIT, Client, ClientError};
+use crate::ask::{AskPerson, AskView, CreatedAsk, MAX_ASK_WAIT, WaitForAsk};
 use crate::carry::{
     ContextList, ExportSession, ExportView, ImportSession, ImportView, KeepContext,
 };
@@ -26,6 +27,9 @@ use baton_session::{PeerLimits, SessionId};
 use reqwest::Method;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
+
+/// How long an answer about an ask may take: the node waits for less.
+const ASK_LIMIT: Duration = Duration::from_secs(MAX_ASK_WAIT + 30);
 
 impl Client {
     /// Opens a session in a browser of its own.
@@ -130,6 +134,33 @@ impl Client {
     ) -> Result<SessionView, ClientError> {
         let call = self.request(Method::POST, &["sessions", reference, "pass"])?;
         self.fetch(call.json(request)).await
+    }
+
+    /// Asks a person to do something in a session; the link is answered this once.
+    pub async fn ask_person(
+        &self,
+        reference: &str,
+        request: &AskPerson,
+    ) -> Result<CreatedAsk, ClientError> {
+        let call = self.request(Method::POST, &["sessions", reference, "ask"])?;
+        self.fetch(call.timeout(BROWSER_LIMIT).json(request)).await
+    }
+
+    /// What became of an ask; with a wait, once that is something else than `after`.
+    pub async fn fetch_ask(
+        &self,
+        reference: &str,
+        ask: &str,
+        wait: &WaitForAsk,
+    ) -> Result<AskView, ClientError> {
+        let call = self.request(Method::GET, &["sessions", reference, "ask", ask])?;
+        self.fetch(call.timeout(ASK_LIMIT).query(wait)).await
+    }
+
+    /// Takes an ask back.
+    pub async fn withdraw_ask(&self, reference: &str, ask: &str) -> Result<AskView, ClientError> {
+        let call = self.request(Method::DELETE, &["sessions", reference, "ask", ask])?;
+        self.fetch(call).await
     }
 
     /// Removes a session that is not active, with its snapshots, receipts and profile.

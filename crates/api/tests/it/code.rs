@@ -22,6 +22,7 @@ fn the_table_is_what_programs_rely_on() {
     404 3 peer_not_found
     404 3 invitation_not_found
     404 3 file_not_found
+    404 3 ask_not_found
     404 3 not_shared
     404 3 not_on_board
     404 3 tab_gone

@@ -1,11 +1,10 @@
 //! Invitations, for people: what is typed on the other machine, and the same as a picture.
 
+use super::qr::picture;
 use super::table;
 use super::table::Table;
 use baton_api::sync::{CreatedInvitation, InvitationList, PeerView};
 use jiff::Timestamp;
-use qrcode::render::unicode::Dense1x2;
-use qrcode::{EcLevel, QrCode};
 use url::Url;
 
 /// The command that is typed on the other machine; on a terminal with the invitation as a QR code below it.
@@ -16,14 +15,6 @@ pub(crate) fn invitation(created: &CreatedInvitation, with_picture: bool) -> Str
         Some(picture) => format!("{command}\n\n{picture}"),
         None => command,
     }
-}
-
-/// A QR code in blocks; none when the text is too long for one.
-fn picture(text: &str) -> Option<String> {
-    let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
-    // Most terminals are dark, and a camera wants dark modules on light ones.
-    let (dark, light) = (Dense1x2::Light, Dense1x2::Dark);
-    Some(code.render::<Dense1x2>().dark_color(dark).light_color(light).build())
 }
 
 /// Until when an invitation counts, and where this machine is asked.

@@ -5,6 +5,7 @@
 //! coloured and cut to the width of the terminal, if there is one. What others wrote is in much of it, so
 //! everything becomes printable here; only what a command in a sandbox says is passed on as it is.
 
+mod asks;
 mod board;
 mod browsers;
 mod debug;
@@ -12,11 +13,13 @@ mod exchange;
 mod history;
 mod invitations;
 mod peers;
+mod qr;
 mod receipt;
 mod standing;
 mod table;
 mod views;
 
+pub(crate) use asks::{ask_end, ask_link, ask_reach};
 pub(crate) use board::{archived, board, driven, ended_sandbox, sandbox, sandboxes, task, tasks};
 pub(crate) use browsers::{InstalledView, ListedBrowser, browsers, installed_browser};
 pub(crate) use debug::{

@@ -47,6 +47,8 @@ pub struct Frame {
     pub scale: f32,
     /// A JPEG.
     pub jpeg: Vec<u8>,
+    /// What its tab was at then: see [`ScreenTab::addresses`].
+    pub addresses: [String; 2],
 }
 
 /// A tab of a screen.
@@ -58,6 +60,8 @@ pub struct ScreenTab {
     pub target: TargetId,
     /// Its address, cut to a length for people.
     pub url: String,
+    /// The address of the document that its page was last said to have committed; none before that is heard.
+    pub committed: Option<String>,
     /// Its title without control characters, cut to a length for people.
     pub title: String,
     /// Whether the browser draws it: it is in front.
@@ -68,6 +72,14 @@ pub struct ScreenTab {
     pub dialog: Option<PageDialog>,
     /// Whether it asks for files, and for how many.
     pub chooser: Option<Chooser>,
+}
+
+impl ScreenTab {
+    /// What it is at, as the browser says it and as its page does. One may be known before the other, so what
+    /// matters is what both say.
+    pub fn addresses(&self) -> [&str; 2] {
+        [&self.url, self.committed.as_deref().unwrap_or(&self.url)]
+    }
 }
 
 /// A question of a page: `alert`, `confirm`, `prompt` or `beforeunload`.
@@ -311,16 +323,28 @@ impl TabControl {
         }
     }
 
-    /// Goes back (-1) or forward (1) in its history; where there is nothing, it stays.
-    pub async fn step(&self, by: i64) -> Result<(), CdpError> {
+    /// Goes back (-1) or forward (1) to the nearest page in its history whose address `may` be shown; where
+    /// there is none, it stays.
+    pub async fn step_among(&self, by: i64, may: impl Fn(&str) -> bool) -> Result<(), CdpError> {
         let history = self.session.call("Page.getNavigationHistory", json!({})).await?;
-        let wanted = history["currentIndex"].as_i64().map(|index| index + by);
-        let wanted = wanted.and_then(|index| usize::try_from(index).ok());
-        let Some(entry) = wanted.and_then(|index| history["entries"][index]["id"].as_i64()) else {
-            return Ok(());
-        };
-        let params = json!({ "entryId": entry });
-        self.session.call("Page.navigateToHistoryEntry", params).await.map(drop)
+        let entries = history["entries"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let mut at = history["currentIndex"].as_i64().unwrap_or_default();
+        loop {
+            at += by.signum();
+            let Some(entry) = usize::try_from(at).ok().and_then(|at| entries.get(at)) else {
+                return Ok(());
+            };
+            let (Some(id), Some(url)) = (entry["id"].as_i64(), entry["url"].as_str()) else {
+                return Ok(());
+            };
+            if may(url) {
+                let params = json!({ "entryId": id });
+                return self.session.call("Page.navigateToHistoryEntry", params).await.map(drop);
+            }
+            if by == 0 {
+                return Ok(());
+            }
+        }
     }
 
     /// Loads its page anew.

@@ -122,7 +122,15 @@ impl ScreenPump {
                 let chooser = read::<ChooserOpened>(&params).and_then(ChooserOpened::into_chooser);
                 self.change(tab, |tab| tab.chooser = chooser);
             }
-            ("Page.frameNavigated", Some(tab)) => self.change(tab, |tab| tab.chooser = None),
+            ("Page.frameNavigated", Some(tab)) => {
+                let committed = read::<Navigated>(&params).and_then(Navigated::into_top);
+                self.change(tab, |tab| {
+                    tab.chooser = None;
+                    if committed.is_some() {
+                        tab.committed = committed;
+                    }
+                });
+            }
             ("Inspector.targetCrashed", Some(tab)) => {
                 self.change(tab, |tab| tab.has_crashed = true);
             }
@@ -159,6 +167,7 @@ impl ScreenPump {
         let tab = ScreenTab {
             number,
             url: tidy(&target_info.url, ADDRESS),
+            committed: None,
             title: tidy(&target_info.title, TITLE),
             target: target_info.target_id,
             is_visible: false,
@@ -244,9 +253,12 @@ impl ScreenPump {
         if width == 0 || height == 0 {
             return self.bad_frame();
         }
+        let shown = self.state.borrow().tab(tab).map(|tab| tab.addresses().map(str::to_owned));
+        let Some(addresses) = shown else { return };
         self.sequence += 1;
         let scale = metadata.page_scale_factor;
-        let frame = Frame { sequence: self.sequence, tab, width, height, scale, jpeg };
+        let sequence = self.sequence;
+        let frame = Frame { sequence, tab, width, height, scale, jpeg, addresses };
         self.frames.send_replace(Some(Arc::new(frame)));
         // It is drawn, whatever was said of it before.
         if self.state.borrow().front != Some(tab) {
@@ -335,6 +347,26 @@ struct Cast<'a> {
     metadata: CastMetadata,
     /// The number of the picture, which is no session.
     session_id: i64,
+}
+
+#[derive(Deserialize)]
+struct Navigated {
+    frame: NavigatedFrame,
+}
+
+/// `Page.Frame`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct NavigatedFrame {
+    url: String,
+    parent_id: Option<String>,
+}
+
+impl Navigated {
+    /// Where the top document of the tab is now; none where another frame went somewhere.
+    fn into_top(self) -> Option<String> {
+        self.frame.parent_id.is_none().then(|| tidy(&self.frame.url, ADDRESS))
+    }
 }
 
 /// `Page.ScreencastFrameMetadata`.

@@ -13,7 +13,7 @@ mod settings;
 pub use baton_store::DatabaseUrl;
 pub use browsers::{BrowserChoices, BrowserSettings, ProxyLoginTexts};
 pub use choices::Choices;
-pub use outside::{AuthTexts, OidcTexts, WebhookTexts, detect_node_type};
+pub use outside::{AuthTexts, OidcTexts, PeopleTexts, WebhookTexts, detect_node_type};
 pub use proxy::ProxyChoices;
 pub use sandboxes::{
     AgentTexts, FlavorTexts, GatewayTexts, SandboxTexts, SessionServiceTexts, UpstreamTexts,
@@ -43,6 +43,7 @@ use baton_store::data::{DataError, DataFolder};
 use baton_sync::SyncSettings;
 use baton_sync::identity::NodeSettings;
 use baton_sync::oidc::OidcSettings;
+use baton_sync::people::PeopleSettings;
 use baton_sync::webhooks::WebhookSettings;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
@@ -82,6 +83,8 @@ pub struct Config {
     pub oidc: Option<OidcSettings>,
     /// Which programs hear of sessions that come from elsewhere.
     pub webhooks: Vec<WebhookSettings>,
+    /// Who is told when an agent asks a person.
+    pub people: PeopleSettings,
     /// How often a caller may ask.
     pub rates: RateLimits,
     /// Its database.
@@ -199,6 +202,7 @@ impl Config {
             outbound: Outbound { allow: choices.outbound_allow.unwrap_or_default() },
             oidc: choices.oidc,
             webhooks: choices.webhooks.unwrap_or_default(),
+            people: PeopleSettings { webhook: choices.people_webhook, ntfy: choices.people_ntfy },
             node: NodeSettings {
                 node_type: choices.node_type.unwrap_or_else(detected),
                 name: choices.node_name.unwrap_or_else(outside::default_name),

@@ -1,11 +1,12 @@
-//! What a node is to others: how it is called and asked, which tokens open it (`[auth.oidc]`), and which
-//! programs hear of sessions that come from elsewhere (`[[webhooks]]`).
+//! What a node is to others: how it is called and asked, which tokens open it (`[auth.oidc]`), which programs hear
+//! of sessions that come from elsewhere (`[[webhooks]]`), and who hears that an agent asks (`[people]`).
 
 use super::{ConfigError, invalid, number};
 use baton_session::Owner;
 use baton_session::wire::NodeType;
 use baton_sync::identity::{is_node_name, is_node_url};
 use baton_sync::oidc::{Issuer, OidcSettings};
+use baton_sync::people::Receiver;
 use baton_sync::webhooks::{Event, Patience, Secret, WebhookSettings};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -202,7 +203,7 @@ fn one(origin: &str, text: WebhookTexts) -> Result<WebhookSettings, ConfigError>
             .map_err(|_| invalid(origin, "webhooks.owner", "an owner's name", "another text"))?,
     };
     Ok(WebhookSettings {
-        url: address(origin, &url)?,
+        url: address(origin, "webhooks.url", &url)?,
         secret: self::secret(origin, secret, secret_file)?,
         events: self::events(origin, events)?,
         owner,
@@ -210,7 +211,7 @@ fn one(origin: &str, text: WebhookTexts) -> Result<WebhookSettings, ConfigError>
     })
 }
 
-fn address(origin: &str, text: &str) -> Result<Url, ConfigError> {
+fn address(origin: &str, key: &'static str, text: &str) -> Result<Url, ConfigError> {
     let is_one = |url: &Url| {
         matches!(url.scheme(), "http" | "https")
             && url.username().is_empty()
@@ -218,7 +219,37 @@ fn address(origin: &str, text: &str) -> Result<Url, ConfigError> {
     };
     let found = text.parse().ok().filter(is_one);
     let expected = "an http or https address without a user";
-    found.ok_or_else(|| invalid(origin, "webhooks.url", expected, "another text"))
+    found.ok_or_else(|| invalid(origin, key, expected, "another text"))
+}
+
+/// `[people]`
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
+pub struct PeopleTexts {
+    /// The program that is told when an agent asks a person.
+    pub webhook: Option<String>,
+    /// The file of a token that goes with it.
+    pub webhook_token_file: Option<PathBuf>,
+    /// The topic of a server that speaks as ntfy does, which is told too.
+    pub ntfy: Option<String>,
+    /// The file of a token that goes with it.
+    pub ntfy_token_file: Option<PathBuf>,
+}
+
+/// Whom one pair of settings names. A path may be a secret and is not repeated.
+pub(super) fn receiver(
+    origin: &str,
+    [key, file_key]: [&'static str; 2],
+    text: Option<String>,
+    token_file: Option<PathBuf>,
+) -> Result<Option<Receiver>, ConfigError> {
+    match text {
+        Some(text) => Ok(Some(Receiver { url: address(origin, key, &text)?, token_file })),
+        None if token_file.is_some() => {
+            Err(invalid(origin, file_key, format!("set beside {key}"), "it alone"))
+        }
+        None => Ok(None),
+    }
 }
 
 fn secret(

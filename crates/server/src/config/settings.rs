@@ -4,7 +4,7 @@
 
 use super::ConfigError;
 use super::browsers::BrowserSettings;
-use super::outside::{AuthTexts, WebhookTexts};
+use super::outside::{AuthTexts, PeopleTexts, WebhookTexts};
 use super::sandboxes::{GatewayTexts, SandboxTexts};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -44,6 +44,8 @@ pub struct Settings {
     pub sandboxes: Option<SandboxTexts>,
     /// `[gateway]`
     pub gateway: Option<GatewayTexts>,
+    /// `[people]`
+    pub people: PeopleTexts,
     /// `[[webhooks]]`
     pub webhooks: Option<Vec<WebhookTexts>>,
 }

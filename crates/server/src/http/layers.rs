@@ -22,7 +22,7 @@ use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HeaderValue};
 use axum::http::{HeaderName, StatusCode};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use baton_api::{ErrorCode, PAGE_HEADER, Problem, problem};
+use baton_api::{ErrorCode, GUEST_HEADER, PAGE_HEADER, Problem, problem};
 use baton_net::connections::{BodyTrouble, Visit, freight};
 use baton_runtime::audit::{Action, Note, watch};
 use baton_runtime::sessions::FILE_LIMIT;
@@ -48,6 +48,7 @@ use tracing::Instrument;
 const ANSWER_LIMIT: Duration = Duration::from_mins(8);
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const PAGE: HeaderName = HeaderName::from_static(PAGE_HEADER);
+const GUEST: HeaderName = HeaderName::from_static(GUEST_HEADER);
 
 /// The router with everything around it.
 pub(super) fn around(
@@ -58,7 +59,7 @@ pub(super) fn around(
     let host_check = HostCheck::with_page(config, &page::host_of(context.node));
     let layers = ServiceBuilder::new()
         .layer(SetRequestIdLayer::new(REQUEST_ID, MakeRequestUuid))
-        .layer(SetSensitiveRequestHeadersLayer::new([AUTHORIZATION, COOKIE, PAGE, TUNNEL]))
+        .layer(SetSensitiveRequestHeadersLayer::new([AUTHORIZATION, COOKIE, PAGE, GUEST, TUNNEL]))
         .layer(TraceLayer::new_for_http().make_span_with(span).on_failure(()))
         .layer(PropagateRequestIdLayer::new(REQUEST_ID))
         .layer(from_fn(write_problem))

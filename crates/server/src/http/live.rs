@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::Refusal;
 use crate::page::{LivePage, PageHalves};
-use crate::watching::{Watcher, serve};
+use crate::watching::{Sight, Watcher, serve};
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::header::CACHE_CONTROL;
@@ -84,7 +84,7 @@ pub(super) async fn connect(
     let note = Note::new(&caller.actor, &caller.owner, Action::Watch, session.id.to_string());
     let note = note.with("name", session.name.to_string());
     note.done(&context.store).await.map_err(NodeError::from)?;
-    let watcher = Watcher { caller, session, page };
+    let watcher = Watcher { caller, session, page, sight: Sight::Whole };
     context.tasks.spawn(serve(context.clone(), watcher, upgrade));
     Ok(answer)
 }

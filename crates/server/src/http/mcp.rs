@@ -4,10 +4,11 @@
 //! the protocol, which answers no other key.
 
 use super::layers::OwnBody;
-use super::request::Query;
+use super::request::{Here, Query};
 use crate::auth::Known;
 use crate::ingress::Refusal;
 use crate::mcp::{Connections, Wishes};
+use crate::page::{LinkPlace, PagePlace};
 use axum::Extension;
 use axum::extract::Request;
 use axum::response::Response;
@@ -26,9 +27,11 @@ macro_rules! method {
             Known(caller): Known,
             query: Query<Wishes>,
             connections: Extension<Connections>,
+            Extension(place): Extension<PagePlace>,
+            here: Here,
             request: Request,
         ) -> Result<Response, Refusal> {
-            answer(caller, query, connections, request).await
+            answer(caller, query, connections, place.link(&here.http()), request).await
         }
     };
 }
@@ -50,12 +53,16 @@ async fn answer(
     caller: Caller,
     Query(wishes): Query<Wishes>,
     Extension(connections): Extension<Connections>,
+    place: Option<LinkPlace>,
     mut request: Request,
 ) -> Result<Response, Refusal> {
     if let Err(error) = wishes.toolsets() {
         return Err(Refusal::new(ErrorCode::InvalidRequest, error.to_string()));
     }
     request.extensions_mut().insert(wishes);
+    if let Some(place) = place {
+        request.extensions_mut().insert(place);
+    }
     let mut response = connections.answer(caller, request).await?;
     // The protocol has errors of its own.
     response.extensions_mut().insert(OwnBody);

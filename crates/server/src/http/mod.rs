@@ -3,6 +3,7 @@
 //! The one idea: a route and its line in `openapi.json` are declared together, here, so neither can be
 //! there without the other. What surrounds every request is in `layers`.
 
+mod asks;
 mod cdp;
 mod debug;
 mod events;
@@ -72,6 +73,8 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(sessions::resume))
         .routes(routes!(sessions::close))
         .routes(routes!(sessions::pass))
+        .routes(routes!(asks::ask))
+        .routes(routes!(asks::show, asks::withdraw))
         .routes(routes!(sessions::abandon))
         .routes(routes!(sessions::state))
         .routes(routes!(sessions::preview))
@@ -120,6 +123,13 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(page::ticket))
         .routes(routes!(page::sign_in).layer(DefaultBodyLimit::max(PAIRING_LIMIT)))
         .routes(routes!(page::show, page::sign_out))
+        // A person who was asked.
+        .routes(routes!(asks::look).layer(DefaultBodyLimit::max(PAIRING_LIMIT)))
+        .routes(routes!(asks::redeem).layer(DefaultBodyLimit::max(PAIRING_LIMIT)))
+        .routes(routes!(asks::stand))
+        .routes(routes!(asks::end))
+        .routes(routes!(asks::put_file))
+        .routes(routes!(asks::connect, asks::open_live))
         // Agents that take turns.
         .routes(routes!(federation::show, federation::change))
         .routes(routes!(federation::sessions))

@@ -131,6 +131,13 @@ impl Here {
         url
     }
 
+    /// Where a guest sees the one tab of an ask.
+    pub(super) fn asked(&self) -> Url {
+        let mut url = self.0.clone();
+        url.set_path("/asked/live");
+        url
+    }
+
     /// Where browsers and the clients that look into them connect.
     pub(super) fn signaling(&self) -> Url {
         let mut url = self.0.clone();

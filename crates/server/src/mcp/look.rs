@@ -39,7 +39,7 @@ const LISTED: usize = 50;
 const TITLE: usize = 60;
 const ADDRESS: usize = 120;
 
-/// Lists the tabs whose network and console can be asked for, with their tokens.
+/// Lists the tabs that can be looked into, with their tokens.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct BrowserDebugListTabs {}
@@ -214,11 +214,11 @@ fn line_number(id: &str) -> Result<u64, Failure> {
     })
 }
 
-/// Records network and console of a session's tabs from now on, or no longer. It makes pages slower.
+/// Records network and console of a session's tabs, or no longer. Pages get slower.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct SessionDebug {
-    /// Default: the only active one
+    /// Default: the active one
     #[serde(alias = "session_id")]
     session_id: Option<String>,
     /// false: no longer, and forget what was recorded

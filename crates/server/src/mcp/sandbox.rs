@@ -34,7 +34,7 @@ pub(super) fn entries() -> &'static [Entry] {
     &ENTRIES
 }
 
-/// Makes an isolated workspace with a saved session handed in: there, agent-browser is logged in. The session is the sandbox's until sandbox_delete.
+/// Makes an isolated workspace in which agent-browser is logged in with a saved session, which it has until sandbox_delete.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct SandboxCreate {
@@ -107,7 +107,7 @@ impl Verb for SandboxCreate {
 /// How long a command may take when nothing else was asked for, in seconds.
 const USUAL: u32 = 120;
 
-/// Runs a shell command in a sandbox, such as: agent-browser open https://example.org && agent-browser snapshot
+/// Runs a shell command in a sandbox, such as agent-browser open https://example.org
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct SandboxExec {

@@ -6,6 +6,7 @@ use super::verb::{Call, Confirm, Entry, Progress};
 use super::{carry, keep, look, resources, sandbox, turns};
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::page::LinkPlace;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
@@ -152,6 +153,11 @@ impl Server {
     }
 }
 
+/// Where links to the node's page lead for the one who asks.
+fn link_place(context: &RequestContext<RoleServer>) -> Option<LinkPlace> {
+    context.extensions.get::<Parts>()?.extensions.get::<LinkPlace>().cloned()
+}
+
 /// Who asks, and for what. The HTTP door has put it there.
 fn asked(context: &RequestContext<RoleServer>) -> Result<(Caller, Wishes), ErrorData> {
     let parts = context.extensions.get::<Parts>();
@@ -208,7 +214,8 @@ impl ServerHandler for Server {
         };
         let confirm = Confirm::of(wishes.unattended, &mut params, &context);
         let progress = Progress::of(&context);
-        let call = Call { context: self.context.clone(), caller, confirm, progress };
+        let place = link_place(&context);
+        let call = Call { context: self.context.clone(), caller, confirm, progress, place };
         let work = entry.call(params.arguments.unwrap_or_default(), call);
         // What was begun is finished, also when the client leaves.
         match self.context.tasks.spawn(work).await {

@@ -7,7 +7,12 @@
 use super::answer;
 use super::answer::{Failure, ToolAnswer, age, cut};
 use super::verb::{Call, Effect, Entry, Verb};
-use baton_api::{DrivenSession, PassSession, Scope};
+use crate::asking::Ask;
+use crate::context::Context;
+use crate::guests;
+use baton_api::{
+    AskPerson, AskState, AskView, DrivenSession, MAX_ASK_WAIT, PassSession, Scope, WaitForAsk,
+};
 use baton_federation::{AgentName, Held, Operation, Priority, Stamp, Task, View};
 use baton_runtime::{board, sessions};
 use baton_store::clock;
@@ -16,6 +21,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use std::sync::LazyLock;
+use std::time::Duration;
+use tokio::time::timeout;
 
 /// The tools in the order in which clients list them.
 pub(super) fn entries() -> &'static [Entry] {
@@ -27,12 +34,13 @@ pub(super) fn entries() -> &'static [Entry] {
             Entry::of::<FederationClaimTask>(),
             Entry::of::<FederationFinishTask>(),
             Entry::of::<SessionPass>(),
+            Entry::of::<SessionAskPerson>(),
         ]
     });
     &ENTRIES
 }
 
-/// Shows the board that all agents share: who does what, what is to be done, who drives which session.
+/// Shows the board of all agents: who does what, what is to do, who drives which session.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct FederationStatus {}
@@ -61,13 +69,13 @@ impl Verb for FederationStatus {
 struct FederationUpdate {
     /// active, idle, standby …
     status: String,
-    /// What you work on; without it nothing. No secrets
+    /// What you work on. No secrets
     task: Option<String>,
     /// Your folder
     workspace: Option<String>,
     /// Your model
     model: Option<String>,
-    /// Default: the client's name
+    /// Default: yours
     agent: Option<String>,
 }
 
@@ -105,7 +113,7 @@ struct FederationAddTask {
     /// Tasks that must be done before
     #[serde(default)]
     after: Vec<String>,
-    /// Default: the client's name
+    /// Default: yours
     agent: Option<String>,
 }
 
@@ -128,14 +136,14 @@ impl Verb for FederationAddTask {
     }
 }
 
-/// Takes a task; exactly one agent gets it. Without taskId the best that is free. Keep the fence that is answered.
+/// Takes a task for you alone; without taskId the best that is free. Keep the fence.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct FederationClaimTask {
     /// Which task
     #[serde(alias = "task_id")]
     task_id: Option<String>,
-    /// Default: the client's name
+    /// Default: yours
     agent: Option<String>,
 }
 
@@ -165,7 +173,7 @@ struct FederationFinishTask {
     release: bool,
     /// That of the claim: tells if another agent took it since
     fence: Option<u64>,
-    /// Default: the client's name
+    /// Default: yours
     agent: Option<String>,
 }
 
@@ -185,14 +193,14 @@ impl Verb for FederationFinishTask {
     }
 }
 
-/// Hands a session to another agent, which goes on in the same tabs; you can drive it no longer. To take one that another agent drives, name yourself and say why.
+/// Hands a session to another agent, which goes on in the same tabs. To take one, name yourself and say why.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct SessionPass {
-    /// Default: the only active one
+    /// Default: the active one
     #[serde(alias = "session_id")]
     session_id: Option<String>,
-    /// The agent that drives it from now on; without it nobody does
+    /// Without it nobody drives it
     #[schemars(with = "Option<String>")]
     to: Option<baton_session::AgentName>,
     /// Needed when another agent drives it now
@@ -213,6 +221,112 @@ impl Verb for SessionPass {
     }
 }
 
+/// Asks a person to do in a session what you cannot, by a link, and waits for what they changed. If it answers with a link, show it, and call again with ask.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct SessionAskPerson {
+    /// Default: the active one
+    #[serde(alias = "session_id")]
+    session_id: Option<String>,
+    /// What they are to do
+    text: Option<String>,
+    /// Default: that of the tab in front
+    #[serde(default)]
+    sites: Vec<String>,
+    /// They may upload
+    #[serde(default)]
+    files: bool,
+    /// Waits for this one
+    ask: Option<String>,
+}
+
+impl Verb for SessionAskPerson {
+    const NAME: &'static str = "session_ask_person";
+    const EFFECT: Effect = Effect::Changes;
+
+    async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
+        call.require(Scope::Drive).await?;
+        let session = call.session(self.session_id).await?;
+        let (context, caller) = (&call.context, &call.caller);
+        let is_heard = call.progress.is_heard();
+        if let Some(ask) = self.ask {
+            let ask = guests::find(context, caller, &session, &ask).await?;
+            let limit = if is_heard { None } else { Some(UNHEARD_WAIT) };
+            let doing = "waiting for the person";
+            let view = call.progress.during(doing, until_over(context, &ask, limit)).await;
+            return Ok(asked(&view));
+        }
+        let none = "no text; say what the person is to do".to_owned();
+        let text = self.text.ok_or(Failure::Arguments(none))?;
+        let request = AskPerson { text, sites: self.sites, minutes: None, files: self.files };
+        let place = call.place.as_ref();
+        let created = guests::ask(context, caller, &session, &request, place).await?;
+        let reach = match &created.opens.hint {
+            Some(hint) => format!("only this machine opens it; {hint}"),
+            None => "it counts once".to_owned(),
+        };
+        let link = format!("{} ({reach})", created.link);
+        if !is_heard {
+            let id = &created.view.id;
+            let told = [
+                format!("Show this link to the person: {link}"),
+                format!("Then call session_ask_person with ask {id}, which waits."),
+            ];
+            return Ok(ToolAnswer::new(&told, json!({"ask": created})));
+        }
+        let id = created.view.id.clone();
+        let ask = guests::find(context, caller, &session, &id).await?;
+        let doing = format!("a person is asked, show them {link}");
+        let view = call.progress.during(&doing, until_over(context, &ask, None)).await;
+        Ok(asked(&view))
+    }
+}
+
+/// How long a client is kept that hears nothing meanwhile: clients give up after a minute.
+const UNHEARD_WAIT: Duration = Duration::from_secs(45);
+
+/// What became of an ask, once it has ended, or `limit` has passed.
+async fn until_over(context: &Context, ask: &Ask, limit: Option<Duration>) -> AskView {
+    let over = async {
+        loop {
+            let view =
+                guests::wait(context, ask, WaitForAsk { wait: Some(MAX_ASK_WAIT), after: None })
+                    .await;
+            if view.state.is_over() || context.ending.is_cancelled() {
+                return view;
+            }
+        }
+    };
+    match limit {
+        None => over.await,
+        Some(limit) => timeout(limit, over).await.unwrap_or_else(|_| ask.view()),
+    }
+}
+
+fn asked(view: &AskView) -> ToolAnswer {
+    let person = view.person.as_ref().map_or("somebody", |name| name.as_str());
+    let mut told = vec![match view.state {
+        AskState::Waiting => format!("Nobody has come yet; call again with ask {}.", view.id),
+        AskState::Opened => format!("{person} is at it; call again with ask {}.", view.id),
+        AskState::Done => format!("Done by {person}."),
+        AskState::Declined => "Declined: the person cannot or will not do it.".to_owned(),
+        AskState::TimedOut => "Its time has passed; nobody said that it is done.".to_owned(),
+        AskState::Withdrawn => "It was taken back.".to_owned(),
+        AskState::Lost => "The browser is gone; resume the session, and ask again.".to_owned(),
+    }];
+    if let Some(outcome) = &view.outcome {
+        told.push(cut(&outcome.changed, LONG));
+        told.extend(outcome.snapshot.map(|snapshot| format!("snapshot {snapshot}")));
+        let bound = outcome.bound.iter().take(TOLD);
+        told.extend(bound.map(|one| {
+            format!("not in it: {}", cut(&format!("{}: {}", one.place, one.reason), LONG))
+        }));
+    }
+    ToolAnswer::new(&told, json!({"ask": view}))
+}
+
+/// How much of a sentence is shown, in characters.
+const LONG: usize = 600;
 /// How many open tasks are listed.
 const TOLD: usize = 50;
 /// How much of a text is shown, in characters.

@@ -8,6 +8,7 @@
 use super::answer::{Failure, ToolAnswer};
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::page::LinkPlace;
 use baton_api::{ListSessions, Scope};
 use baton_runtime::audit::{Action, Note};
 use baton_runtime::{Caller, sessions};
@@ -73,6 +74,8 @@ pub(super) struct Call {
     pub(super) confirm: Confirm,
     /// How the client hears that work goes on.
     pub(super) progress: Progress,
+    /// Where links to the node's page lead.
+    pub(super) place: Option<LinkPlace>,
 }
 
 impl Call {
@@ -329,6 +332,11 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(super) struct Progress(Option<(Peer<RoleServer>, ProgressToken)>);
 
 impl Progress {
+    /// Whether the client hears anything while a call is under way.
+    pub(super) fn is_heard(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// That of a call.
     pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
         let token = context.meta.get_progress_token();

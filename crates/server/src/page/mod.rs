@@ -9,5 +9,7 @@ mod place;
 mod sessions;
 
 pub(crate) use files::{PageFile, file, security};
-pub(crate) use place::{PagePlace, host_of};
-pub(crate) use sessions::{LivePage, PageHalves, PageKey, PageSessions, no_cookie};
+pub(crate) use place::{LinkPlace, PagePlace, host_of};
+pub(crate) use sessions::{
+    LivePage, NewGuest, PageHalves, PageHash, PageKey, PageSessions, hash, no_cookie, random,
+};

@@ -56,6 +56,40 @@ impl PagePlace {
     }
 }
 
+/// Where a link leads that is given to somebody else.
+#[derive(Debug, Clone)]
+pub(crate) struct LinkPlace {
+    /// The page.
+    pub(crate) url: Url,
+    /// Whether only a browser of the node's machine gets there.
+    pub(crate) this_machine_only: bool,
+}
+
+impl PagePlace {
+    /// Where links to the page lead: to where the world asks the node, or else to where the caller does.
+    pub(crate) fn link(&self, here: &Url) -> Option<LinkPlace> {
+        if let Some(public) = &self.public {
+            let mut url = public.clone();
+            url.set_path("/");
+            return Some(LinkPlace { url, this_machine_only: false });
+        }
+        let url = self.address(here)?;
+        let this_machine_only = url.host_str() == Some(self.host.as_str());
+        Some(LinkPlace { url, this_machine_only })
+    }
+}
+
+impl LinkPlace {
+    /// What to type so that another machine opens such a link.
+    pub(crate) fn hint(&self) -> Option<String> {
+        let port = self.url.port_or_known_default().filter(|_| self.this_machine_only)?;
+        Some(format!(
+            "on another machine type: ssh -L {port}:127.0.0.1:{port} USER@THIS-MACHINE, and open the link there; \
+             or set node.publicUrl to where others reach this node"
+        ))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,6 +114,18 @@ mod tests {
             published.address(&here("http://127.0.0.1:7420/")).map(String::from),
             Some("http://baton-8f3a52c1d9e0.localhost:8420/".to_owned())
         );
+        let link = |place: &PagePlace, text: &str| place.link(&here(text));
+        let public = link(&place, "http://127.0.0.1:7420/").unwrap();
+        assert_eq!(
+            (public.url.as_str(), public.this_machine_only),
+            ("https://baton.example.org/", false)
+        );
+        assert_eq!(public.hint(), None);
+        let alone = PagePlace::new(node, None, None);
+        let here_only = link(&alone, "http://127.0.0.1:7420/").unwrap();
+        assert!(here_only.this_machine_only && here_only.hint().unwrap().contains("ssh -L 7420:"));
+        assert!(!link(&alone, "https://node.example.org/").unwrap().this_machine_only);
+        assert!(link(&alone, "https://10.0.0.7/").is_none());
         assert_eq!(PagePlace::new(node, None, None).address(&here("https://10.0.0.7/")), None);
     }
 }

@@ -8,7 +8,7 @@ use axum::http::HeaderMap;
 use axum::http::header::COOKIE;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use baton_api::PAGE_HEADER;
+use baton_api::{GUEST_HEADER, PAGE_HEADER};
 use baton_runtime::RuntimeError;
 use baton_session::Owner;
 use baton_store::blocking::blocking;
@@ -40,7 +40,10 @@ const COOKIE_NAME: &str = "baton_page_";
 /// How long that is, in characters.
 const TAG_LENGTH: usize = 8;
 
-type Hash = [u8; 32];
+/// What is kept of a secret.
+pub(crate) type PageHash = [u8; 32];
+
+type Hash = PageHash;
 
 /// The key behind a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +57,7 @@ pub(crate) struct PageKey {
 }
 
 /// What a request of the page shows.
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct PageHalves {
     cookie: Hash,
     value: Hash,
@@ -62,7 +66,16 @@ pub(crate) struct PageHalves {
 impl PageHalves {
     /// Both halves, where a request shows both.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
-        let value = headers.get(PAGE_HEADER)?.to_str().ok()?;
+        Self::shown(headers, PAGE_HEADER)
+    }
+
+    /// Those of a guest, whose page says its half in a header of its own: neither is good for the other's.
+    pub(crate) fn of_guest(headers: &HeaderMap) -> Option<Self> {
+        Self::shown(headers, GUEST_HEADER)
+    }
+
+    fn shown(headers: &HeaderMap, header: &str) -> Option<Self> {
+        let value = headers.get(header)?.to_str().ok()?;
         let tag = value.get(..TAG_LENGTH)?;
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut pairs = cookies.flat_map(|value| value.split(';')).map(str::trim);
@@ -258,6 +271,31 @@ impl NewPage {
     }
 }
 
+/// Both halves of a guest's page, this once.
+pub(crate) struct NewGuest {
+    cookie: SecretString,
+    /// For the page; it begins with what the cookie's name ends with.
+    pub(crate) value: SecretString,
+}
+
+impl NewGuest {
+    /// New ones.
+    pub(crate) fn generate() -> Self {
+        Self { cookie: random(), value: random() }
+    }
+
+    /// What is kept of them.
+    pub(crate) fn halves(&self) -> PageHalves {
+        let [cookie, value] = [&self.cookie, &self.value].map(|half| hash(half.expose_secret()));
+        PageHalves { cookie, value }
+    }
+
+    /// The header that gives a browser its half for so long.
+    pub(crate) fn cookie(&self, limit: SignedDuration, secure: bool) -> String {
+        cookie(self.value.expose_secret(), self.cookie.expose_secret(), limit, secure)
+    }
+}
+
 /// The header that takes it back from the page that shows this value.
 pub(crate) fn no_cookie(value: &str, secure: bool) -> String {
     cookie(value, "", SignedDuration::ZERO, secure)
@@ -274,12 +312,13 @@ fn end(secure: bool) -> &'static str {
     if secure { "; Secure" } else { "" }
 }
 
-fn random() -> SecretString {
+/// A new secret.
+pub(crate) fn random() -> SecretString {
     URL_SAFE_NO_PAD.encode(rand::random::<Hash>()).into()
 }
 
 /// What is shown is looked up by its hash, so the time that takes says nothing about what exists.
-fn hash(text: &str) -> Hash {
+pub(crate) fn hash(text: &str) -> PageHash {
     Sha256::digest(text.as_bytes()).into()
 }
 

@@ -1,6 +1,7 @@
 //! What takes longer than a key press: to take over and give back, to send a tab somewhere, to find the browser
 //! again. It goes on beside the pictures, and says in the end what became of it.
 
+use super::sight::Sight;
 use crate::context::Context;
 use baton_api::live::{LiveRefusal, ViewerMessage};
 use baton_browser::cdp::CdpError;
@@ -74,6 +75,7 @@ pub(super) fn with_tab(
     caller: &Caller,
     session: &Session,
     viewing: &Arc<Viewing>,
+    sight: &Sight,
     message: ViewerMessage,
 ) -> Option<Act> {
     let what = message.word();
@@ -81,7 +83,10 @@ pub(super) fn with_tab(
     let act: BoxFuture<'static, Result<(), String>> = match message {
         ViewerMessage::Go { tab, url } => on(control(tab), async move |tab| tab.go(&url).await),
         ViewerMessage::Step { tab, by } => {
-            on(control(tab), async move |tab| tab.step(i64::from(by.signum())).await)
+            let leads_to = sight.leads_to();
+            on(control(tab), async move |tab| {
+                tab.step_among(i64::from(by.signum()), leads_to).await
+            })
         }
         ViewerMessage::Reload { tab } => on(control(tab), async |tab| tab.reload().await),
         ViewerMessage::CloseTab { tab } => on(control(tab), async |tab| tab.close().await),

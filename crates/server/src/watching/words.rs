@@ -20,10 +20,11 @@ pub(super) fn picture(frame: &Frame) -> Vec<u8> {
 /// What a browser has open.
 pub(super) fn tabs(state: &ScreenState) -> LiveTabs {
     let tabs = state.tabs.iter().map(tab).collect();
-    LiveTabs { tabs, front: state.front, bad_pictures: state.bad_frames }
+    LiveTabs { tabs, front: state.front, bad_pictures: state.bad_frames, away: None }
 }
 
-fn tab(tab: &ScreenTab) -> LiveTab {
+/// A tab.
+pub(super) fn tab(tab: &ScreenTab) -> LiveTab {
     let dialog = tab.dialog.as_ref().map(|dialog| LiveDialog {
         kind: dialog.kind.clone(),
         message: dialog.message.clone(),
@@ -52,6 +53,8 @@ pub(super) enum Farewell {
     Revoked,
     /// Its page was signed out.
     SignedOut,
+    /// What the guest was asked to do has ended.
+    AskEnded,
     /// The session was deleted.
     Deleted,
     /// There are as many viewers as there may be.
@@ -73,6 +76,7 @@ impl Farewell {
             Self::NodeEnds => "the node ends",
             Self::Revoked => "the key was revoked",
             Self::SignedOut => "the page was signed out",
+            Self::AskEnded => "what was asked has ended",
             Self::Deleted => "the session was deleted",
             Self::TooMany => "expected at most 16 viewers of a session, found one more",
             Self::TooMuch => "expected at most 1000 messages a second, found more",
@@ -84,7 +88,7 @@ impl Farewell {
     /// The same with a code of RFC 6455, section 7.4.1.
     pub(super) fn frame(self) -> CloseFrame {
         let code = match self {
-            Self::Left | Self::Silent => CloseCode::Normal,
+            Self::Left | Self::Silent | Self::AskEnded => CloseCode::Normal,
             Self::NodeEnds | Self::Deleted => CloseCode::Away,
             Self::Revoked | Self::SignedOut | Self::TooMuch => CloseCode::Policy,
             Self::TooMany => CloseCode::Again,

@@ -40,12 +40,20 @@ async fn every_other_address_wants_a_key() {
             (Method::DELETE, &item.delete),
         ];
         for (method, operation) in methods {
-            // A code, or a node that has signed, says who asks there.
-            let without = ["/health", "/ready", "/openapi.json", "/debug/pair/exchange", REDEEM];
+            // A code, a link, or a node that has signed, says who asks there.
+            let without = [
+                "/health",
+                "/ready",
+                "/openapi.json",
+                "/debug/pair/exchange",
+                "/asked/look",
+                "/asked/open",
+                REDEEM,
+            ];
             if operation.is_none() || without.contains(&path.as_str()) {
                 continue;
             }
-            let path = ["{id}", "{peer}", "{session}"]
+            let path = ["{id}", "{peer}", "{session}", "{ask}", "{name}"]
                 .iter()
                 .fold(path.clone(), |path, what| path.replace(what, "some"));
             let call = node.request(method.clone(), &path).body("{}");
@@ -61,7 +69,7 @@ async fn every_other_address_wants_a_key() {
             asked += 1;
         }
     }
-    assert_eq!(asked, 104, "every operation was tried");
+    assert_eq!(asked, 112, "every operation was tried");
     let unsigned = node.request(Method::POST, REDEEM).body("{}");
     let unsigned = unsigned.header("content-type", "application/json").send().await.unwrap();
     assert_eq!(problem(unsigned).await.code, ErrorCode::Untrusted);

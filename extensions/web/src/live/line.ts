@@ -4,8 +4,7 @@
 // pictures are asked for.
 
 import { signal } from '@preact/signals'
-import { heard, node } from '../hub.ts'
-import { acting, ask, type Schemas } from '../node/client.ts'
+import type { Schemas } from '../node/client.ts'
 import { type Failure, failureOf } from '../node/failure.ts'
 import type { Said } from './hands.ts'
 import { type Picture, pictureOf } from './picture.ts'
@@ -20,6 +19,16 @@ const LONGEST_PAUSE_MS = 15_000
 const REFUSED = 1008
 /** How much may wait to be sent: a line that takes no more gets no moves of a mouse. */
 const MOST_WAITING = 64 << 10
+
+/** How a session is reached that is watched. */
+export interface Door {
+  /** An address that shows it, once. */
+  url(): Promise<string>
+  /** Why there is none. */
+  failed(error: unknown): Failure
+  /** Who drives has changed. */
+  turned(driver: Schemas['LiveDriver']): void
+}
 
 /** A session that is watched, until it is closed. */
 export class Live {
@@ -39,7 +48,7 @@ export class Live {
   private readonly seen = () => this.onSight()
 
   constructor(
-    private readonly id: string,
+    private readonly door: Door,
     private readonly draw: (picture: ImageBitmap, of: Picture) => void,
   ) {
     document.addEventListener('visibilitychange', this.seen)
@@ -91,7 +100,7 @@ export class Live {
 
   private turn(driver: Schemas['LiveDriver']): void {
     this.driver.value = driver
-    acting.set(this.id, driver.own ? (driver.agent ?? undefined) : undefined)
+    this.door.turned(driver)
   }
 
   private async connect(): Promise<void> {
@@ -99,9 +108,9 @@ export class Live {
     this.standing.value = { is: 'coming' }
     let url: string
     try {
-      url = (await ask(node().api.POST('/sessions/{id}/live', { params: { path: { id: this.id } } }))).live_url
+      url = await this.door.url()
     } catch (error) {
-      return this.lost(heard(error))
+      return this.lost(this.door.failed(error))
     }
     if (this.closed || document.hidden) return
     const socket = new WebSocket(url)

@@ -1,12 +1,12 @@
 // A session's browser, live: its picture, its tabs, and the hands of a person who has taken it over.
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { putFile } from '../acts.ts'
-import { may, me } from '../hub.ts'
+import { heard, may, me, node } from '../hub.ts'
 import { addressOf, keyOf, modifiers, nameOf, placeIn, type Said, turned, useOf } from '../live/hands.ts'
-import { Live } from '../live/line.ts'
+import { type Door, Live } from '../live/line.ts'
 import { type Picture, sizeFor } from '../live/picture.ts'
-import type { Schemas } from '../node/client.ts'
+import { acting, ask, type Schemas } from '../node/client.ts'
 import { count, host } from '../words/amounts.ts'
 import { sentence, Trouble } from './parts.tsx'
 
@@ -33,16 +33,23 @@ export function LiveView({ view }: { view: View }) {
   )
 }
 
-function Watched({ view, onClose }: { view: View; onClose: () => void }) {
+/** How a session is reached by who is signed in. */
+const doorOf = (id: string): Door => ({
+  url: async () => (await ask(node().api.POST('/sessions/{id}/live', { params: { path: { id } } }))).live_url,
+  failed: heard,
+  turned: (driver) => acting.set(id, driver.own ? (driver.agent ?? undefined) : undefined),
+})
+
+/** A live picture, and where it is drawn. */
+export function useLive(door: Door) {
   const canvas = useRef<HTMLCanvasElement>(null)
-  const keys = useRef<HTMLTextAreaElement>(null)
   const place = useRef<HTMLDivElement>(null)
   const [live, setLive] = useState<Live>()
   useEffect(() => {
-    const made = new Live(view.id, (bitmap, of) => draw(canvas.current, bitmap, of))
+    const made = new Live(door, (bitmap, of) => draw(canvas.current, bitmap, of))
     setLive(made)
     return () => made.close()
-  }, [view.id])
+  }, [door])
   useEffect(() => {
     const frame = place.current
     if (live === undefined || frame === null) return
@@ -53,7 +60,39 @@ function Watched({ view, onClose }: { view: View; onClose: () => void }) {
     observer.observe(frame)
     return () => observer.disconnect()
   }, [live])
+  return { live, canvas, place }
+}
+
+/** The picture, and the hands of who drives. */
+export function Screen({
+  live,
+  canvas,
+  place,
+  drives,
+  label,
+  isDark = false,
+}: {
+  live: Live | undefined
+  canvas: { current: HTMLCanvasElement | null }
+  place: { current: HTMLDivElement | null }
+  drives: boolean
+  label: string
+  isDark?: boolean
+}) {
+  const keys = useRef<HTMLTextAreaElement>(null)
+  return (
+    <div class={`screen${drives ? ' driven' : ''}${isDark ? ' dark' : ''}`} ref={place}>
+      <canvas ref={canvas} width={1280} height={800} role="img" aria-label={label} />
+      {live !== undefined && drives && <Hands live={live} canvas={canvas} keys={keys} />}
+    </div>
+  )
+}
+
+function Watched({ view, onClose }: { view: View; onClose: () => void }) {
+  const door = useMemo(() => doorOf(view.id), [view.id])
+  const { live, canvas, place } = useLive(door)
   const drives = live?.driver.value.own ?? false
+  const put = (file: File) => putFile(view, file)
   const tab = live?.tabs.value.tabs.find((one) => one.number === live.tabs.value.front)
   return (
     <>
@@ -69,19 +108,19 @@ function Watched({ view, onClose }: { view: View; onClose: () => void }) {
         </div>
       )}
       {live?.tabs.value.tabs.map(
-        (one) => one.dialog != null && <Question key={one.number} live={live} tab={one} dialog={one.dialog} />,
+        (one) =>
+          one.dialog != null && <Question key={one.number} live={live} tab={one} dialog={one.dialog} from={host(one.url)} />,
       )}
-      {live?.tabs.value.tabs.map((one) => one.chooser != null && <Choice key={one.number} live={live} view={view} tab={one} />)}
-      <div class={drives ? 'screen driven' : 'screen'} ref={place}>
-        <canvas
-          ref={canvas}
-          width={1280}
-          height={800}
-          role="img"
-          aria-label={tab === undefined ? 'No picture yet' : `Live picture of ${tab.title || tab.url}`}
-        />
-        {live !== undefined && drives && <Hands live={live} canvas={canvas} keys={keys} />}
-      </div>
+      {live?.tabs.value.tabs.map(
+        (one) => one.chooser != null && <Choice key={one.number} live={live} put={put} tab={one} from={host(one.url)} />,
+      )}
+      <Screen
+        live={live}
+        canvas={canvas}
+        place={place}
+        drives={drives}
+        label={tab === undefined ? 'No picture yet' : `Live picture of ${tab.title || tab.url}`}
+      />
       <State live={live} />
     </>
   )
@@ -222,14 +261,24 @@ function Address({ live, tab }: { live: Live; tab: Schemas['LiveTab'] | undefine
 }
 
 /** What a page asks. */
-function Question({ live, tab, dialog }: { live: Live; tab: Schemas['LiveTab']; dialog: Schemas['LiveDialog'] }) {
+export function Question({
+  live,
+  tab,
+  dialog,
+  from,
+}: {
+  live: Live
+  tab: Schemas['LiveTab']
+  dialog: Schemas['LiveDialog']
+  from: string
+}) {
   const [text, setText] = useState(dialog.suggests)
   const drives = live.driver.value.own
   const answer = (accept: boolean) =>
     live.say({ type: 'answer', tab: tab.number, accept, ...(dialog.kind === 'prompt' && accept ? { text } : {}) })
   const leaves = dialog.kind === 'beforeunload'
   return (
-    <div class="question" role="alertdialog" aria-label={`A question of ${host(tab.url)}`}>
+    <div class="question" role="alertdialog" aria-label={`A question of ${from}`}>
       <p class="asks">{leaves ? 'Leave this page? What was changed may not be saved.' : dialog.message}</p>
       {dialog.kind === 'prompt' && (
         <input aria-label="Answer" value={text} readOnly={!drives} onInput={(event) => setText(event.currentTarget.value)} />
@@ -253,17 +302,27 @@ function Question({ live, tab, dialog }: { live: Live; tab: Schemas['LiveTab']; 
 }
 
 /** A page that asks for files gets some of the person's own, which become files of the session. */
-function Choice({ live, view, tab }: { live: Live; view: View; tab: Schemas['LiveTab'] }) {
+export function Choice({
+  live,
+  put,
+  tab,
+  from,
+}: {
+  live: Live
+  put: (file: File) => Promise<void>
+  tab: Schemas['LiveTab']
+  from: string
+}) {
   if (!live.driver.value.own) return null
   const many = tab.chooser?.many ?? false
   const choose = async (chosen: File[]) => {
-    for (const file of chosen) await putFile(view, file)
+    for (const file of chosen) await put(file)
     live.say({ type: 'choose', tab: tab.number, files: chosen.map((file) => file.name) })
   }
   return (
-    <fieldset class="question" aria-label={`${host(tab.url)} asks for ${many ? 'files' : 'a file'}`}>
+    <fieldset class="question" aria-label={`${from} asks for ${many ? 'files' : 'a file'}`}>
       <p>
-        {host(tab.url)} asks for {many ? 'files' : 'a file'}. What you choose goes among the session's files, and to the page.
+        {from} asks for {many ? 'files' : 'a file'}. What you choose goes among the session's files, and to the page.
       </p>
       <p class="acts">
         <label class="button">
@@ -284,7 +343,7 @@ function Choice({ live, view, tab }: { live: Live; view: View; tab: Schemas['Liv
 }
 
 /** How it stands with the picture. */
-function State({ live }: { live: Live | undefined }) {
+export function State({ live }: { live: Live | undefined }) {
   const standing = live?.standing.value ?? { is: 'coming' as const }
   const pace = live?.pace.value
   if (standing.is === 'lost')

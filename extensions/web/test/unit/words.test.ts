@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { age, until } from '../../../shared/amounts.ts'
 import type { Schemas } from '../../src/node/client.ts'
 import { host } from '../../src/words/amounts.ts'
+import { minutesLeft, over } from '../../src/words/asked.ts'
 import { checkName, found, grouped, lasts } from '../../src/words/sessions.ts'
 import { inSight } from '../../src/words/sight.ts'
 
@@ -57,4 +58,12 @@ test('of ten thousand rows those are in the page that are in sight', () => {
   assert.deepEqual(inSight(10_000, 100, 999_999, 800), [9993, 10_000])
   assert.deepEqual(inSight(10_000, 100, -50_000, 800), [0, 0])
   assert.deepEqual(inSight(0, 100, 0, 800), [0, 0])
+})
+
+test('a guest is told how long it lasts, and how it ended', () => {
+  assert.equal(minutesLeft('2026-01-02T03:14:05Z', NOW), 'in 10 minutes')
+  assert.equal(minutesLeft('2026-01-02T03:04:35Z', NOW), 'in a minute')
+  assert.equal(minutesLeft('2026-01-02T03:04:05Z', NOW), 'its time has passed')
+  assert.equal(over('done').title, 'Thank you')
+  assert.match(over('lost').words, /browser is gone/)
 })

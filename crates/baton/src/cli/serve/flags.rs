@@ -2,8 +2,8 @@
 
 use baton_server::config::{
     AuthTexts, BrowserDebugTexts, BrowserSettings, DebugTexts, LimitSettings, MetricsSettings,
-    NodeTexts, OutboundTexts, ProxyTexts, RecoveryTexts, ServerSettings, Settings, StorageSettings,
-    SyncTexts, TlsSettings,
+    NodeTexts, OutboundTexts, PeopleTexts, ProxyTexts, RecoveryTexts, ServerSettings, Settings,
+    StorageSettings, SyncTexts, TlsSettings,
 };
 use clap::Args;
 use std::fmt;
@@ -336,6 +336,7 @@ impl From<Flags> for Settings {
             sandboxes: None,
             gateway: None,
             webhooks: None,
+            people: PeopleTexts::default(),
             auth: AuthTexts::default(),
             server: ServerSettings {
                 listen: flags.listen,

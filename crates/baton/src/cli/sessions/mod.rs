@@ -1,5 +1,6 @@
 //! `baton sessions`: what there is, how it is reached, its files, and how it ends.
 
+mod ask;
 mod snapshots;
 
 use super::Context;
@@ -12,7 +13,7 @@ use serde_json::json;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
-/// List, show, capture, resume, roll back, drive, pass, close, abandon, delete sessions
+/// List, show, capture, resume, roll back, drive, pass, ask, close, abandon, delete sessions
 #[derive(Debug, Subcommand)]
 pub(super) enum Sessions {
     List(List),
@@ -29,6 +30,7 @@ pub(super) enum Sessions {
     Contexts(Contexts),
     KeepContext(Keep),
     Pass(Pass),
+    Ask(ask::Ask),
     Files(Files),
 }
 
@@ -57,6 +59,7 @@ impl Sessions {
             Self::Contexts(command) => command.run(context).await,
             Self::KeepContext(command) => command.run(context).await,
             Self::Pass(command) => command.run(context).await,
+            Self::Ask(command) => command.run(context).await,
             Self::Files(command) => command.run(context).await,
         }
     }

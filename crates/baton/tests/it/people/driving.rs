@@ -9,7 +9,7 @@ use baton_playground::Page;
 use serde_json::json;
 use tokio::time::timeout;
 
-fn mouse(tab: u32, kind: MouseKind, x: f64, y: f64) -> ViewerMessage {
+pub(super) fn mouse(tab: u32, kind: MouseKind, x: f64, y: f64) -> ViewerMessage {
     let clicks = u8::from(kind != MouseKind::Move);
     ViewerMessage::Mouse(LiveMouse { tab, kind, x, y, button: 0, clicks, modifiers: 0 })
 }

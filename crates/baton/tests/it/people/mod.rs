@@ -1,7 +1,9 @@
 //! People watch a session live and take it over, at a real browser: what they see, who may act, what becomes of
 //! what they hold, and what ends a picture.
 
+mod asked;
 mod driving;
+mod guests;
 mod page;
 mod watching;
 

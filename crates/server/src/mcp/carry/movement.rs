@@ -70,7 +70,7 @@ pub(super) struct SaveProfile {
     /// Move it to every peer now
     #[serde(default, alias = "sync_to_peers")]
     sync_to_peers: bool,
-    /// Default: the only active one
+    /// Default: the active one
     #[serde(alias = "session_id")]
     session_id: Option<String>,
 }
@@ -145,7 +145,7 @@ pub(super) struct ExportSession {
     /// What the session is called from now on
     name: String,
     description: Option<String>,
-    /// Default: the only active one
+    /// Default: the active one
     #[serde(alias = "session_id")]
     session_id: Option<String>,
 }
@@ -217,7 +217,7 @@ impl Verb for ImportSession {
     }
 }
 
-/// Resumes a session here, with what is newest of it at this node and its peers.
+/// Resumes a session with what is newest here and at peers.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct ResumeSession {

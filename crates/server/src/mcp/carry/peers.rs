@@ -138,7 +138,7 @@ pub(super) fn silent(name: &str, error: &SyncError) -> String {
     }
 }
 
-/// Lists the other Baton nodes with which sessions are exchanged, and whether they answer.
+/// Lists the other Baton nodes, and whether they answer.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListPeers {}
@@ -226,7 +226,7 @@ impl Verb for RegisterPeer {
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Sync).await?;
         let request = self.request()?;
-        let Call { context, caller, confirm, progress } = call;
+        let Call { context, caller, confirm, progress, place: _ } = call;
         let known = known(&baton_sync::peers::list(&context, &caller).await?, &request);
         let mut peer = if let Some(peer) = known {
             peer

@@ -325,7 +325,7 @@ fn difference_data(difference: &RevisionDifference) -> Value {
     }
 }
 
-/// Ends the conflict of a session: the revision to keep counts from now on, the others end.
+/// Ends a conflict: the revision to keep counts from now on.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Resolve {

@@ -24,12 +24,12 @@ use std::io::Read;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// Lists the files that a session's browser can upload or downloaded, with the paths for upload tools. put
-/// brings one from Baton's exchange folder; remove takes one away.
+/// Lists the files of a session's browser, with the paths for upload tools. put brings one from Baton's
+/// exchange folder; remove takes one away.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct SessionFiles {
-    /// Default: the only active one
+    /// Default: the active one
     #[serde(alias = "session_id")]
     session_id: Option<String>,
     /// A file of the exchange folder
@@ -75,7 +75,7 @@ impl Verb for SessionFiles {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct SessionExport {
-    /// Default: the only active one
+    /// Default: the active one
     #[serde(alias = "session_id")]
     session_id: Option<String>,
     /// session (all) or storage-state (Playwright)
@@ -98,7 +98,7 @@ impl Verb for SessionExport {
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Reveal).await?;
         let session = call.session(self.session_id).await?;
-        let Call { context, caller, confirm, progress } = call;
+        let Call { context, caller, confirm, progress, place: _ } = call;
         let found = context.find(&caller.owner, &session).await?;
         let (id, name) = (found.id, found.name.clone());
         let format = match self.format {

@@ -52,7 +52,7 @@ const PAGE: u32 = 20;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct SessionHistory {
-    /// Default: the only active one
+    /// Default: the active one
     #[serde(alias = "session_id")]
     session_id: Option<String>,
     /// nextCursor of the page before
@@ -100,12 +100,12 @@ impl Verb for SessionHistory {
     }
 }
 
-/// Resumes a session from an older snapshot, for instance from before a logout. Nothing is deleted:
-/// an active one is saved first.
+/// Resumes a session from an older snapshot, such as before a logout. Nothing is lost: an active one is
+/// saved first.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct SessionRollback {
-    /// Default: the only active one
+    /// Default: the active one
     #[serde(alias = "session_id")]
     session_id: Option<String>,
     /// A snapshot that session_history lists
@@ -131,11 +131,11 @@ impl Verb for SessionRollback {
 /// How many changes are listed one by one.
 const TOLD: usize = 50;
 
-/// Tells which cookies, storage, databases and tabs changed between two snapshots; never values.
+/// Tells what changed between two snapshots, without values.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct SessionDiff {
-    /// Default: the only active one
+    /// Default: the active one
     #[serde(alias = "session_id")]
     session_id: Option<String>,
     /// The snapshot before

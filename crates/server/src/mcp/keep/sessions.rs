@@ -171,7 +171,7 @@ pub(super) struct SessionOpen {
     /// With a window, for a person to log in
     #[serde(default)]
     headed: bool,
-    /// Record network and console, for browser_debug_get_network
+    /// Record network and console
     #[serde(default)]
     debug: bool,
     /// Such as Asia/Tokyo
@@ -181,7 +181,7 @@ pub(super) struct SessionOpen {
     /// PEM of further authorities
     #[serde(default)]
     certificates: Vec<String>,
-    /// The only hosts that it reaches, such as *.example.org
+    /// Only these hosts, such as *.example.org
     #[serde(default)]
     only: Vec<String>,
     /// The proxy through which it goes, without credentials
@@ -306,12 +306,11 @@ pub(super) fn result(resumed: &ResumeResult) -> (Vec<String>, Value) {
     (told, data)
 }
 
-/// Saves an active session's state now, on disk when this answers. Call it after a login; other
-/// changes are saved by themselves.
+/// Saves an active session now. Call it after a login; other changes are saved by themselves.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct SessionCapture {
-    /// Default: the only active one
+    /// Default: the active one
     #[serde(alias = "session_id")]
     session_id: Option<String>,
 }
@@ -338,7 +337,7 @@ impl Verb for SessionCapture {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct SessionClose {
-    /// Default: the only active one
+    /// Default: the active one
     #[serde(alias = "session_id")]
     session_id: Option<String>,
 }
@@ -358,8 +357,7 @@ impl Verb for SessionClose {
     }
 }
 
-/// Ends a session without saving what came after its last snapshot, and removes its browser profile.
-/// The user is asked first.
+/// Ends a session without saving what came after its last snapshot. The user is asked first.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct SessionAbandon {

@@ -8,20 +8,21 @@ mod said;
 
 use super::acts::{self, Act, Done, Missing};
 use super::line::{Heard, Line};
+use super::sight::Sight;
 use super::words::{self, Farewell};
 use crate::context::Context;
 use crate::metrics;
 use crate::page::LivePage;
-use baton_api::live::{LiveDriver, LiveMessage, LivePace, MAX_LIVE_MESSAGE_BYTES};
+use baton_api::live::{LiveDriver, LiveMessage, LivePace, MAX_LIVE_MESSAGE_BYTES, ViewerMessage};
 use baton_browser::screen::pace::Pace;
 use baton_browser::screen::{Frame, Hand, Screen, ScreenState, Viewing, Wish};
 use baton_runtime::Caller;
 use baton_runtime::audit::{Action, Note};
 use baton_runtime::sessions::PersonTurn;
 use baton_session::Session;
-use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, pending};
 use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use std::sync::Arc;
@@ -51,6 +52,8 @@ pub(crate) struct Watcher {
     pub(crate) session: Session,
     /// The page that shows it; none for a program with a key.
     pub(crate) page: Option<LivePage>,
+    /// How much of it.
+    pub(crate) sight: Sight,
 }
 
 /// Serves a viewer that was promised a WebSocket, until it leaves or may not stay.
@@ -76,6 +79,10 @@ pub(crate) async fn serve(context: Context, watcher: Watcher, upgrade: OnUpgrade
     let mut visit = Visit::new(context.clone(), watcher, line);
     let farewell = visit.run(heard).await;
     let note = note.with("name", visit.session.name.to_string());
+    let note = match visit.sight.guest() {
+        Some(guest) => note.with("guest", guest.name.to_string()),
+        None => note,
+    };
     let note = note.with("seconds", begun.elapsed().as_secs());
     let note = note.with("pictures", visit.pace.sent_count());
     let note = note.with("dropped", visit.pace.dropped_count()).with("why", farewell.reason());
@@ -96,7 +103,10 @@ struct Visit {
     context: Context,
     caller: Caller,
     session: Session,
-    page_end: BoxFuture<'static, ()>,
+    sight: Sight,
+    /// Whether a guest's tab was brought to the front.
+    is_fronted: bool,
+    end: BoxFuture<'static, Farewell>,
     line: Line,
     looking: Option<Looking>,
     is_looked_for: bool,
@@ -145,10 +155,15 @@ enum Step {
 
 impl Visit {
     fn new(context: Context, watcher: Watcher, line: Line) -> Self {
-        let Watcher { caller, session, page } = watcher;
-        let page_end: BoxFuture<'static, ()> = match page {
-            Some(page) => Box::pin(page.end()),
-            None => Box::pin(pending()),
+        let Watcher { caller, session, page, sight } = watcher;
+        let ask = sight.guest().map(|guest| Arc::clone(guest.ask()));
+        let end: BoxFuture<'static, Farewell> = match (page, ask) {
+            (Some(page), _) => Box::pin(page.end().map(|()| Farewell::SignedOut)),
+            (None, Some(ask)) => Box::pin(async move {
+                ask.end().await;
+                Farewell::AskEnded
+            }),
+            (None, None) => Box::pin(pending()),
         };
         let mut looks = interval(LOOK_PAUSE);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -159,7 +174,9 @@ impl Visit {
             context,
             caller,
             session,
-            page_end,
+            sight,
+            is_fronted: false,
+            end,
             line,
             looking: None,
             is_looked_for: false,
@@ -185,6 +202,7 @@ impl Visit {
 
     async fn run(&mut self, mut heard: Heard) -> Farewell {
         self.look_for_browser();
+        self.take_as_guest();
         self.find_driver().await;
         loop {
             let handled = match self.next(&mut heard).await {
@@ -218,7 +236,7 @@ impl Visit {
         tokio::select! {
             biased;
             () = self.context.ending.cancelled() => Step::End(Farewell::NodeEnds),
-            () = &mut self.page_end => Step::End(Farewell::SignedOut),
+            farewell = &mut self.end => Step::End(farewell),
             () = self.line.broken() => Step::End(Farewell::Left),
             _ = self.looks.tick() => Step::Look,
             Ok(()) = self.revoked.changed() => Step::Look,
@@ -231,7 +249,8 @@ impl Visit {
 
     /// What is left behind is let go, and the viewer told why, if it still hears.
     async fn leave(self, farewell: Farewell) {
-        let Self { context, line, hand, turn, mut acts, looking, .. } = self;
+        // A guest's sight is held until all is given back.
+        let Self { context, line, hand, turn, mut acts, looking, sight, .. } = self;
         drop(hand);
         if let (Some(looking), true) = (&looking, turn.is_some()) {
             looking.viewing.intercept_choosers(false);
@@ -251,6 +270,7 @@ impl Visit {
         if tidied.is_err() {
             tracing::warn!("a session that a person took over was not given back in time");
         }
+        drop(sight);
     }
 }
 
@@ -321,6 +341,7 @@ impl Visit {
         self.looking = Some(Looking { viewing, state, frames });
         self.pace.restart();
         self.owed.tabs = true;
+        self.bring_guest_to_front();
         self.wish();
         self.take_hand();
         Ok(())
@@ -354,6 +375,29 @@ impl Visit {
             looking.viewing.intercept_choosers(true);
             self.tabs_asked = tabs;
         }
+        self.bring_guest_to_front();
+    }
+
+    /// A guest drives as long as they see something.
+    pub(super) fn take_as_guest(&mut self) {
+        let Some(guest) = self.sight.guest() else { return };
+        if self.turn.is_none() && !self.is_taking {
+            self.is_taking = true;
+            let (name, reason) = (guest.name.clone(), Some(guest.ask().guest_view().text));
+            self.acts.push(acts::take(&self.context, &self.caller, &self.session, name, reason));
+        }
+    }
+
+    /// Only the tab in front is drawn: a guest's comes there, once.
+    fn bring_guest_to_front(&mut self) {
+        let Some(looking) = &self.looking else { return };
+        let state = looking.state.borrow().clone();
+        let Some(tab) = self.sight.behind(&state).filter(|_| !self.is_fronted) else { return };
+        self.is_fronted = true;
+        let (context, caller, session) = (&self.context, &self.caller, &self.session);
+        let front = ViewerMessage::Front { tab };
+        let act = acts::with_tab(context, caller, session, &looking.viewing, &self.sight, front);
+        self.acts.extend(act);
     }
 
     fn lose_browser(&mut self) {
@@ -364,6 +408,9 @@ impl Visit {
     fn picture_came(&mut self) {
         let Some(looking) = &mut self.looking else { return };
         let Some(frame) = looking.frames.borrow_and_update().clone() else { return };
+        if !self.sight.shows(&frame, &looking.state.borrow()) {
+            return;
+        }
         if self.line.offer(Message::binary(words::picture(&frame))) {
             let before = self.pace.dropped_count();
             self.pace.sent(frame.sequence, Instant::now());
@@ -424,7 +471,7 @@ impl Visit {
     fn pay(&mut self) {
         if self.owed.tabs {
             let message = match &self.looking {
-                Some(looking) => LiveMessage::Tabs(words::tabs(&looking.state.borrow())),
+                Some(looking) => LiveMessage::Tabs(self.sight.tabs(&looking.state.borrow())),
                 None => LiveMessage::Gone {},
             };
             self.owed.tabs = !self.tell(&message);

@@ -72,6 +72,7 @@ impl Visit {
                     self.wish();
                 }
             }
+            ViewerMessage::TakeOver { .. } if self.sight.guest().is_some() => self.take_as_guest(),
             ViewerMessage::TakeOver { name, reason } => {
                 if self.turn.is_none() && !self.is_taking {
                     self.is_taking = true;
@@ -79,6 +80,8 @@ impl Visit {
                     self.acts.push(act);
                 }
             }
+            // A guest says that it is done, or leaves.
+            ViewerMessage::GiveBack {} if self.sight.guest().is_some() => {}
             ViewerMessage::GiveBack {} => self.give_back(),
             message => self.drive(message),
         }
@@ -87,6 +90,16 @@ impl Visit {
     /// Does what only who drives may.
     fn drive(&mut self, message: ViewerMessage) {
         let what = message.word();
+        if let Some(looking) = &self.looking {
+            let heard = self.sight.hears(&message, &looking.state.borrow());
+            if let Err(detail) = heard {
+                // What a guest holds in a page that is not theirs is let go.
+                if let Some(hand) = &mut self.hand {
+                    hand.let_go();
+                }
+                return self.refuse_seldom(what, detail);
+            }
+        }
         let (Some(_), Some(hand)) = (&self.turn, &mut self.hand) else {
             return self.refuse_input(what);
         };
@@ -111,7 +124,7 @@ impl Visit {
         }
         let Some(Looking { viewing, .. }) = &self.looking else { return };
         let (context, caller, session) = (&self.context, &self.caller, &self.session);
-        if let Some(act) = acts::with_tab(context, caller, session, viewing, message) {
+        if let Some(act) = acts::with_tab(context, caller, session, viewing, &self.sight, message) {
             self.acts.push(act);
         }
     }

@@ -24,6 +24,9 @@ pub(super) fn body(method: &Method, path: &str) -> Option<Value> {
         ("POST", "/sessions/{id}/cdp" | "/sessions/{id}/pass" | "/sessions/{id}/save") => {
             Some(json!({}))
         }
+        ("POST", "/sessions/{id}/ask") => Some(json!({ "text": "sign in" })),
+        ("POST", "/asked/look" | "/asked/open") => Some(json!({ "secret": "none" })),
+        ("POST", "/asked/end") => Some(json!({ "done": true })),
         ("POST", "/sessions/{id}/contexts/keep") => Some(json!({ "name": "kept" })),
         ("POST", "/debug/connect") => Some(json!({ "browser_id": "b-1" })),
         ("POST", "/sessions/{id}/debug") => Some(json!({ "on": true })),
@@ -82,7 +85,7 @@ impl Ada {
         };
         let path = path.replace("{id}", id).replace("{session}", &self.session);
         let path = path.replace("{peer}", "cloud").replace("{token}", "abcdefgh23456789");
-        let path = path.replace("{name}", "note");
+        let path = path.replace("{name}", "note").replace("{ask}", "ask_0");
         assert!(!path.contains('{'), "expected to know what is meant in {path}");
         if path.ends_with("/diff") {
             format!("{path}?a=0197&b=0197")

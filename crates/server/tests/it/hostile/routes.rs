@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 enum Who {
     /// Anybody.
     Anybody,
+    /// Who has opened an ask, and no key.
+    Guest,
     /// Whoever has a key; what it allows is looked at by what is asked for.
     AnyKey,
     /// A key with this scope.
@@ -27,6 +29,13 @@ const TABLE: &str = "
     GET /openapi.json anybody
     POST /debug/pair/exchange anybody
     POST /page/session anybody
+    POST /asked/look anybody
+    POST /asked/open anybody
+    GET /asked guest
+    POST /asked/end guest
+    PUT /asked/files/{name} guest
+    GET /asked/live guest
+    POST /asked/live guest
     POST /page/tickets key
     GET /page/session key
     DELETE /page/session key
@@ -58,6 +67,9 @@ const TABLE: &str = "
     GET /sessions/{id}/live watch
     POST /sessions/{id}/live watch
     GET /sessions/{id}/logins read
+    POST /sessions/{id}/ask drive
+    GET /sessions/{id}/ask/{ask} drive
+    DELETE /sessions/{id}/ask/{ask} drive
     POST /sessions/{id}/pass drive
     GET /sessions/{id}/preview read
     POST /sessions/{id}/resume drive
@@ -143,6 +155,7 @@ fn table() -> BTreeMap<String, Who> {
         let (operation, who) = line.rsplit_once(' ').unwrap();
         let who = match who {
             "anybody" => Who::Anybody,
+            "guest" => Who::Guest,
             "key" => Who::AnyKey,
             word => match word.split_once('|') {
                 Some((one, other)) => Who::Either(scope(one), scope(other)),
@@ -166,6 +179,7 @@ async fn ask(node: &Node, operation: &Operation, key: Option<&str>) -> (Outcome,
     let Operation { method, path, .. } = operation;
     let address = path.replace("{id}", "0197c0de").replace("{session}", "0197c0de");
     let address = address.replace("{peer}", "cloud").replace("{token}", "abcdefgh23456789");
+    let address = address.replace("{ask}", "ask_0").replace("{name}", "note");
     let address = match address {
         path if path.ends_with("/diff") => format!("{path}?a=0197&b=0197"),
         path if path.ends_with("/files") && !path.starts_with("/sync") => format!("{path}?path=a"),
@@ -235,9 +249,14 @@ async fn every_operation_answers_every_kind_of_key_as_the_table_says() {
         let strangers = strangers.into_iter().chain([("a revoked key", Some(&*revoked.secret))]);
         for (kind, key) in strangers {
             let (found, told) = ask(&node, &operation, key).await;
-            // A code that pairs a browser, or signs a page in, is a key of its own.
-            let is_pairing =
-                ["POST /debug/pair/exchange", "POST /page/session"].contains(&name.as_str());
+            // A code that pairs a browser, or signs a page in, is a key of its own, and so is a link.
+            let is_pairing = [
+                "POST /debug/pair/exchange",
+                "POST /page/session",
+                "POST /asked/look",
+                "POST /asked/open",
+            ]
+            .contains(&name.as_str());
             let expected =
                 if who == Who::Anybody && !is_pairing { Outcome::Heard } else { Outcome::Unknown };
             if found != expected && !(is_pairing && found == Outcome::Heard) {
@@ -246,12 +265,17 @@ async fn every_operation_answers_every_kind_of_key_as_the_table_says() {
         }
         for (scope, key) in &single {
             let may = match who {
+                Who::Guest => false,
                 Who::Anybody | Who::AnyKey => true,
                 Who::With(needed) => needed == *scope,
                 Who::Either(one, other) => [one, other].contains(scope),
             };
             let (found, told) = ask(&node, &operation, Some(key)).await;
-            let expected = if may { Outcome::Heard } else { Outcome::Forbidden };
+            let expected = match who {
+                Who::Guest => Outcome::Unknown,
+                _ if may => Outcome::Heard,
+                _ => Outcome::Forbidden,
+            };
             let is_refused_later =
                 may && found == Outcome::Forbidden && !told.contains(&needs(*scope));
             let is_public = who == Who::Anybody && found == Outcome::Unknown;

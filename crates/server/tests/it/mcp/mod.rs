@@ -108,7 +108,7 @@ async fn the_tools_are_told_in_few_words() {
     let (keep, others) = tools.split_at(12);
     let (carry, others) = others.split_at(10);
     let (look, others) = others.split_at(4);
-    let (turns, sandbox) = others.split_at(6);
+    let (turns, sandbox) = others.split_at(7);
     for (set, most) in [(keep, 6), (carry, 4), (look, 4), (turns, 4), (sandbox, 2)] {
         let bytes = json!(set).to_string().len();
         assert!(bytes <= most * 1024, "expected {most} kB at most, found {bytes} bytes");
@@ -200,6 +200,7 @@ async fn the_tools_and_what_they_are_given_are_told() {
     federation_finish_task: "taskId" is required
     federation_finish_task(agent, fence, release)
     session_pass(reason, sessionId, to)
+    session_ask_person(ask, files, sessionId, sites, text)
     sandbox_create(domains, flavor, sessionId, shared, ttl)
     sandbox_exec: "sandboxId" is required
     sandbox_exec: "command" is required
@@ -284,7 +285,7 @@ async fn an_error_says_what_to_do_next() {
     Next: session_history lists the snapshots that there are
     list_sessions: error: expected arguments as the tool's schema says: unknown variant `asleep`, expected one of `active`, `recoverable`, `stale`, `failed`, `closed`, `all`
     Next: call it again with these corrected
-    session_delete: refused: expected a tool among list_sessions, session_open, session_resume, session_capture, session_close, session_abandon, session_history, session_rollback, session_diff, session_export, session_import, session_files, browser_sync_list_peers, browser_sync_register_peer, browser_sync_list_remote_sessions, browser_sync_import_session, browser_sync_export_session, browser_sync_resume_session, browser_sync_conflicts, browser_sync_resolve, browser_save_profile, browser_list_profiles, browser_debug_list_tabs, browser_debug_get_network, browser_debug_get_console, session_debug, federation_status, federation_update, federation_add_task, federation_claim_task, federation_finish_task, session_pass, sandbox_create, sandbox_exec, sandbox_list, sandbox_delete; found "session_delete"
+    session_delete: refused: expected a tool among list_sessions, session_open, session_resume, session_capture, session_close, session_abandon, session_history, session_rollback, session_diff, session_export, session_import, session_files, browser_sync_list_peers, browser_sync_register_peer, browser_sync_list_remote_sessions, browser_sync_import_session, browser_sync_export_session, browser_sync_resume_session, browser_sync_conflicts, browser_sync_resolve, browser_save_profile, browser_list_profiles, browser_debug_list_tabs, browser_debug_get_network, browser_debug_get_console, session_debug, federation_status, federation_update, federation_add_task, federation_claim_task, federation_finish_task, session_pass, session_ask_person, sandbox_create, sandbox_exec, sandbox_list, sandbox_delete; found "session_delete"
     "#);
     node.stop().await;
 }

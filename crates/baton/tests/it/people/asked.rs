@@ -1,0 +1,133 @@
+//! A guest signs an agent's session in by a link, with a second factor, and the command that asked says what
+//! changed: a story that Playwright tells in a real Chromium.
+
+use crate::cdp::Tool;
+use crate::test_nodes;
+use axum::Router;
+use axum::http::HeaderMap;
+use axum::http::header::{COOKIE, SET_COOKIE};
+use axum::response::{Html, IntoResponse, Redirect};
+use axum::routing::{get, post};
+use baton_api::{Client, OpenCdp};
+use baton_browser::launch;
+use baton_playground::tools::Npm;
+use baton_playground::{Site, TestNode};
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::Command;
+use tokio::time::timeout;
+use url::Url;
+
+/// How long the whole story may take.
+const LIMIT: Duration = Duration::from_mins(6);
+
+const STYLE: &str = "<style>body{margin:0;font:20px sans-serif}\
+    input,button,a{position:absolute;left:40px;width:400px;height:40px}\
+    [name=user],[name=code]{top:40px}[name=password]{top:120px}button{top:200px}a{top:280px}</style>";
+const FORM: &str = r#"<form method="post" action="/in"><input name="user"><input name="password" type="password"><button>Go</button></form>"#;
+const FACTOR: &str =
+    r#"<form method="post" action="/factor"><input name="code"><button>Go</button></form>"#;
+
+/// A bank that asks for a password, and then for a code; and a link to somebody else.
+fn bank(elsewhere: Url) -> Router {
+    let home = move |headers: HeaderMap| async move {
+        let cookie = headers.get(COOKIE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let (title, form) = match cookie {
+            text if text.contains("in=ada") => ("Signed in as Ada", ""),
+            text if text.contains("half=ada") => ("One more code", FACTOR),
+            _ => ("Sign in", FORM),
+        };
+        let page = format!("<!doctype html><title>{title}</title>{STYLE}{form}");
+        Html(format!(r#"{page}<a href="{elsewhere}">Advertisement</a>"#))
+    };
+    let sign_in = async |body: String| {
+        let half = if body == "user=ada&password=geheim" { "half=ada" } else { "half=; Max-Age=0" };
+        ([(SET_COOKIE, half)], Redirect::to("/")).into_response()
+    };
+    let factor = async |body: String| {
+        let whole =
+            if body == "code=123456" { "in=ada; Max-Age=1209600" } else { "in=; Max-Age=0" };
+        ([(SET_COOKIE, whole)], Redirect::to("/")).into_response()
+    };
+    Router::new().route("/", get(home)).route("/in", post(sign_in)).route("/factor", post(factor))
+}
+
+async fn agent(test_node: &TestNode) -> (Client, Tool) {
+    let kimi = test_node.client().unwrap().clone().as_agent(Some("kimi".parse().unwrap()));
+    let access = kimi.open_cdp("shop", &OpenCdp::default()).await.unwrap();
+    let tool = Tool::connect(&access.cdp_url).await;
+    (kimi, tool)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_guest_signs_an_agents_session_in_by_a_link() {
+    let other = Router::new().route("/", get(async || Html("<title>A secret title</title>Buy!")));
+    let other = Site::start(other).await.unwrap();
+    let site = Site::start(bank(other.url_on("ads", "/").unwrap())).await.unwrap();
+    let test_node = test_nodes::test_node().await;
+    let address = site.url_on("bank", "/").unwrap();
+    test_node.open("shop", [address.clone()]).await.unwrap();
+    let (_kimi, agent) = agent(&test_node).await;
+    assert_eq!(agent.evaluate("document.title").await, "Sign in");
+
+    // The command prints the link, and waits.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
+    command.arg("--data").arg(test_node.data().path());
+    command.args(["sessions", "ask", "shop", "sign in to the bank", "--site", "bank.localhost"]);
+    command.env("BATON_AGENT", "kimi").stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut asking = command.stderr(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
+    let mut told = BufReader::new(asking.stdout.take().unwrap()).lines();
+    let link = timeout(LIMIT, told.next_line()).await.unwrap().unwrap().unwrap();
+    let mut beside = BufReader::new(asking.stderr.take().unwrap()).lines();
+    let reach = timeout(LIMIT, beside.next_line()).await.unwrap().unwrap().unwrap();
+    assert!(reach.starts_with("only this machine opens the link; "), "{reach}");
+
+    let room = Npm::install().await.unwrap().room().unwrap();
+    let story = room.path().join("asked.mjs");
+    std::fs::write(&story, include_str!("asked.mjs")).unwrap();
+    let path = std::env::var_os("PATH");
+    let places = launch::BrowserPlaces::on_path(path.as_deref());
+    let mut command = room.command("node").unwrap();
+    command
+        .arg(&story)
+        .env("LINK", &link)
+        .env("CHROMIUM", launch::find_browser(None, &places).unwrap())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true);
+    if let Some(shots) = std::env::var_os("BATON_PAGE_SHOTS") {
+        command.env("SHOTS", shots);
+    }
+    let ended = timeout(LIMIT, command.spawn().unwrap().wait_with_output()).await;
+    let ended = ended.expect("the story ends").unwrap();
+    let seen = String::from_utf8_lossy(&ended.stdout).into_owned();
+    assert!(ended.status.success(), "the story ended after: {seen}");
+    insta::assert_snapshot!(seen.trim(), @"
+    who asks for what, in another browser
+    refused in a frame
+    the one tab, without an address
+    signed in with a second factor
+    dark where it was not asked for, and back
+    done
+    a link that counts no more
+    ");
+
+    let mut outcome = Vec::new();
+    let rest = async {
+        while let Some(line) = told.next_line().await.unwrap() {
+            outcome.push(line);
+        }
+        asking.wait().await.unwrap()
+    };
+    let status = timeout(LIMIT, rest).await.expect("the command ends");
+    assert!(status.success(), "{outcome:?}");
+    assert_eq!(outcome[0], "done by ada");
+    assert_eq!(outcome[1], "2 cookies at bank.localhost are new; ends in 14 days");
+    assert!(outcome[2].starts_with("snapshot "), "{outcome:?}");
+    // The agent goes on, signed in, in the same tab.
+    let goes_on = async { while agent.evaluate("document.title").await != "Signed in as Ada" {} };
+    timeout(LIMIT, goes_on).await.unwrap();
+    room.clear().await.unwrap();
+    test_node.clear().await.unwrap();
+}

@@ -1,0 +1,108 @@
+//! The sites that a guest sees: domains with all that is below them, and what is at one of them.
+
+use baton_api::Invalid;
+use baton_session::storage::Site;
+use baton_session::view::Domain;
+use url::Url;
+
+/// How many may be named.
+const MOST: usize = 10;
+
+/// Some sites, at least one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sites(Vec<Domain>);
+
+impl Sites {
+    /// Those that were named; none where none was.
+    pub(crate) fn named(names: &[String]) -> Result<Option<Self>, Invalid> {
+        let field = "sites";
+        if names.len() > MOST {
+            let found = format!("{} of them", names.len());
+            return Err(Invalid { field, expected: "at most 10 sites", found });
+        }
+        let domain = |name: &String| {
+            name.parse().map_err(|_| {
+                let expected = "domains such as bank.example, without a scheme, port or path";
+                let found = format!("{:?}", name.chars().take(100).collect::<String>());
+                Invalid { field, expected, found }
+            })
+        };
+        let domains = names.iter().map(domain).collect::<Result<Vec<_>, _>>()?;
+        Ok((!domains.is_empty()).then_some(Self(domains)))
+    }
+
+    /// The site of what is at this address; none where it belongs to no site.
+    pub(crate) fn at(address: &str) -> Option<Self> {
+        let domain = Site::of_host(&host_of(address)?).as_str().parse().ok()?;
+        Some(Self(vec![domain]))
+    }
+
+    /// Whether all of these addresses are at one of them.
+    pub(crate) fn have<'a>(&self, addresses: impl IntoIterator<Item = &'a str>) -> bool {
+        let has = |host: &str| self.0.iter().any(|domain| domain.has(host));
+        addresses.into_iter().all(|address| host_of(address).is_some_and(|host| has(&host)))
+    }
+
+    /// Their names.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.0.iter().map(Domain::to_string).collect()
+    }
+}
+
+/// The host of a page of the web.
+fn host_of(address: &str) -> Option<String> {
+    let url = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    url.host_str().map(str::to_owned)
+}
+
+/// What people call the place of an address: its host, or else that it is no site.
+pub(super) fn place_of(address: &str) -> String {
+    host_of(address).unwrap_or_else(|| "a page that belongs to no site".to_owned())
+}
+
+impl Sites {
+    /// Where a tab is that is elsewhere, for people; none while it is at one of them.
+    pub(crate) fn away(&self, addresses: [&str; 2]) -> Option<String> {
+        let elsewhere = addresses.into_iter().find(|address| !self.have([*address]))?;
+        Some(place_of(elsewhere))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_site_has_what_is_below_it_and_nothing_beside_it() {
+        let named = |names: &[&str]| {
+            Sites::named(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>())
+        };
+        let bank = named(&["bank.example"]).unwrap().unwrap();
+        assert!(bank.have(["https://bank.example/", "http://login.bank.example:8443/x"]));
+        for other in [
+            "https://notbank.example/",
+            "https://bank.example.evil.test/",
+            "https://evil.test/?bank.example",
+            "https://bank.example@evil.test/",
+            "about:blank",
+            "data:text/html,bank.example",
+            "file://bank.example/etc/passwd",
+            "chrome-error://bank.example/",
+            "",
+        ] {
+            assert!(!bank.have([other]), "{other}");
+        }
+        // What only one of both says does not count.
+        assert_eq!(
+            bank.away(["https://bank.example/", "https://evil.test/"]).unwrap(),
+            "evil.test"
+        );
+        assert_eq!(bank.away(["https://bank.example/", "https://bank.example/2"]), None);
+        assert_eq!(Sites::at("https://login.bank.example/in").unwrap().names(), ["bank.example"]);
+        assert!(Sites::at("about:blank").is_none());
+        assert!(named(&[]).unwrap().is_none());
+        for bad in ["https://bank.example", "bank.example/x", "", "*", "a b"] {
+            assert!(named(&[bad]).is_err(), "{bad}");
+        }
+    }
+}

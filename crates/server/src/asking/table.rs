@@ -1,0 +1,372 @@
+//! The asks of a node: which there are, by which link and which browser each is opened, and how each ends.
+//!
+//! The one idea: an ask ends once. Whoever ends it claims that first, so that a guest who says that it is done and
+//! a clock that says that it is late cannot both be right. Only hashes of links and of what guests show are kept.
+
+use super::sites::Sites;
+use crate::page::{PageHalves, PageHash, hash, random};
+use baton_api::{AskOutcome, AskState, AskView, GuestView};
+use baton_browser::TargetId;
+use baton_runtime::Caller;
+use baton_session::{AgentName, Session, SessionId, SnapshotId};
+use baton_store::clock;
+use jiff::{SignedDuration, Timestamp};
+use secrecy::{ExposeSecret, SecretString};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+/// How many may be open at once.
+const MOST: usize = 256;
+/// How many of those that are over are kept, for who asks what came of them.
+const MOST_OVER: usize = 256;
+/// How long those are kept.
+const KEPT: SignedDuration = SignedDuration::from_hours(1);
+
+/// Why there is no new ask, or a link opens none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AskRefusal {
+    /// The session has one.
+    #[error(
+        "expected a session in which nobody is asked, found one with an open ask, {id}\nwait for it, or take it back"
+    )]
+    Another {
+        /// Which.
+        id: String,
+    },
+    /// There are too many.
+    #[error("expected at most {MOST} open asks of a node, found as many")]
+    TooMany,
+    /// There is none of this name.
+    #[error("expected an ask of this session, found none of the id {id:?}")]
+    Unknown {
+        /// What was named.
+        id: String,
+    },
+    /// A link opens nothing, or not here.
+    #[error("expected a link that counts, found {found}\nask who sent it for another one")]
+    BadLink {
+        /// What it is instead.
+        found: &'static str,
+    },
+    /// A guest's page opens nothing any more.
+    #[error("expected an ask that this browser has opened, found {found}")]
+    NoGuest {
+        /// What it shows instead.
+        found: &'static str,
+    },
+    /// No tab shows a site.
+    #[error(
+        "expected a site for the person to see, found none: the tab in front shows no site\nname one, or open the page first"
+    )]
+    NoSite,
+    /// What belongs to the page has no name of its own.
+    #[error(
+        "expected a host name under which the page lives, found an address\nopen the link itself"
+    )]
+    NoName,
+}
+
+/// What a new ask is about.
+pub(crate) struct NewAsk {
+    /// In which session.
+    pub(crate) session: Session,
+    /// Who asks.
+    pub(crate) caller: Caller,
+    /// For what.
+    pub(crate) text: String,
+    /// What the guest sees.
+    pub(crate) sites: Sites,
+    /// Whether they may give files.
+    pub(crate) files: bool,
+    /// For how long.
+    pub(crate) limit: SignedDuration,
+    /// The tab that was in front.
+    pub(crate) tab: Option<TargetId>,
+}
+
+/// Who opened an ask, and what for them is the one tab.
+#[derive(Debug, Clone)]
+pub(crate) struct OpenedBy {
+    /// Their name.
+    pub(crate) name: AgentName,
+    /// The one tab.
+    pub(crate) tab: TargetId,
+    /// What the session held when they began.
+    pub(crate) before: SnapshotId,
+}
+
+/// An ask.
+pub(crate) struct Ask {
+    /// Names it.
+    pub(crate) id: String,
+    /// In which session, as it was then.
+    pub(crate) session: Session,
+    /// Who asks.
+    pub(crate) caller: Caller,
+    /// What the guest sees.
+    pub(crate) sites: Sites,
+    /// Whether they may give files.
+    pub(crate) files: bool,
+    /// The tab that was in front.
+    pub(crate) tab: Option<TargetId>,
+    text: String,
+    created_at: Timestamp,
+    link: PageHash,
+    expires_at: Timestamp,
+    standing: watch::Sender<Standing>,
+    /// Held while it is being opened: one opens it, and one that fails has not.
+    opening: tokio::sync::Mutex<()>,
+    is_ending: AtomicBool,
+    /// Ends the guest's pictures.
+    ended: CancellationToken,
+    visits: watch::Sender<usize>,
+    /// The files that the guest has given.
+    given: Mutex<BTreeSet<String>>,
+}
+
+#[derive(Clone)]
+struct Standing {
+    state: AskState,
+    opened: Option<(PageHalves, OpenedBy)>,
+    outcome: Option<AskOutcome>,
+    /// When it was over.
+    over_at: Option<Timestamp>,
+}
+
+/// The asks of a node. Cheap to clone.
+#[derive(Clone, Default)]
+pub(crate) struct Asks(Arc<Mutex<HashMap<String, Arc<Ask>>>>);
+
+impl Asks {
+    /// A new ask, and the secret of its link.
+    pub(crate) fn create(&self, new: NewAsk) -> Result<(Arc<Ask>, SecretString), AskRefusal> {
+        let now = clock::now();
+        let asks = &mut lock(&self.0);
+        forget(asks, now);
+        let open = || asks.values().filter(|ask| !ask.state().is_over());
+        if let Some(other) = open().find(|ask| ask.session.id == new.session.id) {
+            return Err(AskRefusal::Another { id: other.id.clone() });
+        }
+        if open().count() >= MOST {
+            return Err(AskRefusal::TooMany);
+        }
+        let NewAsk { session, caller, text, sites, files, limit, tab } = new;
+        let secret = random();
+        let id = format!("ask_{:016x}", rand::random::<u64>());
+        let standing =
+            Standing { state: AskState::Waiting, opened: None, outcome: None, over_at: None };
+        let ask = Arc::new(Ask {
+            id: id.clone(),
+            session,
+            caller,
+            sites,
+            files,
+            tab,
+            text,
+            created_at: now,
+            link: hash(secret.expose_secret()),
+            expires_at: now + limit,
+            standing: watch::Sender::new(standing),
+            opening: tokio::sync::Mutex::default(),
+            is_ending: AtomicBool::new(false),
+            ended: CancellationToken::new(),
+            visits: watch::Sender::new(0),
+            given: Mutex::default(),
+        });
+        asks.insert(id, Arc::clone(&ask));
+        Ok((ask, secret))
+    }
+
+    /// An ask of a session by its id.
+    pub(crate) fn find(&self, session: SessionId, id: &str) -> Result<Arc<Ask>, AskRefusal> {
+        let found = lock(&self.0).get(id).filter(|ask| ask.session.id == session).cloned();
+        let id = id.chars().take(40).collect();
+        found.ok_or(AskRefusal::Unknown { id })
+    }
+
+    /// The ask that a link leads to, also one that it does not open any more.
+    pub(crate) fn by_link(&self, secret: &str) -> Result<Arc<Ask>, AskRefusal> {
+        let link = hash(secret);
+        let found = lock(&self.0).values().find(|ask| ask.link == link).cloned();
+        found.ok_or(AskRefusal::BadLink { found: "an unknown one" })
+    }
+
+    /// The ask that the browser has opened which shows this.
+    pub(crate) fn by_guest(&self, shown: &PageHalves) -> Result<Arc<Ask>, AskRefusal> {
+        let is_its = |ask: &&Arc<Ask>| {
+            let standing = ask.standing.borrow();
+            standing.opened.as_ref().is_some_and(|(halves, _)| halves == shown)
+        };
+        let found = lock(&self.0).values().find(is_its).cloned();
+        found.ok_or(AskRefusal::NoGuest { found: "one that opened none, or one that is forgotten" })
+    }
+}
+
+/// Forgets what was over long ago, and the first of too many.
+fn forget(asks: &mut HashMap<String, Arc<Ask>>, now: Timestamp) {
+    let over_at = |ask: &Ask| ask.standing.borrow().over_at;
+    asks.retain(|_, ask| over_at(ask).is_none_or(|over| over + KEPT > now));
+    while asks.values().filter(|ask| over_at(ask).is_some()).count() > MOST_OVER {
+        let first = asks.values().filter_map(|ask| Some((over_at(ask)?, ask.id.clone()))).min();
+        let Some((_, id)) = first else { return };
+        asks.remove(&id);
+    }
+}
+
+impl Ask {
+    /// Where it stands.
+    pub(crate) fn state(&self) -> AskState {
+        self.standing.borrow().state
+    }
+
+    /// When it was asked.
+    pub(crate) fn created_at(&self) -> Timestamp {
+        self.created_at
+    }
+
+    /// When its time has passed.
+    pub(crate) fn expires_at(&self) -> Timestamp {
+        self.expires_at
+    }
+
+    /// Who opened it.
+    pub(crate) fn opened_by(&self) -> Option<OpenedBy> {
+        self.standing.borrow().opened.as_ref().map(|(_, opened)| opened.clone())
+    }
+
+    /// As who asks sees it.
+    pub(crate) fn view(&self) -> AskView {
+        let standing = self.standing.borrow();
+        AskView {
+            id: self.id.clone(),
+            session: self.session.id,
+            name: self.session.name.clone(),
+            agent: self.caller.agent.clone(),
+            text: self.text.clone(),
+            sites: self.sites.names(),
+            files: self.files,
+            state: standing.state,
+            person: standing.opened.as_ref().map(|(_, opened)| opened.name.clone()),
+            expires_at: self.expires_at,
+            outcome: standing.outcome.clone(),
+        }
+    }
+
+    /// As a guest sees it.
+    pub(crate) fn guest_view(&self) -> GuestView {
+        let from = self.caller.agent.as_ref().map(ToString::to_string);
+        GuestView {
+            from: from.unwrap_or_else(|| self.caller.owner.to_string()),
+            text: self.text.clone(),
+            session: self.session.name.clone(),
+            sites: self.sites.names(),
+            files: self.files,
+            state: self.state(),
+            expires_at: self.expires_at,
+        }
+    }
+
+    /// Waits until its state is another one than `known`, for as long as `limit`.
+    pub(crate) async fn wait(&self, known: AskState, limit: Duration) {
+        let mut standing = self.standing.subscribe();
+        // The one who waits looks at what is so then.
+        let _ = timeout(limit, standing.wait_for(|now| now.state != known)).await;
+    }
+
+    /// Waits until it has ended, or is about to.
+    pub(crate) async fn end(&self) {
+        self.ended.cancelled().await;
+    }
+
+    /// Whether a link may open it still.
+    pub(crate) fn expect_waiting(&self) -> Result<(), AskRefusal> {
+        let found = match self.state() {
+            AskState::Waiting if self.is_ending.load(Ordering::Relaxed) => "one that has ended",
+            AskState::Waiting if self.expires_at <= clock::now() => "one whose time has passed",
+            AskState::Waiting => return Ok(()),
+            AskState::Opened | AskState::Done | AskState::Declined => "one that was used already",
+            AskState::TimedOut => "one whose time has passed",
+            AskState::Withdrawn => "one that was taken back",
+            AskState::Lost => "one whose browser is gone",
+        };
+        Err(AskRefusal::BadLink { found })
+    }
+
+    /// Lets one at a time open it.
+    pub(crate) async fn opening(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.opening.lock().await
+    }
+
+    /// It is opened, in the browser that shows these halves from now on. Only who holds the guard of
+    /// [`opening`](Self::opening) says so.
+    pub(crate) fn open(&self, halves: PageHalves, by: OpenedBy) -> Result<(), AskRefusal> {
+        self.expect_waiting()?;
+        self.standing.send_modify(|standing| {
+            standing.state = AskState::Opened;
+            standing.opened = Some((halves, by));
+        });
+        Ok(())
+    }
+
+    /// Claims its end, once: who gets true has to say how it ended. The guest's pictures end at once.
+    pub(crate) fn claim_end(&self) -> bool {
+        let is_first = !self.is_ending.swap(true, Ordering::AcqRel);
+        self.ended.cancel();
+        is_first
+    }
+
+    /// It has ended so. Only who has claimed its end says so.
+    pub(crate) fn finish(&self, state: AskState, outcome: Option<AskOutcome>) {
+        self.standing.send_modify(|standing| {
+            (standing.state, standing.outcome) = (state, outcome);
+            standing.over_at = Some(clock::now());
+        });
+    }
+
+    /// Whether its end was claimed.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.is_ending.load(Ordering::Acquire)
+    }
+
+    /// A guest's picture is shown for as long as this lives.
+    pub(crate) fn visit(self: &Arc<Self>) -> AskVisit {
+        self.visits.send_modify(|visits| *visits += 1);
+        AskVisit(Arc::clone(self))
+    }
+
+    /// Waits until no picture is shown and nothing is held any more, for as long as `limit`.
+    pub(crate) async fn left(&self, limit: Duration) {
+        let mut visits = self.visits.subscribe();
+        // What was not given back in time is seen by who goes on.
+        let _ = timeout(limit, visits.wait_for(|visits| *visits == 0)).await;
+    }
+
+    /// The guest has given a file of this name.
+    pub(crate) fn give(&self, file: &str) {
+        lock(&self.given).insert(file.to_owned());
+    }
+
+    /// Whether the guest has given all of these.
+    pub(crate) fn has_given(&self, files: &[String]) -> bool {
+        let given = lock(&self.given);
+        files.iter().all(|file| given.contains(file))
+    }
+}
+
+/// A guest's picture.
+pub(crate) struct AskVisit(Arc<Ask>);
+
+impl Drop for AskVisit {
+    fn drop(&mut self) {
+        self.0.visits.send_modify(|visits| *visits = visits.saturating_sub(1));
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,163 @@
+//! How much of a session somebody sees and may do: all of it, or, for a guest, one tab at some sites.
+//!
+//! The one idea: what a viewer is told and what of theirs is heard goes through here, so a guest's restriction is
+//! where all of it passes and not in each message's handling.
+
+use super::words;
+use crate::asking::{Ask, AskVisit};
+use baton_api::live::{LiveTabs, ViewerMessage};
+use baton_browser::TargetId;
+use baton_browser::screen::{Frame, ScreenState, ScreenTab};
+use baton_session::AgentName;
+use std::sync::Arc;
+
+/// What is seen.
+pub(crate) enum Sight {
+    /// All that there is.
+    Whole,
+    /// One tab, as far as it is at some sites.
+    Guest(Guest),
+}
+
+/// A guest at an ask.
+pub(crate) struct Guest {
+    ask: Arc<Ask>,
+    /// Their name.
+    pub(super) name: AgentName,
+    tab: TargetId,
+    _visit: AskVisit,
+}
+
+impl Guest {
+    /// The guest who opened an ask; none where nobody did, or it has ended.
+    pub(crate) fn of(ask: &Arc<Ask>) -> Option<Self> {
+        // Counted first: who ends it waits for whoever is counted, and whoever comes later sees that.
+        let visit = ask.visit();
+        let opened = ask.opened_by().filter(|_| !ask.is_ending())?;
+        Some(Self { ask: Arc::clone(ask), name: opened.name, tab: opened.tab, _visit: visit })
+    }
+
+    /// What they do.
+    pub(super) fn ask(&self) -> &Arc<Ask> {
+        &self.ask
+    }
+
+    /// The one tab.
+    fn tab<'s>(&self, state: &'s ScreenState) -> Option<&'s ScreenTab> {
+        state.tabs.iter().find(|tab| tab.target == self.tab)
+    }
+}
+
+impl Sight {
+    /// What of the browser is told.
+    pub(super) fn tabs(&self, state: &ScreenState) -> LiveTabs {
+        let Self::Guest(guest) = self else { return words::tabs(state) };
+        let Some(tab) = guest.tab(state) else {
+            return LiveTabs { tabs: Vec::new(), front: None, bad_pictures: 0, away: None };
+        };
+        let away = guest.ask.sites.away(tab.addresses());
+        let mut told = words::tab(tab);
+        // Who sees one site needs no address, and none may lie in it that opens something.
+        told.url = String::new();
+        if away.is_some() {
+            (told.title, told.dialog, told.chooser) = (String::new(), None, None);
+        }
+        if !guest.ask.files {
+            told.chooser = None;
+        }
+        let front = state.front.filter(|front| *front == tab.number);
+        LiveTabs { tabs: vec![told], front, bad_pictures: 0, away }
+    }
+
+    /// Whether a picture is shown: one that was made while its tab was at a site that is, as it is now.
+    pub(super) fn shows(&self, frame: &Frame, state: &ScreenState) -> bool {
+        let Self::Guest(guest) = self else { return true };
+        let sites = &guest.ask.sites;
+        guest.tab(state).is_some_and(|tab| {
+            tab.number == frame.tab
+                && sites.have(tab.addresses())
+                && sites.have(frame.addresses.iter().map(String::as_str))
+        })
+    }
+
+    /// Whether a message is heard, or why not.
+    pub(super) fn hears(&self, message: &ViewerMessage, state: &ScreenState) -> Result<(), String> {
+        let Self::Guest(guest) = self else { return Ok(()) };
+        let Some(number) = tab_of(message) else {
+            return Err(
+                "expected what a guest may do with one tab, found something else".to_owned()
+            );
+        };
+        let own = guest.tab(state).filter(|tab| tab.number == number);
+        let Some(tab) = own else {
+            return Err("expected the tab of the ask, found another one".to_owned());
+        };
+        match message {
+            // These only lead back to where they may be.
+            ViewerMessage::Step { .. } | ViewerMessage::Front { .. } => return Ok(()),
+            ViewerMessage::Choose { files, .. }
+                if !guest.ask.files || !guest.ask.has_given(files) =>
+            {
+                return Err(
+                    "expected files that the guest gave when files were asked for, found others"
+                        .to_owned(),
+                );
+            }
+            _ => {}
+        }
+        match guest.ask.sites.away(tab.addresses()) {
+            None => Ok(()),
+            Some(place) => Err(format!(
+                "expected a site that is part of what was asked, found {place}, which is not\ngo back"
+            )),
+        }
+    }
+
+    /// Whether a guest may be led to this address.
+    pub(super) fn leads_to(&self) -> impl Fn(&str) -> bool + Send + use<> {
+        let sites = match self {
+            Self::Whole => None,
+            Self::Guest(guest) => Some(guest.ask.sites.clone()),
+        };
+        move |address| sites.as_ref().is_none_or(|sites| sites.have([address]))
+    }
+
+    /// The guest, if it is one.
+    pub(super) fn guest(&self) -> Option<&Guest> {
+        match self {
+            Self::Whole => None,
+            Self::Guest(guest) => Some(guest),
+        }
+    }
+
+    /// The number of a guest's tab, where another one is in front.
+    pub(super) fn behind(&self, state: &ScreenState) -> Option<u32> {
+        let number = self.guest()?.tab(state)?.number;
+        (state.front.is_some() && state.front != Some(number)).then_some(number)
+    }
+}
+
+/// Which tab a message of a guest is about; none for what no guest may do: other tabs, and addresses.
+fn tab_of(message: &ViewerMessage) -> Option<u32> {
+    match message {
+        ViewerMessage::Mouse(mouse) => Some(mouse.tab),
+        ViewerMessage::Wheel(wheel) => Some(wheel.tab),
+        ViewerMessage::Key(key) => Some(key.tab),
+        ViewerMessage::Touch(touch) => Some(touch.tab),
+        ViewerMessage::Text { tab, .. }
+        | ViewerMessage::Compose { tab, .. }
+        | ViewerMessage::Step { tab, .. }
+        | ViewerMessage::Reload { tab }
+        | ViewerMessage::Front { tab }
+        | ViewerMessage::Answer { tab, .. }
+        | ViewerMessage::Choose { tab, .. } => Some(*tab),
+        ViewerMessage::Look { .. }
+        | ViewerMessage::Rest {}
+        | ViewerMessage::Drawn { .. }
+        | ViewerMessage::TakeOver { .. }
+        | ViewerMessage::GiveBack {}
+        | ViewerMessage::Go { .. }
+        | ViewerMessage::OpenTab { .. }
+        | ViewerMessage::CloseTab { .. } => None,
+    }
+}
