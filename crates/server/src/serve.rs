@@ -178,9 +178,8 @@ async fn run(
         served.map_err(|source| ServeError::Metrics { address, source })?;
     }
     let sandboxes = sandboxes(&config, node)?;
-    let idle_exit = config.idle_exit;
     let (exposure, body_bytes) = (config.exposure.clone(), config.body_bytes);
-    let bounds = config.bounds;
+    let (bounds, idle_exit) = (config.bounds, config.idle_exit);
     let rates = Rates::new(config.rates);
     let _beating = supervisor.start_beating(shutdown.clone()).await?;
     let lost = recover(&supervisor).await?;

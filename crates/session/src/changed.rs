@@ -5,6 +5,7 @@ use crate::cookie::Cookie;
 use crate::diff::{Change, Diff, SiteDiff};
 use crate::receipt::ItemKind;
 use crate::state::State;
+use crate::storage::Site;
 use jiff::Timestamp;
 
 /// How many sites the sentence names; of more it says how many.
@@ -32,7 +33,7 @@ pub fn first_end(before: &State, after: &State) -> Option<Timestamp> {
 /// The changes in a sentence, such as `2 cookies and 1 database at bank.example are new; ends in 14 days`.
 pub fn sentence(changes: &[SiteDiff], ends_at: Option<Timestamp>, now: Timestamp) -> String {
     let mut sites: Vec<&str> =
-        changes.iter().filter_map(|one| one.site.as_ref()).map(|site| site.as_str()).collect();
+        changes.iter().filter_map(|one| one.site.as_ref()).map(Site::as_str).collect();
     sites.dedup();
     let mut said: Vec<String> =
         sites.iter().take(SITES).filter_map(|site| at_site(changes, site)).collect();
@@ -113,7 +114,6 @@ fn until(then: Timestamp, now: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::Site;
 
     fn change(site: &str, kind: ItemKind, counts: [usize; 3]) -> SiteDiff {
         let [added, changed, removed] = counts;

@@ -29,6 +29,14 @@ pub struct PeopleSettings {
     pub ntfy: Option<Receiver>,
 }
 
+impl PeopleSettings {
+    /// What this says, and what `other` says of what this leaves out.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self { webhook: self.webhook.or(other.webhook), ntfy: self.ntfy.or(other.ntfy) }
+    }
+}
+
 /// Where a message goes.
 #[derive(Debug, Clone)]
 pub struct Receiver {

@@ -15,7 +15,7 @@ use baton_session::wire::NodeType;
 use baton_store::DatabaseUrl;
 use baton_sync::ConflictResolution;
 use baton_sync::oidc::OidcSettings;
-use baton_sync::people::Receiver;
+use baton_sync::people::PeopleSettings;
 use baton_sync::webhooks::WebhookSettings;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
@@ -67,10 +67,8 @@ pub struct Choices {
     pub outbound_allow: Option<Vec<Allowed>>,
     /// See [`Config::oidc`](super::Config::oidc).
     pub oidc: Option<OidcSettings>,
-    /// See [`PeopleSettings::webhook`](baton_sync::people::PeopleSettings::webhook).
-    pub people_webhook: Option<Receiver>,
-    /// See [`PeopleSettings::ntfy`](baton_sync::people::PeopleSettings::ntfy).
-    pub people_ntfy: Option<Receiver>,
+    /// See [`Config::people`](super::Config::people).
+    pub people: PeopleSettings,
     /// See [`Config::webhooks`](super::Config::webhooks).
     pub webhooks: Option<Vec<WebhookSettings>>,
     /// See [`NodeSettings::node_type`](baton_sync::identity::NodeSettings::node_type).
@@ -198,18 +196,7 @@ impl Choices {
             auto_register_cloud: sync.auto_register_cloud,
             outbound_allow: outbound.allow.map(|texts| allowed(origin, &texts)).transpose()?,
             oidc: auth.oidc.map(|texts| outside::check_oidc(origin, texts)).transpose()?,
-            people_webhook: outside::receiver(
-                origin,
-                ["people.webhook", "people.webhook_token_file"],
-                people.webhook,
-                people.webhook_token_file,
-            )?,
-            people_ntfy: outside::receiver(
-                origin,
-                ["people.ntfy", "people.ntfy_token_file"],
-                people.ntfy,
-                people.ntfy_token_file,
-            )?,
+            people: outside::people(origin, people)?,
             webhooks: hooks.map(|texts| outside::check_webhooks(origin, texts)).transpose()?,
             node_type: own.node_type.map(|text| outside::node_type(origin, &text)).transpose()?,
             node_name: own.name.map(|text| outside::name(origin, text)).transpose()?,
@@ -308,8 +295,7 @@ impl Choices {
             auto_register_cloud: self.auto_register_cloud.or(other.auto_register_cloud),
             outbound_allow: self.outbound_allow.or(other.outbound_allow),
             oidc: self.oidc.or(other.oidc),
-            people_webhook: self.people_webhook.or(other.people_webhook),
-            people_ntfy: self.people_ntfy.or(other.people_ntfy),
+            people: self.people.or(other.people),
             webhooks: self.webhooks.or(other.webhooks),
             node_type: self.node_type.or(other.node_type),
             node_name: self.node_name.or(other.node_name),

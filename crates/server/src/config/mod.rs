@@ -202,7 +202,7 @@ impl Config {
             outbound: Outbound { allow: choices.outbound_allow.unwrap_or_default() },
             oidc: choices.oidc,
             webhooks: choices.webhooks.unwrap_or_default(),
-            people: PeopleSettings { webhook: choices.people_webhook, ntfy: choices.people_ntfy },
+            people: choices.people,
             node: NodeSettings {
                 node_type: choices.node_type.unwrap_or_else(detected),
                 name: choices.node_name.unwrap_or_else(outside::default_name),

@@ -6,7 +6,7 @@ use baton_session::Owner;
 use baton_session::wire::NodeType;
 use baton_sync::identity::{is_node_name, is_node_url};
 use baton_sync::oidc::{Issuer, OidcSettings};
-use baton_sync::people::Receiver;
+use baton_sync::people::{PeopleSettings, Receiver};
 use baton_sync::webhooks::{Event, Patience, Secret, WebhookSettings};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -236,8 +236,19 @@ pub struct PeopleTexts {
     pub ntfy_token_file: Option<PathBuf>,
 }
 
+/// Checks what one source says.
+pub(super) fn people(origin: &str, texts: PeopleTexts) -> Result<PeopleSettings, ConfigError> {
+    let PeopleTexts { webhook, webhook_token_file, ntfy, ntfy_token_file } = texts;
+    let webhook_keys = ["people.webhook", "people.webhook_token_file"];
+    let ntfy_keys = ["people.ntfy", "people.ntfy_token_file"];
+    Ok(PeopleSettings {
+        webhook: receiver(origin, webhook_keys, webhook, webhook_token_file)?,
+        ntfy: receiver(origin, ntfy_keys, ntfy, ntfy_token_file)?,
+    })
+}
+
 /// Whom one pair of settings names. A path may be a secret and is not repeated.
-pub(super) fn receiver(
+fn receiver(
     origin: &str,
     [key, file_key]: [&'static str; 2],
     text: Option<String>,

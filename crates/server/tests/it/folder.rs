@@ -18,7 +18,7 @@ async fn refused(folder: &Folder) -> ServeError {
 #[tokio::test]
 async fn a_second_node_on_one_folder_names_the_first() {
     let node = Node::start().await;
-    let error = refused(&node.folder).await;
+    let error = Box::pin(refused(&node.folder)).await;
     let ServeError::Data(DataError::Locked { running: Some(running), .. }) = &error else {
         panic!("expected a locked folder, found {error}");
     };
@@ -50,7 +50,7 @@ async fn a_folder_that_others_can_write_to_is_refused() {
     let folder = Folder::new();
     let open = std::fs::Permissions::from_mode(0o770);
     std::fs::set_permissions(folder.data.path(), open).unwrap();
-    let error = refused(&folder).await;
+    let error = Box::pin(refused(&folder)).await;
     assert!(matches!(error, ServeError::Data(DataError::TooOpen { mode: 0o770, .. })), "{error}");
     assert!(error.to_string().contains("chmod go-w"), "{error}");
 }
@@ -70,7 +70,7 @@ async fn a_database_that_is_none_is_named_and_left_alone() {
     let path = folder.data.database();
     let letter = "Dear database,\n".repeat(500);
     std::fs::write(&path, &letter).unwrap();
-    let error = refused(&folder).await;
+    let error = Box::pin(refused(&folder)).await;
     assert!(matches!(error, ServeError::Store(StoreError::NotADatabase { .. })), "{error}");
     assert!(error.to_string().contains("baton.db"), "{error}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), letter);
@@ -82,7 +82,7 @@ async fn another_folders_key_does_not_open_the_database() {
     let folder = Node::start().await.stop().await;
     let other = Node::start().await.stop().await;
     std::fs::copy(other.data.key(), folder.data.key()).unwrap();
-    let error = refused(&folder).await;
+    let error = Box::pin(refused(&folder)).await;
     assert!(matches!(error, ServeError::Store(StoreError::WrongKey { .. })), "{error}");
 }
 

@@ -389,9 +389,9 @@ async fn a_guest_who_vanishes_lets_go_and_a_revoked_key_ends_it() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whom_the_settings_name_is_told_and_a_failure_is_said() {
     let heard: Arc<Mutex<Vec<(HeaderMap, Value)>>> = Arc::default();
-    let hears = Arc::clone(&heard);
+    let inbox = Arc::clone(&heard);
     let hook = post(move |headers: HeaderMap, body: axum::Json<Value>| async move {
-        hears.lock().unwrap().push((headers, body.0));
+        inbox.lock().unwrap().push((headers, body.0));
     });
     let receiver = Site::start(Router::new().route("/hook", hook)).await.unwrap();
     let folder = tempfile::tempdir().unwrap();
