@@ -306,11 +306,16 @@ impl Ask {
     /// [`opening`](Self::opening) says so.
     pub(crate) fn open(&self, halves: PageHalves, by: OpenedBy) -> Result<(), AskRefusal> {
         self.expect_waiting()?;
-        self.standing.send_modify(|standing| {
-            standing.state = AskState::Opened;
-            standing.opened = Some((halves, by));
+        // Its end may be claimed meanwhile; who has claimed it has the last word.
+        let is_open = self.standing.send_if_modified(|standing| {
+            let is_open = standing.state == AskState::Waiting && !self.is_ending();
+            if is_open {
+                standing.state = AskState::Opened;
+                standing.opened = Some((halves, by));
+            }
+            is_open
         });
-        Ok(())
+        if is_open { Ok(()) } else { Err(AskRefusal::BadLink { found: "one that has ended" }) }
     }
 
     /// Claims its end, once: who gets true has to say how it ended. The guest's pictures end at once.
