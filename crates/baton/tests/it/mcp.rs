@@ -57,7 +57,7 @@ async fn the_list_of_tools_needs_no_node() {
         assert_eq!(hello["protocolVersion"], spoken);
         assert_eq!(hello["serverInfo"]["name"], "baton");
         let tools = client.list_tools().await.unwrap();
-        assert_eq!(tools.len(), 36);
+        assert_eq!(tools.len(), 37);
         assert!(client.close().await.unwrap().success());
     }
     let client = bridge(&test_node, &["--toolsets", "keep"]);

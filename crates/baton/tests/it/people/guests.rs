@@ -2,6 +2,7 @@
 
 use super::driving::mouse;
 use super::{LIMIT, Viewer};
+use crate::mcp::{VERSION, bridge, call, first};
 use crate::test_nodes;
 use axum::Router;
 use axum::http::HeaderMap;
@@ -413,5 +414,28 @@ async fn whom_the_settings_name_is_told_and_a_failure_is_said() {
     assert_eq!(headers["authorization"], "Bearer tk_secret");
     assert!(!headers.contains_key(COOKIE));
     assert_eq!((&body["link"], &body["text"]), (&json!(ask.link), &json!("sign in")));
+    scene.test_node.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_model_asks_by_its_tool_shows_the_link_and_waits() {
+    let scene = Scene::set(test_nodes::test_node().await).await;
+    let kimi = bridge(&scene.test_node, &["--as", "kimi"]);
+    kimi.initialize(json!({}), VERSION).await.unwrap();
+    let told = call(&kimi, "session_ask_person", json!({ "text": "sign in" })).await;
+    let (_, rest) = told.split_once("Show this link to the person: ").unwrap();
+    let link: Url = rest.split_whitespace().next().unwrap().parse().unwrap();
+    let secret = link.fragment().unwrap().strip_prefix("/asked/").unwrap();
+    assert!(told.contains("only this machine opens it"), "{told}");
+    let (_, rest) = told.split_once("session_ask_person with ask ").unwrap();
+    let id = rest.split(',').next().unwrap().to_owned();
+    let base = scene.client().base().clone();
+    let host = format!("{}:{}", link.host_str().unwrap(), base.port().unwrap());
+    let guest = Guest { base, host, cookie: None, value: None };
+    let waits = call(&kimi, "session_ask_person", json!({ "ask": id }));
+    let declines = guest.post("asked/open", json!({ "secret": secret, "decline": true }));
+    let (told, declined) = tokio::join!(waits, declines);
+    assert_eq!(declined.status(), 200);
+    assert_eq!(first(&told), "Declined: the person cannot or will not do it.");
     scene.test_node.clear().await.unwrap();
 }

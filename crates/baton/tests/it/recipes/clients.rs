@@ -96,7 +96,7 @@ async fn the_inspector_finds_nothing_to_say_about_the_tools() {
     let said = scene.follow(&room, "From a shell").await;
     let answers: Vec<Value> =
         serde_json::Deserializer::from_str(&said).into_iter().map(Result::unwrap).collect();
-    assert_eq!(answers[0]["tools"].as_array().unwrap().len(), 36);
+    assert_eq!(answers[0]["tools"].as_array().unwrap().len(), 37);
     assert_eq!(answers[1]["structuredContent"]["snapshots"].as_array().unwrap().len(), 1, "{said}");
     scene.strike(room).await;
 }

@@ -36,7 +36,7 @@ async fn a_session_of_an_older_protocol_answers_only_the_key_that_began_it() {
     let session = ready(&node).await;
     let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
     let listed = within(&node, Method::POST, &session).json(&list).send().await.unwrap();
-    assert_eq!(answer(listed).await["result"]["tools"].as_array().unwrap().len(), 36);
+    assert_eq!(answer(listed).await["result"]["tools"].as_array().unwrap().len(), 37);
 
     let other = CreateKey {
         name: "other".parse().unwrap(),
