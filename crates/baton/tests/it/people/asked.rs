@@ -53,6 +53,14 @@ fn bank(elsewhere: Url) -> Router {
     Router::new().route("/", get(home)).route("/in", post(sign_in)).route("/factor", post(factor))
 }
 
+/// What the guide types.
+fn typed() -> Vec<String> {
+    let guide = include_str!("../../../../../docs/guide/people.md");
+    let lines = guide.lines().filter_map(|line| line.strip_prefix("$ "));
+    let line = lines.into_iter().find(|line| line.contains("sessions ask")).unwrap();
+    shell_words::split(line).unwrap()
+}
+
 async fn agent(test_node: &TestNode) -> (Client, Tool) {
     let kimi = test_node.client().unwrap().clone().as_agent(Some("kimi".parse().unwrap()));
     let access = kimi.open_cdp("shop", &OpenCdp::default()).await.unwrap();
@@ -74,7 +82,7 @@ async fn a_guest_signs_an_agents_session_in_by_a_link() {
     // The command prints the link, and waits.
     let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
     command.arg("--data").arg(test_node.data().path());
-    command.args(["sessions", "ask", "shop", "sign in to the bank", "--site", "bank.localhost"]);
+    command.args(&typed()[1..]);
     command.env("BATON_AGENT", "kimi").stdin(Stdio::null()).stdout(Stdio::piped());
     let mut asking = command.stderr(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
     let mut told = BufReader::new(asking.stdout.take().unwrap()).lines();
