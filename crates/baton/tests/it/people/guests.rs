@@ -434,8 +434,8 @@ async fn a_model_asks_by_its_tool_shows_the_link_and_waits() {
     let guest = Guest { base, host, cookie: None, value: None };
     let waits = call(&kimi, "session_ask_person", json!({ "ask": id }));
     let declines = guest.post("asked/open", json!({ "secret": secret, "decline": true }));
-    let (told, declined) = tokio::join!(waits, declines);
-    assert_eq!(declined.status(), 200);
+    let (told, answer) = tokio::join!(waits, declines);
+    assert_eq!(answer.status(), 200);
     assert_eq!(first(&told), "Declined: the person cannot or will not do it.");
     scene.test_node.clear().await.unwrap();
 }
