@@ -51,9 +51,9 @@ pub use problem::{Answers, ErrorCode, Exit, Invalid, Problem, usual_hint};
 pub use sandbox::{Login, LoginList};
 pub use session::{
     AttachSession, CdpAccess, CompareSnapshots, DiffView, EgressHost, EgressView, History,
-    ListHistory, ListSessions, OpenCdp, OpenSession, PickSnapshot, ResumeResult, RollBack,
-    SessionFile, SessionFiles, SessionList, SessionSummary, SessionView, SharedFolder,
-    SnapshotReason, SnapshotView, StateView, SwitchDebug, Tab, Unread,
+    ListHistory, ListSessions, OpenCdp, OpenSession, PickSnapshot, ResumeAs, ResumeResult,
+    ResumeSession, RollBack, SessionFile, SessionFiles, SessionList, SessionSummary, SessionView,
+    SharedFolder, SnapshotReason, SnapshotView, StateView, SwitchDebug, Tab, Unread,
 };
 pub use sync::{NodeCard, NodeIdentity};
 pub use upstream::{InvalidUpstreamId, UpstreamId};

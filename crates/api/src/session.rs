@@ -400,6 +400,27 @@ pub struct History {
     pub next: Option<SnapshotId>,
 }
 
+/// How a session is to come back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ResumeSession {
+    /// Which browser sites see from now on; left out: as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[param(inline)]
+    pub browser: Option<ResumeAs>,
+}
+
+/// Which browser sites see of a session that comes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ResumeAs {
+    /// The one that it was signed in with, `environment.browser`.
+    Same,
+    /// The one that runs, which counts as the one that it was signed in with from now on.
+    New,
+}
+
 /// Where a session is to go back to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

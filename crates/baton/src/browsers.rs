@@ -6,12 +6,13 @@
 use crate::clients::Homes;
 use crate::output;
 use anyhow::Context as _;
-use baton_browser::launch::{LockState, lock};
+use baton_browser::launch::{LockState, lock, name_of};
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::keyring::{self, Product};
 use baton_browser::profile::read::{
     self, NamedProfile, ProfileChoice, ProfileFolder, Read, Reason, names,
 };
+use baton_session::identity::BrowserName;
 use baton_store::clock;
 use clap::ValueEnum;
 use serde::Serialize;
@@ -54,6 +55,12 @@ impl Browser {
             Self::Edge => Product::Edge,
             Self::Brave => Product::Brave,
         }
+    }
+
+    /// What sites see of it at a version: those that are built of Chromium say that they are Chrome, but Edge.
+    fn name_at(self, version: u32) -> Option<BrowserName> {
+        let product = if self == Self::Edge { "Edg" } else { "Chrome" };
+        name_of(&format!("{product}/{version}"))
     }
 
     /// Its folder among those in which programs keep their settings.
@@ -156,7 +163,10 @@ pub(crate) fn read(folder: &ProfileFolder, browser: Browser) -> anyhow::Result<R
         let bus = keyring::session_bus(address.as_deref(), runtime.as_deref());
         keyring::password(browser.product(), bus.as_deref())
     };
-    Ok(read::read(folder, &mut ask, Instant(clock::now().as_microsecond())))
+    let mut read = read::read(folder, &mut ask, Instant(clock::now().as_microsecond()));
+    let version = folder.last_version();
+    read.state.environment.browser = version.and_then(|version| browser.name_at(version));
+    Ok(read)
 }
 
 /// The process of the browser that has the profile open, if one has.

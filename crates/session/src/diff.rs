@@ -213,6 +213,7 @@ fn compare_environment(diff: &mut Diff, before: &Environment, after: &Environmen
     compare("viewport", Pair(before.viewport.as_ref(), after.viewport.as_ref()).change());
     compare("user agent", Pair(before.user_agent.as_ref(), after.user_agent.as_ref()).change());
     identity(&mut compare, before.identity.as_ref(), after.identity.as_ref());
+    compare("browser", Pair(before.browser.as_ref(), after.browser.as_ref()).change());
     compare("timezone", Pair(before.timezone.as_ref(), after.timezone.as_ref()).change());
     compare("locale", Pair(before.locale.as_ref(), after.locale.as_ref()).change());
     compare("geolocation", Pair(before.geolocation.as_ref(), after.geolocation.as_ref()).change());

@@ -22,7 +22,7 @@ use std::fmt;
 words! {
     /// What a part holds.
     PartKind, else UnknownPartKind ("kind of part"):
-    /// Viewport, user agent, identity, time zone, locale, geolocation, permissions. One per state; its name is empty.
+    /// Viewport, user agent, identity, browser, time zone, locale, geolocation, permissions. One per state; its name is empty.
     Environment "environment",
     /// The cookies of one site; named by the site.
     Cookies "cookies",

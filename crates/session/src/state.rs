@@ -5,7 +5,7 @@ use crate::certificate::{self, Certificate};
 use crate::cookie::{self, Cookie, Expiry};
 use crate::egress::Egress;
 use crate::id::PartHash;
-use crate::identity::Identity;
+use crate::identity::{BrowserName, Identity};
 use crate::json;
 use crate::permission::{self, Permission};
 use crate::storage::{Entries, StorageKey};
@@ -180,6 +180,10 @@ pub struct Environment {
     /// Who the browser says that it is beside that. What contradicts `userAgent` or `locale` is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub identity: Option<Identity>,
+    /// The browser that it was signed in with, by its own name. Nothing follows from it but a word in the
+    /// receipt of a resume in another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub browser: Option<BrowserName>,
     /// An IANA time zone such as `Asia/Tokyo`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timezone: Option<String>,
@@ -199,6 +203,28 @@ pub struct Environment {
     /// Its way out to the network; left out when it goes there by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub egress: Option<Egress>,
+}
+
+impl Environment {
+    /// Whether its user agent names a browser, so that sites see that one wherever it runs.
+    pub fn names_a_browser(&self) -> bool {
+        self.user_agent.as_deref().is_some_and(|agent| BrowserName::of_user_agent(agent).is_some())
+    }
+
+    /// Notes that it goes on in `here`, and returns the browser that it was signed in with where sites see
+    /// another one now. The first one stays noted, but for a newer version of it.
+    pub fn note_browser(&mut self, here: BrowserName) -> Option<BrowserName> {
+        if self.names_a_browser() {
+            return None;
+        }
+        match &self.browser {
+            Some(before) if !before.goes_on_as(&here) => Some(before.clone()),
+            _ => {
+                self.browser = Some(here);
+                None
+            }
+        }
+    }
 }
 
 /// Inner size of a window, in CSS pixels.

@@ -3260,7 +3260,10 @@ export interface paths {
         /** Brings a session back from its last good snapshot; the receipt says what came back. */
         post: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Which browser sites see from now on; left out: as it is. */
+                    browser?: "same" | "new";
+                };
                 header?: never;
                 path: {
                     id: string;
@@ -5470,6 +5473,26 @@ export interface components {
             /** @enum {string} */
             type: "browser_debug_heartbeat";
         };
+        /** @description A browser by its name: what every site sees of it. */
+        BrowserName: {
+            /**
+             * @description Its system, as client hints call it: `Linux`, `macOS`, `Windows`, `Android`, `Chrome OS` or `iOS`.
+             * @default
+             */
+            platform?: string;
+            /**
+             * @description Its product: `Chrome` for whatever its user agent calls so, Chromium among them; `Edge`, `Firefox` or
+             *     `Safari`.
+             * @default
+             */
+            product?: string;
+            /**
+             * Format: int32
+             * @description Its major version.
+             * @default 0
+             */
+            version?: number;
+        };
         /** @description A session that is handed in: a whole state, or the name of one that is kept. */
         BrowserSession: {
             /** @description With `reference`: an id, a unique prefix of one, or a name. */
@@ -6404,6 +6427,8 @@ export interface components {
          *     out is the browser's own.
          */
         Environment: {
+            /** @default null */
+            browser?: components["schemas"]["BrowserName"] | null;
             /**
              * @description Whom the browser trusts beside those that its maker does: authorities of one's own, and servers
              *     that signed their certificates themselves. Each is one certificate in PEM; at most 20.

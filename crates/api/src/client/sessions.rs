@@ -14,8 +14,8 @@ use crate::federation::PassSession;
 use crate::live::LiveAccess;
 use crate::session::{
     AttachSession, CdpAccess, CompareSnapshots, DiffView, History, ListHistory, ListSessions,
-    OpenCdp, OpenSession, ResumeResult, RollBack, SessionFile, SessionFiles, SessionList,
-    SessionView, SnapshotView, StateView,
+    OpenCdp, OpenSession, ResumeResult, ResumeSession, RollBack, SessionFile, SessionFiles,
+    SessionList, SessionView, SnapshotView, StateView,
 };
 use crate::sync::{
     ConfirmPeer, ConflictDetails, ConflictList, ConflictView, CreateInvitation, CreatedInvitation,
@@ -114,6 +114,16 @@ impl Client {
     /// Brings a session back from its last good snapshot.
     pub async fn resume_session(&self, reference: &str) -> Result<ResumeResult, ClientError> {
         self.act(reference, "resume").await
+    }
+
+    /// The same, as one browser or another.
+    pub async fn resume_session_as(
+        &self,
+        reference: &str,
+        request: ResumeSession,
+    ) -> Result<ResumeResult, ClientError> {
+        let call = self.request(Method::POST, &["sessions", reference, "resume"])?;
+        self.fetch(call.timeout(BROWSER_LIMIT).query(&request)).await
     }
 
     /// Takes a last snapshot, ends the browser and closes the session.

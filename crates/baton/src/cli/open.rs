@@ -207,6 +207,7 @@ impl From<EnvironmentArgs> for Environment {
             identity: (identity != Identity::default()).then_some(identity),
             viewport: args.viewport,
             user_agent: args.user_agent,
+            browser: None,
             timezone: args.timezone,
             locale: args.locale,
             geolocation: args.geolocation,

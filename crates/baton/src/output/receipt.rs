@@ -30,7 +30,12 @@ pub(crate) fn resumed(result: &ResumeResult) -> String {
 pub(crate) fn receipt(receipt: &Receipt) -> String {
     let mut table =
         Table::new(&["KIND", "WHERE", "COUNT", "OUTCOME", "SOURCE", "VERIFIED", "REASON"]);
-    for group in receipt.groups() {
+    let mut lines = Vec::new();
+    for mut group in receipt.groups() {
+        if group.kind == ItemKind::Environment && group.place == "browser" {
+            // What is to be typed is no text for a narrow column.
+            lines.extend(group.reason.take().map(|reason| table::plain(&reason)));
+        }
         table.row(cells(group));
     }
     let Receipt { restored, rejected, not_portable, pending, .. } = receipt;
@@ -38,6 +43,7 @@ pub(crate) fn receipt(receipt: &Receipt) -> String {
         "{restored} restored, {rejected} rejected, {not_portable} not portable, {pending} pending"
     );
     let sums = if receipt.has_losses() { table::bad(&sums) } else { table::good(&sums) };
+    let sums = std::iter::once(sums).chain(lines).collect::<Vec<_>>().join("\n");
     if receipt.items.is_empty() { sums } else { format!("{}\n{sums}", table.render()) }
 }
 

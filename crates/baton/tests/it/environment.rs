@@ -56,6 +56,7 @@ async fn the_environment_comes_back() {
             viewport: Some(Viewport { width: 1024, height: 700 }),
             user_agent: Some("Baton test".to_owned()),
             identity: None,
+            browser: None,
             // The browser knows it by an older name.
             timezone: Some("Asia/Kathmandu".to_owned()),
             locale: Some("ja-JP".to_owned()),

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends there")]
 
 mod agents_guide;
+mod another_browser;
 mod attach;
 mod backup;
 mod by_hand;

@@ -7,6 +7,7 @@
 //! those send no hints, and nothing keeps this one from it. A string that names no browser at all contradicts
 //! nothing.
 
+use baton_session::identity::BrowserName;
 use baton_session::{Environment, Identity};
 use std::fmt;
 
@@ -87,6 +88,12 @@ pub fn made_whole(environment: Environment, version: &str) -> Result<Environment
     let Err(other) = expect_itself(user_agent, version) else { return Ok(environment) };
     let derived = Identity::of_user_agent(user_agent).ok_or(other)?;
     Ok(Environment { identity: Some(asked.or(derived)), ..environment })
+}
+
+/// The name of a browser of this machine; none of one that says something else of its version than Chrome,
+/// Chromium or Edge do. `version` is that, such as `Chrome/156.0.8078.79`.
+pub fn name_of(version: &str) -> Option<BrowserName> {
+    BrowserName::of_product(version, &System::HERE.to_string())
 }
 
 /// Checks that a browser of this machine can be what `user_agent` says, as far as that names a browser or a

@@ -5,8 +5,8 @@
 
 use super::options::LaunchOptions;
 use super::way_out;
-use baton_session::Confinement;
 use baton_session::identity::{ColorScheme, Identity};
+use baton_session::{Confinement, Environment};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
@@ -88,7 +88,7 @@ pub(super) fn arguments(
     let mut profile = OsString::from("--user-data-dir=");
     profile.push(&options.profile);
     arguments.push(profile);
-    arguments.extend(environment(options).into_iter().map(OsString::from));
+    arguments.extend(switches(&options.environment).into_iter().map(OsString::from));
     arguments.extend(options.way_out.into_iter().flat_map(way_out::switches).map(OsString::from));
     arguments.extend(others.map(OsString::from));
     arguments
@@ -103,8 +103,8 @@ fn without(extra: &[String]) -> (String, impl Iterator<Item = &String>) {
     (format!("{}{without}", WITHOUT.0), others)
 }
 
-fn environment(options: &LaunchOptions) -> Vec<String> {
-    let environment = &options.environment;
+/// What switches say of an environment, and hold to in pages, frames and workers alike.
+pub fn switches(environment: &Environment) -> Vec<String> {
     let mut switches = Vec::new();
     let identity = environment.identity.as_ref();
     let languages = identity.map(|identity| &identity.languages[..]).unwrap_or_default();
@@ -244,7 +244,6 @@ impl fmt::Display for Switch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use baton_session::Environment;
     use baton_session::state::Viewport;
 
     fn options() -> LaunchOptions {
@@ -253,6 +252,7 @@ mod tests {
                 viewport: Some(Viewport { width: 1024, height: 700 }),
                 user_agent: Some("Tester/1".to_owned()),
                 identity: None,
+                browser: None,
                 timezone: Some("Asia/Tokyo".to_owned()),
                 locale: Some("ja-JP".to_owned()),
                 geolocation: None,
@@ -304,7 +304,7 @@ mod tests {
             "--force-dark-mode",
             "--force-prefers-reduced-motion",
         ];
-        assert_eq!(super::environment(&options), expected);
+        assert_eq!(switches(&options.environment), expected);
     }
 
     #[test]

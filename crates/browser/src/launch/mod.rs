@@ -26,14 +26,14 @@ pub mod lock;
 mod options;
 mod way_out;
 
-pub use agent::{NotThisBrowser, expect_itself, made_whole};
+pub use agent::{NotThisBrowser, expect_itself, made_whole, name_of};
 pub use browser_version::{BrowserVersion, NEWEST_TRIED, NotVersion, OLDEST};
 pub use confine::{Access, View, VisiblePath, available};
 pub use finder::{
     BrowserChoice, BrowserKind, BrowserPlaces, FoundBrowser, all_browsers, find_browser,
 };
 pub(crate) use finder::{expect_supported, is_program};
-pub use flags::{NotSwitch, Switch, passes};
+pub use flags::{NotSwitch, Switch, passes, switches};
 pub(crate) use leftover::is_of_browser;
 pub use leftover::{kill_leftover, wait_until_free};
 pub use lock::{LockState, wait_until_unclaimed};

@@ -15,6 +15,7 @@ async fn a_page_sees_the_environment_of_the_launch() {
         viewport: Some(Viewport { width: 1024, height: 700 }),
         user_agent: Some("Tester/1".to_owned()),
         identity: None,
+        browser: None,
         timezone: Some("Asia/Tokyo".to_owned()),
         locale: Some("ja-JP".to_owned()),
         geolocation: None,

@@ -47,6 +47,7 @@ fn environment() -> Environment {
         viewport: Some(Viewport { width: 1024, height: 700 }),
         user_agent: Some("Baton test".to_owned()),
         identity: None,
+        browser: None,
         timezone: Some("Asia/Tokyo".to_owned()),
         locale: Some("ja-JP".to_owned()),
         geolocation: Some(Geolocation { latitude: 35.5, longitude: 139.5, accuracy: 10.0 }),

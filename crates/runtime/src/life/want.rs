@@ -5,8 +5,9 @@
 
 use crate::error::RuntimeError;
 use crate::here::Runtime;
-use crate::live::{Handed, LiveError, Loaded};
+use crate::live::{Handed, LiveError, Loaded, choose};
 use crate::request::{Caller, Consent};
+use baton_api::ResumeAs;
 use baton_session::login::expect_login;
 use baton_session::view::Domain;
 use baton_session::{AgentName, Lifecycle, NodeId, PartKind, PartRef, Session, StorageKey};
@@ -149,10 +150,14 @@ pub trait StartsBrowser: Starts {
 }
 
 /// To bring a session back from its last good snapshot.
-pub(crate) struct Resume;
+#[derive(Default)]
+pub(crate) struct Resume {
+    /// Which browser it is to be for its sites; none as it is.
+    pub(crate) browser: Option<ResumeAs>,
+}
 
 impl Want for Resume {
-    type Preflight = ();
+    type Preflight = Option<ResumeAs>;
     const DOING: &'static str = "resumed";
     const DRIVES: bool = true;
 
@@ -164,10 +169,11 @@ impl Want for Resume {
         Ok(())
     }
 
-    async fn find(&self, asked: WantScope<'_>) -> Result<(), RuntimeError> {
+    async fn find(&self, asked: WantScope<'_>) -> Result<Option<ResumeAs>, RuntimeError> {
         expect_had(asked).await?;
         expect_snapshot(asked).await?;
-        Ok(asked.context.supervisor.expect_startable(asked.session.id).await?)
+        asked.context.supervisor.expect_startable(asked.session.id).await?;
+        Ok(self.browser)
     }
 }
 
@@ -177,8 +183,16 @@ impl Starts for Resume {
 }
 
 impl StartsBrowser for Resume {
-    async fn load(context: &Runtime, session: &Session, (): ()) -> Result<Loaded, RuntimeError> {
-        Ok(context.supervisor.load_last_good(session).await?)
+    async fn load(
+        context: &Runtime,
+        session: &Session,
+        browser: Option<ResumeAs>,
+    ) -> Result<Loaded, RuntimeError> {
+        let mut loaded = context.supervisor.load_last_good(session).await?;
+        if let Some(choice) = browser {
+            choose(&mut loaded.state.environment, choice)?;
+        }
+        Ok(loaded)
     }
 }
 
@@ -207,7 +221,7 @@ impl Want for Rehydrate {
     }
 
     async fn find(&self, asked: WantScope<'_>) -> Result<(), RuntimeError> {
-        Resume.find(asked).await
+        Resume::default().find(asked).await.map(drop)
     }
 }
 
@@ -218,7 +232,7 @@ impl Starts for Rehydrate {
 
 impl StartsBrowser for Rehydrate {
     async fn load(context: &Runtime, session: &Session, (): ()) -> Result<Loaded, RuntimeError> {
-        Resume::load(context, session, ()).await
+        Resume::load(context, session, None).await
     }
 }
 

@@ -20,6 +20,7 @@ mod recover;
 mod resume;
 mod runner;
 mod screens;
+mod signed_in;
 mod way_out;
 
 pub use checkout::{Checkout, Handed};
@@ -27,6 +28,7 @@ pub use load::Loaded;
 pub use profile::FilesGone;
 pub use recover::Recovered;
 pub use resume::Resumed;
+pub(crate) use signed_in::choose;
 pub use way_out::EgressRules;
 
 use crate::table::{Busy, Hold, SessionTable};

@@ -4,6 +4,7 @@
 use super::close::Ending;
 use super::prelude::prelude;
 use super::runner::Known;
+use super::signed_in::note_browser;
 use super::{BrowserSupervisor, LiveError};
 use crate::table::Hold;
 use baton_api::{OpenSession, SharedFolder};
@@ -57,7 +58,9 @@ impl BrowserSupervisor {
         self.start_browser(session, &request.environment).await?;
         let link = self.connect_to(session.id).await?;
         // No page is there yet but the keeper's own.
-        let environment = self.make_whole(&link, request.environment.clone()).await?;
+        let mut environment = self.make_whole(&link, request.environment.clone()).await?;
+        environment.browser = None;
+        note_browser(&mut environment, &link.welcome.browser_version, &session.name);
         let known = State { environment, ..State::default() };
         let live = self.on_its_profile(session, Live::start(link, known).await?);
         // Before any page is asked for: then nothing of it is missed.

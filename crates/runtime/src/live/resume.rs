@@ -8,6 +8,7 @@ use super::close::Ending;
 use super::held::LastHeld;
 use super::load::{Loaded, expect_something};
 use super::runner::{Known, Runner};
+use super::signed_in::note_browser;
 use super::{BrowserSupervisor, LiveError, expect_checked_in};
 use crate::latest::Latest;
 use crate::table::Hold;
@@ -273,12 +274,15 @@ impl BrowserSupervisor {
         if let Ok(whole) = self.make_whole(&link, environment).await {
             state.environment = whole;
         }
+        let version = &link.welcome.browser_version;
+        let other = note_browser(&mut state.environment, version, &session.name);
         let now = Expiry(Timestamp::now().as_microsecond());
         let mut restored = restore(link, state, now, ground.as_ref()).await?;
         given.tell(&mut restored);
         trusted.tell(&mut restored);
         let Restored { mut receipt, timing, state, .. } = restored;
         receipt.extend(refused);
+        receipt.extend(other.into_iter().collect());
         receipt.sort();
         for (name, time) in timing {
             clock.add(name, time);

@@ -10,8 +10,8 @@ use crate::life::Wish;
 use crate::request::{Caller, Reference};
 use baton_api::{
     AttachSession, ExportSession, ExportView, ImportSession, ImportView, KeepContext, OpenSession,
-    PassSession, ResumeResult, RollBack, SessionFile, SessionView, SnapshotView, StateView,
-    SwitchDebug,
+    PassSession, ResumeResult, ResumeSession, RollBack, SessionFile, SessionView, SnapshotView,
+    StateView, SwitchDebug,
 };
 use baton_browser::cdp::Transport;
 use baton_browser::keeper::{HostRule, ProxyUrl};
@@ -57,9 +57,10 @@ pub async fn resume(
     context: &Runtime,
     caller: &Caller,
     reference: &str,
+    request: ResumeSession,
 ) -> Result<ResumeResult, RuntimeError> {
     let wish = Wish::of(context, caller, Action::Resume, reference).await?;
-    let resumed = Box::pin(super::lifecycle::resume(&wish)).await;
+    let resumed = Box::pin(super::lifecycle::resume(&wish, request)).await;
     end_started(wish, resumed).await
 }
 

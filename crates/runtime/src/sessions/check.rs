@@ -6,7 +6,7 @@ use baton_api::{Invalid, OpenSession, SharedFolder};
 use baton_browser::keeper::{BadEgress, EgressSpec, KnownProxies, NotProxyUrl};
 use baton_session::certificate::MAX_CERTIFICATES;
 use baton_session::egress::Egress;
-use baton_session::identity::Contradiction;
+use baton_session::identity::{BrowserName, Contradiction};
 use baton_session::permission::MAX_PERMISSIONS;
 use baton_session::state::{Geolocation, Viewport};
 use baton_session::{Certificate, Environment, Permission, SessionName};
@@ -122,7 +122,16 @@ pub fn environment(environment: &Environment) -> Result<(), RuntimeError> {
     text("environment.userAgent", "visible ASCII characters", user_agent.as_deref(), agent)?;
     text("environment.timezone", "a time zone such as Asia/Tokyo", timezone.as_deref(), zone)?;
     text("environment.locale", "a tag such as ja-JP", environment.locale.as_deref(), tag)?;
+    environment.browser.as_ref().map_or(Ok(()), browser)?;
     identity(environment)
+}
+
+fn browser(name: &BrowserName) -> Result<(), RuntimeError> {
+    if name.is_plain() {
+        return Ok(());
+    }
+    let expected = "a product and a platform, in visible ASCII characters, 100 a text at most";
+    invalid("environment.browser", expected, "others")
 }
 
 /// Whether its identity is that of one browser.

@@ -14,8 +14,8 @@ use crate::life::{
 use crate::request::Caller;
 use crate::table::Hold;
 use baton_api::{
-    AttachSession, Invalid, OpenSession, PassSession, ResumeResult, RollBack as Request, Scope,
-    SessionView, SnapshotView, SwitchDebug,
+    AttachSession, Invalid, OpenSession, PassSession, ResumeResult, ResumeSession,
+    RollBack as Request, Scope, SessionView, SnapshotView, SwitchDebug,
 };
 use baton_browser::cdp::Transport;
 use baton_session::{Lifecycle, Owner, Session, SessionId, SessionName, SnapshotReason};
@@ -154,9 +154,12 @@ pub async fn capture(wish: &Wish<'_>) -> Result<SnapshotView, RuntimeError> {
 
 /// Starts a browser for a session that has none and restores its last good snapshot into it. The
 /// receipt says item by item what came back. One that several nodes have is taken from its holder first.
-pub async fn resume(wish: &Wish<'_>) -> Result<ResumeResult, RuntimeError> {
+pub async fn resume(
+    wish: &Wish<'_>,
+    ResumeSession { browser }: ResumeSession,
+) -> Result<ResumeResult, RuntimeError> {
     wish.hear().await?;
-    let held = wish.preflight(Resume).await?.hold().await?;
+    let held = wish.preflight(Resume { browser }).await?.hold().await?;
     let started = held.acquire().await?.start().await?;
     tracing::info!(session = %started.session.id, snapshot = %started.resumed.snapshot, "resumed a session");
     show::started(wish.context, started).await

@@ -12,8 +12,8 @@ use axum::response::IntoResponse;
 use baton_api::{
     AttachSession, CompareSnapshots, ContextList, DiffView, ExportSession, ExportView, History,
     ImportSession, ImportView, KeepContext, ListHistory, ListSessions, LoginList, OpenSession,
-    PassSession, PickSnapshot, Problem, ResumeResult, RollBack, SessionList, SessionView,
-    SnapshotView, StateView, SwitchDebug,
+    PassSession, PickSnapshot, Problem, ResumeResult, ResumeSession, RollBack, SessionList,
+    SessionView, SnapshotView, StateView, SwitchDebug,
 };
 use baton_runtime::sessions;
 use serde::Deserialize;
@@ -131,16 +131,17 @@ pub(super) async fn debug(
 /// Brings a session back from its last good snapshot; the receipt says what came back.
 #[utoipa::path(
     post, path = "/sessions/{id}/resume", tag = "sessions", security(("api_key" = [])),
-    params(("id" = String, Path)),
+    params(("id" = String, Path), ResumeSession),
     responses((status = 200, body = ResumeResult), (status = "4XX", body = Problem))
 )]
 pub(super) async fn resume(
     State(context): State<Context>,
     Drive(caller): Drive,
     Path(id): Path<String>,
+    Query(request): Query<ResumeSession>,
     here: Here,
 ) -> Answer<ResumeResult> {
-    let mut resumed = sessions::resume(&context, &caller, &id).await?;
+    let mut resumed = sessions::resume(&context, &caller, &id, request).await?;
     resumed.session = here.tell(&context, resumed.session);
     Ok(axum::Json(resumed))
 }

@@ -165,7 +165,7 @@ fn hints(metadata: &UserAgentMetadata) -> Result<(), Contradiction> {
     if fits { Ok(()) } else { refuse(METADATA, EXPECTED, "others") }
 }
 
-fn is_plain(text: &str) -> bool {
+pub(super) fn is_plain(text: &str) -> bool {
     (1..=MAX_TEXT).contains(&text.len()) && text.chars().all(|c| matches!(c, ' '..='~'))
 }
 

@@ -69,7 +69,7 @@ impl System {
 /// What a user agent says of its browser.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Said {
-    family: Family,
+    pub(super) family: Family,
     /// The whole version, of which the user agents of today say the first number alone.
     version: String,
     pub(super) major: u32,

@@ -5,9 +5,11 @@
 //! for a stolen session or a robot, so a set that contradicts itself is refused, and what a string alone
 //! says is made whole.
 
+mod browser;
 mod check;
 mod derive;
 
+pub use browser::BrowserName;
 pub use check::Contradiction;
 
 use serde::{Deserialize, Serialize};

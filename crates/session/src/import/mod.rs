@@ -12,8 +12,9 @@ mod form;
 pub use form::{FileForm, ImportError};
 
 use crate::cookie::{Cookie, Expiry, Priority, SourceScheme};
+use crate::identity::BrowserName;
 use crate::json_tree::{Json, parse};
-use crate::playwright::{Ignored, keep_last};
+use crate::playwright::{Ignored, USER_AGENT, keep_last};
 use crate::receipt::{ItemKind, Receipt, ReceiptItem};
 use crate::state::State;
 use crate::wire::{Head, SessionFile};
@@ -86,8 +87,13 @@ fn read_json(json: &Json, depth: usize) -> Result<Imported, ImportError> {
         }
         form if depth == MAX_WRAPPED => Err(ImportError::Other { form }),
         form => match Inner::of(json) {
-            Inner::One { text, place, beside } => {
+            Inner::One { text, place, mut beside } => {
                 let mut imported = read_text(&text, depth + 1)?;
+                let user_agent = json.get_str(USER_AGENT);
+                if let Some(browser) = user_agent.and_then(BrowserName::of_user_agent) {
+                    imported.state.environment.browser.get_or_insert(browser);
+                    beside.retain(|member| member != USER_AGENT);
+                }
                 if let Some(line) = left_beside(&place, &beside) {
                     imported.left_out.push(line);
                 }

@@ -14,6 +14,7 @@ mod indexed_db;
 mod origin;
 
 use crate::cookie::{Cookie, order};
+use crate::identity::BrowserName;
 use crate::json_tree::{Json, Unknown, parse};
 use crate::receipt::{ItemKind, ReceiptItem};
 use crate::state::State;
@@ -113,8 +114,18 @@ pub enum ReadError {
 }
 
 /// The members of the document itself.
-const MEMBERS: [&str; 6] =
-    ["cookies", "origins", "localStorage", "sessionStorage", "indexedDB", "credentials"];
+const MEMBERS: [&str; 7] = [
+    "cookies",
+    "origins",
+    "localStorage",
+    "sessionStorage",
+    "indexedDB",
+    "credentials",
+    USER_AGENT,
+];
+
+/// What others write beside a state: the user agent of the browser that it was taken of.
+pub(crate) const USER_AGENT: &str = "userAgent";
 
 /// Reads a `storageState` file. The state holds everything in it that can be used; the rest is
 /// listed beside it.
@@ -163,6 +174,13 @@ pub(crate) fn read_document(file: &Json) -> Result<(State, Vec<Ignored>), ReadEr
     state.tabs = shown.tabs();
     if file.get("credentials").is_some_and(|keys| !matches!(keys, Json::Null)) {
         ignored.push(Ignored::new(ItemKind::Part, "credentials", "passkeys are not kept"));
+    }
+    if let Some(user_agent) = file.get_str(USER_AGENT) {
+        state.environment.browser = BrowserName::of_user_agent(user_agent);
+        if state.environment.browser.is_none() {
+            let reason = "expected the user agent of a browser, found another text";
+            ignored.push(Ignored::new(ItemKind::Environment, USER_AGENT, reason));
+        }
     }
     let mut unknown = Unknown::default();
     file.note_unknown(&mut unknown, |name| MEMBERS.contains(&name));

@@ -119,12 +119,23 @@ fn side<T: PartialEq>(base: &T, winner: &T, loser: &T) -> Option<MergedFrom> {
     }
 }
 
-/// The environment as a whole, without what sites may do; and what was decided about it.
+/// The environment as a whole, without what sites may do; and what was decided about it. Of the browser that
+/// it was signed in with nothing is: both are right.
 fn environment(base: &State, winner: &State, loser: &State) -> (Environment, Option<Decision>) {
-    let alone =
-        |state: &State| Environment { permissions: Vec::new(), ..state.environment.clone() };
-    let [base, winner, loser] = [base, winner, loser].map(alone);
-    let Some(from) = side(&base, &winner, &loser) else { return (winner, None) };
+    let alone = |state: &State| Environment {
+        permissions: Vec::new(),
+        browser: None,
+        ..state.environment.clone()
+    };
+    let signed_in = |state: &State| state.environment.browser.clone();
+    let [before, first, second] = [base, winner, loser].map(signed_in);
+    let is_second = side(&before, &first, &second) == Some(MergedFrom::Loser);
+    let browser = if is_second { second } else { first };
+    let [base, mut winner, mut loser] = [base, winner, loser].map(alone);
+    let from = side(&base, &winner, &loser);
+    winner.browser.clone_from(&browser);
+    loser.browser = browser;
+    let Some(from) = from else { return (winner, None) };
     let beaten = Saying::of(&loser);
     let taken = if from == MergedFrom::Loser { loser } else { winner };
     let decision = Decision { from, taken: Saying::of(&taken), beaten };

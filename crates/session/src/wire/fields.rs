@@ -166,6 +166,7 @@ const ENVIRONMENT: &[&str] = &[
     "viewport",
     "userAgent",
     "identity",
+    "browser",
     "timezone",
     "locale",
     "geolocation",

@@ -1,6 +1,7 @@
 //! The reference page shows what is really read and written.
 
 use baton_session::egress::Egress;
+use baton_session::identity::BrowserName;
 use baton_session::permission::NAMES;
 use baton_session::redact::redact;
 use baton_session::state::checksum;
@@ -36,6 +37,7 @@ fn every_block_of_json_is_what_its_type_writes() {
         match info {
             "json state" | "json redacted" => check::<State>(json),
             "json cookie" => check::<Cookie>(json),
+            "json browser" => check::<BrowserName>(json),
             "json egress" => check::<Egress>(json),
             "json entries" => check::<Entries>(json),
             "json value" => check::<Value>(json),
@@ -45,7 +47,7 @@ fn every_block_of_json_is_what_its_type_writes() {
         }
         checked += 1;
     }
-    assert_eq!(checked, 10);
+    assert_eq!(checked, 11);
 }
 
 #[test]

@@ -57,6 +57,27 @@ fn session_storage_beside_local_storage_comes_along_in_a_tab() {
 }
 
 #[test]
+fn the_browser_that_a_file_was_taken_of_is_noted() {
+    const MAC: &str = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 \
+                       (KHTML, like Gecko) Chrome/147.0.0.0 Safari/537.36";
+    let noted = |file: Value| {
+        let imported = read(file.to_string().as_bytes()).unwrap();
+        let lines = imported.left_out.items.iter().filter_map(|item| item.reason.clone());
+        let environment = imported.state.environment;
+        assert_eq!(environment.user_agent, None, "it is noted, and nothing follows");
+        let name = environment.browser.map(|name| name.to_string()).into_iter();
+        name.chain(lines).collect::<Vec<_>>()
+    };
+    let state = json!({"cookies": [], "userAgent": MAC});
+    assert_eq!(noted(state.clone()), ["Chrome 147 on macOS"]);
+    let state = json!({"session": {"cookies": [], "origins": []}, "userAgent": MAC});
+    assert_eq!(noted(state), ["Chrome 147 on macOS"]);
+    let state = json!({"cookies": [], "userAgent": "curl/8"});
+    assert_eq!(noted(state), ["expected the user agent of a browser, found another text"]);
+    assert!(noted(json!({"cookies": []})).is_empty());
+}
+
+#[test]
 fn storage_by_origin_comes_along_but_for_databases_without_their_shape() {
     insta::assert_snapshot!(told(file!("by_origin.json")), @r"
     a storageState file

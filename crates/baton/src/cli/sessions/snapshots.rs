@@ -2,7 +2,7 @@
 
 use super::{Context, Reference};
 use crate::output;
-use baton_api::{Exit, History, ListHistory, ResumeResult};
+use baton_api::{Exit, History, ListHistory, ResumeAs, ResumeResult, ResumeSession};
 use baton_session::Receipt;
 use clap::Args;
 
@@ -107,17 +107,34 @@ impl Diff {
 The receipt says item by item what came back. When something did not, the exit code is 6.
 
 A snapshot that was taken by itself when more than half of the cookies or of the storage was gone is
-passed over, and the receipt says so; baton sessions rollback goes to it all the same.")]
+passed over, and the receipt says so; baton sessions rollback goes to it all the same.
+
+Where the session was signed in with another browser than the one that is started, the receipt says
+so. --browser same shows sites the former, as baton open --user-agent does; --browser new shows them
+the one that is started, and says no more of the former.")]
 pub(in crate::cli) struct Resume {
     #[command(flatten)]
     session: Reference,
+    /// Which browser sites see from now on: same, the one that it was signed in with, or new, the one
+    /// that is started [default: as it is]
+    #[arg(long, value_name = "WHICH", value_parser = resume_as)]
+    browser: Option<ResumeAs>,
+}
+
+fn resume_as(text: &str) -> Result<ResumeAs, String> {
+    match text {
+        "same" => Ok(ResumeAs::Same),
+        "new" => Ok(ResumeAs::New),
+        _ => Err("expected same or new".to_owned()),
+    }
 }
 
 impl Resume {
     pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let client = context.client().await?;
+        let request = ResumeSession { browser: self.browser };
         let progress = context.output.progress("bringing the session back");
-        let resumed = client.resume_session(&self.session.id).await;
+        let resumed = client.resume_session_as(&self.session.id, request).await;
         progress.end();
         Ok(answer(context, &resumed?))
     }

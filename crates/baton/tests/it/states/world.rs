@@ -21,6 +21,7 @@ pub(super) fn environment(dice: &mut Dice) -> Environment {
         }),
         user_agent,
         identity: None,
+        browser: None,
         timezone,
         locale,
         permissions: Vec::new(),

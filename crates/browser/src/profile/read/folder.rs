@@ -6,7 +6,7 @@
 
 use super::ReadError;
 use crate::profile::preferences::Preferences;
-use crate::profile::{cookies, local_storage};
+use crate::profile::{cookies, local_storage, memory};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 /// The folder of one profile: `Default`, `Profile 1`, in a user data dir that may have several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileFolder(PathBuf);
+
+/// The longest file with a version, in bytes.
+const LONGEST_VERSION: u64 = 100;
 
 /// What only the folder of a profile has.
 const SIGNS: [&str; 3] = [local_storage::LEVELDB, local_storage::SQLITE, "Preferences"];
@@ -52,6 +55,13 @@ impl ProfileFolder {
             .collect();
         all.sort_by(|a, b| a.0.cmp(&b.0));
         all
+    }
+
+    /// The major version of the browser that ran on it last, as that wrote it beside its profiles
+    /// (`chrome/browser/downgrade/downgrade_utils.cc`); none when it did not.
+    pub fn last_version(&self) -> Option<u32> {
+        let text = memory::read(&self.0.parent()?.join("Last Version"), LONGEST_VERSION).ok()?;
+        std::str::from_utf8(&text).ok()?.trim().split('.').next()?.parse().ok()
     }
 
     /// The name of the folder.

@@ -4,7 +4,7 @@ use crate::mcp::answer;
 use crate::mcp::answer::{Failure, ToolAnswer};
 use crate::mcp::verb::{Call, Effect, Verb};
 use baton_api::sync::{HandedView, Handing, HolderView};
-use baton_api::{Invalid, OpenSession, ResumeResult, Scope, SessionSummary};
+use baton_api::{Invalid, OpenSession, ResumeResult, ResumeSession, Scope, SessionSummary};
 use baton_runtime::sessions;
 use baton_session::egress::Egress;
 use baton_session::{Certificate, Environment, Lifecycle, SessionId};
@@ -266,7 +266,8 @@ pub(in crate::mcp) async fn resume(
     session: &str,
 ) -> Result<(Vec<String>, Value), Failure> {
     let doing = format!("resuming {}", answer::cut(session, 100));
-    let resuming = Box::pin(sessions::resume(&call.context, &call.caller, session));
+    let resuming =
+        Box::pin(sessions::resume(&call.context, &call.caller, session, ResumeSession::default()));
     Ok(result(&call.progress.during(&doing, resuming).await?))
 }
 

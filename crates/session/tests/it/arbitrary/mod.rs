@@ -6,7 +6,7 @@ pub(crate) mod values;
 
 use baton_session::cookie::{Expiry, PartitionKey, Priority, SameSite, SourceScheme};
 use baton_session::egress::{Egress, ProxyCredentials};
-use baton_session::identity::{ColorScheme, Identity};
+use baton_session::identity::{BrowserName, ColorScheme, Identity};
 use baton_session::permission::{NAMES, Setting};
 use baton_session::state::{Geolocation, OriginState, Viewport};
 use baton_session::tab::{HistoryEntry, Scroll};
@@ -150,7 +150,7 @@ pub(crate) fn environment() -> impl Strategy<Value = Environment> {
     });
     (
         option::of(viewport),
-        (option::of(".{0,8}"), option::of(identity())),
+        (option::of(".{0,8}"), option::of(identity()), option::of(browser_name())),
         option::of("[A-Z][a-z]{2}/[A-Z][a-z]{2}"),
         option::of("[a-z]{2}-[A-Z]{2}"),
         option::of(geolocation),
@@ -161,7 +161,7 @@ pub(crate) fn environment() -> impl Strategy<Value = Environment> {
         .prop_map(
             |(
                 viewport,
-                (user_agent, identity),
+                (user_agent, identity, browser),
                 timezone,
                 locale,
                 geolocation,
@@ -173,6 +173,7 @@ pub(crate) fn environment() -> impl Strategy<Value = Environment> {
                     viewport,
                     user_agent,
                     identity,
+                    browser,
                     timezone,
                     locale,
                     geolocation,
@@ -182,6 +183,17 @@ pub(crate) fn environment() -> impl Strategy<Value = Environment> {
                 }
             },
         )
+}
+
+/// Any name of a browser, whether or not there is one.
+fn browser_name() -> impl Strategy<Value = BrowserName> {
+    (".{0,6}", any::<u32>(), select(vec!["Linux", "macOS", ""])).prop_map(
+        |(product, version, platform)| BrowserName {
+            product,
+            version,
+            platform: platform.to_owned(),
+        },
+    )
 }
 
 /// Any identity, whether or not it contradicts the rest.
