@@ -52,6 +52,8 @@ enum Place {
 pub(crate) struct Kept {
     pub(crate) view: SandboxView,
     pub(crate) sandbox: Box<dyn Sandbox>,
+    /// What its session adds to the variables of a command.
+    pub(crate) env: BTreeMap<String, String>,
     /// Its only way to the network, if that is its own.
     pub(crate) way_out: Option<Served>,
     /// The session that it has.

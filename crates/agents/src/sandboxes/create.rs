@@ -4,6 +4,7 @@
 use super::end::watch;
 use super::exec::within_limit;
 use super::hand_in::{HandIn, Sought};
+use super::looks::SWITCHES;
 use super::vnc::{Display, variables};
 use super::way_out::{SessionEgress, WayOut};
 use super::{PROFILE, PROFILE_NAME, PROFILE_VARIABLE, hand_in};
@@ -214,6 +215,9 @@ fn keep(
             "the browser of session {name} was saved and closed: the sandbox has the session until it ends"
         ));
     }
+    let looks = found.as_ref().map(|found| found.looks.clone()).unwrap_or_default();
+    let env = looks.variables(plan.spec.env.get(SWITCHES));
+    warnings.extend(looks.warning);
     let (told, checked_out) = match found.zip(packed) {
         Some((mut found, pack)) => {
             let receipt = pack.receipt().clone();
@@ -252,7 +256,7 @@ fn keep(
     let way_out = way_out.map(|way_out| way_out.serve(sandbox.connections()));
     let ended = CancellationToken::new();
     let unread_since = OnceLock::new();
-    let kept = Arc::new(Kept { view, sandbox, way_out, checked_out, ended, unread_since });
+    let kept = Arc::new(Kept { view, sandbox, env, way_out, checked_out, ended, unread_since });
     slot.keep(Arc::clone(&kept));
     let mut view = kept.view.clone();
     if let Some(display) = display {
@@ -440,7 +444,7 @@ fn env(
     let mut env = variables(request.enable_vnc);
     if !isolates && rustix::process::geteuid().is_root() {
         // Chromium refuses to run in its own sandbox as root, and here that is who runs it.
-        env.insert("AGENT_BROWSER_ARGS".to_owned(), "--no-sandbox".to_owned());
+        env.insert(SWITCHES.to_owned(), "--no-sandbox".to_owned());
     }
     env.extend(flavor.env.clone());
     if !env.contains_key(PROGRAM)

@@ -51,7 +51,8 @@ pub async fn exec(
         CommandLine::Line(line) => Command::shell(line),
         CommandLine::Words(words) => Command::new(words),
     };
-    command.env = env;
+    command.env.clone_from(&kept.env);
+    command.env.extend(env);
     if let Some(directory) = directory {
         command.directory = directory;
     }

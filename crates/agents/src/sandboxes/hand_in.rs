@@ -1,6 +1,7 @@
 //! The session that is to be handed in: sought, found here or at another service, and checked that it is a
 //! login.
 
+use super::looks::Looks;
 use crate::Agents;
 use crate::error::{AgentsError, SandboxRefusal};
 use crate::settings::SessionService;
@@ -54,6 +55,8 @@ pub(super) struct HandIn {
     pub(super) checkout: Option<Checkout>,
     /// The name of the session whose browser was ended for it.
     pub(super) ended: Option<SessionName>,
+    /// What a browser in the sandbox is told of it.
+    pub(super) looks: Looks,
     /// What its maker hears.
     pub(super) told: HandedIn,
 }
@@ -202,6 +205,7 @@ fn admitted(
         receipt,
     };
     HandIn {
+        looks: Looks::of(&state.environment),
         state,
         at_hand: AtHand::default(),
         stored: Vec::new(),
@@ -310,6 +314,7 @@ fn of(session: &Session, handed: Handed, writes_back: bool) -> HandIn {
         receipt: handed.receipt,
     };
     HandIn {
+        looks: Looks::of(&handed.state.environment),
         state: handed.state,
         at_hand: handed.at_hand,
         stored,

@@ -5,7 +5,7 @@
 //! before the sandbox is gone.
 //!
 //! Rooms: `create`, `exec` and `end` are the verbs; `hand_in` finds a session and takes it, `take_back`
-//! reads what became of it; `prepare` makes profiles before a caller asks for them; `vnc` gives a sandbox a
+//! reads what became of it; `looks` says what of its environment a browser there is told; `prepare` makes profiles before a caller asks for them; `vnc` gives a sandbox a
 //! display, and `way_out` the way to the network that its session has. The sandboxes that there are, are in the
 //! `registry` below.
 
@@ -13,6 +13,7 @@ mod create;
 mod end;
 mod exec;
 mod hand_in;
+mod looks;
 mod prepare;
 mod take_back;
 mod vnc;

@@ -15,6 +15,7 @@ mod gateway_bad;
 mod guide;
 mod hostile;
 mod leaks;
+mod looks;
 mod model;
 mod prepared;
 mod refusals;
