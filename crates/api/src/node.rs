@@ -3,6 +3,7 @@
 
 use baton_session::wire::NodeType;
 use baton_session::{NodeId, NodeKey, NodeSignature};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use url::Url;
 use utoipa::ToSchema;
@@ -89,4 +90,41 @@ pub struct Health {
 pub struct Ready {
     /// Always `ready`; a node that is not answers with a problem.
     pub status: String,
+}
+
+/// The nodes that are one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NodeList {
+    /// What the cluster is called; none where the node is of no cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// The nodes that entered and did not leave, by name.
+    pub items: Vec<NodeView>,
+}
+
+/// A node of a cluster. Instants are by the clock of the database.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NodeView {
+    /// Which node: the hash of its key.
+    pub node_id: NodeId,
+    /// What people call it.
+    pub name: String,
+    /// Where the other nodes ask it.
+    pub internal_url: String,
+    /// Its public key (Ed25519), with which what it passes on is verified.
+    pub key: NodeKey,
+    /// Which version of Baton it runs.
+    pub version: String,
+    /// When it started.
+    pub started_at: Timestamp,
+    /// When it was last there.
+    pub seen_at: Timestamp,
+    /// Whether it was there within its lease: what it holds is asked of it, and of no other.
+    pub is_there: bool,
+    /// Whether it is the node that answers.
+    pub is_this: bool,
+    /// How far its own clock is ahead of that of the database, in milliseconds; negative when it is behind.
+    pub clock_ahead_ms: i64,
+    /// How many browsers it runs.
+    pub browsers: u64,
 }

@@ -158,6 +158,8 @@ error_codes! {
     SandboxNotFound "sandbox_not_found" 404 NotFound "no such sandbox";
     /// There is no such agent behind the gateway.
     ModelNotFound "model_not_found" 404 NotFound "no such model";
+    /// The cluster has no such node, or this node is of no cluster.
+    NodeNotFound "node_not_found" 404 NotFound "no such node";
     /// No such address.
     RouteNotFound "route_not_found" 404 NotFound "no such address";
     /// The address exists, but not with this method.
@@ -194,6 +196,8 @@ error_codes! {
     BodyTooLarge "body_too_large" 413 Usage "the body is too large";
     /// The body does not say that it is JSON.
     UnsupportedMediaType "unsupported_media_type" 415 Usage "expected JSON";
+    /// A request that another node of the cluster passed on, about a session that is not here.
+    Misdirected "misdirected" 421 Failed "the request is for another node";
     /// The request can be read, but makes no sense.
     InvalidRequest "invalid_request" 422 Usage "the request is not valid";
     /// What should be handed in is no session.
@@ -232,6 +236,8 @@ error_codes! {
     SandboxUnavailable "sandbox_unavailable" 503 Failed "no sandbox can be made";
     /// A sandbox can have no display.
     VncUnavailable "vnc_unavailable" 503 Failed "no display can be made";
+    /// The node of the cluster that has the session does not answer.
+    NodeUnreachable "node_unreachable" 503 Failed "the session's node does not answer";
     /// The database does not answer.
     StorageUnavailable "storage_unavailable" 503 Failed "the database does not answer";
     /// It took longer than its limit.

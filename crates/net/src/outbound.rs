@@ -144,7 +144,7 @@ impl Allowed {
     }
 }
 
-async fn resolve(url: &Url) -> Result<Vec<SocketAddr>, WayError> {
+pub(crate) async fn resolve(url: &Url) -> Result<Vec<SocketAddr>, WayError> {
     let port = url.port_or_known_default().unwrap_or(443);
     let found: Vec<SocketAddr> = match url.host() {
         Some(Host::Ipv4(address)) => vec![SocketAddr::from((address, port))],
@@ -161,7 +161,7 @@ async fn resolve(url: &Url) -> Result<Vec<SocketAddr>, WayError> {
     if found.is_empty() { refuse("one without a host".to_owned()) } else { Ok(found) }
 }
 
-fn refuse<T>(found: String) -> Result<T, WayError> {
+pub(crate) fn refuse<T>(found: String) -> Result<T, WayError> {
     Err(WayError::AddressNotAllowed { found })
 }
 

@@ -68,6 +68,11 @@ impl Actor {
         Self(format!("a node by {invitation}"))
     }
 
+    /// A caller as the node of the same cluster called it that let it in.
+    pub fn passed_on(text: String) -> Self {
+        Self(text)
+    }
+
     /// A caller with a token that opens nothing.
     pub fn stranger() -> Self {
         Self("a token".to_owned())

@@ -4,6 +4,7 @@
 //! A token of the provider opens what nodes ask each other, and nothing else: only [`MayTalk`] takes one. No
 //! header but `Authorization` says who asks, and those of a page that stands for a key. The local admin key is what commands on this machine show.
 
+use crate::cluster::{Asked, Passed};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::{Peer, Refusal};
@@ -11,7 +12,7 @@ use crate::page;
 use crate::page::PageKey;
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
-use axum::http::header::AUTHORIZATION;
+use axum::http::header::{AUTHORIZATION, UPGRADE};
 use axum::http::request::Parts;
 use baton_api::{AGENT_HEADER, Answers, Invalid, Scope};
 use baton_net::connections::Visit;
@@ -45,7 +46,7 @@ async fn caller(parts: &mut Parts, context: &Context) -> Result<Caller, Refusal>
     let (caller, limited_peer) = known(parts, context).await?;
     match limited_peer {
         None => {
-            show(parts, &caller.key, Some(&caller.owner))?;
+            show_caller(parts, &caller)?;
             Ok(caller)
         }
         Some(peer) => {
@@ -58,6 +59,18 @@ async fn caller(parts: &mut Parts, context: &Context) -> Result<Caller, Refusal>
 /// Whose key a request shows, and the limited peer whose key that is: then it is good for messages that the
 /// peer has signed, and for nothing else.
 async fn known(parts: &mut Parts, context: &Context) -> Result<(Caller, Option<String>), Refusal> {
+    let found_before = match (parts.extensions.get::<Passed>(), parts.extensions.get::<Asked>()) {
+        (Some(passed), _) => {
+            let none = NodeError::Unauthenticated { found: "none, passed on by another node" };
+            Some((passed.caller.clone().ok_or(none)?, None))
+        }
+        (None, Some(asked)) => Some((asked.caller.clone(), asked.limited_peer.clone())),
+        (None, None) => None,
+    };
+    if let Some((caller, limited_peer)) = found_before {
+        is_asked_by(&caller);
+        return Ok((caller, limited_peer));
+    }
     let FoundKey { key, limited_peer } = match find_key(parts, context).await {
         Err(error @ (NodeError::Unauthenticated { .. } | NodeError::Token(_))) => {
             return Err(refuse(parts, context, error).into());
@@ -70,6 +83,25 @@ async fn known(parts: &mut Parts, context: &Context) -> Result<(Caller, Option<S
     let caller = Caller { owner: key.owner, key: key.id, actor, scopes: key.scopes, agent };
     is_asked_by(&caller);
     Ok((caller, limited_peer))
+}
+
+/// Finds out who asks before it is known which node does it, and notes that in the request: it is counted once.
+pub(crate) async fn ask(parts: &mut Parts, context: &Context) -> Result<Asked, Refusal> {
+    let (caller, limited_peer) = known(parts, context).await?;
+    let asked = Asked { caller, limited_peer };
+    parts.extensions.insert(asked.clone());
+    Ok(asked)
+}
+
+/// Tells the connection who holds it. One of another node that passes requests on is that node's, and goes from
+/// one caller to the next, unless it becomes a stream of this one.
+pub(crate) fn show_caller(parts: &Parts, caller: &Caller) -> Result<(), NodeError> {
+    match parts.extensions.get::<Passed>() {
+        Some(passed) if !parts.headers.contains_key(UPGRADE) => {
+            show(parts, &format!("node:{}", passed.from), None)
+        }
+        _ => show(parts, &caller.key, Some(&caller.owner)),
+    }
 }
 
 /// Which agent a request says it comes from.

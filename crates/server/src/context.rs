@@ -5,8 +5,9 @@
 //! follower misses nothing but hints that came together, and nothing is queued.
 
 use crate::asking::{Ask, Asks};
+use crate::cluster::{Cluster, LiveTicket, PassedPages};
 use crate::error::NodeError;
-use crate::page::{LivePage, PageSessions};
+use crate::page::PageSessions;
 use crate::paired::Browsers;
 use crate::peer_place::PeerPlace;
 use baton_agents::Agents;
@@ -66,13 +67,17 @@ pub struct Context {
     /// Who is signed in to the page.
     pub(crate) pages: PageSessions,
     /// What shows a session live, each with the page that shows it.
-    pub(crate) live_tickets: Tickets<Option<LivePage>>,
+    pub(crate) live_tickets: Tickets<LiveTicket>,
     /// What persons are asked.
     pub(crate) asks: Asks,
     /// What shows a guest the one tab of an ask.
     pub(crate) guest_tickets: Tickets<Arc<Ask>>,
     /// Whom an ask is told to.
     pub(crate) people: Arc<PeopleSettings>,
+    /// The nodes that are one with this one; none where it is one by itself.
+    pub(crate) cluster: Option<Cluster>,
+    /// Which pages were given tickets of other nodes.
+    pub(crate) passed_pages: PassedPages,
     /// Where this node listens for peers alone.
     pub(crate) peer_place: PeerPlace,
 }
@@ -129,6 +134,8 @@ pub struct ContextParts {
     pub(crate) peer_place: PeerPlace,
     /// The board that agents share, if there is one.
     pub board: Option<Federation>,
+    /// The nodes that are one with this one.
+    pub(crate) cluster: Option<Cluster>,
     /// Ends what would go on for as long as its client likes, once the node ends.
     pub ending: CancellationToken,
 }
@@ -158,6 +165,7 @@ impl Context {
             pages,
             peer_place,
             board,
+            cluster,
             ending,
         } = around;
         let node = identity.node();
@@ -217,6 +225,8 @@ impl Context {
             asks: Asks::default(),
             guest_tickets: Tickets::default(),
             people: Arc::new(people),
+            cluster,
+            passed_pages: PassedPages::default(),
             peer_place,
         }
     }

@@ -12,11 +12,13 @@ use baton_runtime::RuntimeError;
 use baton_runtime::error::file;
 use baton_runtime::keys::NoKey;
 use baton_runtime::live::LiveError;
+use baton_session::NodeId;
 use baton_session::login::NoLogin;
 use baton_store::StoreError;
 use baton_store::blocking::Stopping;
 use baton_store::data::{DataError, FileError};
 use baton_sync::SyncError;
+use baton_sync::messages::Untrusted;
 use baton_sync::oidc::TokenRefusal;
 use std::io;
 use std::net::SocketAddr;
@@ -113,6 +115,49 @@ pub enum NodeError {
     /// A file of the exchange folder cannot be written.
     #[error("the file cannot be written: {0}")]
     Exchange(DataError),
+    /// The cluster has no such node.
+    #[error(
+        "expected a node of this cluster, found none called {id:?}\nbaton node list shows which there are"
+    )]
+    NodeNotFound {
+        /// How it was called.
+        id: String,
+    },
+    /// Another node passed a request on that is not for this one.
+    #[error(
+        "expected a request for node {here}, found one for {found}\nnode.internalUrl of the other node leads here: mend it there"
+    )]
+    ForOtherNode {
+        /// This node.
+        here: NodeId,
+        /// For which one it is.
+        found: NodeId,
+    },
+    /// Another node passed a request on that this node does not do for it.
+    #[error(
+        "expected a request about a session of this node, found {found}\nask again: the session may have moved"
+    )]
+    Misdirected {
+        /// What it is about.
+        found: &'static str,
+    },
+    /// A node passed a request on, and it cannot be told which.
+    #[error(transparent)]
+    PassedOn(#[from] Untrusted),
+    /// The node that has the session cannot be asked.
+    #[error(
+        "expected node {name}, which has the session, to answer at {url}, found: {found}\n\
+         ask again in some seconds; once the node is gone for the length of a lease, baton sessions resume \
+         brings the session back on another one"
+    )]
+    NodeUnreachable {
+        /// What it is called.
+        name: String,
+        /// Where it is asked.
+        url: String,
+        /// What there was instead of an answer.
+        found: String,
+    },
     /// A client of MCP names a session of the protocol that has ended, or is another key's.
     #[error("expected a session of the protocol that this key began, found none\ninitialize again")]
     NoMcpSession,
@@ -185,6 +230,10 @@ impl Answers for NodeError {
             Self::TooManyRequests { .. }
             | Self::TooManyConnections { .. }
             | Self::TooManyMcpSessions { .. } => ErrorCode::TooManyRequests,
+            Self::NodeNotFound { .. } => ErrorCode::NodeNotFound,
+            Self::ForOtherNode { .. } | Self::Misdirected { .. } => ErrorCode::Misdirected,
+            Self::PassedOn(_) => ErrorCode::Untrusted,
+            Self::NodeUnreachable { .. } => ErrorCode::NodeUnreachable,
             Self::NotReachable => ErrorCode::NotReachable,
             Self::PeerListener { .. } => ErrorCode::Conflict,
             Self::Exchange(_) => ErrorCode::Internal,

@@ -6,6 +6,7 @@
 //! if they were for its own host: then the `Host` header is not ours. Otherwise they carry the page's `Origin`,
 //! which is not ours either.
 
+use crate::cluster::Passed;
 use crate::error::NodeError;
 use crate::paired::EXTENSION_ID;
 use axum::Extension;
@@ -47,7 +48,7 @@ pub struct HttpConfig {
     pub for_peers: bool,
 }
 
-/// The address of the caller. Behind a proxy every connection is the proxy's; it names the caller at the end
+/// The address of the caller. Another node that passes a request on says it. Behind a proxy every connection is the proxy's; it names the caller at the end
 /// of the header `X-Forwarded-For`. What precedes that, a caller could have written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer(pub(crate) IpAddr);
@@ -59,7 +60,8 @@ pub(crate) async fn find(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let named = behind_proxy.then(|| forwarded_for(request.headers())).flatten();
+    let passed = request.extensions().get::<Passed>().and_then(|passed| passed.address);
+    let named = passed.or_else(|| behind_proxy.then(|| forwarded_for(request.headers())).flatten());
     request.extensions_mut().insert(Peer(named.unwrap_or(address.ip())));
     next.run(request).await
 }
@@ -204,6 +206,9 @@ pub(crate) async fn check_host_and_origin(
 /// What is said of a body that is too large.
 pub(crate) const BODY_TOO_LARGE: &str = "the body is larger than limits.body_bytes allows";
 
+/// How long a client waits until it asks for a session again whose node did not answer.
+const NODE_PAUSE: Duration = Duration::from_secs(5);
+
 /// Why a request is not answered as hoped.
 ///
 /// It carries its [`Problem`] beside an empty body; the outermost layer writes the body, because only there the
@@ -240,6 +245,7 @@ impl From<NodeError> for Refusal {
             NodeError::TooManyRequests { wait, .. }
             | NodeError::Runtime(RuntimeError::TooManyTickets { wait, .. })
             | NodeError::Token(TokenRefusal::KeysJustFetched { wait, .. }) => Some(wait),
+            NodeError::NodeUnreachable { .. } => Some(NODE_PAUSE),
             _ => None,
         };
         Self { problem: Box::new(problem), retry_after }

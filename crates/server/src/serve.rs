@@ -1,13 +1,16 @@
 //! The life of a node, in steps.
 
 use crate::auth::{LocalKeyError, ensure_local_key, first_key};
-use crate::config::{Config, ConfigError};
+use crate::cluster::{Cluster, ClusterError};
+use crate::config::{Config, ConfigError, DEFAULT_LEASE};
 use crate::context::{Context, ContextParts};
 use crate::ending::Budget;
 use crate::http::{DoorError, Listeners, reopen};
 use crate::page::PageSessions;
 use crate::peer_place::PeerPlace;
 use crate::{ending, metrics};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use baton_agents::sandboxes;
 use baton_agents::sandboxes::Sandboxes;
 use baton_debug::relay::RelayLimits;
@@ -25,7 +28,7 @@ use baton_runtime::{board, life};
 use baton_sandbox::Provider;
 use baton_session::{NodeId, Session};
 use baton_store::data::{DataError, DataFolder, NodeFile, NodeLock};
-use baton_store::{KeyError, MasterKey, Store, StoreError, is_sealed};
+use baton_store::{ClusterMember, KeyError, MasterKey, Store, StoreError, is_sealed};
 use baton_sync::identity::{IdentityError, OwnIdentity, load_or_create};
 use baton_sync::webhooks;
 use futures_util::FutureExt as _;
@@ -41,6 +44,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
 /// Why a node did not start, or ended early.
@@ -58,6 +62,9 @@ pub enum ServeError {
     /// It cannot say who it is.
     #[error(transparent)]
     Identity(IdentityError),
+    /// It cannot be one of its cluster.
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
     /// What was running could not be looked at.
     #[error("the sessions of the last run could not be looked at: {0}")]
     Recover(#[from] LiveError),
@@ -182,6 +189,12 @@ async fn run(
     let (bounds, idle_exit) = (config.bounds, config.idle_exit);
     let rates = Rates::new(config.rates);
     let _beating = supervisor.start_beating(shutdown.clone()).await?;
+    let cluster = enter_cluster(&config, &store, &identity).await?;
+    let _clustered = cluster.clone().map(|cluster| {
+        let supervisor = supervisor.clone();
+        let beat = cluster.beat(move || supervisor.active(), shutdown.clone());
+        AbortOnDropHandle::new(tokio::spawn(beat))
+    });
     let lost = recover(&supervisor).await?;
     let front =
         Front { services: &services, secret: &debug_secret, store: &store, rates: &rates, bounds };
@@ -209,6 +222,7 @@ async fn run(
         pages: PageSessions::load(&data),
         peer_place: PeerPlace::new(bounds),
         board: config.board.as_deref().map(board::at),
+        cluster,
         ending: shutdown.clone(),
     });
     let inherited = context.supervisor.inherit();
@@ -254,6 +268,29 @@ async fn run(
     }
     shut_down(&context, &data, budget).await;
     Ok(())
+}
+
+/// Enters the cluster that the settings name, if they name one.
+async fn enter_cluster(
+    config: &Config,
+    store: &Store,
+    identity: &OwnIdentity,
+) -> Result<Option<Cluster>, ServeError> {
+    let (Some(cluster), Some(url)) = (&config.cluster, &config.node.internal_url) else {
+        return Ok(None);
+    };
+    let identity = identity.now();
+    let member = ClusterMember {
+        cluster: cluster.clone(),
+        node: identity.node(),
+        name: config.node.name.clone(),
+        internal_url: url.to_string(),
+        key: identity.key(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        start: URL_SAFE_NO_PAD.encode(rand::random::<[u8; 16]>()),
+        lease: config.lease.unwrap_or(DEFAULT_LEASE),
+    };
+    Ok(Some(Cluster::enter(store.clone(), member).await?))
 }
 
 /// The secret that others share with this node, or else the data folder's own.
@@ -431,6 +468,10 @@ async fn until_told(context: Context, idle_exit: Option<Duration>, shutdown: Can
 /// Writes back what sandboxes hold, captures all sessions, and leaves their browsers running.
 async fn shut_down(context: &Context, data: &DataFolder, mut budget: Budget) {
     context.tasks.close();
+    if let Some(cluster) = &context.cluster {
+        // It answers no more, so nobody is to ask it.
+        cluster.leave().await;
+    }
     if budget.spend(ending::SANDBOXES, sandboxes::end_all(&context.agents)).await.is_none() {
         for (sandbox, session) in context.agents.sandboxes.left() {
             let session = session.map(tracing::field::display);

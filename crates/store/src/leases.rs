@@ -260,6 +260,7 @@ impl Store {
             .await?;
         sqlx::query("update leases set node = null").execute(write.connection()).await?;
         sqlx::query("delete from nodes").execute(write.connection()).await?;
+        sqlx::query("delete from cluster_nodes").execute(write.connection()).await?;
         write.commit().await?;
         Ok(Epoch { recoverable, closed })
     }

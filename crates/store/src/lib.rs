@@ -21,6 +21,7 @@ mod agents;
 mod api_keys;
 pub mod blocking;
 pub mod clock;
+mod cluster;
 mod config;
 mod connect;
 mod copy;
@@ -50,6 +51,7 @@ mod write;
 
 pub use agents::Driver;
 pub use api_keys::{ApiKey, AuditEntry, FoundKey, is_local_key_name, local_key_name};
+pub use cluster::{ClusterMember, ClusterRow};
 pub use config::{Config, DatabaseUrl, InvalidDatabaseUrl, Limits};
 pub use error::StoreError;
 pub use identities::StoredIdentity;

@@ -160,7 +160,7 @@ pub(crate) async fn connect_to(database: &DatabaseUrl) -> Result<(AnyConnection,
 }
 
 /// The newest version of the schema that this program knows.
-pub(crate) const KNOWN: i64 = 10;
+pub(crate) const KNOWN: i64 = 11;
 
 /// A SQLite file, and how to connect to it once more.
 pub(crate) struct SqliteFile<'a> {
@@ -273,6 +273,7 @@ macro_rules! steps {
                 "invitations",
                 include_str!(concat!("../migrations/", $engine, "/0010_invitations.sql")),
             ),
+            ("cluster", include_str!(concat!("../migrations/", $engine, "/0011_cluster.sql"))),
         ]
     };
 }

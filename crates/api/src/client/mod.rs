@@ -10,7 +10,7 @@ mod sessions;
 
 use crate::federation::AGENT_HEADER;
 use crate::key::{AuditList, CreateKey, CreatedKey, KeyList, ListAudit};
-use crate::node::{Health, Ready};
+use crate::node::{Health, NodeList, NodeView, Ready};
 use crate::page::PageTicket;
 use crate::problem::{ErrorCode, Exit, Problem};
 use baton_session::{AgentName, Owner};
@@ -75,6 +75,16 @@ impl Client {
     /// The API key, for a request that this client does not make itself.
     pub fn key(&self) -> &SecretString {
         &self.key
+    }
+
+    /// The nodes of the cluster that the node is of.
+    pub async fn list_nodes(&self) -> Result<NodeList, ClientError> {
+        self.fetch(self.request(Method::GET, &["nodes"])?).await
+    }
+
+    /// One node of the cluster: by its id, a unique prefix of that, or its name.
+    pub async fn fetch_node(&self, reference: &str) -> Result<NodeView, ClientError> {
+        self.fetch(self.request(Method::GET, &["nodes", reference])?).await
     }
 
     /// Whether the node lives. The key is not sent: something else may listen there.

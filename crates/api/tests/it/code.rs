@@ -30,6 +30,7 @@ fn the_table_is_what_programs_rely_on() {
     404 3 cocoon_not_found
     404 3 sandbox_not_found
     404 3 model_not_found
+    404 3 node_not_found
     404 3 route_not_found
     405 2 method_not_allowed
     408 1 body_too_slow
@@ -48,6 +49,7 @@ fn the_table_is_what_programs_rely_on() {
     412 4 other_revision
     413 2 body_too_large
     415 2 unsupported_media_type
+    421 1 misdirected
     422 2 invalid_request
     422 2 invalid_session
     422 2 unknown_flavor
@@ -67,6 +69,7 @@ fn the_table_is_what_programs_rely_on() {
     503 1 browser_offline
     503 1 sandbox_unavailable
     503 1 vnc_unavailable
+    503 1 node_unreachable
     503 1 storage_unavailable
     504 1 timed_out
     507 1 storage_full

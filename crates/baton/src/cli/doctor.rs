@@ -12,7 +12,7 @@ use super::looks::{Check, Status, browser_sandbox, confinement, sandboxes};
 use super::serve::{self, NodeArgs, inherited};
 use crate::output::ListedBrowser;
 use crate::{local, output};
-use baton_api::Exit;
+use baton_api::{Client, Exit};
 use baton_browser::keeper::{self, BrowserSpec, KeeperError, KeeperSpec, Ready, Role};
 use baton_browser::launch::{
     self, BrowserPlaces, BrowserVersion, ChromiumSandbox, LaunchOptions, NEWEST_TRIED,
@@ -105,7 +105,12 @@ async fn checks(args: NodeArgs, context: &Context) -> (Vec<Check>, Vec<ListedBro
                 [browser_starts(&config).await, confinement(config.confine, path.as_deref())];
             checks.splice(0..0, first.into_iter().chain([browser_sandbox(config.sandbox)]));
             let node = local::find(data).await;
+            let cluster = match &node {
+                Ok(Some(node)) if config.cluster.is_some() => Some(cluster(&node.client).await),
+                _ => None,
+            };
             checks.push(self::node(node));
+            checks.extend(cluster);
             let (found, look) = database(&config).await;
             checks.extend(found);
             checks.extend(config.exposure.tls.iter().map(certificate));
@@ -193,6 +198,26 @@ fn node(found: anyhow::Result<Option<local::LocalNode>>) -> Check {
         Ok(Some(node)) => Check::ok("node", format!("runs at {}", node.client.base())),
         Ok(None) => Check::ok("node", "none runs; the first command that needs one starts it"),
         Err(error) => Check::broken("node", whole_text(&error)),
+    }
+}
+
+/// The nodes that are one with the node that runs, as that one knows them.
+async fn cluster(client: &Client) -> Check {
+    let list = match client.list_nodes().await {
+        Ok(list) => list,
+        Err(error) => return Check::broken("cluster", error.to_string()),
+    };
+    match output::clustered(&list) {
+        None => {
+            let found = "the node that runs is of none, though the settings name one";
+            Check::warning("cluster", found, "end it: baton stop, and start it with these settings")
+        }
+        Some((found, wrong)) if wrong.is_empty() => Check::ok("cluster", found),
+        Some((found, wrong)) => {
+            let found = format!("{found}; {}", wrong.join("; "));
+            let fix = "set clocks that are off, and start nodes that are gone: baton node list";
+            Check::warning("cluster", found, fix)
+        }
     }
 }
 

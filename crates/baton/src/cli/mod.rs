@@ -14,6 +14,7 @@ mod keys;
 mod looks;
 mod manual;
 mod mcp;
+mod node;
 mod open;
 mod peers;
 mod profile;
@@ -85,6 +86,8 @@ enum Command {
     Export(state_file::Export),
     Import(Box<import::Import>),
     Save(sync::Save),
+    #[command(subcommand)]
+    Node(node::Node),
     #[command(subcommand)]
     Peers(peers::Peers),
     #[command(subcommand)]
@@ -186,6 +189,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Export(command) => command.run(context).await,
             Command::Import(command) => command.run(context).await,
             Command::Save(command) => command.run(context).await,
+            Command::Node(command) => command.run(context).await,
             Command::Peers(command) => command.run(context).await,
             Command::Sync(command) => command.run(context).await,
             Command::Browser(command) => command.run(context).await,

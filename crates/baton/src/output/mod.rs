@@ -12,6 +12,7 @@ mod debug;
 mod exchange;
 mod history;
 mod invitations;
+mod nodes;
 mod peers;
 mod qr;
 mod receipt;
@@ -32,6 +33,7 @@ pub(crate) use exchange::{
 };
 pub(crate) use history::{diff, history};
 pub(crate) use invitations::{invitation, invitation_card, invitation_counts, invitations, joined};
+pub(crate) use nodes::{clustered, node, nodes};
 pub(crate) use peers::{Names, fingerprint, limits, next_for_peer, peer, peers, pinged};
 pub(crate) use receipt::{compiled, imported, in_use, left_out, receipt, resumed, taken, written};
 pub(crate) use standing::{NodeReport, Standing, standing};

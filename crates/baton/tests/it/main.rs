@@ -13,6 +13,7 @@ mod carry_on;
 mod cdp;
 mod certificates;
 mod cli;
+mod cluster;
 mod contexts;
 mod crowd;
 mod cut_off;

@@ -79,6 +79,8 @@ pub struct Choices {
     pub public_url: Option<Url>,
     /// See [`NodeSettings::internal_url`](baton_sync::identity::NodeSettings::internal_url).
     pub internal_url: Option<Url>,
+    /// See [`Config::cluster`](super::Config::cluster).
+    pub cluster: Option<String>,
     /// See [`Config::database`](super::Config::database).
     pub database: Option<DatabaseUrl>,
     /// Largest part, in bytes.
@@ -125,6 +127,9 @@ const LONGEST: i64 = 10 * 366 * 24 * 60 * 60;
 /// The shortest and the longest lease, in seconds.
 const LEASES: RangeInclusive<i64> = 2..=3600;
 
+/// The longest name of a cluster, in bytes.
+const CLUSTER_NAME: usize = 64;
+
 /// How many names of one's own there may be in a list, and how long each may be, in bytes.
 const REDACTED_NAMES: usize = 1000;
 const REDACTED_NAME: usize = 128;
@@ -153,7 +158,7 @@ impl Choices {
     pub fn check(origin: &str, settings: Settings) -> Result<Self, ConfigError> {
         let Settings { server, node: own, sync, outbound, storage, .. } = settings;
         let Settings { browser, recovery, metrics, limits, proxy, cocoons, .. } = settings;
-        let Settings { sandboxes, gateway, auth, webhooks: hooks, people, debug, .. } = settings;
+        let Settings { sandboxes, gateway, auth, webhooks: hooks, people, debug, cluster, .. } = settings;
         let seconds = |key, value| {
             let seconds = number(origin, key, value, 1..=LONGEST)?;
             Ok::<_, ConfigError>(seconds.map(Duration::from_secs))
@@ -202,6 +207,7 @@ impl Choices {
             node_name: own.name.map(|text| outside::name(origin, text)).transpose()?,
             public_url: outside::url(origin, "node.publicUrl", own.public_url)?,
             internal_url: outside::url(origin, "node.internalUrl", own.internal_url)?,
+            cluster: cluster.name.map(|text| cluster_name(origin, text)).transpose()?,
             database: storage.database_url.map(|text| database(origin, &text)).transpose()?,
             part_bytes: number(origin, "storage.part_bytes", storage.part_bytes, 1024..=1 << 32)?,
             snapshot_parts: number(
@@ -301,6 +307,7 @@ impl Choices {
             node_name: self.node_name.or(other.node_name),
             public_url: self.public_url.or(other.public_url),
             internal_url: self.internal_url.or(other.internal_url),
+            cluster: self.cluster.or(other.cluster),
             database: self.database.or(other.database),
             part_bytes: self.part_bytes.or(other.part_bytes),
             snapshot_parts: self.snapshot_parts.or(other.snapshot_parts),
@@ -372,6 +379,16 @@ fn hosts(origin: &str, texts: Vec<String>) -> Result<Vec<String>, ConfigError> {
         }
     }
     Ok(texts)
+}
+
+/// What the nodes that are one are called.
+fn cluster_name(origin: &str, text: String) -> Result<String, ConfigError> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    if (1..=CLUSTER_NAME).contains(&text.len()) && text.chars().all(is_part) {
+        return Ok(text);
+    }
+    let expected = "a name of 1 to 64 letters, digits, '.', '_' or '-'";
+    Err(invalid(origin, "cluster.name", expected, format!("{text:?}")))
 }
 
 /// What names a database.

@@ -19,8 +19,8 @@ pub use sandboxes::{
     AgentTexts, FlavorTexts, GatewayTexts, SandboxTexts, SessionServiceTexts, UpstreamTexts,
 };
 pub use settings::{
-    BrowserDebugTexts, DebugTexts, LimitSettings, MetricsSettings, NodeTexts, OutboundTexts,
-    ProxyTexts, RecoveryTexts, RedactTexts, ServerSettings, ServiceTexts, Settings,
+    BrowserDebugTexts, ClusterTexts, DebugTexts, LimitSettings, MetricsSettings, NodeTexts,
+    OutboundTexts, ProxyTexts, RecoveryTexts, RedactTexts, ServerSettings, ServiceTexts, Settings,
     StorageSettings, SyncTexts, TlsSettings,
 };
 
@@ -75,6 +75,8 @@ pub struct Config {
     pub exposure: Exposure,
     /// What it says of itself to other nodes.
     pub node: NodeSettings,
+    /// What the nodes that are one with this one are called together; none means that it is one by itself.
+    pub cluster: Option<String>,
     /// How sessions move between nodes.
     pub sync: SyncSettings,
     /// Which addresses it asks.
@@ -172,6 +174,9 @@ impl Config {
     /// but not all of it together.
     pub fn new(choices: Choices, around: Surroundings) -> Result<Self, ConfigError> {
         let is_shared = choices.database.is_some();
+        if choices.cluster.is_some() {
+            expect_cluster(&choices)?;
+        }
         let (limits, rates) = (Limits::default(), RateLimits::default());
         let bounds = Bounds::default();
         let sync = SyncSettings::default();
@@ -209,6 +214,7 @@ impl Config {
                 public_url: choices.public_url,
                 internal_url: choices.internal_url,
             },
+            cluster: choices.cluster,
             rates: RateLimits {
                 requests_per_minute: choices
                     .requests_per_minute
@@ -273,6 +279,23 @@ impl Config {
     }
 }
 
+/// Checks that there is what nodes need to be one: a database that they share, and an address of each.
+fn expect_cluster(choices: &Choices) -> Result<(), ConfigError> {
+    if !matches!(choices.database, Some(DatabaseUrl::Postgres(_))) {
+        return Err(ConfigError::HalfCluster {
+            expected: "storage.database_url to name a PostgreSQL that all its nodes share",
+            fix: "storage.database_url = \"postgres://user@host/database\", or BATON_DATABASE_URL",
+        });
+    }
+    if choices.internal_url.is_none() {
+        return Err(ConfigError::HalfCluster {
+            expected: "node.internalUrl to say where the other nodes ask this one",
+            fix: "node.internalUrl = \"http://10.0.0.7:7420\", or BATON_INTERNAL_URL",
+        });
+    }
+    Ok(())
+}
+
 /// Folders that browsers see, none of which may give away the data folder.
 fn shown(folders: Vec<Folder>, data: &DataFolder) -> Result<Vec<Folder>, ConfigError> {
     for folder in &folders {
@@ -323,6 +346,14 @@ pub enum ConfigError {
     /// An upstream service that wants no key, where others can reach it.
     #[error(transparent)]
     OpenUpstream(#[from] OpenUpstream),
+    /// A cluster without what it needs.
+    #[error("cluster.name: expected {expected}, found none\nset {fix}")]
+    HalfCluster {
+        /// What is missing.
+        expected: &'static str,
+        /// What to type.
+        fix: &'static str,
+    },
     /// Only one of the two files that TLS takes.
     #[error("expected both server.tls.certificate and server.tls.key, found only {found}")]
     HalfTls {

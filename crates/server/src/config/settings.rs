@@ -18,6 +18,8 @@ pub struct Settings {
     pub server: ServerSettings,
     /// `[node]`
     pub node: NodeTexts,
+    /// `[cluster]`
+    pub cluster: ClusterTexts,
     /// `[sync]`
     pub sync: SyncTexts,
     /// `[outbound]`
@@ -130,6 +132,14 @@ pub struct NodeTexts {
     pub public_url: Option<String>,
     /// Where its own network asks it.
     pub internal_url: Option<String>,
+}
+
+/// `[cluster]`
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
+pub struct ClusterTexts {
+    /// What the nodes that are one are called together.
+    pub name: Option<String>,
 }
 
 /// `[storage]`

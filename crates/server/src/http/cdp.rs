@@ -31,6 +31,8 @@ use utoipa::IntoParams;
 
 /// How often a connection looks whether its key was revoked, or another node passed the session on.
 const LOOK_PAUSE: Duration = Duration::from_secs(5);
+/// The same where nodes are one: a key is revoked at any of them, of which no event here tells.
+const CLUSTER_LOOK_PAUSE: Duration = Duration::from_millis(500);
 
 /// An address that opens the session's browser by itself, for tools that send no headers.
 #[utoipa::path(
@@ -154,6 +156,7 @@ async fn unwelcome(
     turn: &watch::Sender<Turn>,
 ) {
     let mut passed = context.supervisor.table().passes();
+    let pause = context.cluster.as_ref().map_or(LOOK_PAUSE, |_| CLUSTER_LOOK_PAUSE);
     loop {
         match life::drives(context, caller, session).await {
             Drives::Client => turn.send_replace(Turn::Own),
@@ -163,6 +166,6 @@ async fn unwelcome(
         if context.is_shut_out(caller).await.unwrap_or(false) {
             return;
         }
-        let _ = timeout(LOOK_PAUSE, passed.changed()).await;
+        let _ = timeout(pause, passed.changed()).await;
     }
 }

@@ -10,6 +10,7 @@
 //!
 //! Answers between nodes are sealed and signed as they are; what is in them was compressed before.
 
+use super::forward;
 use super::sandboxes::{is_listened_to, is_spoken, openai_error};
 use crate::context::Context;
 use crate::ingress::{BODY_TOO_LARGE, HostCheck, HttpConfig, Refusal, check_host_and_origin};
@@ -63,6 +64,7 @@ pub(super) fn around(
         .layer(TraceLayer::new_for_http().make_span_with(span).on_failure(()))
         .layer(PropagateRequestIdLayer::new(REQUEST_ID))
         .layer(from_fn(write_problem))
+        .layer(from_fn_with_state(context.clone(), forward::take))
         .layer(from_fn_with_state(context.clone(), observe))
         .layer(from_fn(limit))
         .layer(CatchPanicLayer::custom(panicked))

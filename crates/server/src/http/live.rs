@@ -5,11 +5,13 @@
 
 use super::request::{Here, Path, Query, shake_hands};
 use crate::auth::{Watch, count, refuse, show};
+use crate::cluster::{LiveTicket, Passed};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::Refusal;
 use crate::page::{LivePage, PageHalves};
 use crate::watching::{Sight, Watcher, serve};
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::header::CACHE_CONTROL;
@@ -34,12 +36,15 @@ pub(super) async fn open(
     State(context): State<Context>,
     Watch(caller): Watch,
     Path(id): Path<String>,
+    passed: Option<Extension<Passed>>,
     headers: HeaderMap,
     here: Here,
 ) -> Result<impl IntoResponse, Refusal> {
     let session = context.find(&caller.owner, &id).await?;
     let page = PageHalves::of(&headers).and_then(|shown| context.pages.find(&shown));
-    let (ticket, limit) = context.live_tickets.issue_with(session.id, &caller, false, page)?;
+    let through = passed.filter(|passed| passed.is_page).map(|passed| passed.from);
+    let with = LiveTicket { page, through };
+    let (ticket, limit) = context.live_tickets.issue_with(session.id, &caller, false, with)?;
     let mut live_url = here.live(session.id);
     live_url.query_pairs_mut().append_pair("ticket", ticket.expose_secret());
     let expires_at = Timestamp::now() + limit;
@@ -96,8 +101,14 @@ async fn redeem(
     ticket: &SecretString,
     parts: &mut Parts,
 ) -> Result<(Caller, Option<LivePage>), Refusal> {
+    // The page ends its stream where it is signed in: at the node that knows it.
+    let from = parts.extensions.get::<Passed>().filter(|passed| passed.is_page);
+    let from = from.map(|passed| passed.from);
     let redeemed = match context.live_tickets.redeem(ticket) {
-        Ok((session, caller, page)) if session.to_string() == id => Ok((caller, page)),
+        Ok((_, _, with)) if with.through.is_some() && with.through != from => {
+            Err(RuntimeError::BadTicket { found: "one for a page of another node" })
+        }
+        Ok((session, caller, with)) if session.to_string() == id => Ok((caller, with.page)),
         Ok(_) => Err(RuntimeError::BadTicket { found: "one for another session" }),
         Err(error) => Err(error),
     };

@@ -9,11 +9,13 @@ mod debug;
 mod events;
 mod exchange;
 mod federation;
+mod forward;
 mod invitations;
 mod layers;
 mod listeners;
 mod live;
 mod mcp;
+mod nodes;
 mod page;
 mod peer_listener;
 mod request;
@@ -24,6 +26,7 @@ mod signaling;
 mod sync;
 mod system;
 
+pub use forward::{Place, ROUTES};
 pub use listeners::{DoorError, Listeners};
 pub(crate) use peer_listener::reopen;
 
@@ -33,7 +36,7 @@ use crate::mcp::Connections;
 use crate::page::PagePlace;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::middleware::from_fn;
+use axum::middleware::{from_fn, from_fn_with_state};
 use baton_api::Problem;
 use baton_api::chat::ChatChunk;
 use baton_api::debug::{BrowserMessage, ClientMessage, RelayMessage};
@@ -116,6 +119,9 @@ fn routes() -> OpenApiRouter<Context> {
         // Between nodes.
         .routes(routes!(exchange::card))
         .merge(between_nodes())
+        // Nodes that are one.
+        .routes(routes!(nodes::list))
+        .routes(routes!(nodes::show))
         // Keys.
         .routes(routes!(system::list, system::create))
         .routes(routes!(system::revoke))
@@ -201,6 +207,7 @@ pub fn router(context: Context, config: &HttpConfig) -> Router {
     let published = config.published.map(|address| address.port());
     let place = PagePlace::new(context.node, public, published);
     let router = router
+        .layer(from_fn_with_state(context.clone(), forward::pass))
         .merge(page::files())
         .layer(axum::Extension(place))
         .layer(axum::Extension(system::WrittenDocument::of(&document)))

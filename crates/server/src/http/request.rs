@@ -4,6 +4,7 @@
 //! A refusal says where what was sent is wrong. The address is that which the caller named, and which the guard
 //! has checked, so that what is answered works for the caller, too.
 
+use crate::cluster::Passed;
 use crate::context::Context;
 use crate::ingress::{BODY_TOO_LARGE, HttpConfig, Refusal};
 use axum::body::Body;
@@ -110,11 +111,17 @@ impl Scheme {
     }
 }
 
-/// The address of this node, as a `WebSocket`'s begins.
+/// The address of this node, as a `WebSocket`'s begins; that of the node which the client reached, where another one
+/// passed the request on.
 #[derive(Debug, Clone)]
 pub(super) struct Here(Url);
 
 impl Here {
+    /// As it is said to another node.
+    pub(super) fn into_url(self) -> Url {
+        self.0
+    }
+
     /// Where tools reach the browser of a session.
     pub(super) fn cdp(&self, session: SessionId) -> Url {
         let mut url = self.0.clone();
@@ -166,6 +173,9 @@ impl<S: Sync> FromRequestParts<S> for Here {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
+        if let Some(passed) = parts.extensions.get::<Passed>() {
+            return Ok(Self(passed.here.clone()));
+        }
         let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
         let host = host.or(parts.uri.authority().map(axum::http::uri::Authority::as_str));
         let scheme = match parts.extensions.get() {

@@ -164,7 +164,7 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     the file /etc/baton.toml: expected storage.part_bytes to be a number from 1024 to 4294967296, found 9999999999
     the file /etc/baton.toml: expected storage.snapshot_parts to be a number from 1 to 1000000, found 0
     the file /etc/baton.toml: expected storage.database_url to be a path or "postgres://user@host/database", found nothing
-    expected valid settings in /etc/baton.toml at line 1, found: unknown field `recover`, expected one of `server`, `node`, `sync`, `outbound`, `auth`, `storage`, `browser`, `recovery`, `metrics`, `limits`, `proxy`, `debug`, `cocoons`, `sandboxes`, `gateway`, `people`, `webhooks`
+    expected valid settings in /etc/baton.toml at line 1, found: unknown field `recover`, expected one of `server`, `node`, `cluster`, `sync`, `outbound`, `auth`, `storage`, `browser`, `recovery`, `metrics`, `limits`, `proxy`, `debug`, `cocoons`, `sandboxes`, `gateway`, `people`, `webhooks`
     the file /etc/baton.toml: expected node.type to be cloud or hosted, found "server"
     the file /etc/baton.toml: expected node.name to be 1 to 64 characters that can be shown, without spaces around them, found ""
     the file /etc/baton.toml: expected node.publicUrl to be an address such as https://baton.example.org, without a path, a query or a user, found something else

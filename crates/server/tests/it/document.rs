@@ -53,6 +53,8 @@ async fn the_document_names_every_operation() {
     GET /health (no key)
     GET /keys (key)
     GET /mcp (key)
+    GET /nodes (key)
+    GET /nodes/{id} (key)
     GET /openapi.json (no key)
     GET /page/session (key)
     GET /ready (no key)

@@ -7,6 +7,7 @@ mod audit;
 mod auth;
 mod carry;
 mod changes;
+mod cluster;
 mod config;
 mod document;
 mod drivers;

@@ -51,7 +51,7 @@ impl Table {
 }
 
 /// Every table.
-pub(super) const TABLES: [Table; 21] = [
+pub(super) const TABLES: [Table; 22] = [
     table("data_keys", 2, 1, &[text("id"), text("wrapped_by"), bytes("wrapped")]),
     table("sessions", 1, 1, SESSIONS),
     table("parts", 1, 1, &[text("id"), text("owner"), bytes("sealed")]),
@@ -73,6 +73,22 @@ pub(super) const TABLES: [Table; 21] = [
     table("session_agents", 1, 5, SESSION_AGENTS),
     table("cocoons", 1, 7, &[text("id"), text("owner"), text("body"), integer("updated_at")]),
     table("invitations", 1, 10, INVITATIONS),
+    table("cluster_nodes", 1, 11, CLUSTER_NODES),
+];
+
+const CLUSTER_NODES: &[Column] = &[
+    text("node"),
+    text("cluster"),
+    text("name"),
+    text("internal_url"),
+    text("node_key"),
+    text("version"),
+    text("start"),
+    integer("started_at"),
+    integer("seen_at"),
+    integer("lease"),
+    integer("clock_ahead"),
+    integer("browsers"),
 ];
 
 const INVITATIONS: &[Column] = &[

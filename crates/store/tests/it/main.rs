@@ -10,6 +10,7 @@ mod api_keys;
 mod audit;
 mod changes;
 mod clock;
+mod cluster;
 mod fixture;
 mod history;
 mod identities;

@@ -18,9 +18,16 @@
 //! twice. It ends with the process. After a restart a request of the minutes before could come again, so
 //! what signed requests do must bear being done twice.
 //!
-//! Rooms: `signature` is how a signature stands in a message; why one is refused is here.
+//! Rooms: `signature` is how a signature stands in a message; why one is refused is here. `forwarded` has the form of
+//! requests that one node of a cluster passes on to another.
 
+mod forwarded;
 mod signature;
+
+pub use forwarded::{
+    BATON_CALLER, forwarded_by, sign_forwarded, sign_forwarded_answer, verify_forwarded,
+    verify_forwarded_answer,
+};
 
 use crate::identity::{Identity, UntrustedCard, verify_card};
 use base64::Engine;
@@ -35,8 +42,8 @@ use http::response::Parts as AnswerParts;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use signature::{
-    Components, Envelope, LABEL, Nonce, Parameters, authority, content_digest, encoded, insert,
-    query, seal, single,
+    Components, Envelope, LABEL, Nonce, Parameters, Purpose, authority, content_digest, encoded,
+    insert, query, seal, single,
 };
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -74,7 +81,7 @@ pub fn sign_request(
     insert(&mut parts.headers, BATON_NODE, URL_SAFE_NO_PAD.encode(json::bytes(card)))?;
     insert(&mut parts.headers, CONTENT_DIGEST, content_digest(body))?;
     let components = components(parts)?;
-    Ok(seal(identity.secret(), &components, &mut parts.headers, now)?)
+    Ok(seal(identity.secret(), &components, &mut parts.headers, SYNC, now)?)
 }
 
 /// Finds out who wrote a request, and refuses it when that cannot be verified, or when it came before. Ask
@@ -85,7 +92,7 @@ pub fn verify_request(
     now: Timestamp,
     nonces: &NonceCache,
 ) -> Result<Verified, Untrusted> {
-    let envelope = Envelope::open(&parts.headers)?;
+    let envelope = Envelope::open(&parts.headers, SYNC)?;
     envelope.parameters.check_time(now)?;
     let components = components(parts)?;
     if single(&parts.headers, &CONTENT_DIGEST)? != Some(&content_digest(body)) {
@@ -134,7 +141,7 @@ pub fn sign_response(
 ) -> Result<(), Unsignable> {
     insert(&mut parts.headers, CONTENT_DIGEST, content_digest(body))?;
     let components = components_of_answer(parts, request)?;
-    seal(identity.secret(), &components, &mut parts.headers, now)?;
+    seal(identity.secret(), &components, &mut parts.headers, SYNC, now)?;
     Ok(())
 }
 
@@ -146,7 +153,7 @@ pub fn verify_response(
     expected: &NodeKey,
     now: Timestamp,
 ) -> Result<(), Untrusted> {
-    let envelope = Envelope::open(&parts.headers)?;
+    let envelope = Envelope::open(&parts.headers, SYNC)?;
     let key = envelope.parameters.key;
     if key != *expected {
         let (expected, found) = (expected.node_id(), key.node_id());
@@ -224,8 +231,8 @@ fn name(key: &NodeKey, nonce: Nonce) -> [u8; 16] {
     name
 }
 
-/// How long a signature is good, in seconds; and so how far two clocks may be apart.
-const LIFETIME: i64 = 300;
+/// What nodes that are peers sign.
+const SYNC: Purpose = Purpose { tag: "baton-sync", lifetime: 300 };
 
 /// A header that a signature covers, or is made of, and that is not as it must be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -293,6 +300,12 @@ pub enum Untrusted {
         /// Who signed.
         signer: NodeId,
     },
+    /// A node passes a request on that is none of this cluster, or no more.
+    #[error(
+        "expected a request that a living node of this cluster passed on, found one of node {0}\n\
+         baton node list shows which nodes there are"
+    )]
+    NotOfCluster(NodeId),
     /// Another node answered than the one that was asked.
     #[error(
         "expected an answer of node {expected}, found one of node {found}\nif the node there was set \
@@ -317,10 +330,12 @@ pub enum Untrusted {
     Signature(#[from] BadSignature),
     /// It is too old.
     #[error(
-        "expected a message of the last {LIFETIME} s, found one signed at {created}, and it is {now} \
+        "expected a message of the last {limit} s, found one signed at {created}, and it is {now} \
          here\nset the clocks of both machines: they are {} s apart", apart(*created, *now)
     )]
     Expired {
+        /// How long a signature is good, in seconds.
+        limit: i64,
         /// When it was signed, by the sender's clock.
         created: Timestamp,
         /// By ours.
@@ -328,10 +343,12 @@ pub enum Untrusted {
     },
     /// It is not signed yet.
     #[error(
-        "expected a message from at most {LIFETIME} s ahead of this clock, found one signed at \
+        "expected a message from at most {limit} s ahead of this clock, found one signed at \
          {created}, and it is {now} here\nset the clocks of both machines: they are {} s apart", apart(*created, *now)
     )]
     FromTheFuture {
+        /// How long a signature is good, in seconds.
+        limit: i64,
         /// When it was signed, by the sender's clock.
         created: Timestamp,
         /// By ours.
@@ -360,7 +377,7 @@ fn apart(one: Timestamp, other: Timestamp) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{NonceCache, Parameters, Untrusted};
+    use super::{NonceCache, Parameters, SYNC, Untrusted};
     use baton_session::NodeSecret;
     use jiff::Timestamp;
     use std::time::{Duration, Instant};
@@ -370,7 +387,7 @@ mod tests {
     }
 
     fn signed(second: i64) -> Parameters {
-        Parameters::new(NodeSecret::from_seed(&[1; 32]).key(), at(second))
+        Parameters::new(NodeSecret::from_seed(&[1; 32]).key(), SYNC, at(second))
     }
 
     #[test]

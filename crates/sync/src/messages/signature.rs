@@ -4,7 +4,7 @@
 //! The one idea: no two texts mean the same signature. So the headers must be written as the standard
 //! writes them (RFC 9651, section 4.1). Other labels may stand beside ours, for a proxy may sign too.
 
-use super::{BadField, LIFETIME, SIGNATURE, SIGNATURE_INPUT, Untrusted};
+use super::{BadField, SIGNATURE, SIGNATURE_INPUT, Untrusted};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use baton_session::{NodeKey, NodeSecret, NodeSignature};
@@ -104,6 +104,15 @@ pub(super) fn content_digest(body: &[u8]) -> String {
     format!("sha-256=:{}:", STANDARD.encode(Sha256::digest(body)))
 }
 
+/// What messages are signed for. A signature for the one is none for the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Purpose {
+    /// Stands in the signature.
+    pub(super) tag: &'static str,
+    /// How long a signature is good, in seconds; and so how far two clocks may be apart.
+    pub(super) lifetime: i64,
+}
+
 /// The label of a signature of ours.
 pub(super) const LABEL: &str = "baton";
 /// The longest header of a signature, in bytes.
@@ -123,9 +132,10 @@ pub(super) fn seal(
     secret: &NodeSecret,
     components: &Components,
     headers: &mut HeaderMap,
+    purpose: Purpose,
     now: Timestamp,
 ) -> Result<NodeSignature, BadField> {
-    let text = Parameters::new(secret.key(), now).text(&components.names());
+    let text = Parameters::new(secret.key(), purpose, now).text(&components.names());
     let signature = secret.sign(components.base(&text).as_bytes());
     insert(headers, SIGNATURE_INPUT, format!("{LABEL}={text}"))?;
     insert(headers, SIGNATURE, format!("{LABEL}={}", encoded(&signature)))?;
@@ -149,14 +159,14 @@ pub(super) fn insert(
 }
 
 impl Envelope {
-    /// Reads the signature of a message.
-    pub(super) fn open(headers: &HeaderMap) -> Result<Self, Untrusted> {
+    /// Reads the signature of a message that is to be for this purpose.
+    pub(super) fn open(headers: &HeaderMap, purpose: Purpose) -> Result<Self, Untrusted> {
         let inputs = dictionary(headers, &SIGNATURE_INPUT)?;
         let named = inputs.get_key_value(LABEL);
         let Some((label, entry @ ListEntry::InnerList(list))) = named else {
             return Err(Untrusted::Unsigned(SIGNATURE_INPUT.to_string()));
         };
-        let parameters = Parameters::read(&list.params)?;
+        let parameters = Parameters::read(&list.params, purpose)?;
         let mut input = sfv::DictSerializer::new();
         input.members([(label, entry)]);
         let input = input.finish().unwrap_or_default();
@@ -204,6 +214,8 @@ pub(super) type Nonce = [u8; 16];
 /// The parameters of a signature. What all of them have alike is not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Parameters {
+    /// What for.
+    purpose: Purpose,
     /// When it was made, in seconds.
     created: i64,
     /// 16 bytes that no other signature has.
@@ -214,19 +226,19 @@ pub(super) struct Parameters {
 
 impl Parameters {
     /// Those of a signature that is made now.
-    pub(super) fn new(key: NodeKey, now: Timestamp) -> Self {
-        Self { created: now.as_second(), nonce: rand::random(), key }
+    pub(super) fn new(key: NodeKey, purpose: Purpose, now: Timestamp) -> Self {
+        Self { purpose, created: now.as_second(), nonce: rand::random(), key }
     }
 
     /// What a header says, as far as it can be read. Whether it says nothing else is seen when it is
     /// compared with [`text`](Self::text).
-    pub(super) fn read(fields: &Fields) -> Result<Self, BadField> {
+    pub(super) fn read(fields: &Fields, purpose: Purpose) -> Result<Self, BadField> {
         let read = || {
             let created = fields.get("created")?.as_integer().map(i64::from)?;
             let nonce = URL_SAFE_NO_PAD.decode(fields.get("nonce")?.as_string()?.as_str()).ok()?;
             let key = fields.get("keyid")?.as_string()?.as_str().parse().ok()?;
-            let fits = (0..=i64::from(Integer::MAX) - LIFETIME).contains(&created);
-            fits.then_some(Self { created, nonce: nonce.try_into().ok()?, key })
+            let fits = (0..=i64::from(Integer::MAX) - purpose.lifetime).contains(&created);
+            fits.then_some(Self { purpose, created, nonce: nonce.try_into().ok()?, key })
         };
         read().ok_or_else(|| BadField::unreadable(&SIGNATURE_INPUT))
     }
@@ -234,27 +246,28 @@ impl Parameters {
     /// The parameters in text, behind the names of what is covered.
     pub(super) fn text(&self, names: &str) -> String {
         format!(
-            "{names};created={};expires={};nonce=\"{}\";keyid=\"{}\";alg=\"ed25519\";tag=\"baton-sync\"",
+            "{names};created={};expires={};nonce=\"{}\";keyid=\"{}\";alg=\"ed25519\";tag=\"{}\"",
             self.created,
             self.expires(),
             URL_SAFE_NO_PAD.encode(self.nonce),
             self.key,
+            self.purpose.tag,
         )
     }
 
     /// The last second in which it is good.
     pub(super) fn expires(&self) -> i64 {
-        self.created + LIFETIME
+        self.created + self.purpose.lifetime
     }
 
     /// Refuses what is older than its life, or comes from a future as far away.
     pub(super) fn check_time(&self, now: Timestamp) -> Result<(), Untrusted> {
         let created = Timestamp::from_second(self.created).unwrap_or(Timestamp::MAX);
-        let second = now.as_second();
+        let (second, limit) = (now.as_second(), self.purpose.lifetime);
         if second > self.expires() {
-            Err(Untrusted::Expired { created, now })
-        } else if self.created > second.saturating_add(LIFETIME) {
-            Err(Untrusted::FromTheFuture { created, now })
+            Err(Untrusted::Expired { limit, created, now })
+        } else if self.created > second.saturating_add(limit) {
+            Err(Untrusted::FromTheFuture { limit, created, now })
         } else {
             Ok(())
         }

@@ -1,8 +1,8 @@
 //! The settings of a node as flags and variables.
 
 use baton_server::config::{
-    AuthTexts, BrowserDebugTexts, BrowserSettings, DebugTexts, LimitSettings, MetricsSettings,
-    NodeTexts, OutboundTexts, PeopleTexts, ProxyTexts, RecoveryTexts, ServerSettings, Settings,
+    AuthTexts, BrowserDebugTexts, BrowserSettings, ClusterTexts, DebugTexts, LimitSettings,
+    MetricsSettings, NodeTexts, OutboundTexts, PeopleTexts, ProxyTexts, RecoveryTexts, ServerSettings, Settings,
     StorageSettings, SyncTexts, TlsSettings,
 };
 use clap::Args;
@@ -130,6 +130,10 @@ pub(in crate::cli) struct Flags {
     /// Where its own network asks the node [default: none]
     #[arg(long, value_name = "URL", env = "BATON_INTERNAL_URL", hide_env_values = true)]
     internal_url: Option<String>,
+    /// What the nodes that are one with this one are called together; they share a PostgreSQL, and each has an
+    /// internal URL [default: none]
+    #[arg(long, value_name = "NAME", env = "BATON_CLUSTER_NAME", hide_env_values = true)]
+    cluster_name: Option<String>,
     /// `postgres://…`, or the path of an SQLite file [default: baton.db in the data folder]
     #[arg(long, value_name = "URL", env = "BATON_DATABASE_URL", hide_env_values = true)]
     database_url: Option<String>,
@@ -365,6 +369,7 @@ impl From<Flags> for Settings {
                 public_url: flags.public_url,
                 internal_url: flags.internal_url,
             },
+            cluster: ClusterTexts { name: flags.cluster_name },
             storage: StorageSettings {
                 database_url: flags.database_url,
                 part_bytes: flags.part_bytes,

@@ -18,6 +18,7 @@ fn the_first_page_says_what_there_is() {
       export       Write a session to a file that another Baton, or Playwright, can read
       import       Make a session of a file, of a profile, or of your own browser
       save         Save a session as it is now, so that it can move to other nodes
+      node         Show the nodes that are one: a cluster on a database that they share
       peers        Invite, join, add, confirm, limit, list, ping, remove nodes that exchange sessions
       sync         Move sessions between this node and its peers, and choose where both changed one
       profile      Make a browser's profile of a state, or read one, with no browser running

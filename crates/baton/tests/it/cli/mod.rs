@@ -18,6 +18,7 @@ mod help;
 mod invite;
 mod keys;
 mod node;
+mod nodes;
 mod own;
 mod peers;
 mod plugin;

@@ -82,6 +82,8 @@ const TABLE: &str = "
     GET /federation/events read
     GET /federation/sessions read
     GET /audit read|admin
+    GET /nodes admin
+    GET /nodes/{id} admin
     GET /keys admin
     POST /keys admin
     DELETE /keys/{id} admin

@@ -1,0 +1,75 @@
+//! The nodes of a cluster, for people.
+
+use super::table;
+use super::table::Table;
+use baton_api::{NodeList, NodeView};
+use jiff::Timestamp;
+
+/// A clock that is further off than this, in milliseconds, is said to be.
+const AHEAD_MAX: u64 = 5_000;
+
+/// The nodes of a cluster.
+pub(crate) fn nodes(list: &NodeList) -> String {
+    let Some(cluster) = &list.cluster else { return "no cluster".to_owned() };
+    let now = Timestamp::now();
+    let mut table = Table::new(&["NODE", "AT", "BROWSERS", "VERSION", "SEEN", ""]);
+    for node in &list.items {
+        table.row([
+            node.name.clone(),
+            node.internal_url.trim_end_matches('/').to_owned(),
+            node.browsers.to_string(),
+            node.version.clone(),
+            table::age(node.seen_at, now),
+            remarks(node),
+        ]);
+    }
+    format!("cluster {}\n{}", table::plain(cluster), table.render())
+}
+
+/// One node in full.
+pub(crate) fn node(node: &NodeView) -> String {
+    let now = Timestamp::now();
+    let remarks = Some(remarks(node)).filter(|text| !text.is_empty());
+    let title = remarks.map_or_else(|| node.name.clone(), |text| format!("{} ({text})", node.name));
+    let lines = [
+        ("id", node.node_id.to_string()),
+        ("at", node.internal_url.trim_end_matches('/').to_owned()),
+        ("version", node.version.clone()),
+        ("browsers", node.browsers.to_string()),
+        ("started", table::age(node.started_at, now)),
+        ("seen", table::age(node.seen_at, now)),
+        ("clock", format!("{} ms ahead of the database", node.clock_ahead_ms)),
+    ];
+    let lines = lines.map(|(name, text)| format!("  {name:<9} {}", table::plain(&text)));
+    format!("{}\n{}", table::plain(&title), lines.join("\n"))
+}
+
+/// Of how many nodes a cluster is made, for a doctor, and what is wrong with them.
+pub(crate) fn clustered(list: &NodeList) -> Option<(String, Vec<String>)> {
+    let cluster = table::plain(list.cluster.as_ref()?);
+    let there = list.items.iter().filter(|node| node.is_there).count();
+    let wrong = list.items.iter().filter(|node| !node.is_there || is_off(node));
+    let wrong = wrong.map(|node| format!("{}: {}", table::plain(&node.name), remarks(node)));
+    Some((format!("{cluster}, {}", table::counted(there as u64, "node")), wrong.collect()))
+}
+
+fn is_off(node: &NodeView) -> bool {
+    node.clock_ahead_ms.unsigned_abs() > AHEAD_MAX
+}
+
+/// What has to be said of a node.
+fn remarks(node: &NodeView) -> String {
+    let mut remarks = Vec::new();
+    if node.is_this {
+        remarks.push("this one".to_owned());
+    }
+    if !node.is_there {
+        remarks.push("gone".to_owned());
+    }
+    if is_off(node) {
+        let seconds = node.clock_ahead_ms.unsigned_abs() / 1000;
+        let side = if node.clock_ahead_ms > 0 { "ahead" } else { "behind" };
+        remarks.push(format!("clock {seconds} s {side}"));
+    }
+    remarks.join(", ")
+}

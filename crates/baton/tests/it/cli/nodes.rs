@@ -1,0 +1,65 @@
+//! `baton node`: the nodes of a cluster, as a person reads them.
+
+use super::fake::FakeNode;
+use super::fixture::{stderr, stdout};
+use baton_api::{NodeList, NodeView};
+use baton_session::NodeSecret;
+use jiff::{Timestamp, ToSpan};
+
+fn view(seed: u8, name: &str) -> NodeView {
+    let key = NodeSecret::from_seed(&[seed; 32]).key();
+    NodeView {
+        node_id: key.node_id(),
+        name: name.to_owned(),
+        internal_url: format!("http://10.0.0.{seed}:7420/"),
+        key,
+        version: "1.0.0".to_owned(),
+        started_at: Timestamp::now() - 2.hours().minutes(1),
+        seen_at: Timestamp::now() - 3.minutes().seconds(30),
+        is_there: true,
+        is_this: seed == 1,
+        clock_ahead_ms: 0,
+        browsers: 3,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_nodes_of_a_cluster_fit_a_terminal() {
+    let gone = NodeView {
+        is_there: false,
+        seen_at: Timestamp::now() - 5.minutes().seconds(30),
+        ..view(2, "frankfurt")
+    };
+    let off = NodeView { clock_ahead_ms: -3_600_500, ..view(3, "rack \u{1b}[2J three") };
+    let items = vec![view(1, "berlin"), gone, off.clone()];
+    let list = NodeList { cluster: Some("shop".to_owned()), items };
+    let node = FakeNode::start().await.with("GET /nodes", &list).with("GET /nodes/three", &off);
+    let data = node.folder.data();
+    let run = node.folder.run(&["node", "list"]).success();
+    let said = stdout(&run, &data);
+    assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+    let said: Vec<&str> = said.lines().map(str::trim_end).collect();
+    insta::assert_snapshot!(said.join("\n"), @r"
+    cluster shop
+    NODE           AT                    BROWSERS  VERSION  SEEN
+    berlin         http://10.0.0.1:7420  3         1.0.0    3 min ago  this one
+    frankfurt      http://10.0.0.2:7420  3         1.0.0    5 min ago  gone
+    rack �[2J      http://10.0.0.3:7420  3         1.0.0    3 min ago  clock 3600 s
+    three                                                              behind
+    ");
+    let run = node.folder.run(&["node", "show", "three"]).success();
+    let said = stdout(&run, &data);
+    assert_eq!(said.lines().next(), Some("rack \u{fffd}[2J three (clock 3600 s behind)"));
+    assert!(said.contains("-3600500 ms ahead of the database"), "{said}");
+    let run = node.folder.run(&["node", "list", "--json"]).success();
+    let parsed: NodeList = serde_json::from_str(&stdout(&run, &data)).unwrap();
+    assert_eq!(parsed.items.len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_is_one_by_itself_says_how_it_becomes_one_of_several() {
+    let list = NodeList { cluster: None, items: Vec::new() };
+    let node = FakeNode::start().await.with("GET /nodes", &list);
+    let run = node.folder.run(&["node", "list"]).success();
+    insta::assert_snapshot!(stderr(&run, &node.folder.data()), @"this node is one by itself: cluster.name makes it one of several");
+}

@@ -1,0 +1,267 @@
+//! Who is there: the nodes of this node's cluster, and that this one is among them.
+//!
+//! The one idea: the database decides, by its own clock. This node writes that it is there, every few seconds, and
+//! reads who else is; in between it knows what it read last. Its own clock only counts how long that is ago, and how
+//! far it is off is told and reckoned with, never trusted.
+
+use baton_net::internal::InternalClient;
+use baton_net::outbound::WayError;
+use baton_session::{NodeId, NodeKey};
+use baton_store::{ClusterMember, ClusterRow, Store, StoreError};
+use baton_sync::messages::NonceCache;
+use jiff::{SignedDuration, Timestamp};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+/// How far the clocks of a node and of the database may be apart before it is told, in milliseconds.
+const AHEAD_MAX: i64 = 5_000;
+/// How old what was read may be when a node is not found in it.
+const FRESH: Duration = Duration::from_millis(200);
+/// How long the database may take to hear that this node leaves.
+const LEAVE_LIMIT: Duration = Duration::from_secs(2);
+/// How many beats a row has to stand still until its node counts as dead, where a start wants its place.
+const STANDS_STILL: u32 = 2;
+
+/// This node cannot be one of its cluster.
+#[derive(Debug, thiserror::Error)]
+pub enum ClusterError {
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Another node with the same identity is there.
+    #[error(
+        "expected to be the only node {node} of the cluster {cluster}, found another one with this identity that \
+         runs\nend the other one; to copy a node, use baton backup and baton restore"
+    )]
+    Twin {
+        /// Which one.
+        node: NodeId,
+        /// Of which cluster.
+        cluster: String,
+    },
+}
+
+/// The nodes that are one with this one. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Cluster(Arc<Inner>);
+
+struct Inner {
+    store: Store,
+    member: ClusterMember,
+    /// How far the clock of this machine is ahead of that of the database, in milliseconds.
+    ahead: AtomicI64,
+    has_told_ahead: AtomicBool,
+    known: Mutex<Known>,
+    /// Held while a signer is looked up who is not known.
+    looking: tokio::sync::Mutex<()>,
+    /// How the others are asked.
+    clients: Mutex<HashMap<String, InternalClient>>,
+    nonces: NonceCache,
+    /// Ends the beat.
+    over: CancellationToken,
+}
+
+struct Known {
+    rows: Vec<ClusterRow>,
+    read: Instant,
+}
+
+/// How often a node says that it is there.
+fn pause(lease: Duration) -> Duration {
+    (lease / 10).clamp(Duration::from_millis(200), Duration::from_secs(3))
+}
+
+impl Cluster {
+    /// Enters. A start of the same node that is still there is waited for: one that goes on refuses this one.
+    pub(crate) async fn enter(store: Store, member: ClusterMember) -> Result<Self, ClusterError> {
+        if let Some(seen) = store.enter_cluster(&member, None).await? {
+            tracing::warn!(node = %member.node, "this node was there a moment ago; waiting whether it still is");
+            sleep(pause(member.lease) * STANDS_STILL).await;
+            if store.enter_cluster(&member, Some(seen)).await?.is_some() {
+                let ClusterMember { node, cluster, .. } = member;
+                return Err(ClusterError::Twin { node, cluster });
+            }
+        }
+        let cluster = Self(Arc::new(Inner {
+            store,
+            member,
+            ahead: AtomicI64::new(0),
+            has_told_ahead: AtomicBool::new(false),
+            known: Mutex::new(Known { rows: Vec::new(), read: Instant::now() }),
+            looking: tokio::sync::Mutex::default(),
+            clients: Mutex::default(),
+            nonces: NonceCache::default(),
+            over: CancellationToken::new(),
+        }));
+        cluster.measure().await?;
+        cluster.read().await?;
+        Ok(cluster)
+    }
+
+    /// Says that this node is there until it ends; cancels `shutdown` when another start has its place.
+    pub(crate) async fn beat(self, browsers: impl Fn() -> usize, shutdown: CancellationToken) {
+        let mut times = interval(pause(self.0.member.lease));
+        times.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let over = self.0.over.clone();
+        while over.run_until_cancelled(times.tick()).await.is_some() {
+            match self.beat_once(browsers()).await {
+                Ok(true) => {}
+                Ok(false) if over.is_cancelled() => {}
+                Ok(false) => {
+                    tracing::error!(
+                        "another node with this identity took the place of this one: ending"
+                    );
+                    return shutdown.cancel();
+                }
+                Err(error) => {
+                    tracing::error!(%error, "the cluster was not told that this node is there")
+                }
+            }
+        }
+    }
+
+    async fn beat_once(&self, browsers: usize) -> Result<bool, StoreError> {
+        self.measure().await?;
+        let ahead = self.0.ahead.load(Ordering::Relaxed);
+        let is_ours = self.0.store.beat_cluster(&self.0.member, ahead, browsers).await?;
+        self.read().await?;
+        Ok(is_ours)
+    }
+
+    /// Measures how far this machine's clock is off.
+    async fn measure(&self) -> Result<(), StoreError> {
+        let before = Timestamp::now();
+        let there = self.0.store.database_now().await?;
+        let after = Timestamp::now();
+        let middle = i64::midpoint(before.as_millisecond(), after.as_millisecond());
+        let ahead = middle.saturating_sub(there.as_millisecond());
+        self.0.ahead.store(ahead, Ordering::Relaxed);
+        let is_far = ahead.abs() > AHEAD_MAX;
+        if is_far && !self.0.has_told_ahead.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                ahead_ms = ahead,
+                "the clock of this machine is not that of the database, whose counts: set it"
+            );
+        }
+        Ok(())
+    }
+
+    async fn read(&self) -> Result<(), StoreError> {
+        let read = Instant::now();
+        let rows = self.0.store.list_cluster(&self.0.member.cluster).await?;
+        let is_asked = |url: &String| rows.iter().any(|row| row.member.internal_url == *url);
+        self.clients().retain(|url, _| is_asked(url));
+        *self.known() = Known { rows, read };
+        Ok(())
+    }
+
+    /// Leaves: the others ask this node no more.
+    pub(crate) async fn leave(&self) {
+        self.0.over.cancel();
+        match timeout(LEAVE_LIMIT, self.0.store.leave_cluster(&self.0.member)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "the cluster was not told that this node ends")
+            }
+            Err(_) => tracing::warn!("the cluster was not told in time that this node ends"),
+        }
+    }
+
+    /// What it is called.
+    pub(crate) fn name(&self) -> &str {
+        &self.0.member.cluster
+    }
+
+    /// This node.
+    pub(crate) fn node(&self) -> NodeId {
+        self.0.member.node
+    }
+
+    /// What time it is by the clock of the database.
+    pub(crate) fn now(&self) -> Timestamp {
+        let ahead = SignedDuration::from_millis(self.0.ahead.load(Ordering::Relaxed));
+        let now = Timestamp::now();
+        now.checked_sub(ahead).unwrap_or(now)
+    }
+
+    /// The requests that others passed on and that were taken.
+    pub(crate) fn nonces(&self) -> &NonceCache {
+        &self.0.nonces
+    }
+
+    /// The nodes of the cluster, as the database knows them now.
+    pub(crate) async fn list(&self) -> Result<Vec<ClusterRow>, StoreError> {
+        self.read().await?;
+        Ok(self.known().rows.clone())
+    }
+
+    /// Another node of the cluster that is there. Where it is not known to be, that is looked up, but not again
+    /// and again.
+    pub(crate) async fn living(&self, node: NodeId) -> Option<ClusterRow> {
+        let is_meant = |row: &ClusterRow| row.member.node == node;
+        let row = self.other(is_meant);
+        if row.is_some() || self.known().read.elapsed() < FRESH {
+            return row;
+        }
+        self.look_up().await;
+        self.other(is_meant)
+    }
+
+    /// Whether another node of the cluster that is there signs with this key. One that has just come is waited
+    /// for until it can be looked up.
+    pub(crate) async fn has(&self, key: NodeKey) -> bool {
+        let asked = Instant::now();
+        let is_meant = |row: &ClusterRow| row.member.key == key;
+        if self.other(is_meant).is_some() {
+            return true;
+        }
+        // Strangers wait for each other, and the database for none of them.
+        let _one_at_a_time = self.0.looking.lock().await;
+        let read = self.known().read;
+        if read < asked {
+            sleep(FRESH.saturating_sub(read.elapsed())).await;
+            self.look_up().await;
+        }
+        self.other(is_meant).is_some()
+    }
+
+    async fn look_up(&self) {
+        if let Err(error) = self.read().await {
+            tracing::warn!(%error, "the nodes of the cluster could not be looked at");
+        }
+    }
+
+    fn other(&self, is_meant: impl Fn(&ClusterRow) -> bool) -> Option<ClusterRow> {
+        let (node, known) = (self.node(), self.known());
+        let mut others = known.rows.iter().filter(|row| row.is_there && row.member.node != node);
+        others.find(|row| is_meant(row)).cloned()
+    }
+
+    /// How a node is asked.
+    pub(crate) async fn client(&self, url: &Url) -> Result<InternalClient, WayError> {
+        if let Some(client) = self.clients().get(url.as_str()) {
+            return Ok(client.clone());
+        }
+        let client = InternalClient::new(url).await?;
+        self.clients().insert(url.as_str().to_owned(), client.clone());
+        Ok(client)
+    }
+
+    /// Forgets where an address led, because nobody answered there.
+    pub(crate) fn forget(&self, url: &Url) {
+        self.clients().remove(url.as_str());
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn clients(&self) -> MutexGuard<'_, HashMap<String, InternalClient>> {
+        self.0.clients.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,14 @@
+//! Many nodes that are one, on a database that they share.
+//!
+//! The one idea: there is no cluster but rows of the database. A node says there that it is present and where it is
+//! asked; any node takes any request, and passes on what needs the browser, profile or files of a session to the
+//! node whose session it is. `members` knows who is there, `passed` is what goes along with a request, and `pages`
+//! remembers which page an address to watch at was given to. The way itself is `http::forward`.
+
+mod members;
+mod pages;
+mod passed;
+
+pub(crate) use members::{Cluster, ClusterError};
+pub(crate) use pages::{LiveTicket, PassedPages};
+pub(crate) use passed::{Asked, Passed, Passing};

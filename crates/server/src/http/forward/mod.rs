@@ -1,0 +1,184 @@
+//! Any node of a cluster takes any request: what needs the node of a session goes there, and its answer back.
+//!
+//! The one idea: a client is let in where it came, and what it wants is done where the session is. So the first node
+//! finds out who asks, counts it, and passes on who that is, signed; the second believes a living node of its own
+//! cluster, and does it only for sessions of its own: nothing is passed on twice. `routes` says what goes on, `send`
+//! is the way out, `take` the way in, and `tunnel` joins connections that have become WebSockets.
+
+mod routes;
+mod send;
+mod take;
+mod tunnel;
+
+pub use routes::{Place, ROUTES};
+pub(super) use take::take;
+
+use super::layers::OwnBody;
+use super::request::Here;
+use crate::auth::{ask, show_caller};
+use crate::cluster::{Cluster, Passed, Passing};
+use crate::context::Context;
+use crate::error::NodeError;
+use crate::ingress::{Peer, Refusal};
+use crate::page::PageHalves;
+use axum::body::{Body, HttpBody, to_bytes};
+use axum::extract::{FromRequestParts, MatchedPath, Request, State};
+use axum::http::request::Parts;
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use baton_runtime::Caller;
+use baton_session::{NodeId, Session};
+use send::{Sending, Sent};
+
+/// The largest body that is kept until it is sure that the session has not moved, in bytes.
+const KEPT_BODY: u64 = 64 << 10;
+
+/// The layer around the routes: passes on what another node has to do.
+pub(super) async fn pass(State(context): State<Context>, request: Request, next: Next) -> Response {
+    let Some(cluster) = context.cluster.clone() else { return next.run(request).await };
+    let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+    let place = route.as_deref().and_then(|route| routes::place(request.method(), route));
+    let is_passed = request.extensions().get::<Passed>().is_some();
+    let passed = match place {
+        Some(Place::SessionsNode) if is_passed => expect_own(&context, request).await,
+        Some(Place::SessionsNode) => pass_on(&context, &cluster, request).await,
+        _ if is_passed => Err(NodeError::Misdirected { found: "one that any node answers" }.into()),
+        _ => Ok(Way::Here(request)),
+    };
+    match passed {
+        Ok(Way::Here(request)) => next.run(request).await,
+        Ok(Way::There(answer)) => answer,
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+/// Where a request is answered.
+enum Way {
+    Here(Request),
+    There(Response),
+}
+
+/// What another node passed on is about a session of this one, or of none.
+async fn expect_own(context: &Context, request: Request) -> Result<Way, Refusal> {
+    let caller = request.extensions().get::<Passed>().and_then(|passed| passed.caller.clone());
+    match home(context, caller.as_ref(), request.uri().path()).await? {
+        Some(home) if home != context.node => {
+            Err(NodeError::Misdirected { found: "one of another node" }.into())
+        }
+        _ => Ok(Way::Here(request)),
+    }
+}
+
+/// The node of the session that a request names: one of the caller, or any where a ticket says who asks. None where
+/// there is no such session, which the operation itself says.
+async fn home(
+    context: &Context,
+    caller: Option<&Caller>,
+    path: &str,
+) -> Result<Option<NodeId>, NodeError> {
+    let Some(named) = routes::session(path) else { return Ok(None) };
+    let found: Option<Session> = match caller {
+        Some(caller) => context.find(&caller.owner, &named).await.ok(),
+        None => match named.parse() {
+            Ok(id) => context.store.fetch_any_session(id).await?,
+            Err(_) => None,
+        },
+    };
+    Ok(found.map(|session| session.node))
+}
+
+/// Passes a request on, if its session is that of another node that is there.
+async fn pass_on(context: &Context, cluster: &Cluster, request: Request) -> Result<Way, Refusal> {
+    let (mut parts, body) = request.into_parts();
+    let ticket = routes::ticket(parts.uri.query()).filter(|_| parts.method == Method::GET);
+    let caller = match &ticket {
+        Some(_) => None,
+        None => {
+            let asked = ask(&mut parts, context).await?;
+            if asked.limited_peer.is_some() {
+                // The operation refuses it.
+                return Ok(Way::Here(Request::from_parts(parts, body)));
+            }
+            Some(asked.caller)
+        }
+    };
+    let path = parts.uri.path().to_owned();
+    let Some(home) = home(context, caller.as_ref(), &path).await? else {
+        return Ok(Way::Here(Request::from_parts(parts, body)));
+    };
+    if home == context.node {
+        return Ok(Way::Here(Request::from_parts(parts, body)));
+    }
+    let Some(row) = cluster.living(home).await else {
+        return Ok(Way::Here(Request::from_parts(parts, body)));
+    };
+    if let Some(caller) = &caller {
+        show_caller(&parts, caller)?;
+    }
+    let sending = sending(context, cluster, parts, caller, ticket).await?;
+    let (body, kept) = keep(body).await?;
+    match sending.send(&row, body).await? {
+        Sent::Answer(answer) => Ok(Way::There(answer)),
+        Sent::Misdirected(answer) => {
+            // The session may have moved since it was looked up.
+            let now = self::home(context, sending.caller.as_ref(), &path).await?;
+            let (Some(now), Some(kept)) = (now.filter(|now| *now != home), kept) else {
+                return Ok(Way::There(answer));
+            };
+            if now == context.node {
+                return Ok(Way::Here(Request::from_parts(sending.parts, Body::from(kept))));
+            }
+            let Some(row) = cluster.living(now).await else { return Ok(Way::There(answer)) };
+            match sending.send(&row, Body::from(kept)).await? {
+                Sent::Answer(answer) | Sent::Misdirected(answer) => Ok(Way::There(answer)),
+            }
+        }
+    }
+}
+
+/// All of a request but its body.
+async fn sending(
+    context: &Context,
+    cluster: &Cluster,
+    mut parts: Parts,
+    caller: Option<Caller>,
+    ticket: Option<String>,
+) -> Result<Sending, Refusal> {
+    let here = Here::from_request_parts(&mut parts, context).await?.into_url();
+    let address = parts.extensions.get::<Peer>().map(|Peer(address)| *address);
+    let shown = PageHalves::of(&parts.headers).filter(|_| caller.is_some());
+    let page = match (&ticket, shown) {
+        (Some(ticket), _) => context.passed_pages.take(ticket),
+        (None, Some(shown)) => context.pages.find(&shown),
+        (None, None) => None,
+    };
+    let passing = Passing::new(context.node, caller.as_ref(), here, address, page.is_some());
+    Ok(Sending { context: context.clone(), cluster: cluster.clone(), parts, passing, caller, page })
+}
+
+/// A body, and once more if it is small.
+async fn keep(body: Body) -> Result<(Body, Option<axum::body::Bytes>), Refusal> {
+    let is_small = body.size_hint().upper().is_some_and(|upper| upper <= KEPT_BODY);
+    if !is_small {
+        return Ok((body, None));
+    }
+    let most = usize::try_from(KEPT_BODY).unwrap_or(usize::MAX);
+    let bytes = to_bytes(body, most).await.map_err(|_| {
+        Refusal::new(
+            baton_api::ErrorCode::InvalidRequest,
+            "expected a whole body, found that it broke off",
+        )
+    })?;
+    Ok((Body::from(bytes.clone()), Some(bytes)))
+}
+
+/// Whether an answer says that the request was for another node.
+fn is_misdirected(status: StatusCode) -> bool {
+    status == StatusCode::MISDIRECTED_REQUEST
+}
+
+/// Marks an answer of another node, whose body says itself what went wrong.
+fn own_body(answer: &mut Response) {
+    answer.extensions_mut().insert(OwnBody);
+}

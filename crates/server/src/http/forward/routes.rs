@@ -1,0 +1,77 @@
+//! Which routes need the node of the session that they name: the one table.
+//!
+//! The one idea: a new route below `/sessions/{id}` has to say which it is; a story compares the table with the
+//! document of the API. All other routes are answered by the node that was asked.
+
+use axum::http::Method;
+
+/// Where a request about a session is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// At any node: the database says it.
+    Anywhere,
+    /// At the node of the session: it has the browser, the profile, the files or the tickets.
+    SessionsNode,
+}
+
+use Place::{Anywhere, SessionsNode};
+
+/// Every route that names a session.
+pub const ROUTES: &[(&str, &str, Place)] = &[
+    // Its tabs, its way out and where it is driven are its browser's.
+    ("GET", "/sessions/{id}", SessionsNode),
+    ("DELETE", "/sessions/{id}", SessionsNode),
+    ("POST", "/sessions/{id}/abandon", SessionsNode),
+    // Who asks a person waits where the ask is.
+    ("POST", "/sessions/{id}/ask", SessionsNode),
+    ("GET", "/sessions/{id}/ask/{ask}", SessionsNode),
+    ("DELETE", "/sessions/{id}/ask/{ask}", SessionsNode),
+    ("POST", "/sessions/{id}/capture", SessionsNode),
+    ("GET", "/sessions/{id}/cdp", SessionsNode),
+    ("POST", "/sessions/{id}/cdp", SessionsNode),
+    ("POST", "/sessions/{id}/close", SessionsNode),
+    ("GET", "/sessions/{id}/contexts", SessionsNode),
+    ("POST", "/sessions/{id}/contexts/keep", SessionsNode),
+    ("POST", "/sessions/{id}/debug", SessionsNode),
+    ("GET", "/sessions/{id}/diff", Anywhere),
+    // What is active is captured first.
+    ("GET", "/sessions/{id}/export", SessionsNode),
+    ("GET", "/sessions/{id}/files", SessionsNode),
+    ("GET", "/sessions/{id}/files/{name}", SessionsNode),
+    ("PUT", "/sessions/{id}/files/{name}", SessionsNode),
+    ("DELETE", "/sessions/{id}/files/{name}", SessionsNode),
+    ("GET", "/sessions/{id}/history", Anywhere),
+    ("GET", "/sessions/{id}/icon", Anywhere),
+    ("GET", "/sessions/{id}/live", SessionsNode),
+    ("POST", "/sessions/{id}/live", SessionsNode),
+    ("GET", "/sessions/{id}/logins", Anywhere),
+    // Connections to its browser hear of it at once.
+    ("POST", "/sessions/{id}/pass", SessionsNode),
+    ("GET", "/sessions/{id}/preview", Anywhere),
+    ("POST", "/sessions/{id}/resume", SessionsNode),
+    ("POST", "/sessions/{id}/rollback", SessionsNode),
+    ("POST", "/sessions/{id}/save", SessionsNode),
+    ("GET", "/sessions/{id}/state", Anywhere),
+];
+
+/// Where a request for a route is answered; none for a route that names no session.
+pub(super) fn place(method: &Method, route: &str) -> Option<Place> {
+    // What answers GET answers HEAD.
+    let method = if method == Method::HEAD { &Method::GET } else { method };
+    let found = ROUTES.iter().find(|(of, path, _)| *of == method.as_str() && *path == route);
+    found.map(|(_, _, place)| *place)
+}
+
+/// The session that the path of such a request names.
+pub(super) fn session(path: &str) -> Option<String> {
+    let rest = path.strip_prefix("/sessions/")?;
+    let named = rest.split('/').next()?;
+    let named = percent_encoding::percent_decode_str(named).decode_utf8().ok()?;
+    Some(named.into_owned())
+}
+
+/// The ticket in the query of an address.
+pub(super) fn ticket(query: Option<&str>) -> Option<String> {
+    let mut pairs = url::form_urlencoded::parse(query?.as_bytes());
+    pairs.find(|(name, _)| name == "ticket").map(|(_, ticket)| ticket.into_owned())
+}

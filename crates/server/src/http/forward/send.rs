@@ -1,0 +1,212 @@
+//! The way out: a request of a client becomes one of this node to another, and the answer one to the client.
+//!
+//! The one idea: what goes on is listed. No key, no cookie and no word of a page leaves this node, only what the
+//! request means; and an answer counts only when the node that was meant has signed it.
+
+use super::tunnel::{End, join};
+use super::{is_misdirected, own_body, routes};
+use crate::cluster::{Cluster, Passing};
+use crate::context::Context;
+use crate::error::NodeError;
+use crate::ingress::Refusal;
+use crate::page::LivePage;
+use axum::body::{Body, to_bytes};
+use axum::http::header::{
+    ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, DATE,
+    HOST, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, RANGE, SEC_WEBSOCKET_EXTENSIONS,
+    SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, TRANSFER_ENCODING, UPGRADE,
+    USER_AGENT,
+};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, Request, StatusCode, Uri};
+use axum::response::Response;
+use baton_api::{ErrorCode, LiveAccess};
+use baton_runtime::Caller;
+use baton_session::NodeId;
+use baton_store::ClusterRow;
+use baton_sync::messages::{BATON_CALLER, sign_forwarded, verify_forwarded_answer};
+use hyper::upgrade::OnUpgrade;
+use url::{Position, Url};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// What of a request goes on.
+const KEPT: [HeaderName; 14] = [
+    ACCEPT,
+    ACCEPT_ENCODING,
+    CONTENT_ENCODING,
+    CONTENT_LENGTH,
+    CONTENT_TYPE,
+    IF_MATCH,
+    IF_NONE_MATCH,
+    RANGE,
+    REQUEST_ID,
+    SEC_WEBSOCKET_EXTENSIONS,
+    SEC_WEBSOCKET_KEY,
+    SEC_WEBSOCKET_PROTOCOL,
+    SEC_WEBSOCKET_VERSION,
+    USER_AGENT,
+];
+/// What of an answer is between the two nodes.
+const OURS: [&str; 4] = ["signature", "signature-input", "keep-alive", "proxy-connection"];
+/// The largest answer with a ticket, in bytes.
+const TICKET_MAX: usize = 16 << 10;
+
+/// A request that is passed on, but for its body.
+pub(super) struct Sending {
+    pub(super) context: Context,
+    pub(super) cluster: Cluster,
+    pub(super) parts: Parts,
+    pub(super) passing: Passing,
+    /// Who asks; none where a ticket says it.
+    pub(super) caller: Option<Caller>,
+    /// The page that asks, or that was given the ticket.
+    pub(super) page: Option<LivePage>,
+}
+
+/// What came back.
+pub(super) enum Sent {
+    /// The answer for the client.
+    Answer(Response),
+    /// One that says that the session is not there.
+    Misdirected(Response),
+}
+
+impl Sending {
+    /// Asks a node, and checks that it answered.
+    pub(super) async fn send(&self, row: &ClusterRow, body: Body) -> Result<Sent, Refusal> {
+        let unreachable = |found: String| NodeError::NodeUnreachable {
+            name: row.member.name.clone(),
+            url: row.member.internal_url.clone(),
+            found,
+        };
+        let url: Url = row
+            .member
+            .internal_url
+            .parse()
+            .map_err(|_| unreachable("what is no address".to_owned()))?;
+        let mut parts = self.outgoing(&url, row.member.node)?;
+        let identity = self.context.own.identity.now();
+        let signature = sign_forwarded(&identity, &mut parts, self.cluster.now())
+            .map_err(|error| unreachable(error.to_string()))?;
+        let client = self.cluster.client(&url).await;
+        let client = client.map_err(|error| unreachable(first_line(&error.to_string())))?;
+        let answer = client.ask(Request::from_parts(parts, body)).await.map_err(|found| {
+            // Its name may lead elsewhere by now.
+            self.cluster.forget(&url);
+            unreachable(found)
+        })?;
+        let (key, now) = (&row.member.key, self.cluster.now());
+        let verified =
+            verify_forwarded_answer(answer.status(), answer.headers(), &signature, key, now);
+        verified.map_err(|untrusted| {
+            tracing::warn!(node = %row.member.node, %url, %untrusted, "another than the node answered");
+            unreachable(format!("an answer that is not its own: {}", first_line(&untrusted.to_string())))
+        })?;
+        let is_elsewhere = is_misdirected(answer.status());
+        let answer = self.incoming(answer).await?;
+        Ok(if is_elsewhere { Sent::Misdirected(answer) } else { Sent::Answer(answer) })
+    }
+
+    /// The request as the other node gets it, not signed yet.
+    fn outgoing(&self, url: &Url, to: NodeId) -> Result<Parts, Refusal> {
+        let refused = |what| Refusal::new(ErrorCode::InvalidRequest, what);
+        let target = self.parts.uri.path_and_query().map_or("/", |target| target.as_str());
+        let authority = url.authority().to_owned();
+        let uri = Uri::builder().scheme(url.scheme()).authority(authority.as_str());
+        let uri = uri.path_and_query(target).build();
+        let uri = uri.map_err(|_| refused("expected an address that can be passed on"))?;
+        // A client on the way would write it otherwise, and another address would be asked than was signed.
+        let written = Url::parse(&uri.to_string()).ok();
+        if written.is_none_or(|written| written[Position::BeforePath..] != *target) {
+            return Err(refused("expected an address in its usual form, without \"..\" in it"));
+        }
+        let passing = self.passing.for_node(to);
+        let caller = HeaderValue::from_str(&passing.text())
+            .map_err(|_| refused("expected a caller that can be named"))?;
+        let mut headers = HeaderMap::new();
+        for name in KEPT {
+            for value in self.parts.headers.get_all(&name) {
+                headers.append(name.clone(), value.clone());
+            }
+        }
+        let host = HeaderValue::from_str(&authority);
+        headers.insert(HOST, host.map_err(|_| refused("expected a host that can be named"))?);
+        headers.insert(BATON_CALLER, caller);
+        if self.parts.headers.contains_key(UPGRADE) {
+            headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+            headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+        }
+        let mut request = Request::new(());
+        *request.method_mut() = self.parts.method.clone();
+        *request.uri_mut() = uri;
+        *request.headers_mut() = headers;
+        Ok(request.into_parts().0)
+    }
+
+    /// The answer as the client gets it.
+    async fn incoming(&self, mut answer: Response) -> Result<Response, Refusal> {
+        let other = answer.extensions_mut().remove::<OnUpgrade>();
+        let headers = answer.headers_mut();
+        for name in [CONNECTION, TRANSFER_ENCODING, UPGRADE, DATE] {
+            headers.remove(name);
+        }
+        for name in OURS {
+            headers.remove(name);
+        }
+        if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
+            return self.switch(other, answer);
+        }
+        own_body(&mut answer);
+        match &self.page {
+            Some(page) if self.gives_ticket() && answer.status().is_success() => {
+                self.note_ticket(page, answer).await
+            }
+            _ => Ok(answer),
+        }
+    }
+
+    /// Joins the connection of the client to that of the other node.
+    fn switch(&self, other: Option<OnUpgrade>, mut answer: Response) -> Result<Response, Refusal> {
+        let client = self.parts.extensions.get::<OnUpgrade>().cloned();
+        let (Some(client), Some(other)) = (client, other) else {
+            let detail =
+                "expected a WebSocket handshake, found none: a connection that cannot be upgraded";
+            return Err(Refusal::new(ErrorCode::InvalidRequest, detail));
+        };
+        let headers = answer.headers_mut();
+        headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+        headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+        let end = End { caller: self.caller.clone(), page: self.page.clone() };
+        self.context.tasks.spawn(join(self.context.clone(), end, client, other));
+        Ok(answer)
+    }
+
+    /// Whether the answer has a ticket to watch.
+    fn gives_ticket(&self) -> bool {
+        self.parts.method == Method::POST && self.parts.uri.path().ends_with("/live")
+    }
+
+    /// Remembers to which page a ticket goes.
+    async fn note_ticket(&self, page: &LivePage, answer: Response) -> Result<Response, Refusal> {
+        let (parts, body) = answer.into_parts();
+        let refused = |what| Refusal::new(ErrorCode::Internal, what);
+        let bytes = to_bytes(body, TICKET_MAX).await;
+        let bytes = bytes.map_err(|_| refused("the answer of the session's node broke off"))?;
+        let access: Option<LiveAccess> = serde_json::from_slice(&bytes).ok();
+        let ticket = access.and_then(|access| routes::ticket(access.live_url.query()));
+        let is_noted =
+            ticket.is_some_and(|ticket| self.context.passed_pages.note(&ticket, page.clone()));
+        if is_noted {
+            Ok(Response::from_parts(parts, Body::from(bytes)))
+        } else {
+            Err(Refusal::new(
+                ErrorCode::TooManyRequests,
+                "expected fewer pages that watch, found more",
+            ))
+        }
+    }
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,193 @@
+//! The nodes that are one, as rows: `enter beat list leave`.
+//!
+//! The one idea: the database says what time it is. Each row has the instant at which its node was last there by
+//! that clock, so nodes whose own clocks differ agree on who is there, and each learns how far its own is off.
+
+use crate::config::Engine;
+use crate::error::StoreError;
+use crate::row::{flag, instant, refuse_nul, word};
+use crate::store::Store;
+use baton_session::{NodeId, NodeKey};
+use jiff::Timestamp;
+use sqlx::any::AnyRow;
+use sqlx::{AssertSqlSafe, Row};
+use std::time::Duration;
+
+/// What a node says of itself to the others of its cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClusterMember {
+    /// What the cluster is called.
+    pub cluster: String,
+    /// Which node.
+    pub node: NodeId,
+    /// What people call it.
+    pub name: String,
+    /// Where its own network asks it.
+    pub internal_url: String,
+    /// Its public key.
+    pub key: NodeKey,
+    /// Which version of Baton it runs.
+    pub version: String,
+    /// Random, of one start of the node.
+    pub start: String,
+    /// For how long it counts as there without another word of it.
+    pub lease: Duration,
+}
+
+/// A node of a cluster, as the others see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClusterRow {
+    /// What it says of itself.
+    pub member: ClusterMember,
+    /// When it started, by the clock of the database.
+    pub started_at: Timestamp,
+    /// When it was last there, by the clock of the database.
+    pub seen_at: Timestamp,
+    /// How far its own clock is ahead of that, in milliseconds; negative when it is behind.
+    pub clock_ahead: i64,
+    /// How many browsers it runs.
+    pub browsers: u64,
+    /// Whether it was there within its lease.
+    pub is_there: bool,
+}
+
+/// The instant by the clock of the database, in milliseconds since 1970. Within a transaction it goes on.
+fn now(engine: Engine) -> &'static str {
+    match engine {
+        Engine::Sqlite => "cast(unixepoch('subsec') * 1000 as integer)",
+        Engine::Postgres => "cast(extract(epoch from clock_timestamp()) * 1000 as bigint)",
+    }
+}
+
+impl Store {
+    /// What time it is by the clock of the database.
+    pub async fn database_now(&self) -> Result<Timestamp, StoreError> {
+        let sql = format!("select {} as now", now(self.inner.engine));
+        let row = sqlx::query(AssertSqlSafe(sql)).fetch_one(&self.inner.beats).await?;
+        instant(&row, "now")
+    }
+
+    /// Enters a node into its cluster. Where another start of it was there within its lease, nothing is changed,
+    /// and the instant at which that one was last there is returned; who has seen it stand still names it as
+    /// `stands_still`, and takes its place.
+    pub async fn enter_cluster(
+        &self,
+        member: &ClusterMember,
+        stands_still: Option<Timestamp>,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        refuse_nul("the name of a cluster", &member.cluster)?;
+        refuse_nul("the name of a node", &member.name)?;
+        let now = now(self.inner.engine);
+        let sql = format!(
+            "insert into cluster_nodes (node, cluster, name, internal_url, node_key, version, start,
+                 started_at, seen_at, lease, clock_ahead, browsers)
+             values ($1, $2, $3, $4, $5, $6, $7, {now}, {now}, $8, 0, 0)
+             on conflict (node) do update set cluster = excluded.cluster, name = excluded.name,
+                 internal_url = excluded.internal_url, node_key = excluded.node_key,
+                 version = excluded.version, start = excluded.start,
+                 started_at = excluded.started_at, seen_at = excluded.seen_at,
+                 lease = excluded.lease, clock_ahead = 0, browsers = 0
+             where cluster_nodes.start = excluded.start
+                or cluster_nodes.seen_at + cluster_nodes.lease < {now}
+                or cluster_nodes.seen_at = $9"
+        );
+        let mut write = self.write_beat().await?;
+        let entered = sqlx::query(AssertSqlSafe(sql))
+            .bind(member.node.to_string())
+            .bind(&member.cluster)
+            .bind(&member.name)
+            .bind(&member.internal_url)
+            .bind(member.key.to_string())
+            .bind(&member.version)
+            .bind(&member.start)
+            .bind(millis(member.lease))
+            .bind(stands_still.map_or(-1, Timestamp::as_millisecond))
+            .execute(write.connection())
+            .await?;
+        if entered.rows_affected() > 0 {
+            write.commit().await?;
+            return Ok(None);
+        }
+        let row = sqlx::query("select seen_at from cluster_nodes where node = $1")
+            .bind(member.node.to_string())
+            .fetch_one(write.connection())
+            .await?;
+        instant(&row, "seen_at").map(Some)
+    }
+
+    /// Says that a node is there, with how far its clock is ahead, in milliseconds, and how many browsers it
+    /// runs. False when another start has taken its place.
+    pub async fn beat_cluster(
+        &self,
+        member: &ClusterMember,
+        clock_ahead: i64,
+        browsers: usize,
+    ) -> Result<bool, StoreError> {
+        let sql = format!(
+            "update cluster_nodes set seen_at = {}, clock_ahead = $3, browsers = $4
+             where node = $1 and start = $2",
+            now(self.inner.engine)
+        );
+        let mut write = self.write_beat().await?;
+        let beaten = sqlx::query(AssertSqlSafe(sql))
+            .bind(member.node.to_string())
+            .bind(&member.start)
+            .bind(clock_ahead)
+            .bind(i64::try_from(browsers).unwrap_or(i64::MAX))
+            .execute(write.connection())
+            .await?;
+        write.commit().await?;
+        Ok(beaten.rows_affected() > 0)
+    }
+
+    /// The nodes of a cluster, those too that were last there a while ago, by name.
+    pub async fn list_cluster(&self, cluster: &str) -> Result<Vec<ClusterRow>, StoreError> {
+        let sql = format!(
+            "select node, cluster, name, internal_url, node_key, version, start, started_at, seen_at,
+                 lease, clock_ahead, browsers,
+                 cast(case when seen_at + lease < {} then 0 else 1 end as bigint) as is_there
+             from cluster_nodes where cluster = $1 order by name, node",
+            now(self.inner.engine)
+        );
+        let rows =
+            sqlx::query(AssertSqlSafe(sql)).bind(cluster).fetch_all(&self.inner.beats).await?;
+        rows.iter().map(decode).collect()
+    }
+
+    /// Takes a node out of its cluster, unless another start has its place.
+    pub async fn leave_cluster(&self, member: &ClusterMember) -> Result<(), StoreError> {
+        let mut write = self.write_beat().await?;
+        sqlx::query("delete from cluster_nodes where node = $1 and start = $2")
+            .bind(member.node.to_string())
+            .bind(&member.start)
+            .execute(write.connection())
+            .await?;
+        write.commit().await
+    }
+}
+
+fn millis(lease: Duration) -> i64 {
+    i64::try_from(lease.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn decode(row: &AnyRow) -> Result<ClusterRow, StoreError> {
+    let lease = u64::try_from(row.try_get::<i64, _>("lease")?).unwrap_or_default();
+    let member = ClusterMember {
+        cluster: row.try_get("cluster")?,
+        node: word(row, "node")?,
+        name: row.try_get("name")?,
+        internal_url: row.try_get("internal_url")?,
+        key: word(row, "node_key")?,
+        version: row.try_get("version")?,
+        start: row.try_get("start")?,
+        lease: Duration::from_millis(lease),
+    };
+    Ok(ClusterRow {
+        member,
+        started_at: instant(row, "started_at")?,
+        seen_at: instant(row, "seen_at")?,
+        clock_ahead: row.try_get("clock_ahead")?,
+        browsers: u64::try_from(row.try_get::<i64, _>("browsers")?).unwrap_or_default(),
+        is_there: flag(row, "is_there")?,
+    })
+}
