@@ -1,16 +1,14 @@
 //! The life of a node, in steps.
 
 use crate::auth::{LocalKeyError, ensure_local_key, first_key};
-use crate::cluster::{Cluster, ClusterError};
-use crate::config::{Config, ConfigError, DEFAULT_LEASE};
+use crate::cluster::ClusterError;
+use crate::config::{Config, ConfigError};
 use crate::context::{Context, ContextParts};
 use crate::ending::Budget;
 use crate::http::{DoorError, Listeners, reopen};
 use crate::page::PageSessions;
 use crate::peer_place::PeerPlace;
-use crate::{ending, metrics};
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use crate::{cluster, ending, metrics};
 use baton_agents::sandboxes;
 use baton_agents::sandboxes::Sandboxes;
 use baton_debug::relay::RelayLimits;
@@ -28,7 +26,7 @@ use baton_runtime::{board, life};
 use baton_sandbox::Provider;
 use baton_session::{NodeId, Session};
 use baton_store::data::{DataError, DataFolder, NodeFile, NodeLock};
-use baton_store::{ClusterMember, KeyError, MasterKey, Store, StoreError, is_sealed};
+use baton_store::{KeyError, MasterKey, Store, StoreError, is_sealed};
 use baton_sync::identity::{IdentityError, OwnIdentity, load_or_create};
 use baton_sync::webhooks;
 use futures_util::FutureExt as _;
@@ -44,7 +42,6 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
 /// Why a node did not start, or ended early.
@@ -147,7 +144,8 @@ pub async fn serve(
     data.create()?;
     let _lock = NodeLock::acquire(&data)?;
     let store = open_store(&config).await?;
-    let served = run(config, store.clone(), listeners, outside, shutdown).await;
+    // All of a node's life is too much for the stack of whoever starts it.
+    let served = Box::pin(run(config, store.clone(), listeners, outside, shutdown)).await;
     if timeout(ending::DATABASE, store.close()).await.is_err() {
         tracing::warn!("the database was still in use");
     }
@@ -173,12 +171,7 @@ async fn run(
     let supervisor =
         BrowserSupervisor::new(store.clone(), supervisor_config(&config, node, relay.clone())?);
     ensure_local_key(&store, &data, config.lease.map(|_| node)).await?;
-    if let Some(told) = config.first_key.take()
-        && let Some(key) = first_key(&store).await?
-    {
-        // Whoever does not wait for it makes another.
-        let _ = told.send(key);
-    }
+    tell_first_key(&mut config, &store).await?;
     if let Some(address) = config.metrics {
         let hosts = config.exposure.allowed_hosts.clone();
         let served = metrics::serve(address, hosts, config.bounds, shutdown.clone()).await;
@@ -189,12 +182,9 @@ async fn run(
     let (bounds, idle_exit) = (config.bounds, config.idle_exit);
     let rates = Rates::new(config.rates);
     let _beating = supervisor.start_beating(shutdown.clone()).await?;
-    let cluster = enter_cluster(&config, &store, &identity).await?;
-    let _clustered = cluster.clone().map(|cluster| {
-        let supervisor = supervisor.clone();
-        let beat = cluster.beat(move || supervisor.active(), shutdown.clone());
-        AbortOnDropHandle::new(tokio::spawn(beat))
-    });
+    let cluster = cluster::enter(&config, &store, &identity).await?;
+    let _clustered =
+        cluster.as_ref().map(|cluster| cluster::stay(cluster, &supervisor, shutdown.clone()));
     let lost = recover(&supervisor).await?;
     let front =
         Front { services: &services, secret: &debug_secret, store: &store, rates: &rates, bounds };
@@ -270,27 +260,15 @@ async fn run(
     Ok(())
 }
 
-/// Enters the cluster that the settings name, if they name one.
-async fn enter_cluster(
-    config: &Config,
-    store: &Store,
-    identity: &OwnIdentity,
-) -> Result<Option<Cluster>, ServeError> {
-    let (Some(cluster), Some(url)) = (&config.cluster, &config.node.internal_url) else {
-        return Ok(None);
-    };
-    let identity = identity.now();
-    let member = ClusterMember {
-        cluster: cluster.clone(),
-        node: identity.node(),
-        name: config.node.name.clone(),
-        internal_url: url.to_string(),
-        key: identity.key(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        start: URL_SAFE_NO_PAD.encode(rand::random::<[u8; 16]>()),
-        lease: config.lease.unwrap_or(DEFAULT_LEASE),
-    };
-    Ok(Some(Cluster::enter(store.clone(), member).await?))
+/// Tells the first key of a new node, where somebody is to be told.
+async fn tell_first_key(config: &mut Config, store: &Store) -> Result<(), LocalKeyError> {
+    if let Some(told) = config.first_key.take()
+        && let Some(key) = first_key(store).await?
+    {
+        // Whoever does not wait for it makes another.
+        let _ = told.send(key);
+    }
+    Ok(())
 }
 
 /// The secret that others share with this node, or else the data folder's own.

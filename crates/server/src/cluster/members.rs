@@ -119,7 +119,7 @@ impl Cluster {
                     return shutdown.cancel();
                 }
                 Err(error) => {
-                    tracing::error!(%error, "the cluster was not told that this node is there")
+                    tracing::error!(%error, "the cluster was not told that this node is there");
                 }
             }
         }
@@ -166,14 +166,14 @@ impl Cluster {
         match timeout(LEAVE_LIMIT, self.0.store.leave_cluster(&self.0.member)).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
-                tracing::warn!(%error, "the cluster was not told that this node ends")
+                tracing::warn!(%error, "the cluster was not told that this node ends");
             }
             Err(_) => tracing::warn!("the cluster was not told in time that this node ends"),
         }
     }
 
-    /// What it is called.
-    pub(crate) fn name(&self) -> &str {
+    /// What the cluster is called.
+    pub(crate) fn cluster(&self) -> &str {
         &self.0.member.cluster
     }
 

@@ -158,7 +158,8 @@ impl Choices {
     pub fn check(origin: &str, settings: Settings) -> Result<Self, ConfigError> {
         let Settings { server, node: own, sync, outbound, storage, .. } = settings;
         let Settings { browser, recovery, metrics, limits, proxy, cocoons, .. } = settings;
-        let Settings { sandboxes, gateway, auth, webhooks: hooks, people, debug, cluster, .. } = settings;
+        let Settings { sandboxes, gateway, auth, webhooks: hooks, people, debug, cluster, .. } =
+            settings;
         let seconds = |key, value| {
             let seconds = number(origin, key, value, 1..=LONGEST)?;
             Ok::<_, ConfigError>(seconds.map(Duration::from_secs))

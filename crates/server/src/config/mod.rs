@@ -174,19 +174,16 @@ impl Config {
     /// but not all of it together.
     pub fn new(choices: Choices, around: Surroundings) -> Result<Self, ConfigError> {
         let is_shared = choices.database.is_some();
-        if choices.cluster.is_some() {
-            expect_cluster(&choices)?;
-        }
+        expect_cluster(&choices)?;
         let (limits, rates) = (Limits::default(), RateLimits::default());
         let bounds = Bounds::default();
         let sync = SyncSettings::default();
-        let listen = choices.listen;
         let exposure = choices.exposure()?;
-        exposure.check(listen.unwrap_or(DEFAULT_LISTEN))?;
+        exposure.check(choices.listen.unwrap_or(DEFAULT_LISTEN))?;
         let detected = || detect_node_type(&around.inherited);
         let browser = choices.browser;
         Ok(Self {
-            listen,
+            listen: choices.listen,
             exposure,
             sync: SyncSettings {
                 auto_sync: choices.auto_sync.unwrap_or(false),
@@ -281,6 +278,9 @@ impl Config {
 
 /// Checks that there is what nodes need to be one: a database that they share, and an address of each.
 fn expect_cluster(choices: &Choices) -> Result<(), ConfigError> {
+    if choices.cluster.is_none() {
+        return Ok(());
+    }
     if !matches!(choices.database, Some(DatabaseUrl::Postgres(_))) {
         return Err(ConfigError::HalfCluster {
             expected: "storage.database_url to name a PostgreSQL that all its nodes share",

@@ -22,7 +22,7 @@ pub(super) async fn list(
     State(context): State<Context>,
     Admin(_caller): Admin,
 ) -> Answer<NodeList> {
-    let cluster = context.cluster.as_ref().map(|cluster| cluster.name().to_owned());
+    let cluster = context.cluster.as_ref().map(|cluster| cluster.cluster().to_owned());
     Ok(axum::Json(NodeList { cluster, items: views(&context).await? }))
 }
 

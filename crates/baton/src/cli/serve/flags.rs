@@ -2,8 +2,8 @@
 
 use baton_server::config::{
     AuthTexts, BrowserDebugTexts, BrowserSettings, ClusterTexts, DebugTexts, LimitSettings,
-    MetricsSettings, NodeTexts, OutboundTexts, PeopleTexts, ProxyTexts, RecoveryTexts, ServerSettings, Settings,
-    StorageSettings, SyncTexts, TlsSettings,
+    MetricsSettings, NodeTexts, OutboundTexts, PeopleTexts, ProxyTexts, RecoveryTexts,
+    ServerSettings, Settings, StorageSettings, SyncTexts, TlsSettings,
 };
 use clap::Args;
 use std::fmt;

@@ -3,7 +3,7 @@
 //! The one idea: a client is let in where it came, and what it wants is done where the session is. So the first node
 //! finds out who asks, counts it, and passes on who that is, signed; the second believes a living node of its own
 //! cluster, and does it only for sessions of its own: nothing is passed on twice. `routes` says what goes on, `send`
-//! is the way out, `take` the way in, and `tunnel` joins connections that have become WebSockets.
+//! is the way out, `take` the way in, and `tunnel` joins connections that are upgraded.
 
 mod routes;
 mod send;
@@ -92,16 +92,15 @@ async fn home(
 async fn pass_on(context: &Context, cluster: &Cluster, request: Request) -> Result<Way, Refusal> {
     let (mut parts, body) = request.into_parts();
     let ticket = routes::ticket(parts.uri.query()).filter(|_| parts.method == Method::GET);
-    let caller = match &ticket {
-        Some(_) => None,
-        None => {
-            let asked = ask(&mut parts, context).await?;
-            if asked.limited_peer.is_some() {
-                // The operation refuses it.
-                return Ok(Way::Here(Request::from_parts(parts, body)));
-            }
-            Some(asked.caller)
+    let caller = if ticket.is_some() {
+        None
+    } else {
+        let asked = ask(&mut parts, context).await?;
+        if asked.limited_peer.is_some() {
+            // The operation refuses it.
+            return Ok(Way::Here(Request::from_parts(parts, body)));
         }
+        Some(asked.caller)
     };
     let path = parts.uri.path().to_owned();
     let Some(home) = home(context, caller.as_ref(), &path).await? else {
