@@ -209,6 +209,10 @@ pub(crate) const BODY_TOO_LARGE: &str = "the body is larger than limits.body_byt
 /// How long a client waits until it asks for a session again whose node did not answer.
 const NODE_PAUSE: Duration = Duration::from_secs(5);
 
+/// Marks an answer that says in its own body why it is an error.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OwnBody;
+
 /// Why a request is not answered as hoped.
 ///
 /// It carries its [`Problem`] beside an empty body; the outermost layer writes the body, because only there the

@@ -13,7 +13,9 @@
 use super::forward;
 use super::sandboxes::{is_listened_to, is_spoken, openai_error};
 use crate::context::Context;
-use crate::ingress::{BODY_TOO_LARGE, HostCheck, HttpConfig, Refusal, check_host_and_origin};
+use crate::ingress::{
+    BODY_TOO_LARGE, HostCheck, HttpConfig, OwnBody, Refusal, check_host_and_origin,
+};
 use crate::metrics;
 use crate::page;
 use axum::Router;
@@ -116,10 +118,6 @@ async fn write_problem(request: Request, next: Next) -> Response {
     parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static(problem::CONTENT_TYPE));
     Response::from_parts(parts, Body::from(json::bytes(&problem)))
 }
-
-/// Marks an answer that says in its own body why it is an error.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct OwnBody;
 
 /// The problem of a body that was not taken.
 fn problem_of_trouble(trouble: BodyTrouble) -> Problem {

@@ -3,10 +3,9 @@
 //! Keys, Host and Origin are checked as at every other door. A client of an older protocol has a session of
 //! the protocol, which answers no other key.
 
-use super::layers::OwnBody;
 use super::request::{Here, Query};
 use crate::auth::Known;
-use crate::ingress::Refusal;
+use crate::ingress::{OwnBody, Refusal};
 use crate::mcp::{Connections, Wishes};
 use crate::page::{LinkPlace, PagePlace};
 use axum::Extension;

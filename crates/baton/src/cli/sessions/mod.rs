@@ -13,7 +13,7 @@ use serde_json::json;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
-/// List, show, capture, resume, roll back, drive, pass, ask, close, abandon, delete sessions
+/// List, show, capture, resume, roll back, drive, pass, ask, close, delete sessions
 #[derive(Debug, Subcommand)]
 pub(super) enum Sessions {
     List(List),

@@ -14,7 +14,7 @@ fn the_first_page_says_what_there_is() {
     Commands:
       open         Open a session in a browser of its own
       attach       Keep the session of a browser that runs already
-      sessions     List, show, capture, resume, roll back, drive, pass, close, abandon, delete sessions
+      sessions     List, show, capture, resume, roll back, drive, pass, ask, close, delete sessions
       export       Write a session to a file that another Baton, or Playwright, can read
       import       Make a session of a file, of a profile, or of your own browser
       save         Save a session as it is now, so that it can move to other nodes

@@ -41,7 +41,7 @@ async fn the_sdk_makes_every_call_over_stdio() {
     let [older, newer] = make_every_call("stdio").await;
     insta::assert_snapshot!(older, @r#"
     baton 2025-11-25
-    36 tools
+    37 tools
     done: NAME is active. Last snapshot
     progress: opening NAME, 0 s
     ['active']

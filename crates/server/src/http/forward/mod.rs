@@ -13,13 +13,12 @@ mod tunnel;
 pub use routes::{Place, ROUTES};
 pub(super) use take::take;
 
-use super::layers::OwnBody;
 use super::request::Here;
 use crate::auth::{ask, show_caller};
 use crate::cluster::{Cluster, Passed, Passing};
 use crate::context::Context;
 use crate::error::NodeError;
-use crate::ingress::{Peer, Refusal};
+use crate::ingress::{OwnBody, Peer, Refusal};
 use crate::page::PageHalves;
 use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};

@@ -192,8 +192,7 @@ impl Sending {
         let refused = |what| Refusal::new(ErrorCode::Internal, what);
         let bytes = to_bytes(body, TICKET_MAX).await;
         let bytes = bytes.map_err(|_| refused("the answer of the session's node broke off"))?;
-        let access: Option<LiveAccess> = serde_json::from_slice(&bytes).ok();
-        let ticket = access.and_then(|access| routes::ticket(access.live_url.query()));
+        let ticket = ticket_in(&bytes);
         let is_noted =
             ticket.is_some_and(|ticket| self.context.passed_pages.note(&ticket, page.clone()));
         if is_noted {
@@ -205,6 +204,12 @@ impl Sending {
             ))
         }
     }
+}
+
+/// The ticket in an answer that has one, which is small.
+fn ticket_in(answer: &[u8]) -> Option<String> {
+    let access: LiveAccess = serde_json::from_slice(answer).ok()?;
+    routes::ticket(access.live_url.query())
 }
 
 fn first_line(text: &str) -> String {
