@@ -33,14 +33,15 @@ const HEAVY: [&str; 20] = [
 ];
 
 /// Where it is little, and why: a file and what of its line says which.
-const LITTLE: [(&str, &str); 11] = [
+const LITTLE: [(&str, &str); 12] = [
     // Nobody waits yet: a node that starts, and one that does not run.
     ("crates/server/src/serve.rs", "NodeLock::acquire"),
     ("crates/server/src/serve.rs", "PageSessions::load"),
     ("crates/backup/src/restore.rs", "Old::inspect"),
-    // Texts of a few lines, and one line of the index.
+    // Texts of a few lines, one line of the index, and an address with a ticket.
     ("crates/server/src/http/layers.rs", "problem"),
     ("crates/sync/src/shelf.rs", "index::entry"),
+    ("crates/server/src/http/forward/send.rs", "ticket_in"),
     // No more is read than a provider or a node may say of itself, and than a header holds.
     ("crates/sync/src/oidc/client.rs", "answered"),
     ("crates/sync/src/oidc/token_verifier.rs", "token"),
