@@ -57,14 +57,23 @@ fn host_of(address: &str) -> Option<String> {
 
 /// What people call the place of an address: its host, or else that it is no site.
 pub(super) fn place_of(address: &str) -> String {
-    host_of(address).unwrap_or_else(|| "a page that belongs to no site".to_owned())
+    let nameless = if address.is_empty() {
+        "a page whose address is not known yet"
+    } else {
+        "a page that belongs to no site"
+    };
+    host_of(address).unwrap_or_else(|| nameless.to_owned())
 }
 
 impl Sites {
     /// Where a tab is that is elsewhere, for people; none while it is at one of them.
+    ///
+    /// While a page moves to another process, the browser says an empty address for a moment: that counts as
+    /// elsewhere, and is named only where nothing else is known.
     pub(crate) fn away(&self, addresses: [&str; 2]) -> Option<String> {
-        let elsewhere = addresses.into_iter().find(|address| !self.have([*address]))?;
-        Some(place_of(elsewhere))
+        let elsewhere = || addresses.into_iter().filter(|address| !self.have([*address]));
+        let named = elsewhere().find(|address| host_of(address).is_some());
+        named.or_else(|| elsewhere().next()).map(place_of)
     }
 }
 
@@ -98,6 +107,15 @@ mod tests {
             "evil.test"
         );
         assert_eq!(bank.away(["https://bank.example/", "https://bank.example/2"]), None);
+        // What is known is named, and what is not yet known is not where they may be.
+        for (addresses, place) in [
+            (["", "https://evil.test/"], "evil.test"),
+            (["about:blank", "https://evil.test/"], "evil.test"),
+            (["", "https://bank.example/"], "a page whose address is not known yet"),
+            (["about:blank", "about:blank"], "a page that belongs to no site"),
+        ] {
+            assert_eq!(bank.away(addresses).as_deref(), Some(place), "{addresses:?}");
+        }
         assert_eq!(Sites::at("https://login.bank.example/in").unwrap().names(), ["bank.example"]);
         assert!(Sites::at("about:blank").is_none());
         assert!(named(&[]).unwrap().is_none());
