@@ -8,6 +8,7 @@ mod browser;
 mod client;
 mod connect;
 mod egress;
+mod environment;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
 mod mux;
@@ -21,6 +22,7 @@ mod turn;
 
 pub use baton_egress::{Fence, HostRule, HostTally, NotProxyUrl, Others, ProxyUrl};
 pub use connect::{KeeperLink, close, connect, force, hold, kill, knock};
+pub use environment::prelude;
 pub use prelude::{PreludeCall, TargetKind};
 pub use protocol::{
     BootInstant, BrowserSpec, EgressSpec, KeeperError, KeeperSpec, ProxySpec, Ready, Report, Role,

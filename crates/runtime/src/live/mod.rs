@@ -13,7 +13,6 @@ mod load;
 mod offstage;
 mod open;
 mod policy;
-mod prelude;
 mod profile;
 mod record;
 mod recover;

@@ -2,7 +2,6 @@
 //! snapshot.
 
 use super::close::Ending;
-use super::prelude::prelude;
 use super::runner::Known;
 use super::signed_in::note_browser;
 use super::{BrowserSupervisor, LiveError};
@@ -10,7 +9,7 @@ use crate::table::Hold;
 use baton_api::{OpenSession, SharedFolder};
 use baton_browser::cdp::{CdpError, Transport};
 use baton_browser::keeper::{
-    BrowserSpec, EgressSpec, KeeperError, KeeperLink, KeeperSpec, PreludeCall, Role,
+    BrowserSpec, EgressSpec, KeeperError, KeeperLink, KeeperSpec, PreludeCall, Role, prelude,
 };
 use baton_browser::launch::{BrowserPlaces, Folder, LaunchOptions, made_whole};
 use baton_browser::live::Live;

@@ -1,7 +1,7 @@
 //! What a keeper says to every page, frame and worker before its first script: what pages see that no switch of
 //! a launch gives.
 
-use baton_browser::keeper::{PreludeCall, TargetKind};
+use super::prelude::{PreludeCall, TargetKind};
 use baton_session::state::Geolocation;
 use baton_session::{Environment, Identity};
 use serde_json::{Map, Value, json};
@@ -10,7 +10,7 @@ const EVERYWHERE: [TargetKind; 3] = [TargetKind::Page, TargetKind::Frame, Target
 const DOCUMENTS: [TargetKind; 2] = [TargetKind::Page, TargetKind::Frame];
 
 /// What must hold from the first script on and cannot be given at launch.
-pub(super) fn prelude(environment: &Environment) -> Vec<PreludeCall> {
+pub fn prelude(environment: &Environment) -> Vec<PreludeCall> {
     let mut calls = Vec::from_iter(environment.geolocation.map(place));
     if let Some(identity) = &environment.identity {
         calls.extend(hints(environment.user_agent.as_deref(), identity));
