@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -61,6 +61,9 @@ pub trait Sandbox: Send + Sync + std::fmt::Debug {
     /// (`read`; given one more word, at most so many bytes), and the one that passes its input and output
     /// to a socket and back (`connect`).
     fn tool(&self, verb: &str, path: &str) -> Command;
+
+    /// Where the program is that its first process runs, as its commands know it.
+    fn program(&self) -> &Path;
 
     /// Asks every command to end, and waits a while for it. Fails when a browser did not end in time: what
     /// it had not written down is lost.

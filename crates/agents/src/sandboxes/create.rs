@@ -4,33 +4,27 @@
 use super::end::watch;
 use super::exec::within_limit;
 use super::hand_in::{HandIn, Sought};
-use super::looks::SWITCHES;
-use super::vnc::{Display, variables};
+use super::looks::{Looks, PROGRAM};
+use super::plan::Plan;
+use super::vnc::Display;
 use super::way_out::{SessionEgress, WayOut};
-use super::{PROFILE, PROFILE_NAME, PROFILE_VARIABLE, hand_in};
+use super::{PROFILE, WRAPPER, hand_in};
 use crate::Agents;
 use crate::error::{AgentsError, SandboxRefusal};
 use crate::registry::{Kept, SandboxSession, Slot};
-use crate::settings::{DEFAULT_FLAVOR, Flavor};
-use baton_api::Invalid;
-use baton_api::sandbox::{
-    CreateSandbox, Enforcement, SandboxView, TakeBack, WantedLimits, WrittenLimits,
-};
+use baton_api::sandbox::{CreateSandbox, Enforcement, SandboxView, WrittenLimits};
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile::Times;
 use baton_browser::profile::packed::Pack;
 use baton_runtime::Caller;
 use baton_runtime::audit::{Action, Note};
-use baton_sandbox::{Enforced, Limits, Sandbox, SandboxSpec};
+use baton_sandbox::{Enforced, Limits, Sandbox};
 use baton_session::SandboxId;
-use baton_session::egress::Egress;
-use baton_session::view::Domain;
 use baton_store::blocking::blocking;
 use baton_store::clock;
 use futures_util::future::join_all;
-use std::collections::BTreeMap;
+use std::fs::File;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
@@ -136,7 +130,8 @@ async fn build(
         }
         Some(_) | None => sandbox,
     };
-    match furnish(&*sandbox, plan, packed.as_ref()).await {
+    let looks = found.as_ref().map(|found| &found.looks);
+    match furnish(&*sandbox, plan, packed.as_ref(), looks).await {
         Ok(display) => Ok(Built { sandbox, packed, display, way_out: asked.or(expected) }),
         Err(error) => {
             remove(&*sandbox).await;
@@ -161,14 +156,20 @@ async fn make_sandbox(
     Ok(made.map_err(SandboxRefusal::from)?)
 }
 
-/// Puts the profile there, and makes the display.
+/// Puts the profile there, and what shows sites the session's browser; makes the display.
 async fn furnish(
     sandbox: &dyn Sandbox,
     plan: &Plan,
     packed: Option<&Pack>,
+    looks: Option<&Looks>,
 ) -> Result<Option<Display>, AgentsError> {
     if let Some(packed) = packed {
         unpack_profile(sandbox, packed).await?;
+    }
+    let program = plan.spec.env.get(PROGRAM);
+    if let Some(archive) = looks.and_then(|looks| looks.wrapper(sandbox, program)) {
+        let archive = archive.map_err(|error| not_put(error.to_string()))?;
+        put(sandbox, [(archive, WRAPPER)]).await?;
     }
     if !plan.has_display {
         return Ok(None);
@@ -216,7 +217,7 @@ fn keep(
         ));
     }
     let looks = found.as_ref().map(|found| found.looks.clone()).unwrap_or_default();
-    let env = looks.variables(plan.spec.env.get(SWITCHES));
+    let env = looks.variables(sandbox.workspace(), &plan.spec.env);
     warnings.extend(looks.warning);
     let (told, checked_out) = match found.zip(packed) {
         Some((mut found, pack)) => {
@@ -310,179 +311,24 @@ async fn make_pages(context: &Agents, found: &mut HandIn) {
 
 /// Puts it there.
 async fn unpack_profile(sandbox: &dyn Sandbox, pack: &Pack) -> Result<(), AgentsError> {
-    let not_put = |why| SandboxRefusal::NotPut { why };
     let archives = pack.open().map_err(|error| not_put(error.to_string()))?;
-    let all = archives.into_iter().map(|archive| sandbox.unpack(archive, PROFILE));
+    put(sandbox, archives.into_iter().map(|archive| (archive, PROFILE))).await
+}
+
+fn not_put(why: String) -> SandboxRefusal {
+    SandboxRefusal::NotPut { why }
+}
+
+/// Unpacks archives into folders.
+async fn put(
+    sandbox: &dyn Sandbox,
+    archives: impl IntoIterator<Item = (File, &'static str)>,
+) -> Result<(), AgentsError> {
+    let all = archives.into_iter().map(|(archive, folder)| sandbox.unpack(archive, folder));
     for unpacked in within_limit(async { Ok(join_all(all).await) }).await? {
         unpacked.map_err(SandboxRefusal::from)?.map_err(|why| {
             if why.contains("os error 28") { SandboxRefusal::Full { why } } else { not_put(why) }
         })?;
     }
     Ok(())
-}
-
-/// The most that the variables of a request may have, in bytes.
-const ENV_LIMIT: usize = 64 << 10;
-
-/// What is said of a sandbox that is none.
-const NOT_ISOLATED: &str = "not isolated: what runs here can read and change whatever the node can, its \
-    keys and all of its sessions, too ([sandboxes] allow_unsandboxed)";
-
-/// What a sandbox will be.
-struct Plan {
-    /// By which name its maker asked for it.
-    flavor: String,
-    spec: SandboxSpec,
-    /// Which domains need a login.
-    domains: Vec<Domain>,
-    ttl: Duration,
-    /// Its way to the network by its flavor, if that has one.
-    egress: Option<Egress>,
-    /// What is written back of the session that is handed in.
-    take_back: TakeBack,
-    /// Whether it has a display.
-    has_display: bool,
-    /// What its maker should know.
-    warnings: Vec<String>,
-}
-
-impl Plan {
-    /// What a request wants, as far as the settings allow it, of a provider that isolates or does not.
-    fn of(
-        context: &Agents,
-        id: SandboxId,
-        request: &CreateSandbox,
-        isolates: bool,
-    ) -> Result<Self, AgentsError> {
-        let settings = context.sandboxes.settings();
-        let name = request.flavor.as_deref().unwrap_or(DEFAULT_FLAVOR);
-        let flavor = settings.flavors.get(name).ok_or_else(|| {
-            let known = settings.flavors.keys().cloned().collect::<Vec<_>>().join(", ");
-            SandboxRefusal::UnknownFlavor { found: name.to_owned(), known }
-        })?;
-        let ttl = ttl(request.ttl, settings.ttl, settings.longest_ttl)?;
-        let domains = domains(&request.domains)?;
-        let spec = SandboxSpec {
-            name: format!("sandbox-{id}"),
-            mounts: flavor.mounts.clone(),
-            env: env(context, flavor, request, isolates)?,
-            files: files(request),
-            network: settings.network.clone(),
-            limits: limits(request.limits, settings.limits)?,
-        };
-        let mut warnings = Vec::new();
-        if !isolates {
-            warnings.push(NOT_ISOLATED.to_owned());
-        }
-        if !isolates && request.enable_vnc {
-            return Err(SandboxRefusal::NotIsolated.into());
-        }
-        if request.browser_session.as_ref().is_some_and(|wanted| wanted.shared) {
-            warnings.push(
-                "shared: what changes here is not written back; where tokens rotate, the session or \
-                 the sandbox will be logged out"
-                    .to_owned(),
-            );
-        }
-        let take_back = request.browser_session.as_ref().map(|wanted| wanted.take_back);
-        Ok(Self {
-            flavor: name.to_owned(),
-            spec,
-            domains,
-            ttl,
-            egress: flavor.egress.clone(),
-            take_back: take_back.unwrap_or_default(),
-            has_display: request.enable_vnc,
-            warnings,
-        })
-    }
-}
-
-fn ttl(wanted: Option<u32>, usual: Duration, longest: Duration) -> Result<Duration, AgentsError> {
-    let wanted = wanted.map(|seconds| Duration::from_secs(seconds.into()));
-    match wanted {
-        Some(ttl) if ttl.is_zero() || ttl > longest => Err(Invalid {
-            field: "ttl",
-            expected: "a number of seconds from 1 to what [sandboxes] longest_ttl says",
-            found: ttl.as_secs().to_string(),
-        }
-        .into()),
-        wanted => Ok(wanted.unwrap_or(usual)),
-    }
-}
-
-fn domains(texts: &[String]) -> Result<Vec<Domain>, AgentsError> {
-    let read = |text: &String| {
-        text.parse().map_err(|_| Invalid {
-            field: "domains",
-            expected: "domains such as example.com, without a scheme, port or path",
-            found: format!("{text:?}"),
-        })
-    };
-    Ok(texts.iter().map(read).collect::<Result<_, _>>()?)
-}
-
-fn env(
-    context: &Agents,
-    flavor: &Flavor,
-    request: &CreateSandbox,
-    isolates: bool,
-) -> Result<BTreeMap<String, String>, AgentsError> {
-    const PROGRAM: &str = "AGENT_BROWSER_EXECUTABLE_PATH";
-    let size: usize = request.env.iter().map(|(name, value)| name.len() + value.len()).sum();
-    let is_bad = |(name, value): (&String, &String)| {
-        name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
-    };
-    if size > ENV_LIMIT || request.env.iter().any(is_bad) {
-        return Err(Invalid {
-            field: "env",
-            expected: "at most 64 KiB of variables, with names without '='",
-            found: "others".to_owned(),
-        }
-        .into());
-    }
-    let mut env = variables(request.enable_vnc);
-    if !isolates && rustix::process::geteuid().is_root() {
-        // Chromium refuses to run in its own sandbox as root, and here that is who runs it.
-        env.insert(SWITCHES.to_owned(), "--no-sandbox".to_owned());
-    }
-    env.extend(flavor.env.clone());
-    if !env.contains_key(PROGRAM)
-        && let Some(browser) = context.supervisor.browser()
-    {
-        env.insert(PROGRAM.to_owned(), browser.display().to_string());
-    }
-    env.extend(request.env.clone());
-    Ok(env)
-}
-
-/// The variable that says where the profile is.
-fn files(request: &CreateSandbox) -> BTreeMap<String, String> {
-    let handed_in = request.browser_session.iter();
-    handed_in.map(|_| (PROFILE_VARIABLE.to_owned(), PROFILE_NAME.to_owned())).collect()
-}
-
-fn limits(wanted: WantedLimits, most: Limits) -> Result<Limits, AgentsError> {
-    let limits = Limits {
-        memory: wanted.memory.unwrap_or(most.memory),
-        processes: wanted.processes.unwrap_or(most.processes),
-        processors: wanted.processors.unwrap_or(most.processors),
-        disk: wanted.disk.unwrap_or(most.disk),
-    };
-    let fits = limits.memory <= most.memory
-        && limits.processes <= most.processes
-        && limits.processors <= most.processors
-        && limits.disk <= most.disk;
-    let is_enough = limits.memory >= 1 << 20
-        && limits.processes >= 8
-        && limits.processors >= 0.01
-        && limits.disk >= 1 << 20;
-    if fits && is_enough {
-        return Ok(limits);
-    }
-    Err(Invalid {
-        field: "limits",
-        expected: "no more than [sandboxes] allows, and at least 1 MiB, 8 processes, 0.01 processors",
-        found: format!("{limits:?}"),
-    }.into())
 }

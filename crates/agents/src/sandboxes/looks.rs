@@ -1,24 +1,37 @@
 //! What the browser of an agent is told of the environment of the session that a sandbox has.
 //!
-//! The one idea: agents start their browsers themselves, and nothing of ours stands between the two. So what
-//! switches of a browser can say is said by variables, which agent-browser reads, and what they cannot say
-//! without contradicting the rest is not said at all: a user agent beside the client hints of another browser
-//! gives a session away sooner than the browser of the sandbox does.
+//! The one idea: agents start their browsers themselves. What switches of a browser can say is said by variables,
+//! which agent-browser reads. What they cannot say is said by a [wrapper](baton_browser::keeper::WrapperSpec), which
+//! is started in the browser's place and tells each page, frame and worker before its first script; half of it is
+//! never said, since a user agent beside the client hints of another browser gives a session away sooner than the
+//! browser of the sandbox does.
 
+use super::WRAPPER_NAME;
+use baton_browser::keeper::{TargetKind, WrapperSpec, prelude};
 use baton_browser::launch::switches;
 use baton_runtime::sessions::check;
+use baton_sandbox::Sandbox;
 use baton_session::{Environment, Identity};
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
 
 /// The variable with switches for the browser, a line each.
 pub(super) const SWITCHES: &str = "AGENT_BROWSER_ARGS";
+/// The variable that names the browser.
+pub(super) const PROGRAM: &str = "AGENT_BROWSER_EXECUTABLE_PATH";
 /// What programs know the time zone by.
 const TIMEZONE: &str = "TZ";
+/// The hidden command of Baton's program that is the wrapper.
+const COMMAND: &str = "browser-wrapper";
 
 /// What is told, and what is not.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Looks {
-    switches: Vec<String>,
+    said: Environment,
+    /// Whether it needs more than switches.
+    needs_wrapper: bool,
     timezone: Option<String>,
     /// What sites see otherwise than in a browser of the node.
     pub(super) warning: Option<String>,
@@ -31,28 +44,50 @@ impl Looks {
         if check::environment(environment).is_err() {
             return Self::default();
         }
-        let is_another = environment.names_a_browser();
-        let identity = environment.identity.as_ref();
-        let user_agent = environment.user_agent.clone().filter(|_| !is_another);
+        let is_unknown = environment.names_a_browser() && !can_be_said(environment);
         let said = Environment {
-            user_agent,
+            user_agent: environment.user_agent.clone().filter(|_| !is_unknown),
             locale: environment.locale.clone(),
-            identity: identity.cloned(),
+            identity: environment.identity.clone(),
+            geolocation: environment.geolocation,
             ..Environment::default()
         };
-        Self {
-            switches: switches(&said),
-            timezone: environment.timezone.clone(),
-            warning: missing(is_another, identity),
-        }
+        let in_pages = prelude(&said).iter().any(|call| call.is_for(TargetKind::Page));
+        let needs_wrapper = said.names_a_browser() || in_pages;
+        let warning = is_unknown.then(|| {
+            "identity: sites see user agent, client hints and platform of the browser in the sandbox, and not those \
+             of the session"
+                .to_owned()
+        });
+        Self { said, needs_wrapper, timezone: environment.timezone.clone(), warning }
     }
 
-    /// The variables for commands, in a sandbox whose own has these switches.
-    pub(super) fn variables(&self, own: Option<&String>) -> BTreeMap<String, String> {
+    /// The wrapper for a sandbox whose own browser is `program`, as an archive for its folder; none where
+    /// switches say it all, or where there is no browser.
+    pub(super) fn wrapper(
+        &self,
+        sandbox: &dyn Sandbox,
+        program: Option<&String>,
+    ) -> Option<io::Result<File>> {
+        let program = PathBuf::from(program.filter(|_| self.needs_wrapper)?);
+        let spec = WrapperSpec { program, environment: self.said.clone() };
+        let command = [sandbox.program().display().to_string(), COMMAND.to_owned()];
+        Some(spec.pack(&command, &folder(sandbox.workspace())))
+    }
+
+    /// The variables for commands, in a sandbox with a workspace and with variables of its own.
+    pub(super) fn variables(
+        &self,
+        workspace: &str,
+        own: &BTreeMap<String, String>,
+    ) -> BTreeMap<String, String> {
         let mut variables = BTreeMap::new();
-        if !self.switches.is_empty() {
+        let switches = switches(&self.said);
+        if self.needs_wrapper && own.contains_key(PROGRAM) {
+            variables.insert(PROGRAM.to_owned(), WrapperSpec::program_in(&folder(workspace)));
+        } else if !switches.is_empty() {
             // Of two switches the last one counts, and that is the one of who made the sandbox.
-            let all = self.switches.iter().chain(own);
+            let all = switches.iter().chain(own.get(SWITCHES));
             let all: Vec<&str> = all.map(String::as_str).collect();
             variables.insert(SWITCHES.to_owned(), all.join("\n"));
         }
@@ -61,35 +96,39 @@ impl Looks {
     }
 }
 
-/// What no switch says.
-fn missing(is_another: bool, identity: Option<&Identity>) -> Option<String> {
-    let processors = identity.is_some_and(|one| one.hardware_concurrency.is_some());
-    let parts = [
-        (is_another, "user agent, client hints and platform"),
-        (processors, "the number of processors"),
-    ];
-    let parts: Vec<&str> = parts.iter().filter(|(is, _)| *is).map(|(_, part)| *part).collect();
-    (!parts.is_empty()).then(|| {
-        format!(
-            "identity: sites see {} of the browser in the sandbox, and not those of the session",
-            parts.join(", and ")
-        )
-    })
+/// Whether a browser can be what the user agent says, with all that goes with it.
+fn can_be_said(environment: &Environment) -> bool {
+    let has_hints = |identity: &Identity| identity.metadata.is_some();
+    environment.identity.as_ref().is_some_and(has_hints)
+        || environment.user_agent.as_deref().and_then(Identity::of_user_agent).is_some()
+}
+
+/// Where the wrapper is, as commands know it.
+fn folder(workspace: &str) -> String {
+    format!("{workspace}/{WRAPPER_NAME}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use baton_session::identity::ColorScheme;
+    use baton_session::state::Geolocation;
 
     const MAC: &str = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 \
                        (KHTML, like Gecko) Chrome/147.0.0.0 Safari/537.36";
+
+    /// The variables of a sandbox with these switches.
+    fn own(switches: &str) -> BTreeMap<String, String> {
+        [(SWITCHES, switches), (PROGRAM, "/usr/bin/chromium")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into()
+    }
 
     #[test]
     fn a_usual_session_says_nothing() {
         let looks = Looks::of(&Environment::default());
         assert_eq!(looks, Looks::default());
-        assert!(looks.variables(Some(&"--disable-gpu".to_owned())).is_empty());
+        assert!(looks.variables("/workspace", &own("--disable-gpu")).is_empty());
     }
 
     #[test]
@@ -108,7 +147,7 @@ mod tests {
         };
         let looks = Looks::of(&environment);
         assert_eq!(looks.warning, None);
-        let variables = looks.variables(Some(&"--disable-gpu,--mute-audio".to_owned()));
+        let variables = looks.variables("/workspace", &own("--disable-gpu,--mute-audio"));
         let lines: Vec<&str> = variables[SWITCHES].lines().collect();
         assert_eq!(
             lines,
@@ -125,21 +164,35 @@ mod tests {
     }
 
     #[test]
-    fn half_of_another_browser_is_not_said() {
+    fn another_browser_is_said_whole_or_not_at_all() {
         let identity =
             Identity { hardware_concurrency: Some(10), ..Identity::of_user_agent(MAC).unwrap() };
-        let environment = Environment {
-            user_agent: Some(MAC.to_owned()),
-            identity: Some(identity),
-            ..Environment::default()
+        let of = |user_agent: &str, identity: Option<Identity>| {
+            let user_agent = Some(user_agent.to_owned());
+            Looks::of(&Environment { user_agent, identity, ..Environment::default() })
         };
-        let looks = Looks::of(&environment);
-        assert!(looks.switches.is_empty(), "{looks:?}");
-        let warning = looks.warning.unwrap();
-        assert!(
-            warning.contains("user agent, client hints and platform, and the number"),
-            "{warning}"
-        );
+        for looks in [of(MAC, Some(identity)), of(MAC, None)] {
+            assert_eq!(looks.warning, None);
+            let variables = looks.variables("/place", &own("--disable-gpu"));
+            assert_eq!(variables[PROGRAM], "/place/.browser/browser");
+            assert!(!variables.contains_key(SWITCHES), "the wrapper says them");
+            // Where no browser is known, none can be wrapped.
+            assert!(!looks.variables("/place", &BTreeMap::new()).contains_key(PROGRAM));
+        }
+        let firefox =
+            of("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", None);
+        assert!(!firefox.needs_wrapper && firefox.said.user_agent.is_none(), "{firefox:?}");
+    }
+
+    #[test]
+    fn the_number_of_processors_and_a_place_need_more_than_switches() {
+        let identity = Identity { hardware_concurrency: Some(10), ..Identity::default() };
+        let processors = Environment { identity: Some(identity), ..Environment::default() };
+        let place = Geolocation { latitude: 1.0, longitude: 2.0, accuracy: 3.0 };
+        let place = Environment { geolocation: Some(place), ..Environment::default() };
+        for environment in [processors, place] {
+            assert!(Looks::of(&environment).needs_wrapper, "{environment:?}");
+        }
     }
 
     #[test]

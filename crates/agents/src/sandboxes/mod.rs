@@ -5,7 +5,7 @@
 //! before the sandbox is gone.
 //!
 //! Rooms: `create`, `exec` and `end` are the verbs; `hand_in` finds a session and takes it, `take_back`
-//! reads what became of it; `looks` says what of its environment a browser there is told; `prepare` makes profiles before a caller asks for them; `vnc` gives a sandbox a
+//! reads what became of it; `plan` says what a sandbox will be, `looks` what of its environment a browser there is told; `prepare` makes profiles before a caller asks for them; `vnc` gives a sandbox a
 //! display, and `way_out` the way to the network that its session has. The sandboxes that there are, are in the
 //! `registry` below.
 
@@ -14,6 +14,7 @@ mod end;
 mod exec;
 mod hand_in;
 mod looks;
+mod plan;
 mod prepare;
 mod take_back;
 mod vnc;
@@ -36,7 +37,11 @@ use baton_runtime::Caller;
 const PROFILE: &str = "/workspace/.browser-profile";
 /// The same, from the workspace on.
 const PROFILE_NAME: &str = ".browser-profile";
-/// The variable by which agent-browser finds it.
+/// Where a browser is that sites see as the session's, in its sandbox.
+const WRAPPER: &str = "/workspace/.browser";
+/// The same, from the workspace on.
+const WRAPPER_NAME: &str = ".browser";
+/// The variable by which agent-browser finds the profile.
 const PROFILE_VARIABLE: &str = "AGENT_BROWSER_PROFILE";
 
 /// The caller's sandboxes at this node, the oldest first.

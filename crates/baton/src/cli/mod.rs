@@ -125,6 +125,8 @@ enum Command {
     #[command(hide = true)]
     SandboxInit(serve::SandboxInit),
     #[command(hide = true)]
+    BrowserWrapper(serve::BrowserWrapper),
+    #[command(hide = true)]
     DemoAgent(demo::agent::DemoAgent),
 }
 
@@ -159,6 +161,10 @@ pub(crate) fn main(args: Vec<OsString>) -> ExitCode {
     let output = Output::new(cli.global.json, cli.global.quiet);
     let exit = match cli.command {
         // In a sandbox there is no home, and so no data folder.
+        Command::BrowserWrapper(command) => match command.run() {
+            Ok(ended) => return ended,
+            Err(error) => Err(error),
+        },
         Command::SandboxInit(command) => command.run(),
         Command::DemoAgent(command) => command.run(),
         command => Context::new(cli.global.data, cli.global.as_agent, output)
@@ -207,7 +213,8 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Restore(command) => command.run(context).await,
             Command::Doctor(command) => command.run(context).await,
             Command::Demo(command) => command.run(context, browser::installed()).await,
-            Command::Completions(_)
+            Command::BrowserWrapper(_)
+            | Command::Completions(_)
             | Command::DemoAgent(_)
             | Command::Federation(_)
             | Command::Keeper(_)

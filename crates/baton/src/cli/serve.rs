@@ -3,7 +3,9 @@
 mod flags;
 mod surroundings;
 
-pub(super) use surroundings::{DatabaseArgs, Keeper, NodeArgs, SandboxInit, inherited, proxy};
+pub(super) use surroundings::{
+    BrowserWrapper, DatabaseArgs, Keeper, NodeArgs, SandboxInit, inherited, proxy,
+};
 
 use super::{Context, looks};
 use crate::output::{self, Output};

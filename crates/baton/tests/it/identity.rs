@@ -41,7 +41,7 @@ const SAY: &str = "
         await fetch(`/tell/${who}`, { method: 'POST', body: words.join(' | ') });
     };";
 
-const TELLERS: [&str; 9] = [
+pub(crate) const TELLERS: [&str; 9] = [
     "page",
     "frame",
     "other-site",
@@ -57,14 +57,14 @@ const DOCUMENTS: [&str; 5] = ["page", "frame", "other-site", "redirected", "link
 
 /// What a site saw of a browser.
 #[derive(Debug, Default)]
-struct Seen {
+pub(crate) struct Seen {
     /// What scripts told, by who they are.
     told: BTreeMap<String, BTreeSet<String>>,
     /// The headers that say who a browser is, with the path for which each was.
     headers: BTreeSet<(String, String, String)>,
 }
 
-type Watched = Arc<watch::Sender<Seen>>;
+pub(crate) type Watched = Arc<watch::Sender<Seen>>;
 
 async fn serve(State(seen): State<Watched>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
@@ -73,7 +73,8 @@ async fn serve(State(seen): State<Watched>, uri: Uri, headers: HeaderMap, body: 
         for (name, value) in &headers {
             let is_one = name.as_str().starts_with("sec-ch-ua")
                 || [header::USER_AGENT, header::ACCEPT_LANGUAGE].contains(name);
-            if is_one {
+            // No browser asks for that.
+            if is_one && !uri.path().starts_with("/wait") {
                 let value = value.to_str().unwrap_or_default().to_owned();
                 seen.headers.insert((name.to_string(), value, uri.path().to_owned()));
             }
@@ -102,9 +103,20 @@ async fn serve(State(seen): State<Watched>, uri: Uri, headers: HeaderMap, body: 
         ))
     };
     match uri.path() {
+        "/wait" | "/wait/link" => {
+            let link = uri.path().strip_prefix("/wait/");
+            let mut watched = seen.subscribe();
+            let all = |seen: &Seen| {
+                TELLERS.into_iter().chain(link).all(|who| seen.told.contains_key(who))
+            };
+            // Who waits in vain is told apart by what was not heard.
+            let _ = tokio::time::timeout(LIMIT, watched.wait_for(all)).await;
+            "".into_response()
+        }
         "/" => page(format!(
             "<!doctype html><title>page</title>
              <script>{SAY} say('page');
+                 localStorage.token = 'a login, as far as anybody knows';
                  new Worker('/dedicated.js');
                  new SharedWorker('/shared.js');
                  navigator.serviceWorker.register('/service.js');
@@ -133,7 +145,7 @@ async fn serve(State(seen): State<Watched>, uri: Uri, headers: HeaderMap, body: 
     }
 }
 
-fn environment() -> Environment {
+pub(crate) fn environment() -> Environment {
     let identity = Identity {
         languages: ["de-DE", "de", "en"].map(str::to_owned).into(),
         device_scale_factor: Some(2.0),
@@ -152,7 +164,7 @@ fn environment() -> Environment {
 
 /// Waits until all of them told something, and checks that all said the same, and that no request said
 /// anything else.
-async fn agree(seen: &Watched, tellers: &[&str]) {
+pub(crate) async fn agree(seen: &Watched, tellers: &[&str]) {
     let mut watched = seen.subscribe();
     let all = watched.wait_for(|seen| tellers.iter().all(|who| seen.told.contains_key(*who)));
     let missing = || {
@@ -196,6 +208,11 @@ async fn open_more(test_node: &TestNode, id: SessionId, site: &Site) {
     browser.call("Target.createTarget", made).await.unwrap();
 }
 
+/// A site that watches who comes.
+pub(crate) async fn site(seen: &Watched) -> Site {
+    Site::start(Router::new().fallback(serve).with_state(Arc::clone(seen))).await.unwrap()
+}
+
 fn restored(receipt: &Receipt) -> BTreeSet<&str> {
     let items = receipt.items.iter().filter(|item| item.kind == ItemKind::Environment);
     items.map(|item| item.place.as_str()).collect()
@@ -204,8 +221,7 @@ fn restored(receipt: &Receipt) -> BTreeSet<&str> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn everything_that_a_site_sees_is_of_one_browser() {
     let seen: Watched = Arc::new(watch::Sender::default());
-    let router = Router::new().fallback(serve).with_state(Arc::clone(&seen));
-    let site = Site::start(router).await.unwrap();
+    let site = site(&seen).await;
     let mut test_node = test_node().await;
     let url = site.url_on("a", "/").unwrap();
     let request = OpenSession {

@@ -78,4 +78,5 @@ mod unread;
 mod walk;
 mod web_page;
 mod with;
+mod wrapped;
 mod writer;

@@ -10,6 +10,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 use std::time::Duration;
 use std::{fs, future, io};
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -33,7 +34,8 @@ pub(super) struct Browser {
     pub(super) pid: Option<u32>,
     /// By which rules the files of the machine are taken away from it.
     pub(super) rules: Confinement,
-    log: PathBuf,
+    /// Where its words are kept; none where they go to whoever started this process.
+    log: Option<PathBuf>,
     /// How much others had logged before it.
     logged: u64,
     /// What copies its words to the log.
@@ -46,7 +48,7 @@ impl Browser {
         spec: &KeeperSpec,
         way_out: Option<u16>,
     ) -> Result<(Self, Transport), KeeperError> {
-        let log = spec.log.clone();
+        let log = Some(spec.log.clone());
         match &spec.browser {
             BrowserSpec::Attach { url } => {
                 let transport = cdp::connect(url).await?;
@@ -55,7 +57,7 @@ impl Browser {
                 Ok((browser, transport))
             }
             BrowserSpec::Launch(options) => {
-                let writer = Log::open(&log)?;
+                let writer = Log::open(&spec.log)?;
                 let logged = writer.len();
                 let options = LaunchOptions { way_out, ..LaunchOptions::clone(options) };
                 let launched = launch::start(&options)?;
@@ -66,6 +68,17 @@ impl Browser {
                 Ok((browser, launched.transport))
             }
         }
+    }
+
+    /// One that was started elsewhere.
+    pub(super) fn of_child(child: Child) -> Self {
+        let (pid, rules) = (child.id(), Confinement::Off);
+        Self { child: Some(child), pid, rules, log: None, logged: 0, words: None }
+    }
+
+    /// How it ended, once it has; none before, and of one that was attached.
+    pub(super) fn status(&mut self) -> Option<ExitStatus> {
+        self.child.as_mut()?.try_wait().ok()?
     }
 
     /// Waits until the browser has ended, and says how. An attached one is never known to end here.
@@ -99,7 +112,9 @@ impl Browser {
             // A helper that lives on may hold its standard error open.
             let _ = timeout(WORDS_LIMIT, words).await;
         }
-        let Some(reason) = reason(&self.log, self.logged, self.pid.unwrap_or_default()) else {
+        let pid = self.pid.unwrap_or_default();
+        let said = self.log.as_deref().and_then(|log| reason(log, self.logged, pid));
+        let Some(reason) = said else {
             return format!("it ended ({status})");
         };
         let hint = if reason.contains("sandbox") { NO_SANDBOX } else { "" };

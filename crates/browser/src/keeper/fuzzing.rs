@@ -19,6 +19,7 @@ pub fn cdp_frames(input: &[u8]) {
         anchor: true,
         headed: false,
         files: None,
+        is_theirs: false,
         prelude: Vec::new(),
         ledger: None,
         asked: None,

@@ -19,6 +19,7 @@ mod relay;
 mod server;
 mod spawn;
 mod turn;
+mod wrapper;
 
 pub use baton_egress::{Fence, HostRule, HostTally, NotProxyUrl, Others, ProxyUrl};
 pub use connect::{KeeperLink, close, connect, force, hold, kill, knock};
@@ -32,6 +33,7 @@ pub use proxies::{BadEgress, KnownCredentials, KnownProxies, MachineProxies, Pro
 pub use relay::{NoMore, accept_key, relay};
 pub use spawn::{KeeperCommand, Keepers, spawn};
 pub use turn::Turn;
+pub use wrapper::{Say, WrapperSpec, wrap};
 
 use crate::launch::expect_supported;
 use baton_egress::Ledger;
@@ -110,7 +112,7 @@ async fn keep(
     }
     server.hold_until(spec.hold_until);
     let door = tokio::spawn(client::accept(listener, socket.secret(), server.sender()));
-    server.serve(welcome, &mut browser, terminated(signals)).await;
+    server.serve(Some(welcome), &mut browser, terminated(signals)).await;
     door.abort();
     drop(socket);
     server.farewell().await;
@@ -145,7 +147,8 @@ fn setup(spec: &KeeperSpec, browser: &Browser, ledger: Option<Ledger>) -> Setup 
     };
     let asked = spec.egress.as_ref().and_then(|egress| egress.asked.clone());
     let prelude = spec.prelude.clone();
-    Setup { browser_pid: browser.pid, anchor, headed, files, prelude, ledger, asked }
+    let (browser_pid, is_theirs) = (browser.pid, false);
+    Setup { browser_pid, anchor, headed, files, is_theirs, prelude, ledger, asked }
 }
 
 fn welcome(spec: &KeeperSpec, browser: &Browser, browser_version: String) -> Welcome {

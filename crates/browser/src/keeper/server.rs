@@ -8,6 +8,7 @@
 use super::browser::Browser;
 use super::client::{Connected, GreetedClient, Input};
 use super::mux::{Action, ClientId, Mux};
+use super::prelude::PreludeCall;
 use super::protocol::{BootInstant, KeeperAnswer, KeeperError, Role, Welcome};
 use crate::cdp::{FrameReader, FrameWriter, Transport};
 use std::collections::{HashMap, VecDeque};
@@ -87,6 +88,12 @@ impl Server {
         self.lapse = lapse;
     }
 
+    /// What is said to the browser's targets from now on.
+    pub(super) fn tell(&mut self, prelude: Vec<PreludeCall>) {
+        let actions = self.mux.change_prelude(prelude);
+        self.apply(actions);
+    }
+
     /// Where the door sends its clients.
     pub(super) fn sender(&self) -> mpsc::Sender<Input> {
         self.sender.clone()
@@ -127,15 +134,16 @@ impl Server {
         }
     }
 
-    /// Serves until the browser has ended, or until `stop` asks to end it gently.
+    /// Serves until the browser has ended, or until `stop` asks to end it gently. Clients hear `welcome` first;
+    /// without one they hear nothing but the browser.
     pub(super) async fn serve(
         &mut self,
-        welcome: Welcome,
+        welcome: Option<Welcome>,
         browser: &mut Browser,
         stop: impl Future<Output = ()>,
     ) {
-        let attached = welcome.attached;
-        self.welcome = Some(welcome);
+        let attached = welcome.as_ref().is_some_and(|welcome| welcome.attached);
+        self.welcome = welcome;
         let mut stop = std::pin::pin!(stop);
         let mut deadline = None;
         loop {
@@ -258,14 +266,13 @@ impl Server {
     }
 
     fn welcome(&mut self, id: ClientId) {
-        let (Some(client), Some(welcome)) = (self.clients.get_mut(&id), &self.welcome) else {
-            return;
-        };
-        if let Ok(frame) = serde_json::to_vec(&KeeperAnswer::Welcome(welcome.clone())) {
+        let Some(client) = self.clients.get_mut(&id) else { return };
+        let said = self.welcome.clone().map(KeeperAnswer::Welcome);
+        if let Some(frame) = said.and_then(|said| serde_json::to_vec(&said).ok()) {
             // The queue is empty, so there is room.
             client.send(frame);
-            client.listen(id, self.sender.clone());
         }
+        client.listen(id, self.sender.clone());
     }
 }
 

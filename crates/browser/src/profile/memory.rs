@@ -12,7 +12,7 @@ use std::{fs, io};
 
 /// A new file, in memory. It goes when no process has it open any more.
 #[cfg(target_os = "linux")]
-pub(super) fn file() -> io::Result<File> {
+pub(crate) fn file() -> io::Result<File> {
     use rustix::fs::MemfdFlags;
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     Ok(rustix::fs::memfd_create("profile", flags)?.into())
@@ -35,7 +35,7 @@ pub(super) fn seal(file: File) -> io::Result<File> {
 
 /// A new file without a name: this system has none in memory.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn file() -> io::Result<File> {
+pub(crate) fn file() -> io::Result<File> {
     tempfile::tempfile()
 }
 

@@ -28,7 +28,7 @@ pub(crate) mod fuzzing;
 pub mod keyring;
 mod leveldb;
 pub(crate) mod local_storage;
-mod memory;
+pub(crate) mod memory;
 pub mod packed;
 pub mod permissions;
 pub(crate) mod preferences;

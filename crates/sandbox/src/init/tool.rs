@@ -6,10 +6,11 @@
 use super::{InitError, Notice, Unpack};
 use crate::provider::Ended;
 use rustix::fs::{Mode, OFlags};
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{BufReader, BufWriter, Error, ErrorKind, Read, Write, stdin, stdout};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Component, Path, PathBuf};
 use std::thread;
@@ -166,7 +167,14 @@ fn unpack(input: &File, path: &Path) -> std::io::Result<()> {
             }
             let since = UNIX_EPOCH + Duration::from_secs(entry.header().mtime()?);
             let (start, size, to) = (entry.raw_file_position(), entry.size(), path.join(name));
-            let copy = move || copy_part(input, start, size, &to)?.set_modified(since);
+            let mode = entry.header().mode()? & 0o777;
+            let copy = move || {
+                let file = copy_part(input, start, size, &to)?;
+                if mode & 0o100 != 0 {
+                    file.set_permissions(Permissions::from_mode(mode))?;
+                }
+                file.set_modified(since)
+            };
             if size < LARGE {
                 copy()?;
             } else {

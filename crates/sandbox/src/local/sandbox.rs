@@ -101,6 +101,10 @@ impl Sandbox for LocalSandbox {
         Command::new(words.chain([verb.to_owned(), self.place(path)]))
     }
 
+    fn program(&self) -> &Path {
+        &self.init.program
+    }
+
     fn settle(&self) -> Answer<'_, ()> {
         Box::pin(async {
             let settled = tokio::time::timeout(SETTLE_LIMIT, self.link.settle()).await;

@@ -23,7 +23,7 @@ use std::fs::{self, File};
 use std::io::{self, Cursor};
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -386,6 +386,10 @@ impl Sandbox for Room {
 
     fn tool(&self, verb: &str, path: &str) -> Command {
         Command::new([verb, path])
+    }
+
+    fn program(&self) -> &Path {
+        Path::new("baton")
     }
 
     fn settle(&self) -> Answer<'_, ()> {

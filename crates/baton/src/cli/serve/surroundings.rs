@@ -1,12 +1,12 @@
 //! What was typed, and what surrounds the process, becomes the configuration of a node.
 //!
-//! A node starts this binary again: `baton keeper` holds one session's browser, and `baton sandbox-init` is
-//! the first process in a sandbox.
+//! A node starts this binary again: `baton keeper` holds one session's browser, `baton sandbox-init` is the first
+//! process in a sandbox, and there `baton browser-wrapper` stands in a browser's place.
 
 use super::flags::Flags;
 use anyhow::Context as _;
 use baton_api::Exit;
-use baton_browser::keeper::{self, KeeperCommand, KeeperSpec};
+use baton_browser::keeper::{self, KeeperCommand, KeeperSpec, WrapperSpec};
 use baton_net::tls::Exposure;
 use baton_proxy::ProxySettings;
 use baton_sandbox::InitCommand;
@@ -20,8 +20,9 @@ use clap::Args;
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::Arc;
 
 /// What an error calls the settings that were not in a file.
@@ -166,6 +167,35 @@ impl Keeper {
         let signals = keeper::detach()?;
         keeper::run(&spec, std::io::stdout(), signals)?;
         Ok(Exit::Done)
+    }
+}
+
+/// Run a browser that is to sites what a session is, for programs that start one themselves
+#[derive(Debug, Args)]
+pub(in crate::cli) struct BrowserWrapper {
+    /// What it is a wrapper of, as JSON
+    #[arg(value_name = "FILE")]
+    spec: PathBuf,
+
+    /// The command line of the browser
+    #[arg(value_name = "ARG", num_args = 0.., trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+impl BrowserWrapper {
+    /// How the browser ended.
+    pub(in crate::cli) fn run(self) -> anyhow::Result<ExitCode> {
+        let file = std::fs::File::open(&self.spec)
+            .with_context(|| format!("expected a file at {}", self.spec.display()))?;
+        let mut text = String::new();
+        file.take(SPEC_LIMIT).read_to_string(&mut text)?;
+        let spec: WrapperSpec = serde_json::from_str(&text)
+            .context("expected the specification of a wrapper of a browser")?;
+        let say = |line: &str| {
+            // Whoever does not listen is not waited for.
+            let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
+        };
+        Ok(ExitCode::from(keeper::wrap(&spec, self.arguments, say)?))
     }
 }
 

@@ -74,6 +74,13 @@ impl Guide {
         steps
     }
 
+    /// The block of this language in a section, for a story that does only that.
+    pub(crate) fn block(mut self, title: &str, language: &str) -> String {
+        let mut steps = self.section(title).into_iter();
+        let found = steps.find(|step| step.language == language);
+        found.expect("expected a block of that language").text
+    }
+
     /// Leaves steps out, each named by its first line, and why nobody does it.
     pub(crate) fn leave_out(&mut self, steps: &[(&str, &str)]) {
         for (line, why) in steps {

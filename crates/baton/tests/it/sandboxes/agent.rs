@@ -21,7 +21,7 @@ pub(super) fn tools(npm: &Npm) -> String {
 }
 
 /// The browser of this machine.
-pub(super) fn browser() -> PathBuf {
+pub(crate) fn browser() -> PathBuf {
     find_browser(None, &BrowserPlaces::on_path(std::env::var_os("PATH").as_deref())).unwrap()
 }
 

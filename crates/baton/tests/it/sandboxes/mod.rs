@@ -27,3 +27,5 @@ mod told;
 mod unlimited;
 mod viewer;
 mod vnc;
+
+pub(crate) use agent::browser;

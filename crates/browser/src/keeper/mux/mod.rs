@@ -75,6 +75,8 @@ pub(super) struct Setup {
     pub(super) headed: bool,
     /// Which files clients may name; none when the browser is not confined.
     pub(super) files: Option<BrowserFolders>,
+    /// Whether clients may do whatever the browser does, and end it: those who started it themselves.
+    pub(super) is_theirs: bool,
     /// See [`PreludeCall`].
     pub(super) prelude: Vec<PreludeCall>,
     /// What its way out was asked for; none when it has none.

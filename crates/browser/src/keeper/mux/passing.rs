@@ -80,14 +80,15 @@ impl Mux {
             self.command(client, id, session, command, params);
             return;
         }
-        if method == "Browser.close" && role == Role::Client {
+        let is_guarded = role == Role::Client && !self.setup.is_theirs;
+        if method == "Browser.close" && is_guarded {
             self.close_for_client(client, id, session);
             return;
         }
         if self.is_about_inside(client, id, method, session, params) {
             return;
         }
-        let text = if role == Role::Client {
+        let text = if is_guarded {
             guard::judge(method, params, self.setup.files.as_ref())
         } else {
             Verdict::Passes(mux::given(params))

@@ -7,7 +7,7 @@
 //! A frame that starts in a process of its own waits for the keeper, which is attached to what is inside of a
 //! page from the page's beginning on, and [leads clients to it](super::inside).
 
-use super::{Call, Mux, Params, Route};
+use super::{Action, Call, Mux, Params, Route};
 use crate::cdp::Envelope;
 use crate::keeper::mux;
 use crate::keeper::prelude::{PreludeCall, TargetKind};
@@ -140,6 +140,14 @@ impl Mux {
                 self.send_own(Some(&session), "Target.setAutoAttach", INSIDE);
             }
         }
+    }
+
+    /// The same for who holds the multiplexer; nothing is said anew that holds.
+    pub(in crate::keeper) fn change_prelude(&mut self, prelude: Vec<PreludeCall>) -> Vec<Action> {
+        if prelude != self.setup.prelude {
+            self.set_prelude(prelude);
+        }
+        self.take_actions()
     }
 
     /// The keeper was attached to a target.

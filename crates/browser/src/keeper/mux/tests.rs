@@ -24,6 +24,7 @@ impl Story {
             anchor: true,
             headed: false,
             files: None,
+            is_theirs: false,
             prelude,
             ledger: None,
             asked: None,

@@ -1,0 +1,109 @@
+//! A browser in a wrapper, spoken to as if it were the browser itself.
+
+use crate::sandboxes::browser;
+use assert_cmd::cargo::cargo_bin;
+use baton_browser::cdp::{self, Connection};
+use reqwest::header::{HOST, ORIGIN};
+use serde_json::{Value, json};
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+const LIMIT: Duration = Duration::from_secs(40);
+const AGENT: &str = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 \
+                     (KHTML, like Gecko) Chrome/147.0.0.0 Safari/537.36";
+
+/// Starts one in a folder; where it says that it listens.
+async fn start(folder: &std::path::Path, words: &[&str]) -> (Child, String) {
+    let spec = json!({ "program": browser(), "environment": { "userAgent": AGENT } });
+    let path = folder.join("browser.json");
+    std::fs::write(&path, spec.to_string()).unwrap();
+    let mut command = Command::new(cargo_bin!("baton"));
+    command.arg("browser-wrapper").arg(path).args(["--", "--headless=new", "--no-sandbox"]);
+    command.arg(format!("--user-data-dir={}", folder.join("profile").display())).args(words);
+    let mut child = command.stderr(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let said = async {
+        loop {
+            let line =
+                lines.next_line().await.unwrap().expect("expected an address, found the end");
+            if let Some((_, url)) = line.split_once("DevTools listening on ") {
+                return url.to_owned();
+            }
+        }
+    };
+    let url = timeout(LIMIT, said).await.unwrap();
+    // What it says later is read, or it would wait.
+    tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+    (child, url)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn its_port_is_that_of_a_browser_and_no_page_of_the_web_comes_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut child, url) =
+        start(folder.path(), &["--remote-debugging-port=0", "about:blank"]).await;
+    let note = std::fs::read_to_string(folder.path().join("profile/DevToolsActivePort")).unwrap();
+    let (port, path) = note.split_once('\n').unwrap();
+    assert_eq!(url, format!("ws://127.0.0.1:{port}{path}"));
+
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let get = |path: &str| http.get(format!("http://127.0.0.1:{port}{path}"));
+    let version: Value = get("/json/version").send().await.unwrap().json().await.unwrap();
+    assert_eq!(version["webSocketDebuggerUrl"], url.as_str());
+    let pages: Value = get("/json/list").send().await.unwrap().json().await.unwrap();
+    let pages = pages.as_array().unwrap();
+    let told: Vec<_> = pages.iter().map(|page| (&page["type"], &page["url"])).collect();
+    assert_eq!(told, [(&json!("page"), &json!("about:blank"))]);
+    for (name, value, status) in [
+        (HOST, "localhost:1", 200),
+        (HOST, "[::1]:9222", 200),
+        (HOST, "evil.test", 500),
+        (HOST, "127.0.0.1.evil.test:80", 500),
+        (ORIGIN, "http://evil.test", 403),
+        (ORIGIN, "null", 403),
+    ] {
+        let answer = get("/json/version").header(&name, value).send().await.unwrap();
+        assert_eq!(answer.status(), status, "{name}: {value}");
+    }
+    assert_eq!(get("/devtools/page/none").send().await.unwrap().status(), 404);
+    assert_eq!(get(path).send().await.unwrap().status(), 400, "no WebSocket");
+
+    // Two clients at once, of which each may end the browser: it is theirs.
+    let (first, _) = Connection::start(cdp::connect(&url).await.unwrap());
+    let (second, _) = Connection::start(cdp::connect(&url).await.unwrap());
+    let told = first.browser().call("Browser.getVersion", json!({})).await.unwrap();
+    assert!(told["product"].as_str().unwrap().starts_with("Chrome/"), "{told}");
+    second.browser().call("Browser.close", json!({})).await.unwrap();
+    assert_eq!(timeout(LIMIT, child.wait()).await.unwrap().unwrap().code(), Some(0));
+    timeout(LIMIT, first.closed()).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_origin_that_was_named_comes_in_and_a_port_that_is_taken_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["--remote-debugging-port=0", "--remote-allow-origins=http://tools.test"];
+    let (mut child, url) = start(folder.path(), &words).await;
+    let address = url.replace("ws://", "http://");
+    let (base, _) = address.split_once("/devtools").unwrap();
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let ask = http.get(format!("{base}/json/version")).header(ORIGIN, "http://tools.test");
+    assert_eq!(ask.send().await.unwrap().status(), 200);
+
+    let other = tempfile::tempdir().unwrap();
+    let port = base.rsplit(':').next().unwrap();
+    let spec = folder.path().join("browser.json");
+    let mut command = Command::new(cargo_bin!("baton"));
+    command
+        .arg("browser-wrapper")
+        .arg(spec)
+        .arg("--")
+        .arg(format!("--remote-debugging-port={port}"));
+    command.arg(format!("--user-data-dir={}", other.path().display())).kill_on_drop(true);
+    let refused = timeout(LIMIT, command.output()).await.unwrap().unwrap();
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success() && said.contains("to be free"), "{said}");
+    child.kill().await.unwrap();
+}
