@@ -8,7 +8,7 @@ use baton_agents::AgentsError;
 use baton_api::{Answers, Invalid, SessionView, SnapshotView, Tab, by_way_of};
 use baton_runtime::RuntimeError;
 use baton_session::printable::{Printable, data_for_model};
-use baton_session::receipt::Outcome;
+use baton_session::receipt::{Group, Outcome};
 use baton_session::{Lifecycle, Receipt, Unread, json};
 use baton_sync::SyncError;
 use jiff::Timestamp;
@@ -289,7 +289,9 @@ pub(super) fn receipt(receipt: &Receipt) -> (Vec<String>, Value) {
         "{restored} items restored, {rejected} rejected, {not_portable} not portable, {pending} pending."
     )];
     let mut lines: BTreeMap<(Outcome, String, String, String), usize> = BTreeMap::new();
-    for group in receipt.groups().into_iter().filter(|group| group.outcome != Outcome::Restored) {
+    // What came back is told where there is something to say of it.
+    let is_told = |group: &Group| group.outcome != Outcome::Restored || group.reason.is_some();
+    for group in receipt.groups().into_iter().filter(is_told) {
         let reason = group.reason.unwrap_or_default();
         let key = (group.outcome, group.kind.to_string(), cut(&group.place, ADDRESS), reason);
         *lines.entry(key).or_default() += group.count;

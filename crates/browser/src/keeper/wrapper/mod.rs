@@ -98,14 +98,14 @@ async fn hold(spec: &WrapperSpec, asked: Asked, say: Say) -> Result<u8, KeeperEr
     let mut server = Server::new(Mux::new(setup), transport);
     let version = match server.start(&mut browser).await {
         Ok(version) => version,
-        Err(error) => match browser.status() {
-            // Its own words went to whoever started it.
-            Some(status) => return Ok(code(status)),
-            None => {
-                browser.kill().await;
-                return Err(error);
+        Err(error) => {
+            if let Some(status) = browser.status() {
+                // Its own words went to whoever started it.
+                return Ok(code(status));
             }
-        },
+            browser.kill().await;
+            return Err(error);
+        }
     };
     match made_whole(spec.environment.clone(), &version) {
         Ok(whole) => server.tell(prelude(&whole)),

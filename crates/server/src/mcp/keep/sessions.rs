@@ -389,7 +389,9 @@ impl Verb for SessionAbandon {
 
 #[cfg(test)]
 mod tests {
-    use super::result;
+    use super::{answer, result};
+    use baton_session::Receipt;
+    use baton_session::receipt::{ItemKind, ReceiptItem};
     use serde_json::json;
 
     #[test]
@@ -410,6 +412,21 @@ mod tests {
         insta::assert_snapshot!(told.join("\n"), @r"
         cloud saved it and handed it over: it does not run there any more.
         cloud held it and does not answer: taken over as it was saved last. Tell the user: what was done there since is not in it.
+        ");
+    }
+
+    #[test]
+    fn a_model_is_told_that_sites_see_another_browser() {
+        let reason = "signed in with Chrome 147 on Windows, and sites see Chrome 156 on Linux now";
+        let mut receipt = Receipt::default();
+        receipt.push(ReceiptItem::restored(ItemKind::Cookie, "shop.test/ sid"));
+        receipt.push(ReceiptItem {
+            reason: Some(reason.to_owned()),
+            ..ReceiptItem::restored(ItemKind::Environment, "browser")
+        });
+        insta::assert_snapshot!(answer::receipt(&receipt).0.join("\n"), @r"
+        2 items restored, 0 rejected, 0 not portable, 0 pending.
+        restored: environment browser (1) signed in with Chrome 147 on Windows, and sites see Chrome 156 on Linux now
         ");
     }
 }
