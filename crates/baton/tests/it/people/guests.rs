@@ -27,38 +27,46 @@ use url::Url;
 /// A page whose button signs in, and whose link leads elsewhere.
 const PAGE: &str = r#"<!doctype html><title>The <b>bank</b></title>
 <style>body{margin:0}button{position:absolute;left:40px;top:40px;width:300px;height:60px}</style>
+<input type=file style="position:absolute;left:40px;top:140px;width:300px;height:40px"
+ onchange="files[0].text().then((text) => { seen = files[0].name + ' ' + text })">
 <button onmousedown="seen = 'down'" onmouseup="seen = 'up'"
  onclick="document.cookie = 'in=ada; max-age=1209600'; localStorage.token = 'x'.repeat(40)">Sign in</button>
 <script>let seen = ''; setInterval(() => { document.body.style.background = `hsl(${Date.now() % 360} 60% 80%)` }, 30)</script>"#;
 
-struct Scene {
-    test_node: TestNode,
+pub(super) struct Scene {
+    pub(super) test_node: TestNode,
     site: Site,
     id: SessionId,
 }
 
 impl Scene {
-    async fn set(test_node: TestNode) -> Self {
+    pub(super) async fn set(test_node: TestNode) -> Self {
         let site = Site::start(Router::new().route("/", get(async || Html(PAGE)))).await.unwrap();
         let id = test_node.open("shop", [site.url_on("bank", "/").unwrap()]).await.unwrap();
         Self { test_node, site, id }
     }
 
-    fn client(&self) -> Client {
+    /// Another session on the page.
+    pub(super) async fn other(&self, name: &str) -> String {
+        let page = self.site.url_on("bank", "/").unwrap();
+        self.test_node.open(name, [page]).await.unwrap().to_string()
+    }
+
+    pub(super) fn client(&self) -> Client {
         let kimi = Some("kimi".parse().unwrap());
         self.test_node.client().unwrap().clone().as_agent(kimi)
     }
 
-    async fn ask(&self) -> CreatedAsk {
+    pub(super) async fn ask(&self) -> CreatedAsk {
         self.client().ask_person("shop", &wanted("sign in")).await.unwrap()
     }
 
-    async fn view(&self, ask: &CreatedAsk) -> AskView {
+    pub(super) async fn view(&self, ask: &CreatedAsk) -> AskView {
         self.client().fetch_ask("shop", &ask.view.id, &WaitForAsk::default()).await.unwrap()
     }
 
     /// What became of it.
-    async fn end(&self, ask: &CreatedAsk) -> AskView {
+    pub(super) async fn end(&self, ask: &CreatedAsk) -> AskView {
         let ended = async {
             let mut after = AskState::Waiting;
             loop {
@@ -73,7 +81,7 @@ impl Scene {
         timeout(LIMIT, ended).await.unwrap()
     }
 
-    async fn page(&self) -> Page {
+    pub(super) async fn page(&self) -> Page {
         let socket = self.test_node.keeper_socket(self.id);
         Page::attach(&socket, self.site.url_on("bank", "/").unwrap().as_str()).await.unwrap()
     }
@@ -84,16 +92,16 @@ impl Scene {
     }
 }
 
-fn wanted(text: &str) -> AskPerson {
+pub(super) fn wanted(text: &str) -> AskPerson {
     AskPerson { text: text.to_owned(), ..AskPerson::default() }
 }
 
-fn secret(ask: &CreatedAsk) -> String {
+pub(super) fn secret(ask: &CreatedAsk) -> String {
     ask.link.fragment().unwrap().strip_prefix("/asked/").unwrap().to_owned()
 }
 
 /// A guest's browser: at the page's name, with what it was given.
-struct Guest {
+pub(super) struct Guest {
     base: Url,
     host: String,
     cookie: Option<String>,
@@ -101,13 +109,13 @@ struct Guest {
 }
 
 impl Guest {
-    fn at(scene: &Scene, ask: &CreatedAsk) -> Self {
+    pub(super) fn at(scene: &Scene, ask: &CreatedAsk) -> Self {
         let base = scene.client().base().clone();
         let host = format!("{}:{}", ask.link.host_str().unwrap(), base.port().unwrap());
         Self { base, host, cookie: None, value: None }
     }
 
-    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+    pub(super) fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         let mut request =
             http.request(method, self.base.join(path).unwrap()).header("host", &self.host);
@@ -120,11 +128,11 @@ impl Guest {
         request
     }
 
-    async fn post(&self, path: &str, body: Value) -> Response {
+    pub(super) async fn post(&self, path: &str, body: Value) -> Response {
         self.request(Method::POST, path).json(&body).send().await.unwrap()
     }
 
-    async fn open(&mut self, secret: &str) {
+    pub(super) async fn open(&mut self, secret: &str) {
         let body = json!({ "secret": secret, "name": "ada" });
         let answer = self.post("asked/open", body).await;
         assert_eq!(answer.status(), 200, "{}", answer.text().await.unwrap());
@@ -137,7 +145,7 @@ impl Guest {
         self.value = opened.value;
     }
 
-    async fn watch(&self) -> Viewer {
+    pub(super) async fn watch(&self) -> Viewer {
         let answer = self.post("asked/live", json!({})).await;
         let mut access: LiveAccess = answer.json().await.unwrap();
         // The name is that of this machine, which only browsers know.
@@ -148,14 +156,14 @@ impl Guest {
         viewer
     }
 
-    async fn state(&self) -> AskState {
+    pub(super) async fn state(&self) -> AskState {
         let answer = self.request(Method::GET, "asked").send().await.unwrap();
         answer.json::<GuestView>().await.unwrap().state
     }
 }
 
 /// Why something was refused.
-async fn refused(answer: Response) -> (ErrorCode, String) {
+pub(super) async fn refused(answer: Response) -> (ErrorCode, String) {
     let problem: Problem = answer.json().await.unwrap();
     (problem.code, problem.detail)
 }

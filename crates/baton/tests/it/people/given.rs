@@ -1,0 +1,73 @@
+//! A link that comes too late or for another session, and the files of a guest: given where they were asked for, and
+//! nowhere else.
+
+use super::driving::mouse;
+use super::guests::{Guest, Scene, refused, secret, wanted};
+use crate::test_nodes;
+use baton_api::live::{MouseKind, ViewerMessage};
+use baton_api::{AskPerson, AskState, ErrorCode};
+use reqwest::Method;
+use serde_json::json;
+
+/// The page's field for a file.
+const FIELD: (f64, f64) = (80.0, 160.0);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_guest_gives_a_file_where_one_was_asked_for() {
+    let scene = Scene::set(test_nodes::test_node().await).await;
+    for is_asked_for in [false, true] {
+        let request = AskPerson { files: is_asked_for, ..wanted("send the receipt") };
+        let ask = scene.client().ask_person("shop", &request).await.unwrap();
+        let mut guest = Guest::at(&scene, &ask);
+        guest.open(&secret(&ask)).await;
+        let put = guest.request(Method::PUT, "asked/files/receipt.txt").body("42 EUR");
+        let put = put.send().await.unwrap();
+        if !is_asked_for {
+            assert_eq!(refused(put).await.0, ErrorCode::InvalidRequest);
+            assert_eq!(guest.post("asked/end", json!({ "done": false })).await.status(), 200);
+            continue;
+        }
+        assert_eq!(put.status(), 200, "{}", put.text().await.unwrap());
+        let mut ada = guest.watch().await;
+        let tab = ada.tab().await;
+        for kind in [MouseKind::Move, MouseKind::Down, MouseKind::Up] {
+            ada.say(&mouse(tab, kind, FIELD.0, FIELD.1)).await;
+        }
+        ada.until("to be asked for a file", |viewer| {
+            viewer.tabs.as_ref().is_some_and(|tabs| tabs.tabs[0].chooser.is_some())
+        })
+        .await;
+        // What lies among the session's files and is none of the guest's is not theirs to give.
+        scene.client().put_file("shop", "secret.txt", "s".into()).await.unwrap();
+        ada.say(&ViewerMessage::Choose { tab, files: vec!["secret.txt".to_owned()] }).await;
+        ada.until("a refusal", |viewer| !viewer.refused.is_empty()).await;
+        assert!(ada.refused[0].contains("files that the guest gave"), "{:?}", ada.refused);
+        ada.say(&ViewerMessage::Choose { tab, files: vec!["receipt.txt".to_owned()] }).await;
+        scene.page().await.wait_for("seen === 'receipt.txt 42 EUR'").await.unwrap();
+    }
+    scene.test_node.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_link_that_comes_late_opens_nothing_and_none_leads_to_another_session() {
+    let scene = Scene::set(test_nodes::test_node().await).await;
+    let other = scene.other("other").await;
+    let request = AskPerson { minutes: Some(1), ..wanted("sign in") };
+    let late = scene.client().ask_person("shop", &request).await.unwrap();
+    let ask = scene.client().ask_person(&other, &wanted("sign in there")).await.unwrap();
+    let mut guest = Guest::at(&scene, &ask);
+    guest.open(&secret(&ask)).await;
+    // An ask is one of its session, whoever says otherwise.
+    let elsewhere = scene.client().withdraw_ask("shop", &ask.view.id).await.unwrap_err();
+    assert_eq!(elsewhere.code(), Some(ErrorCode::AskNotFound), "{elsewhere}");
+    assert_eq!(guest.state().await, AskState::Opened);
+
+    assert_eq!(scene.end(&late).await.state, AskState::TimedOut);
+    let answer =
+        Guest::at(&scene, &late).post("asked/open", json!({ "secret": secret(&late) })).await;
+    let (code, why) = refused(answer).await;
+    assert_eq!(code, ErrorCode::Unauthenticated);
+    insta::assert_snapshot!(why, @"expected a link that counts, found one whose time has passed");
+    assert_eq!(guest.state().await, AskState::Opened, "the other one goes on");
+    scene.test_node.clear().await.unwrap();
+}
