@@ -4,6 +4,7 @@
 use super::driving::mouse;
 use super::guests::{Guest, Scene, refused, secret, wanted};
 use crate::test_nodes;
+use assert_cmd::cargo::cargo_bin_cmd;
 use baton_api::live::{MouseKind, ViewerMessage};
 use baton_api::{AskPerson, AskState, ErrorCode};
 use reqwest::Method;
@@ -69,5 +70,28 @@ async fn a_link_that_comes_late_opens_nothing_and_none_leads_to_another_session(
     assert_eq!(code, ErrorCode::Unauthenticated);
     insta::assert_snapshot!(why, @"expected a link that counts, found one whose time has passed");
     assert_eq!(guest.state().await, AskState::Opened, "the other one goes on");
+    scene.test_node.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_with_a_public_address_gives_a_link_that_anybody_opens() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = folder.path().join("baton.toml");
+    let text = "[node]\npublicUrl = \"https://baton.example.org\"\n\n\
+                [server]\nbehind_proxy = true\nallowed_hosts = [\"baton.example.org\"]\n";
+    std::fs::write(&settings, text).unwrap();
+    let node = test_nodes::build().with("BATON_CONFIG", settings);
+    let scene = Scene::set(test_nodes::start(node).await).await;
+    let mut command = cargo_bin_cmd!("baton");
+    command.arg("--data").arg(scene.test_node.data().path());
+    command.args(["sessions", "ask", "shop", "sign in", "--no-wait"]);
+    let asked = tokio::task::spawn_blocking(move || command.assert().success()).await.unwrap();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_owned()).unwrap();
+    let link = text(&asked.get_output().stdout);
+    let (place, secret) = link.trim().split_once("/#/asked/").unwrap();
+    assert_eq!((place, secret.len()), ("https://baton.example.org", 43));
+    let said = text(&asked.get_output().stderr);
+    assert!(said.starts_with("whoever has the link opens it, once\n"), "{said}");
+    assert!(!said.contains(secret), "the link is said once");
     scene.test_node.clear().await.unwrap();
 }
