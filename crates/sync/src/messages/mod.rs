@@ -19,11 +19,13 @@
 //! what signed requests do must bear being done twice.
 //!
 //! Rooms: `signature` is how a signature stands in a message; why one is refused is here. `forwarded` has the form of
-//! requests that one node of a cluster passes on to another.
+//! requests that one node of a cluster passes on to another, `announced` that of what it says to all over a bus.
 
+mod announced;
 mod forwarded;
 mod signature;
 
+pub use announced::{AnnouncedSignature, announced_by, sign_announced, verify_announced};
 pub use forwarded::{
     BATON_CALLER, forwarded_by, sign_forwarded, sign_forwarded_answer, verify_forwarded,
     verify_forwarded_answer,
