@@ -56,6 +56,11 @@ impl Seal {
         }
     }
 
+    /// What its key is called; nothing of the key can be told from it.
+    pub(crate) fn key_id(&self) -> &str {
+        &self.key_id
+    }
+
     /// Compresses and encrypts `plain`. `subject` says what it is, and must be said again to open.
     pub(crate) fn seal(&self, plain: &[u8], subject: &[&str]) -> Result<Vec<u8>, SealError> {
         self.seal_packed(&pack(plain), subject)

@@ -98,6 +98,11 @@ impl Store {
         self.inner.changes.subscribe()
     }
 
+    /// The id of its data key: random, of this one database and of copies of it.
+    pub fn key_id(&self) -> &str {
+        self.inner.seal.key_id()
+    }
+
     pub(crate) fn pool(&self) -> &AnyPool {
         &self.inner.pool
     }
