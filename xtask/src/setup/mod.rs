@@ -2,14 +2,14 @@
 //!
 //! It installs only where it can do so without a question: with apt, as root or through a `sudo`
 //! that asks no password. Everywhere else it says exactly what to type, and fails. No service is
-//! started by it: nginx is only unpacked, below `target/tools`, where nextest is built.
+//! started by it: nginx and nats-server are only unpacked, below `target/tools`, where nextest is built.
 
 use crate::cargo;
 use anyhow::{Context as _, Result, bail};
 pub(crate) use need::on_path;
 pub(crate) use need::{
-    AGE, C_COMPILER, CHROMIUM, CONTAINERS, DRIVER, KEYRING, NETWORKS, NEXTEST, NGINX, NODE, Need,
-    POSTGRESQL, PYTHON, SANDBOXES, VSCODE, ZIG,
+    AGE, C_COMPILER, CHROMIUM, CONTAINERS, DRIVER, KEYRING, NATS, NETWORKS, NEXTEST, NGINX, NODE,
+    Need, POSTGRESQL, PYTHON, SANDBOXES, VSCODE, ZIG,
 };
 use need::{INSTALLED, Source, shelf};
 use std::process::{Command, ExitCode, Stdio};
@@ -26,7 +26,7 @@ pub(crate) const SOAK: [&Need; 3] = [&C_COMPILER, &NEXTEST, &CHROMIUM];
 pub(crate) const DIST: [&Need; 4] = [&C_COMPILER, &NODE, &PYTHON, &ZIG];
 
 /// What the tests start.
-pub(crate) const TESTS: [&Need; 12] = [
+pub(crate) const TESTS: [&Need; 13] = [
     &C_COMPILER,
     &NEXTEST,
     &CHROMIUM,
@@ -39,11 +39,13 @@ pub(crate) const TESTS: [&Need; 12] = [
     &SANDBOXES,
     &NETWORKS,
     &NGINX,
+    &NATS,
 ];
 
 /// Install what the demo and the tests need: Chromium, PostgreSQL's server programs, age, Node, Python, a
-/// keyring, what sandboxes and networks are made with, nginx, a driver for Selenium, a C compiler. It starts
-/// no service: nginx is only unpacked, below `target/tools`. nextest is built there where it is missing.
+/// keyring, what sandboxes and networks are made with, nginx, nats-server, a driver for Selenium, a C compiler. It
+/// starts no service: nginx and nats-server are only unpacked, below `target/tools`. nextest is built there where it is
+/// missing.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Only say what is there and what is missing; install nothing.

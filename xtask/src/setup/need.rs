@@ -196,6 +196,20 @@ pub(crate) const NGINX: Need = Need {
     ubuntu: None,
 };
 
+/// What the nodes of a cluster tell each other by that something changed.
+pub(crate) const NATS: Need = Need {
+    name: "nats",
+    purpose: "the tests put a real server of NATS between the nodes of a cluster",
+    expected: "nats-server on the PATH or in /usr/sbin",
+    search: find_nats,
+    apt: &["nats-server"],
+    way: Source::Unpacked,
+    dnf: "go install github.com/nats-io/nats-server/v2@latest",
+    pacman: "go install github.com/nats-io/nats-server/v2@latest",
+    brew: "brew install nats-server",
+    ubuntu: None,
+};
+
 /// Where a browser of a desktop keeps the password of its cookies.
 pub(crate) const KEYRING: Need = Need {
     name: "Keyring",
@@ -303,6 +317,11 @@ fn find_nextest() -> Option<PathBuf> {
 fn find_nginx() -> Option<PathBuf> {
     let places = ["/usr/sbin/nginx".into(), shelf(NGINX.name).join("usr/sbin/nginx")];
     on_path("nginx").or_else(|| places.into_iter().find_map(file))
+}
+
+fn find_nats() -> Option<PathBuf> {
+    let places = ["/usr/sbin/nats-server".into(), shelf(NATS.name).join("usr/sbin/nats-server")];
+    on_path("nats-server").or_else(|| places.into_iter().find_map(file))
 }
 
 /// Only where it was installed by us, in the versions that are pinned.
