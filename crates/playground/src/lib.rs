@@ -3,11 +3,13 @@
 //! The one idea: nothing here is a stand-in. A [`TestNode`] runs the real program with a data folder of
 //! its own, a [`Page`] drives the real browser through its keeper, [`Site`] is a real server on
 //! loopback, [`kinds`] a site with every kind of state, [`victims`] ends real processes with SIGKILL,
+//! [`Nats`] a real bus,
 //! [`tenures`] watches who really holds a session, [`McpClient`] speaks to real MCP
 //! servers, and [`tools`] are other people's, as their users have them.
 
 pub mod kinds;
 mod mcp;
+mod nats;
 mod page;
 pub mod tenures;
 mod test_node;
@@ -16,5 +18,6 @@ pub mod victims;
 
 pub use kinds::Kinds;
 pub use mcp::{McpClient, McpError};
+pub use nats::Nats;
 pub use page::{Page, Site};
 pub use test_node::TestNode;
