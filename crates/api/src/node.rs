@@ -5,6 +5,7 @@ use baton_session::wire::NodeType;
 use baton_session::{NodeId, NodeKey, NodeSignature};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use url::Url;
 use utoipa::ToSchema;
 
@@ -127,4 +128,26 @@ pub struct NodeView {
     pub clock_ahead_ms: i64,
     /// How many browsers it runs.
     pub browsers: u64,
+    /// How its bus is; of the node that answers alone, and none where that has no bus.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bus: Option<NodeBus>,
+}
+
+/// The bus by which the nodes of a cluster tell each other at once that something changed. Counts are since the
+/// start of the node.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NodeBus {
+    /// Whether what the node says there comes back to it.
+    pub is_connected: bool,
+    /// Why it is not connected, once that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<String>,
+    /// How many messages it sent.
+    pub sent: u64,
+    /// How many of other nodes it heard and believed.
+    pub heard: u64,
+    /// How many it did not believe, by why not.
+    pub dropped: BTreeMap<String, u64>,
+    /// How often messages of another node were missing.
+    pub gaps: u64,
 }

@@ -199,6 +199,7 @@ pub struct Followed {
     caller: Caller,
     board: watch::Receiver<()>,
     drivers: watch::Receiver<()>,
+    revoked: watch::Receiver<u64>,
     told: Option<BoardState>,
     /// A node that a client follows is in use.
     _in_use: Request,
@@ -217,6 +218,7 @@ pub async fn follow(context: &Runtime, caller: &Caller) -> Result<Followed, Runt
     let feed = context.feed.clone();
     Ok(Followed {
         drivers: context.supervisor.table().passes(),
+        revoked: context.revoked.subscribe(),
         board: blocking(move || feed.listen(&board)).await?,
         context: context.clone(),
         caller: caller.clone(),
@@ -258,6 +260,7 @@ impl Followed {
                 tokio::select! {
                     board = self.board.changed() => board,
                     drivers = self.drivers.changed() => drivers,
+                    revoked = self.revoked.changed() => revoked,
                 }
             };
             // The senders live as long as the context.

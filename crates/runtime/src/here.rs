@@ -40,8 +40,9 @@ pub struct Runtime {
     pub activity: Activity,
     /// The board that agents share, if there is one.
     pub board: Option<Federation>,
-    /// Changes whenever this node revokes a key: what is open with one ends at once.
-    pub revoked: watch::Sender<()>,
+    /// How many keys this node revoked. It is marked as changed also when another node of the cluster says that it
+    /// revoked one: what is open with a key looks then whether that is still good.
+    pub revoked: watch::Sender<u64>,
     /// Tells those who follow the board that it changed.
     pub feed: Feed,
     /// What opens a browser for tools that send no headers.

@@ -185,7 +185,7 @@ pub async fn revoke(
             let note = note.about(&key.id).with("name", key.name);
             let revoked = context.store.revoke_key(&owner, &key.id, clock::now()).await;
             // It opens nothing any more, also where that cannot be noted.
-            context.revoked.send_replace(());
+            context.revoked.send_modify(|count| *count += 1);
             note.end(&context.store, revoked.map_err(RuntimeError::from)).await?;
             tracing::info!(key = %key.id, %owner, "revoked a key");
             Ok(())

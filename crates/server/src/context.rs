@@ -5,7 +5,7 @@
 //! follower misses nothing but hints that came together, and nothing is queued.
 
 use crate::asking::{Ask, Asks};
-use crate::cluster::{Cluster, LiveTicket, PassedPages};
+use crate::cluster::{Cluster, Doorbell, LiveTicket, PassedPages};
 use crate::error::NodeError;
 use crate::page::PageSessions;
 use crate::paired::Browsers;
@@ -76,6 +76,8 @@ pub struct Context {
     pub(crate) people: Arc<PeopleSettings>,
     /// The nodes that are one with this one; none where it is one by itself.
     pub(crate) cluster: Option<Cluster>,
+    /// What the other nodes of the cluster say that they did.
+    pub(crate) doorbell: Doorbell,
     /// Which pages were given tickets of other nodes.
     pub(crate) passed_pages: PassedPages,
     /// Where this node listens for peers alone.
@@ -226,6 +228,7 @@ impl Context {
             guest_tickets: Tickets::default(),
             people: Arc::new(people),
             cluster,
+            doorbell: Doorbell::default(),
             passed_pages: PassedPages::default(),
             peer_place,
         }
@@ -255,8 +258,10 @@ pub(crate) struct Followed {
     context: Context,
     caller: Caller,
     sessions: broadcast::Receiver<SessionId>,
+    /// The same of other nodes; none where anything may have changed.
+    elsewhere: broadcast::Receiver<Option<SessionId>>,
     tabs: watch::Receiver<()>,
-    revoked: watch::Receiver<()>,
+    revoked: watch::Receiver<u64>,
     seen: ListState,
     /// Whether each write is told.
     tells_writes: bool,
@@ -281,6 +286,7 @@ pub(crate) async fn follow(
 ) -> Result<Followed, NodeError> {
     Ok(Followed {
         sessions: context.store.listen(),
+        elsewhere: context.doorbell.listen(),
         tabs: context.relay.listen(),
         revoked: context.revoked.subscribe(),
         seen: read_lists(context, caller).await?,
@@ -316,6 +322,7 @@ impl Followed {
             let changed = async {
                 tokio::select! {
                     written = self.sessions.recv() => Some(written.ok()),
+                    written = self.elsewhere.recv() => Some(written.ok().flatten()),
                     _ = self.tabs.changed() => None,
                     _ = self.revoked.changed() => None,
                 }
@@ -350,6 +357,13 @@ impl Followed {
         loop {
             match self.sessions.try_recv() {
                 Ok(id) => written.insert(Some(id)),
+                Err(TryRecvError::Lagged(_)) => written.insert(None),
+                Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+            };
+        }
+        loop {
+            match self.elsewhere.try_recv() {
+                Ok(id) => written.insert(id),
                 Err(TryRecvError::Lagged(_)) => written.insert(None),
                 Err(TryRecvError::Empty | TryRecvError::Closed) => break,
             };

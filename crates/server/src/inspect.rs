@@ -1,5 +1,6 @@
 //! A look at a node's folder and database from outside, for a doctor. Nothing is changed.
 
+use crate::cluster::try_out_bus;
 use crate::config::Config;
 use baton_net::tls::{self, TlsError, TlsFiles};
 use baton_store::data::{DataError, DataFolder};
@@ -41,6 +42,13 @@ pub fn is_twin(data: &DataFolder, place: &Path) -> Result<bool, DataError> {
     let same = canonical(&other).is_none() || canonical(&other) == canonical(data);
     let theirs = if same { None } else { other.node_id()? };
     Ok(theirs.is_some() && theirs == data.node_id()?)
+}
+
+/// Whether a server of the bus that the settings name lets this node in: which ones they are, or why not; none where
+/// they name none.
+pub async fn bus(config: &Config) -> Option<Result<String, String>> {
+    let tried = try_out_bus(config.bus.as_ref()?).await;
+    Some(tried.map_err(|error| error.to_string()))
 }
 
 /// Reads certificate and key as the node would.

@@ -1,7 +1,7 @@
 //! The life of a node, in steps.
 
 use crate::auth::{LocalKeyError, ensure_local_key, first_key};
-use crate::cluster::ClusterError;
+use crate::cluster::{BusTask, ClusterError};
 use crate::config::{Config, ConfigError};
 use crate::context::{Context, ContextParts};
 use crate::ending::Budget;
@@ -215,6 +215,9 @@ async fn run(
         cluster,
         ending: shutdown.clone(),
     });
+    let bus = config.bus.zip(context.cluster.clone()).map(|(settings, cluster)| {
+        cluster::start_bus(settings, cluster, context.sync.clone(), context.doorbell.clone())
+    });
     let inherited = context.supervisor.inherit();
     context.tasks.spawn(life::rehydrate(context.runtime.clone(), lost, inherited));
     if let Some(proxying) = proxying {
@@ -256,7 +259,7 @@ async fn run(
         let tasks = context.tasks.len();
         tracing::warn!(tasks, "some requests were still under way");
     }
-    shut_down(&context, &data, budget).await;
+    shut_down(&context, &data, bus, budget).await;
     Ok(())
 }
 
@@ -444,11 +447,14 @@ async fn until_told(context: Context, idle_exit: Option<Duration>, shutdown: Can
 }
 
 /// Writes back what sandboxes hold, captures all sessions, and leaves their browsers running.
-async fn shut_down(context: &Context, data: &DataFolder, mut budget: Budget) {
+async fn shut_down(context: &Context, data: &DataFolder, bus: Option<BusTask>, mut budget: Budget) {
     context.tasks.close();
     if let Some(cluster) = &context.cluster {
         // It answers no more, so nobody is to ask it.
         cluster.leave().await;
+    }
+    if let Some(bus) = bus {
+        bus.leave().await;
     }
     if budget.spend(ending::SANDBOXES, sandboxes::end_all(&context.agents)).await.is_none() {
         for (sandbox, session) in context.agents.sandboxes.left() {

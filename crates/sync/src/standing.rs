@@ -43,6 +43,7 @@ pub struct Followed {
     sessions: broadcast::Receiver<SessionId>,
     peers: watch::Receiver<()>,
     news: watch::Receiver<()>,
+    revoked: watch::Receiver<u64>,
     /// The peers that are asked for this caller.
     watched: Vec<Arc<Watched>>,
     told: Option<StandingState>,
@@ -66,6 +67,7 @@ pub fn follow(context: &Sync, caller: &Caller, asks: bool) -> Followed {
         sessions: context.store.listen(),
         peers: context.own.watches.peers(),
         news: context.own.watches.news(),
+        revoked: context.revoked.subscribe(),
         watched: Vec::new(),
         told: None,
         _in_use: context.activity.start_request(),
@@ -113,6 +115,7 @@ impl Followed {
                 _ = self.sessions.recv() => {}
                 _ = self.peers.changed() => {}
                 _ = self.news.changed() => {}
+                _ = self.revoked.changed() => {}
             }
         };
         if timeout(LOOK_PAUSE, changed).await.is_ok() {

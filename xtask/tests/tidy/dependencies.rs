@@ -48,8 +48,9 @@ const DIRECTIONS: [(&str, &[&str]); 27] = [
             "proxy",
             "sync",
             "agents",
-            // Its tests restore a backup, play other nodes, and start a database that nodes share.
+            // Its tests restore a backup, play other nodes, and start a database and a bus that nodes share.
             "backup",
+            "playground",
             "postgres",
             "testkit",
         ],

@@ -109,8 +109,10 @@ async fn checks(args: NodeArgs, context: &Context) -> (Vec<Check>, Vec<ListedBro
                 Ok(Some(node)) if config.cluster.is_some() => Some(cluster(&node.client).await),
                 _ => None,
             };
+            let bus = bus(&config, node.as_ref().ok().and_then(Option::as_ref)).await;
             checks.push(self::node(node));
             checks.extend(cluster);
+            checks.extend(bus);
             let (found, look) = database(&config).await;
             checks.extend(found);
             checks.extend(config.exposure.tls.iter().map(certificate));
@@ -219,6 +221,26 @@ async fn cluster(client: &Client) -> Check {
             Check::warning("cluster", found, fix)
         }
     }
+}
+
+/// Whether the bus that the settings name lets a node in, and whether the node that runs is on it.
+async fn bus(config: &Config, node: Option<&local::LocalNode>) -> Option<Check> {
+    const NAME: &str = "bus";
+    let found = match inspect::bus(config).await? {
+        Ok(found) => found,
+        Err(found) => return Some(Check::broken(NAME, found)),
+    };
+    let nodes = match node {
+        Some(node) => node.client.list_nodes().await.ok(),
+        None => None,
+    };
+    Some(match nodes.and_then(|nodes| output::bus_away(&nodes)) {
+        Some(away) => {
+            let fix = "it tries again within seconds; baton node list, and baton node show NODE";
+            Check::warning(NAME, format!("{found}, and for the node that runs {away}"), fix)
+        }
+        None => Check::ok(NAME, found),
+    })
 }
 
 /// Certificate and key, and whether others can use the key.

@@ -35,7 +35,8 @@ use tokio_util::sync::CancellationToken;
 Settings come from flags, then BATON_* variables, then the settings file, then defaults. The file is
 TOML; every flag above has its place there:
   [server] listen, behind_proxy, published, allowed_hosts  [server.tls] certificate, key
-  [node] type, name, publicUrl, internalUrl  [cluster] name
+  [node] type, name, publicUrl, internalUrl  [cluster] name, bus_url, bus_credentials,
+    bus_ca
   [sync] autoSync, syncInterval, conflictResolution, session_bytes, deletion_age, staged_bytes,
     bytes_per_second
   [outbound] allow

@@ -2,7 +2,7 @@
 
 use super::table;
 use super::table::Table;
-use baton_api::{NodeList, NodeView};
+use baton_api::{NodeBus, NodeList, NodeView};
 use jiff::Timestamp;
 
 /// A clock that is further off than this, in milliseconds, is said to be.
@@ -40,8 +40,27 @@ pub(crate) fn node(node: &NodeView) -> String {
         ("seen", table::age(node.seen_at, now)),
         ("clock", format!("{} ms ahead of the database", node.clock_ahead_ms)),
     ];
+    let bus = node.bus.as_ref().map(|bus| ("bus", self::bus(bus)));
+    let lines = lines.into_iter().chain(bus);
     let lines = lines.map(|(name, text)| format!("  {name:<9} {}", table::plain(&text)));
-    format!("{}\n{}", table::plain(&title), lines.join("\n"))
+    format!("{}\n{}", table::plain(&title), lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// How the bus of a node is.
+fn bus(bus: &NodeBus) -> String {
+    if !bus.is_connected {
+        let found = bus.found.as_deref().unwrap_or("it is being connected");
+        return format!("away: {found}");
+    }
+    let dropped: u64 = bus.dropped.values().sum();
+    let (sent, heard, gaps) = (bus.sent, bus.heard, bus.gaps);
+    format!("connected: {sent} sent, {heard} heard, {dropped} dropped, {gaps} gaps")
+}
+
+/// Why the bus of the node that answers is away, for a doctor; none where it is connected, or there is none.
+pub(crate) fn bus_away(list: &NodeList) -> Option<String> {
+    let bus = list.items.iter().find(|node| node.is_this)?.bus.as_ref()?;
+    (!bus.is_connected).then(|| self::bus(bus))
 }
 
 /// Of how many nodes a cluster is made, for a doctor, and what is wrong with them.

@@ -1,18 +1,29 @@
 //! Two real nodes that are one, with a real browser: a session of the one is driven through the other.
 
 use crate::cdp::Tool;
+use crate::notes::{LIMIT, eventually};
 use crate::test_nodes;
+use assert_cmd::cargo::cargo_bin_cmd;
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
-use baton_api::{ClientError, ErrorCode, OpenCdp};
-use baton_playground::{Site, TestNode};
+use baton_api::{Client, ClientError, CreateKey, ErrorCode, OpenCdp, Scope};
+use baton_playground::{Nats, Site, TestNode};
 use baton_session::Lifecycle;
+use baton_testing::skip;
 use serde_json::json;
 use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use tokio::time::timeout;
 
 /// A node that is asked at the address at which it listens, by a name that is its own.
 async fn start(database: &str, name: &str) -> TestNode {
+    start_with(database, name, &[]).await
+}
+
+/// The same with these settings more, which count once it is of the cluster.
+async fn start_with(database: &str, name: &str, settings: &[(&str, String)]) -> TestNode {
     let with = |node: TestNode, variable: &str, value: &dyn AsRef<OsStr>| {
         node.with(variable, value.as_ref().to_owned())
     };
@@ -28,6 +39,9 @@ async fn start(database: &str, name: &str) -> TestNode {
     node.stop_node().await.unwrap();
     node = with(node, "BATON_INTERNAL_URL", &format!("http://127.0.0.1:{port}"));
     node = with(node, "BATON_CLUSTER_NAME", &"shop");
+    for (variable, value) in settings {
+        node = with(node, variable, value);
+    }
     node.start_node().await.unwrap();
     node
 }
@@ -83,6 +97,78 @@ async fn a_session_is_driven_through_the_other_node_until_its_own_is_killed() {
     own.start_node().await.unwrap();
     client.capture_session("shop").await.unwrap();
     client.close_session("shop").await.unwrap();
+    own.clear().await.unwrap();
+    other.clear().await.unwrap();
+}
+
+/// What a doctor says of the bus, with these settings, and whether it is content.
+fn doctor(node: &TestNode, database: &str, settings: &[(&str, String)]) -> (bool, String) {
+    let mut command = cargo_bin_cmd!("baton");
+    command.arg("--data").arg(node.data().path()).arg("doctor").write_stdin("");
+    command.env("BATON_MASTER_KEY", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
+    command.env("BATON_DATABASE_URL", database).env("BATON_CLUSTER_NAME", "shop");
+    command.env("BATON_INTERNAL_URL", "http://127.0.0.1:7420");
+    command.envs(settings.iter().map(|(variable, value)| (variable, value)));
+    let run = command.assert();
+    let told = String::from_utf8(run.get_output().stdout.clone()).unwrap();
+    let line = told.lines().find(|line| line.contains(" bus "));
+    let line = line.unwrap_or_else(|| panic!("no bus in {told}"));
+    (line.starts_with("ok"), line.to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_that_is_revoked_elsewhere_drives_no_more_and_a_doctor_tries_the_bus() {
+    let Some(program) = Nats::find() else {
+        skip!("nats-server is needed, which `cargo xtask setup` unpacks")
+    };
+    let mut nats = Nats::start(program, None).await.unwrap();
+    let credentials = |path: PathBuf| ("BATON_CLUSTER_BUS_CREDENTIALS", path.display().to_string());
+    let url = ("BATON_CLUSTER_BUS_URL", nats.url());
+    let settings = [url.clone(), credentials(nats.credentials())];
+    let database = baton_postgres::create_database().unwrap();
+    let own = start_with(&database, "own", &settings).await;
+    let other = start_with(&database, "other", &settings).await;
+    eventually("both are on the bus", async || {
+        let mut are_connected = true;
+        for node in [&own, &other] {
+            let nodes = node.client().unwrap().list_nodes().await.unwrap().items;
+            let bus = nodes.into_iter().find_map(|node| node.bus);
+            are_connected &= bus.is_some_and(|bus| bus.is_connected && bus.heard > 0);
+        }
+        are_connected
+    })
+    .await;
+
+    let page = async || Html("<title>shop</title><p>Welcome</p>");
+    let site = Site::start(Router::new().route("/", get(page))).await.unwrap();
+    own.open("shop", [site.url("/").unwrap()]).await.unwrap();
+    let scopes = [Scope::Read, Scope::Drive].into();
+    let request = CreateKey { name: "tool".to_owned(), owner: None, scopes, for_node: None };
+    let key = own.client().unwrap().create_key(&request).await.unwrap();
+    let client = Client::new(own.client().unwrap().base().clone(), key.secret.into()).unwrap();
+    let access = client.open_cdp("shop", &OpenCdp { reusable: false }).await.unwrap();
+    let tool = Tool::connect(&access.cdp_url).await;
+    assert_eq!(tool.evaluate("document.title").await, json!("shop"));
+    other.client().unwrap().revoke_key(&key.key.id, None).await.unwrap();
+    let revoked = Instant::now();
+    timeout(LIMIT, tool.connection.closed()).await.unwrap();
+    // The promise is a second; a busy machine has some more.
+    assert!(revoked.elapsed() < Duration::from_secs(4), "{:?}", revoked.elapsed());
+    println!("the tool was sent away after {:?}", revoked.elapsed());
+
+    let (is_content, line) = doctor(&own, &database, &settings);
+    assert!(is_content && line.contains(&nats.url()), "{line}");
+    let wrong = [url.clone(), credentials(nats.wrong_credentials())];
+    let (is_content, line) = doctor(&own, &database, &wrong);
+    assert!(!is_content && line.contains("expected to be let in at nats://"), "{line}");
+    let missing = [url, credentials("/nowhere/bus.creds".into())];
+    let (is_content, line) = doctor(&own, &database, &missing);
+    assert!(!is_content && line.contains("found No such file"), "{line}");
+    nats.kill().await.unwrap();
+    let (is_content, line) = doctor(&own, &database, &settings);
+    assert!(!is_content && line.contains("expected a server of NATS at"), "{line}");
+    // Without it, the node works.
+    own.client().unwrap().close_session("shop").await.unwrap();
     own.clear().await.unwrap();
     other.clear().await.unwrap();
 }

@@ -230,7 +230,18 @@ impl Cluster {
         self.other(is_meant).is_some()
     }
 
-    async fn look_up(&self) {
+    /// Another node of the cluster that is known to be there, by its key and its start.
+    pub(super) fn signer(&self, key: NodeKey, start: &str) -> Option<ClusterRow> {
+        self.other(|row| row.member.key == key && row.member.start == start)
+    }
+
+    /// What this node says of itself.
+    pub(super) fn member(&self) -> &ClusterMember {
+        &self.0.member
+    }
+
+    /// Reads anew which nodes there are.
+    pub(super) async fn look_up(&self) {
         if let Err(error) = self.read().await {
             tracing::warn!(%error, "the nodes of the cluster could not be looked at");
         }

@@ -4,7 +4,7 @@ use super::browsers::BrowserChoices;
 use super::proxy::ProxyChoices;
 use super::sandboxes::{read_gateway, read_sandboxes};
 use super::settings::{RedactTexts, Settings};
-use super::{ConfigError, address, invalid, number, outside};
+use super::{ConfigError, address, bus, invalid, number, outside};
 use axum::http::uri::Authority;
 use baton_agents::gateway::GatewaySettings;
 use baton_agents::sandboxes::SandboxSettings;
@@ -81,6 +81,12 @@ pub struct Choices {
     pub internal_url: Option<Url>,
     /// See [`Config::cluster`](super::Config::cluster).
     pub cluster: Option<String>,
+    /// See [`BusSettings::servers`](super::BusSettings::servers).
+    pub bus_servers: Option<Vec<Url>>,
+    /// See [`BusSettings::credentials`](super::BusSettings::credentials).
+    pub bus_credentials: Option<PathBuf>,
+    /// See [`BusSettings::authorities`](super::BusSettings::authorities).
+    pub bus_authorities: Option<PathBuf>,
     /// See [`Config::database`](super::Config::database).
     pub database: Option<DatabaseUrl>,
     /// Largest part, in bytes.
@@ -209,6 +215,9 @@ impl Choices {
             public_url: outside::url(origin, "node.publicUrl", own.public_url)?,
             internal_url: outside::url(origin, "node.internalUrl", own.internal_url)?,
             cluster: cluster.name.map(|text| cluster_name(origin, text)).transpose()?,
+            bus_servers: cluster.bus_url.map(|text| bus::servers(origin, &text)).transpose()?,
+            bus_credentials: cluster.bus_credentials,
+            bus_authorities: cluster.bus_ca,
             database: storage.database_url.map(|text| database(origin, &text)).transpose()?,
             part_bytes: number(origin, "storage.part_bytes", storage.part_bytes, 1024..=1 << 32)?,
             snapshot_parts: number(
@@ -309,6 +318,9 @@ impl Choices {
             public_url: self.public_url.or(other.public_url),
             internal_url: self.internal_url.or(other.internal_url),
             cluster: self.cluster.or(other.cluster),
+            bus_servers: self.bus_servers.or(other.bus_servers),
+            bus_credentials: self.bus_credentials.or(other.bus_credentials),
+            bus_authorities: self.bus_authorities.or(other.bus_authorities),
             database: self.database.or(other.database),
             part_bytes: self.part_bytes.or(other.part_bytes),
             snapshot_parts: self.snapshot_parts.or(other.snapshot_parts),

@@ -4,6 +4,7 @@
 //! has the default that is here. Each source is checked by itself, so that an error names the place to mend.
 
 mod browsers;
+mod bus;
 mod choices;
 mod outside;
 mod proxy;
@@ -12,6 +13,7 @@ mod settings;
 
 pub use baton_store::DatabaseUrl;
 pub use browsers::{BrowserChoices, BrowserSettings, ProxyLoginTexts};
+pub use bus::BusSettings;
 pub use choices::Choices;
 pub use outside::{AuthTexts, OidcTexts, PeopleTexts, WebhookTexts, detect_node_type};
 pub use proxy::ProxyChoices;
@@ -77,6 +79,8 @@ pub struct Config {
     pub node: NodeSettings,
     /// What the nodes that are one with this one are called together; none means that it is one by itself.
     pub cluster: Option<String>,
+    /// By what these tell each other at once that something changed; none leaves them to look at the database.
+    pub bus: Option<BusSettings>,
     /// How sessions move between nodes.
     pub sync: SyncSettings,
     /// Which addresses it asks.
@@ -175,6 +179,7 @@ impl Config {
     pub fn new(choices: Choices, around: Surroundings) -> Result<Self, ConfigError> {
         let is_shared = choices.database.is_some();
         expect_cluster(&choices)?;
+        let bus = bus_of(&choices)?;
         let (limits, rates) = (Limits::default(), RateLimits::default());
         let bounds = Bounds::default();
         let sync = SyncSettings::default();
@@ -212,6 +217,7 @@ impl Config {
                 internal_url: choices.internal_url,
             },
             cluster: choices.cluster,
+            bus,
             rates: RateLimits {
                 requests_per_minute: choices
                     .requests_per_minute
@@ -296,6 +302,29 @@ fn expect_cluster(choices: &Choices) -> Result<(), ConfigError> {
     Ok(())
 }
 
+/// What `choices` say of a bus, if they want one.
+fn bus_of(choices: &Choices) -> Result<Option<BusSettings>, ConfigError> {
+    let half = |key, missing, fix| ConfigError::HalfBus { key, missing, fix };
+    let (credentials, authorities) =
+        (choices.bus_credentials.clone(), choices.bus_authorities.clone());
+    let alone = [
+        ("cluster.bus_credentials", credentials.is_some()),
+        ("cluster.bus_ca", authorities.is_some()),
+    ];
+    let Some(servers) = choices.bus_servers.clone() else {
+        let fix = "cluster.bus_url = \"nats://10.0.0.9:4222\", or BATON_CLUSTER_BUS_URL";
+        return match alone.into_iter().find(|(_, is_set)| *is_set) {
+            Some((key, _)) => Err(half(key, "cluster.bus_url", fix)),
+            None => Ok(None),
+        };
+    };
+    if choices.cluster.is_none() {
+        let fix = "cluster.name = \"shop\", or BATON_CLUSTER_NAME";
+        return Err(half("cluster.bus_url", "cluster.name", fix));
+    }
+    Ok(Some(BusSettings { servers, credentials, authorities }))
+}
+
 /// Folders that browsers see, none of which may give away the data folder.
 fn shown(folders: Vec<Folder>, data: &DataFolder) -> Result<Vec<Folder>, ConfigError> {
     for folder in &folders {
@@ -351,6 +380,16 @@ pub enum ConfigError {
     HalfCluster {
         /// What is missing.
         expected: &'static str,
+        /// What to type.
+        fix: &'static str,
+    },
+    /// A bus without what it needs, or what belongs to one without it.
+    #[error("{key}: expected {missing} as well, found none\nset {fix}")]
+    HalfBus {
+        /// What is set.
+        key: &'static str,
+        /// What is not.
+        missing: &'static str,
         /// What to type.
         fix: &'static str,
     },

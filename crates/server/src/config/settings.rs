@@ -140,6 +140,12 @@ pub struct NodeTexts {
 pub struct ClusterTexts {
     /// What the nodes that are one are called together.
     pub name: Option<String>,
+    /// Servers of NATS by which they tell each other that something changed, separated by commas.
+    pub bus_url: Option<String>,
+    /// The file that says who the node is to these: `.creds`, or a line with `user:password` or a token.
+    pub bus_credentials: Option<PathBuf>,
+    /// Whom to trust that these are themselves (PEM), in the place of those that the machine trusts.
+    pub bus_ca: Option<PathBuf>,
 }
 
 /// `[storage]`

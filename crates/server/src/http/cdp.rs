@@ -156,6 +156,7 @@ async fn unwelcome(
     turn: &watch::Sender<Turn>,
 ) {
     let mut passed = context.supervisor.table().passes();
+    let mut revoked = context.revoked.subscribe();
     let pause = context.cluster.as_ref().map_or(LOOK_PAUSE, |_| CLUSTER_LOOK_PAUSE);
     loop {
         match life::drives(context, caller, session).await {
@@ -166,6 +167,12 @@ async fn unwelcome(
         if context.is_shut_out(caller).await.unwrap_or(false) {
             return;
         }
-        let _ = timeout(pause, passed.changed()).await;
+        let changed = async {
+            tokio::select! {
+                _ = passed.changed() => {}
+                _ = revoked.changed() => {}
+            }
+        };
+        let _ = timeout(pause, changed).await;
     }
 }

@@ -66,6 +66,7 @@ async fn views(context: &Context) -> Result<Vec<NodeView>, NodeError> {
         is_this: row.member.node == context.node,
         clock_ahead_ms: row.clock_ahead,
         browsers: row.browsers,
+        bus: context.doorbell.bus().filter(|_| row.member.node == context.node),
     };
     Ok(cluster.list().await?.into_iter().map(view).collect())
 }

@@ -171,12 +171,19 @@ async fn converse(
     socket: &mut Socket,
     mut side: Side,
 ) -> LinkEnd {
+    let mut revoked = context.revoked.subscribe();
     let mut look = interval_at(Instant::now() + LOOK_PAUSE, LOOK_PAUSE);
     let (mut misunderstood, mut heard) = (0, Instant::now());
     loop {
         let message = tokio::select! {
             biased;
             () = context.ending.cancelled() => return LinkEnd::Ending,
+            Ok(()) = revoked.changed() => {
+                if context.is_shut_out(caller).await.unwrap_or(false) {
+                    return LinkEnd::Revoked;
+                }
+                continue;
+            }
             _ = look.tick() => {
                 // A database that does not answer changes nothing.
                 if context.is_shut_out(caller).await.unwrap_or(false) {

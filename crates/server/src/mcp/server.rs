@@ -33,7 +33,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::time::sleep;
+use tokio::time::timeout;
 use utoipa::IntoParams;
 
 /// What a model hears of Baton as a whole.
@@ -376,8 +376,9 @@ impl Connections {
     /// Ends once the caller's key is good no longer; then its session of the protocol ends as well. A
     /// database that does not answer changes nothing.
     async fn shut_out(self, caller: Caller, id: Option<SessionId>) {
+        let mut revoked = self.context.revoked.subscribe();
         loop {
-            sleep(LOOK_PAUSE).await;
+            let _ = timeout(LOOK_PAUSE, revoked.changed()).await;
             if self.context.is_shut_out(&caller).await.unwrap_or(false) {
                 break;
             }

@@ -26,10 +26,10 @@ use tokio::net::TcpListener;
 use tokio::time::{Instant, timeout};
 use url::Url;
 
-const MASTER_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+pub(crate) const MASTER_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const ALL: &[Scope] = &[Scope::Read, Scope::Drive, Scope::Reveal, Scope::Watch];
 
-fn choices(database: &str, name: &str, port: u16) -> Choices {
+pub(crate) fn choices(database: &str, name: &str, port: u16) -> Choices {
     Choices {
         browser: BrowserChoices::started("/nowhere/chromium".into()),
         database: Some(database.parse().unwrap()),
@@ -51,7 +51,7 @@ async fn start(database: &str, name: &str, internal: Option<u16>) -> Node {
     folder.start_at(config, listener).await
 }
 
-async fn open(database: &str) -> Store {
+pub(crate) async fn open(database: &str) -> Store {
     let config = baton_store::Config {
         database: database.parse::<DatabaseUrl>().unwrap(),
         key: MasterKey::from_base64(MASTER_KEY).unwrap(),

@@ -8,6 +8,7 @@ mod auth;
 mod carry;
 mod changes;
 mod cluster;
+mod cluster_bus;
 mod config;
 mod document;
 mod drivers;

@@ -134,6 +134,22 @@ pub(in crate::cli) struct Flags {
     /// internal URL [default: none]
     #[arg(long, value_name = "NAME", env = "BATON_CLUSTER_NAME", hide_env_values = true)]
     cluster_name: Option<String>,
+    /// Servers of NATS by which the nodes of the cluster tell each other at once that something changed: `nats://`
+    /// or `tls://`, separated by commas [default: none]
+    #[arg(long, value_name = "URLS", env = "BATON_CLUSTER_BUS_URL", hide_env_values = true)]
+    cluster_bus_url: Option<String>,
+    /// Who the node is to these: a file of NATS (`.creds`), or with a line `user:password` or a token
+    /// [default: nobody]
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "BATON_CLUSTER_BUS_CREDENTIALS",
+        hide_env_values = true
+    )]
+    cluster_bus_credentials: Option<PathBuf>,
+    /// Whom to trust that these are themselves (PEM) [default: whom the machine trusts]
+    #[arg(long, value_name = "FILE", env = "BATON_CLUSTER_BUS_CA", hide_env_values = true)]
+    cluster_bus_ca: Option<PathBuf>,
     /// `postgres://…`, or the path of an SQLite file [default: baton.db in the data folder]
     #[arg(long, value_name = "URL", env = "BATON_DATABASE_URL", hide_env_values = true)]
     database_url: Option<String>,
@@ -369,7 +385,12 @@ impl From<Flags> for Settings {
                 public_url: flags.public_url,
                 internal_url: flags.internal_url,
             },
-            cluster: ClusterTexts { name: flags.cluster_name },
+            cluster: ClusterTexts {
+                name: flags.cluster_name,
+                bus_url: flags.cluster_bus_url,
+                bus_credentials: flags.cluster_bus_credentials,
+                bus_ca: flags.cluster_bus_ca,
+            },
             storage: StorageSettings {
                 database_url: flags.database_url,
                 part_bytes: flags.part_bytes,

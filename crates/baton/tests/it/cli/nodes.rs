@@ -2,7 +2,7 @@
 
 use super::fake::FakeNode;
 use super::fixture::{stderr, stdout};
-use baton_api::{NodeList, NodeView};
+use baton_api::{NodeBus, NodeList, NodeView};
 use baton_session::NodeSecret;
 use jiff::{Timestamp, ToSpan};
 
@@ -20,6 +20,7 @@ fn view(seed: u8, name: &str) -> NodeView {
         is_this: seed == 1,
         clock_ahead_ms: 0,
         browsers: 3,
+        bus: None,
     }
 }
 
@@ -31,9 +32,19 @@ async fn the_nodes_of_a_cluster_fit_a_terminal() {
         ..view(2, "frankfurt")
     };
     let off = NodeView { clock_ahead_ms: -3_600_500, ..view(3, "rack \u{1b}[2J three") };
-    let items = vec![view(1, "berlin"), gone, off.clone()];
+    let bus = NodeBus {
+        is_connected: true,
+        sent: 7,
+        heard: 9,
+        dropped: [("late".to_owned(), 1), ("stranger".to_owned(), 2)].into(),
+        gaps: 1,
+        ..NodeBus::default()
+    };
+    let berlin = NodeView { bus: Some(bus), ..view(1, "berlin") };
+    let items = vec![berlin.clone(), gone, off.clone()];
     let list = NodeList { cluster: Some("shop".to_owned()), items };
-    let node = FakeNode::start().await.with("GET /nodes", &list).with("GET /nodes/three", &off);
+    let node = FakeNode::start().await.with("GET /nodes", &list);
+    let node = node.with("GET /nodes/three", &off).with("GET /nodes/berlin", &berlin);
     let data = node.folder.data();
     let run = node.folder.run(&["node", "list"]).success();
     let said = stdout(&run, &data);
@@ -51,6 +62,9 @@ async fn the_nodes_of_a_cluster_fit_a_terminal() {
     let said = stdout(&run, &data);
     assert_eq!(said.lines().next(), Some("rack \u{fffd}[2J three (clock 3600 s behind)"));
     assert!(said.contains("-3600500 ms ahead of the database"), "{said}");
+    let run = node.folder.run(&["node", "show", "berlin"]).success();
+    let said = stdout(&run, &data);
+    assert!(said.contains("  bus       connected: 7 sent, 9 heard, 3 dropped, 1 gaps"), "{said}");
     let run = node.folder.run(&["node", "list", "--json"]).success();
     let parsed: NodeList = serde_json::from_str(&stdout(&run, &data)).unwrap();
     assert_eq!(parsed.items.len(), 3);

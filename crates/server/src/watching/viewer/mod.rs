@@ -121,7 +121,7 @@ struct Visit {
     owed: Owed,
     acts: FuturesUnordered<Act>,
     passed: watch::Receiver<()>,
-    revoked: watch::Receiver<()>,
+    revoked: watch::Receiver<u64>,
     looks: Interval,
     last_turn: Instant,
     last_pace: Instant,
