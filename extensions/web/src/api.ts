@@ -7609,6 +7609,35 @@ export interface components {
             worker?: string | null;
         };
         /**
+         * @description The bus by which the nodes of a cluster tell each other at once that something changed. Counts are since the
+         *     start of the node.
+         */
+        NodeBus: {
+            /** @description How many it did not believe, by why not. */
+            dropped: {
+                [key: string]: number;
+            };
+            /** @description Why it is not connected, once that is known. */
+            found?: string | null;
+            /**
+             * Format: int64
+             * @description How often messages of another node were missing.
+             */
+            gaps: number;
+            /**
+             * Format: int64
+             * @description How many of other nodes it heard and believed.
+             */
+            heard: number;
+            /** @description Whether what the node says there comes back to it. */
+            is_connected: boolean;
+            /**
+             * Format: int64
+             * @description How many messages it sent.
+             */
+            sent: number;
+        };
+        /**
          * @description What a node says of itself. Whoever receives one checks that the id is the hash of the key, and
          *     that the key signed the seal key; the rest is as good as the signature of the message around it.
          */
@@ -7681,6 +7710,7 @@ export interface components {
              * @description How many browsers it runs.
              */
             browsers: number;
+            bus?: components["schemas"]["NodeBus"] | null;
             /**
              * Format: int64
              * @description How far its own clock is ahead of that of the database, in milliseconds; negative when it is behind.

@@ -174,6 +174,11 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     the file /etc/baton.toml: expected node.name to be 1 to 64 characters that can be shown, without spaces around them, found ""
     the file /etc/baton.toml: expected node.publicUrl to be an address such as https://baton.example.org, without a path, a query or a user, found something else
     the file /etc/baton.toml: expected node.internalUrl to be an address such as https://baton.example.org, without a path, a query or a user, found something else
+    the file /etc/baton.toml: expected cluster.bus_url to be 1 to 16 addresses such as nats://10.0.0.9:4222 or tls://bus.example.org, separated by commas, found something else
+    the file /etc/baton.toml: expected cluster.bus_url to be 1 to 16 addresses such as nats://10.0.0.9:4222 or tls://bus.example.org, separated by commas, found an address of another kind
+    the file /etc/baton.toml: expected cluster.bus_url to be 1 to 16 addresses such as nats://10.0.0.9:4222 or tls://bus.example.org, separated by commas, found a user in one; whoever sees settings would know it: put it into the file of cluster.bus_credentials
+    the file /etc/baton.toml: expected cluster.bus_url to be 1 to 16 addresses such as nats://10.0.0.9:4222 or tls://bus.example.org, separated by commas, found one without a host, or with a path or a query
+    expected valid settings in /etc/baton.toml at line 2, found: unknown field `bus_urls`, expected one of `name`, `bus_url`, `bus_credentials`, `bus_ca`
     expected valid settings in /etc/baton.toml at line 2, found: unknown field `public_url`, expected one of `type`, `name`, `publicUrl`, `internalUrl`
     the file /etc/baton.toml: expected storage.database_url to be a path or "postgres://user@host/database", found the scheme "mysql"
     expected valid settings in /etc/baton.toml at line 2, found: invalid type: integer `5`, expected a string
