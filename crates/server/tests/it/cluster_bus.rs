@@ -127,7 +127,6 @@ async fn what_changes_at_one_node_is_told_at_the_other_at_once() {
     }
     // Each look begins its pause anew, so all five together cannot be looks.
     assert!(took.iter().sum::<Duration>() < LOOK_PAUSE, "{took:?}");
-    println!("told at the other node after {took:?}");
     // What was heard is not said again: of one session, at most its writes are told.
     let (one, two) = (bus(&pair.one).await, bus(&pair.two).await);
     assert!(two.sent < 5 && one.dropped.is_empty() && two.dropped.is_empty(), "{one:?} {two:?}");
@@ -186,7 +185,6 @@ async fn a_key_that_one_node_revokes_opens_nothing_at_the_other() {
     assert!(told.is_close() && told.to_string().contains("revoked"), "{told:?}");
     // The promise is a second; a busy machine has some more, and five looks would have none.
     assert!(revoked.elapsed() < Duration::from_secs(4), "{:?}", revoked.elapsed());
-    println!("all ended at the other node after {:?}", revoked.elapsed());
     // It goes round once: the other node does not say it again.
     let heard = bus(&pair.one).await.heard;
     import(&pair.two, "after").await;
