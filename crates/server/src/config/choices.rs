@@ -170,6 +170,7 @@ impl Choices {
             let seconds = number(origin, key, value, 1..=LONGEST)?;
             Ok::<_, ConfigError>(seconds.map(Duration::from_secs))
         };
+        let bytes = |key, value, range| number::<u64>(origin, key, value, range);
         Ok(Self {
             listen: server
                 .listen
@@ -187,23 +188,13 @@ impl Choices {
                 .conflict_resolution
                 .map(|text| resolution(origin, &text))
                 .transpose()?,
-            session_bytes: number(
-                origin,
-                "sync.session_bytes",
-                sync.session_bytes,
-                1024..=1 << 40,
-            )?,
+            session_bytes: bytes("sync.session_bytes", sync.session_bytes, 1024..=1 << 40)?,
             deletion_age: number(origin, "sync.deletion_age", sync.deletion_age, 0..=LONGEST)?
                 .map(Duration::from_secs),
             sync_directory: sync.directory,
             sync_directory_plain: sync.directory_plain,
             staged_bytes: number(origin, "sync.staged_bytes", sync.staged_bytes, 1024..=1 << 44)?,
-            bytes_per_second: number(
-                origin,
-                "sync.bytes_per_second",
-                sync.bytes_per_second,
-                0..=1 << 40,
-            )?,
+            bytes_per_second: bytes("sync.bytes_per_second", sync.bytes_per_second, 0..=1 << 40)?,
             cloud_url: outside::url(origin, "sync.cloudUrl", sync.cloud_url)?,
             auto_register_cloud: sync.auto_register_cloud,
             outbound_allow: outbound.allow.map(|texts| allowed(origin, &texts)).transpose()?,

@@ -116,7 +116,9 @@ impl Ear {
             What::Left => self.cluster.look_up().await,
             What::Revoked => self.revoked.send_modify(|_| {}),
             What::Sessions(sessions) => {
-                sessions.into_iter().for_each(|session| self.doorbell.ring(Some(session)));
+                for session in sessions {
+                    self.doorbell.ring(Some(session));
+                }
             }
             What::ManySessions => self.doorbell.ring(None),
         }
