@@ -1,14 +1,13 @@
-// Writes the types that an extension uses, from the document of the API: the schemas that it names
-// in `schemas.json` and those that they are made of, or all of the document with its addresses where
-// the extension asks the API through a typed client. `node build.mjs [DOCUMENT]`
+// Writes the types of the API from its document: for an extension that names schemas in `schemas.json`
+// those and what they are made of, and once, for all that ask the API through a typed client, the whole
+// document with its addresses. `node build.mjs [DOCUMENT]`
 
 import { readFile, writeFile } from 'node:fs/promises'
 import openapiTS, { astToString } from 'openapi-typescript'
 
 const HEAD = '// Made from docs/reference/openapi.json by `npm run build` in extensions/types. Do not edit.\n\n'
-/** Who names schemas, and who asks the API itself. */
+/** Who names schemas. */
 const USERS = ['chrome']
-const CLIENTS = ['vscode', 'web']
 
 const folder = new URL('..', import.meta.url)
 const read = async (path) => JSON.parse(await readFile(new URL(path, folder), 'utf8'))
@@ -45,9 +44,9 @@ function whole(document) {
 }
 
 const document = await read(process.argv[2] ?? '../docs/reference/openapi.json')
-const write = async (user, part, options) => {
+const write = async (path, part, options) => {
   const types = await openapiTS(part, options)
-  await writeFile(new URL(`${user}/src/api.ts`, folder), HEAD + astToString(types))
+  await writeFile(new URL(path, folder), HEAD + astToString(types))
 }
-for (const user of USERS) await write(user, only(document, await read(`${user}/schemas.json`)))
-for (const user of CLIENTS) await write(user, whole(document), { defaultNonNullable: false })
+for (const user of USERS) await write(`${user}/src/api.ts`, only(document, await read(`${user}/schemas.json`)))
+await write('shared/api.ts', whole(document), { defaultNonNullable: false })

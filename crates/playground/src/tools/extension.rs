@@ -102,15 +102,13 @@ const MAKER: Shelf = Shelf {
 };
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// The types of the API, as each extension has them.
+/// The types of the API, as the extensions have them.
 #[derive(Debug, PartialEq)]
 pub struct Types {
     /// Those that the Chrome extension names.
     pub chrome: String,
-    /// All of them, with the addresses, for VS Code.
-    pub vscode: String,
-    /// The same for the page.
-    pub web: String,
+    /// All of them, with the addresses, for the extension for VS Code and the page.
+    pub shared: String,
 }
 
 /// Makes the types of the extensions from the document of this checkout.
@@ -122,15 +120,15 @@ pub async fn extension_types() -> Result<Types> {
         fs::create_dir_all(copy.parent().context("expected a folder")?)?;
         fs::copy(checkout.join("extensions").join(file), copy)?;
     }
-    for user in ["chrome", "vscode", "web"] {
-        fs::create_dir_all(room.path().join(user).join("src"))?;
+    let files = ["chrome/src/api.ts", "shared/api.ts"].map(|file| room.path().join(file));
+    for folder in files.iter().filter_map(|file| file.parent()) {
+        fs::create_dir_all(folder)?;
     }
     let mut make = room.command("node")?;
     make.arg("types/build.mjs").arg(checkout.join("docs/reference/openapi.json"));
     room.run(make, LIMIT).await?;
-    let types_of = |user: &str| fs::read_to_string(room.path().join(user).join("src/api.ts"));
-    let types =
-        Types { chrome: types_of("chrome")?, vscode: types_of("vscode")?, web: types_of("web")? };
+    let [chrome, shared] = files.map(fs::read_to_string);
+    let types = Types { chrome: chrome?, shared: shared? };
     room.clear().await?;
     Ok(types)
 }

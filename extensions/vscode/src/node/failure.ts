@@ -1,6 +1,6 @@
 // Why something could not be done, in words that say what to do.
 
-import type { components } from '../api.ts'
+import type { components } from '../../../shared/api.ts'
 
 type Problem = components['schemas']['Problem']
 

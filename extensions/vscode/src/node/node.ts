@@ -1,7 +1,7 @@
 // A node that answers: who it is, and a client of its API, whose requests are typed by its own document.
 
 import createClient, { type Client } from 'openapi-fetch'
-import type { paths } from '../api.ts'
+import type { paths } from '../../../shared/api.ts'
 import { Failure, failureOf, refusal } from './failure.ts'
 import type { Place } from './place.ts'
 import type { Schemas } from './schemas.ts'

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test from 'node:test'
 import createClient from 'openapi-fetch'
-import type { paths } from '../../src/api.ts'
+import type { paths } from '../../../shared/api.ts'
 import { forEach, iconOf } from '../../src/icons.ts'
 import type { Node } from '../../src/node/node.ts'
 

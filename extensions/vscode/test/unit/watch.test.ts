@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import createClient from 'openapi-fetch'
-import type { paths } from '../../src/api.ts'
+import type { paths } from '../../../shared/api.ts'
 import { type Known, NOTHING } from '../../src/known.ts'
 import type { Node } from '../../src/node/node.ts'
 import type { Source } from '../../src/panel/back.ts'

@@ -5,7 +5,7 @@
 
 import { signal } from '@preact/signals'
 import createClient, { type Client } from 'openapi-fetch'
-import type { paths } from '../api.ts'
+import type { paths } from '../../../shared/api.ts'
 import { ask, type Schemas } from '../node/client.ts'
 import { type Failure, failureOf } from '../node/failure.ts'
 

@@ -1,7 +1,7 @@
 // The node as this page asks it: a client typed by the node's own document, which shows the page's half of what opens it.
 
 import createClient, { type Client } from 'openapi-fetch'
-import type { components, paths } from '../api.ts'
+import type { components, paths } from '../../../shared/api.ts'
 import { failureOf, refusal } from './failure.ts'
 
 export type Schemas = components['schemas']
