@@ -2,9 +2,9 @@
 
 import createClient, { type Client } from 'openapi-fetch'
 import type { paths } from '../../../shared/api.ts'
+import type { Schemas } from '../../../shared/schemas.ts'
 import { Failure, failureOf, refusal } from './failure.ts'
 import type { Place } from './place.ts'
-import type { Schemas } from './schemas.ts'
 
 export type { Schemas }
 export type Api = Client<paths>

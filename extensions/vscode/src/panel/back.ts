@@ -1,6 +1,7 @@
 // The way back to a tab of which nothing comes any more.
 
 import { setTimeout as pause } from 'node:timers/promises'
+import { heir } from '../../../shared/tab/heir.ts'
 import type { Known } from '../known.ts'
 import type { Failure } from '../node/failure.ts'
 import { ask, type Node, type Schemas } from '../node/node.ts'
@@ -63,19 +64,6 @@ export async function heirOf(source: Source, tab: Tab, signal: AbortSignal): Pro
     const found = heir(tabs, tab)
     if (found !== undefined) return found
   }
-}
-
-/**
- * The tab itself, else the only one of the same browser and owner that shows the same address: a node that was
- * started anew has other tokens for the same tabs.
- */
-export function heir(tabs: Tab[], tab: Tab): Tab | undefined {
-  const same = tabs.find((one) => one.token === tab.token)
-  if (same !== undefined) return same
-  const [first, ...others] = tabs.filter(
-    (one) => one.cocoon_id === tab.cocoon_id && one.browser_id === tab.browser_id && one.url === tab.url,
-  )
-  return others.length === 0 ? first : undefined
 }
 
 /** Waits until news fit. */

@@ -1,8 +1,11 @@
 // What the page and the extension say to each other. Each reads what the other says before it believes it.
 
-import type { Details } from './details.ts'
-import type { Change } from './list.ts'
-import { ENDS, LEVELS, type Line, MOST, type Request } from './shown.ts'
+import type { Details } from '../../../shared/tab/details.ts'
+import type { Change } from '../../../shared/tab/list.ts'
+import { ENDS, LEVELS, type Line, type Request } from '../../../shared/tab/shown.ts'
+
+/** How many lines, and how many requests, are kept in the view. */
+export const MOST = 2000
 
 /** The two lists. */
 export type Name = 'console' | 'network'

@@ -1,14 +1,14 @@
 // Watches one tab: asks for both lists as long as somebody looks, says what hinders it, and goes on by itself.
 
 import { setTimeout as pause } from 'node:timers/promises'
+import { type Details, detailsOf, noDetails } from '../../../shared/tab/details.ts'
+import { asksLines, asksRequests, follow, type TabNode } from '../../../shared/tab/follow.ts'
+import { type Answer, List } from '../../../shared/tab/list.ts'
+import type { Line, Request } from '../../../shared/tab/shown.ts'
 import { type Failure, failureOf } from '../node/failure.ts'
 import { ask, type Schemas } from '../node/node.ts'
 import { heirOf, online, Patience, type Source } from './back.ts'
-import { type Details, detailsOf, noDetails } from './details.ts'
-import { asksLines, asksRequests, follow } from './follow.ts'
-import { type Answer, List } from './list.ts'
-import type { Name, Told } from './messages.ts'
-import type { Line, Request } from './shown.ts'
+import { MOST, type Name, type Told } from './messages.ts'
 import { answered, BEGINNING, failed, type Standing, shown } from './state.ts'
 
 type Tab = Schemas['DebugTab']
@@ -17,8 +17,8 @@ type Tab = Schemas['DebugTab']
 const FACTS_MS = 2_000
 /** One tab that is looked into. */
 export class Watch {
-  private lines = new List<Line>('lines')
-  private requests = new List<Request>('requests')
+  private lines = new List<Line>('lines', MOST)
+  private requests = new List<Request>('requests', MOST)
   private standing: Standing = BEGINNING
   private running: AbortController | undefined
   private readonly patience = new Patience()
@@ -109,13 +109,14 @@ export class Watch {
   private async both(signal: AbortSignal): Promise<void> {
     const end = new AbortController()
     const either = AbortSignal.any([signal, end.signal])
-    const { source, lines, requests, current } = this
+    const { lines, requests, current } = this
+    const node = tabNode(this.source)
     const takeLines = (answer: Answer<Line>) => this.tell({ tell: 'console', change: lines.take(answer) })
     const takeRequests = (answer: Answer<Request>) => this.tell({ tell: 'network', change: requests.take(answer) })
     try {
       await Promise.all([
-        follow(asksLines(source, current.token), lines.cursor, this.taking(takeLines, either), either),
-        follow(asksRequests(source, current.token), requests.cursor, this.taking(takeRequests, either), either),
+        follow(asksLines(node, current.token, MOST), lines.cursor, this.taking(takeLines, either), either),
+        follow(asksRequests(node, current.token, MOST), requests.cursor, this.taking(takeRequests, either), either),
       ])
     } finally {
       end.abort()
@@ -162,8 +163,8 @@ export class Watch {
     const isOther = tab.token !== this.current.token
     this.current = tab
     if (!isOther) return
-    this.lines = new List('lines')
-    this.requests = new List('requests')
+    this.lines = new List('lines', MOST)
+    this.requests = new List('requests', MOST)
     this.whole()
     this.source.lookSoon()
   }
@@ -175,5 +176,13 @@ export class Watch {
 
   private tellTab(): void {
     this.tell({ tell: 'tab', tab: shown(this.current, this.standing) })
+  }
+}
+
+/** The node behind a hub, for what tabs do. */
+function tabNode(source: Source): TabNode {
+  return {
+    console: async (question) => ask((await source.node()).api.POST('/debug/tabs/{token}/console', question)),
+    network: async (question) => ask((await source.node()).api.POST('/debug/tabs/{token}/network', question)),
   }
 }

@@ -1,18 +1,10 @@
 // The console: lines, the level from which on they are shown, and a text that they must have.
 
-import type { Change } from '../panel/list.ts'
-import { LEVELS, type Level, type Line } from '../panel/shown.ts'
+import { fitsLine } from '../../../shared/tab/filter.ts'
+import type { Change } from '../../../shared/tab/list.ts'
+import { LEVEL_WORDS, LEVELS, type Level, type Line, shortPlace } from '../../../shared/tab/shown.ts'
 import { byId, element } from './dom.ts'
-import { fitsLine } from './filter.ts'
 import { Rows } from './rows.ts'
-
-const WORDS: Record<Level, string> = {
-  debug: 'All levels',
-  log: 'Without debug',
-  info: 'Info and louder',
-  warn: 'Warnings and errors',
-  error: 'Errors only',
-}
 
 /** What a person chose. */
 export interface ConsoleChoice {
@@ -24,7 +16,7 @@ export interface ConsoleChoice {
 export function showConsole(choice: ConsoleChoice, chosen: (choice: ConsoleChoice) => void): (change: Change<Line>) => void {
   const text = byId('line-filter', HTMLInputElement)
   const level = byId('level', HTMLSelectElement)
-  level.append(...LEVELS.map((name) => new Option(WORDS[name], name, false, name === choice.level)))
+  level.append(...LEVELS.map((name) => new Option(LEVEL_WORDS[name], name, false, name === choice.level)))
   text.value = choice.text
   let current = choice
   const rows = new Rows<Line>(byId('lines', HTMLElement), byId('lines-missing', HTMLElement), lineRow, (line) =>
@@ -49,9 +41,4 @@ function lineRow(line: Line): HTMLElement {
   if (line.stack === '') return element('div', `line ${line.level}`, time, level, text, place)
   const head = element('summary', `line ${line.level}`, time, level, text, place)
   return element('details', '', head, element('pre', 'stack', line.stack))
-}
-
-/** The end of an address is what tells scripts apart. */
-function shortPlace(place: string): string {
-  return place.slice(place.lastIndexOf('/') + 1).slice(-60)
 }

@@ -1,6 +1,6 @@
 // All of one request, beside the list.
 
-import type { Details, Fact, Section } from '../panel/details.ts'
+import type { Details, Fact, Section } from '../../../shared/tab/details.ts'
 import { byId, element } from './dom.ts'
 
 /** What can be done there. */

@@ -2,10 +2,10 @@
 //
 // One row can be reached by the tabulator, the arrows go on from there.
 
-import type { Change } from '../panel/list.ts'
-import type { Request } from '../panel/shown.ts'
+import { fitsRequest } from '../../../shared/tab/filter.ts'
+import type { Change } from '../../../shared/tab/list.ts'
+import { nameAndHost, type Request } from '../../../shared/tab/shown.ts'
 import { byId, element } from './dom.ts'
-import { fitsRequest } from './filter.ts'
 import { Rows } from './rows.ts'
 
 /** The requests of the page. */
@@ -103,10 +103,4 @@ function requestRow(request: Request): HTMLElement {
   row.setAttribute('aria-selected', 'false')
   row.tabIndex = -1
   return row
-}
-
-/** The path tells requests of a page apart, and comes first. */
-function nameAndHost(address: string): [string, string] {
-  const [, host, path] = /^[a-z]+:\/\/([^/?#]*)(.*)$/i.exec(address) ?? []
-  return host === undefined ? [address.slice(0, 200), ''] : [path || '/', host]
 }

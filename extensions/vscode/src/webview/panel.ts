@@ -1,7 +1,7 @@
 // The page of the panel: what the extension tells is shown, and what a person does is asked of it.
 
+import { LEVELS } from '../../../shared/tab/shown.ts'
 import { type Asked, type Name, readTold, type Shown } from '../panel/messages.ts'
-import { LEVELS } from '../panel/shown.ts'
 import { type ConsoleChoice, showConsole } from './console.ts'
 import { DetailsPlace } from './details.ts'
 import { byId, showText } from './dom.ts'

@@ -1,7 +1,7 @@
 // The rows of a list: in order, filtered, and at the end as long as the reader is there.
 
-import type { Change } from '../panel/list.ts'
-import type { Keyed } from '../panel/shown.ts'
+import type { Change } from '../../../shared/tab/list.ts'
+import type { Keyed } from '../../../shared/tab/shown.ts'
 import { showText } from './dom.ts'
 
 /** How far from the end counts as the end, in pixels. */

@@ -3,17 +3,17 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { duration } from '../../../shared/amounts.ts'
+import { detailsOf } from '../../../shared/tab/details.ts'
+import { fitsLine, fitsRequest } from '../../../shared/tab/filter.ts'
+import { heir } from '../../../shared/tab/heir.ts'
+import { type Answer, List } from '../../../shared/tab/list.ts'
+import { type Keyed, LEVELS, type Line, lineOf, requestOf } from '../../../shared/tab/shown.ts'
 import { NOTHING } from '../../src/known.ts'
 import { Failure } from '../../src/node/failure.ts'
-import { heir } from '../../src/panel/back.ts'
-import { detailsOf } from '../../src/panel/details.ts'
-import { type Answer, List } from '../../src/panel/list.ts'
 import { readAsked, readTold } from '../../src/panel/messages.ts'
 import { page } from '../../src/panel/page.ts'
-import { type Keyed, LEVELS, type Line, lineOf, requestOf } from '../../src/panel/shown.ts'
 import { failed } from '../../src/panel/state.ts'
 import { rows } from '../../src/view/rows.ts'
-import { fitsLine, fitsRequest } from '../../src/webview/filter.ts'
 
 interface Item extends Keyed {
   word: string
@@ -42,7 +42,7 @@ test('what has changed takes the place of what it was, and the oldest go', () =>
 })
 
 test('what was cleared stays away, also when it changes', () => {
-  const list = new List<Item>('requests')
+  const list = new List<Item>('requests', 2000)
   list.take(answer([item(1), item(2)], 2, { gaps: [{ reason: 'first_load' }] }))
   assert.deepEqual(list.clear(), { anew: false, put: [], floor: 2, missing: '' })
   assert.deepEqual(keys(list.take(answer([item(2, 'ended'), item(3)], 4)).put), [3])
@@ -50,7 +50,7 @@ test('what was cleared stays away, also when it changes', () => {
 })
 
 test('numbers of another life of the tab begin anew', () => {
-  const list = new List<Item>('lines')
+  const list = new List<Item>('lines', 2000)
   list.take(answer([item(70), item(71)], 71))
   const change = list.take(answer([item(1)], 1, { gaps: [{ reason: 'restarted' }] }))
   assert.ok(change.anew)
@@ -61,7 +61,7 @@ test('numbers of another life of the tab begin anew', () => {
 })
 
 test('what is missing is said once for each reason', () => {
-  const list = new List<Item>('lines')
+  const list = new List<Item>('lines', 2000)
   list.take(answer([], 1, { gaps: [{ reason: 'events_lost', missing: 2 }, { reason: 'disconnected' }] }))
   const { missing } = list.take(answer([], 2, { gaps: [{ reason: 'events_lost', missing: 3, at_least: true }] }))
   assert.equal(

@@ -1,10 +1,9 @@
 // Follows one list by the node's own long poll: each answer says where the next question goes on.
 
-import { setTimeout as pause } from 'node:timers/promises'
-import { ask, type Schemas } from '../node/node.ts'
-import type { Source } from './back.ts'
+import { pause } from '../pause.ts'
+import type { Schemas } from '../schemas.ts'
 import type { Answer } from './list.ts'
-import { type Line, lineOf, MOST, type Request, requestOf } from './shown.ts'
+import { type Line, lineOf, type Request, requestOf } from './shown.ts'
 
 /** How long the node waits for something new, in seconds. */
 const WAIT_S = 20
@@ -28,30 +27,41 @@ export async function follow<T>(
     signal.throwIfAborted()
     after = answer.cursor
     told(answer)
-    await pause(TOGETHER_MS, undefined, { signal })
+    await pause(TOGETHER_MS, signal)
   }
 }
 
-/** Asks for lines of a tab's console: each time the node, and with the key, that counts by then. */
-export function asksLines(source: Source, token: string): Ask<Line> {
+/** A question for one list of a tab. */
+export type Question = {
+  params: { path: { token: string }; query: { wait: number } }
+  body: { limit: number; after?: number }
+  signal: AbortSignal
+}
+
+/** A node that is asked for what tabs do: each time the one, and with the key, that counts by then. */
+export interface TabNode {
+  console(question: Question): Promise<Schemas['ConsoleData']>
+  network(question: Question): Promise<Schemas['NetworkData']>
+}
+
+/** Asks for lines of a tab's console, for so many at most. */
+export function asksLines(node: TabNode, token: string, most: number): Ask<Line> {
   return async (after, wait, signal) => {
-    const { api } = await source.node()
-    const found = await ask(api.POST('/debug/tabs/{token}/console', { ...question(token, after, wait), signal }))
+    const found = await node.console(question(token, most, after, wait, signal))
     return { items: found.entries.map(lineOf), ...place(found) }
   }
 }
 
-/** Asks for requests of a tab. */
-export function asksRequests(source: Source, token: string): Ask<Request> {
+/** Asks for requests of a tab, for so many at most. */
+export function asksRequests(node: TabNode, token: string, most: number): Ask<Request> {
   return async (after, wait, signal) => {
-    const { api } = await source.node()
-    const found = await ask(api.POST('/debug/tabs/{token}/network', { ...question(token, after, wait), signal }))
+    const found = await node.network(question(token, most, after, wait, signal))
     return { items: found.requests.map(requestOf), ...place(found) }
   }
 }
 
-function question(token: string, after: number | undefined, wait: number) {
-  return { params: { path: { token }, query: { wait } }, body: { limit: MOST, ...(after === undefined ? {} : { after }) } }
+function question(token: string, limit: number, after: number | undefined, wait: number, signal: AbortSignal): Question {
+  return { params: { path: { token }, query: { wait } }, body: { limit, ...(after === undefined ? {} : { after }) }, signal }
 }
 
 function place(found: Schemas['ConsoleData'] | Schemas['NetworkData']) {

@@ -1,7 +1,7 @@
 // All that the node gives of one request, as facts and texts. Secrets the node has hidden already.
 
-import { duration, size } from '../../../shared/amounts.ts'
-import type { Schemas } from '../node/schemas.ts'
+import { duration, size } from '../amounts.ts'
+import type { Schemas } from '../schemas.ts'
 import { requestOf } from './shown.ts'
 
 type Request = Schemas['NetworkRequest']

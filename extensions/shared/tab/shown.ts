@@ -1,14 +1,20 @@
-// What is shown of a line of the console and of a request, as plain data: the page makes no sense of its own of them.
+// What is shown of a line of the console and of a request, as plain data: who shows it makes no sense of its own of it.
 
-import { duration, size } from '../../../shared/amounts.ts'
-import type { Schemas } from '../node/schemas.ts'
-
-/** How many lines, and how many requests, are kept in the view. */
-export const MOST = 2000
+import { duration, size } from '../amounts.ts'
+import type { Schemas } from '../schemas.ts'
 
 /** How loud a line is, from quiet to loud. */
 export const LEVELS = ['debug', 'log', 'info', 'warn', 'error'] as const
 export type Level = (typeof LEVELS)[number]
+
+/** What a choice of lines from a level on is called. */
+export const LEVEL_WORDS: Record<Level, string> = {
+  debug: 'All levels',
+  log: 'Without debug',
+  info: 'Info and louder',
+  warn: 'Warnings and errors',
+  error: 'Errors only',
+}
 
 /** How it stands with a request. */
 export const ENDS = ['pending', 'good', 'bad'] as const
@@ -83,4 +89,15 @@ function endOf({ status, error, ended }: Schemas['NetworkRequest']): End {
 function typeOf({ mime_type: mime, resource_type: type }: Schemas['NetworkRequest']): string {
   const kind = typeof type === 'string' ? type : ''
   return kind !== '' && kind !== 'other' ? kind : (mime ?? kind)
+}
+
+/** The path of an address, which tells requests of a page apart, and its host. */
+export function nameAndHost(address: string): [string, string] {
+  const [, host, path] = /^[a-z]+:\/\/([^/?#]*)(.*)$/i.exec(address) ?? []
+  return host === undefined ? [address.slice(0, 200), ''] : [path || '/', host]
+}
+
+/** The end of a line's place: what tells scripts apart. */
+export function shortPlace(place: string): string {
+  return place.slice(place.lastIndexOf('/') + 1).slice(-60)
 }

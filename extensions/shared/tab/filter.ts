@@ -1,6 +1,6 @@
 // Which lines and requests a person wants to see.
 
-import { LEVELS, type Level, type Line, type Request } from '../panel/shown.ts'
+import { LEVELS, type Level, type Line, type Request } from './shown.ts'
 
 /** Whether a line has the text somewhere, and is loud enough. */
 export function fitsLine(line: Line, text: string, level: Level): boolean {

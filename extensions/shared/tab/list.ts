@@ -2,8 +2,8 @@
 //
 // What is new and what has changed come in the same way: an item takes the place of the one with its key.
 
-import type { Schemas } from '../node/schemas.ts'
-import { type Keyed, MOST } from './shown.ts'
+import type { Schemas } from '../schemas.ts'
+import type { Keyed } from './shown.ts'
 
 type Gap = Schemas['Gap']
 
@@ -39,7 +39,7 @@ export class List<T extends Keyed> {
 
   constructor(
     private readonly noun: string,
-    private readonly most = MOST,
+    private readonly most: number,
   ) {}
 
   /** Takes an answer; what is changed by it. */
