@@ -41,6 +41,7 @@ async fn a_person_sees_sessions_and_brings_one_back() {
     let room = Npm::install().await.unwrap().room().unwrap();
     let story = room.path().join("story.mjs");
     std::fs::write(&story, include_str!("story.mjs")).unwrap();
+    std::fs::write(room.path().join("visitor.mjs"), include_str!("visitor.mjs")).unwrap();
     let path = std::env::var_os("PATH");
     let shots = shots(room.path());
     let mut command = room.command("node").unwrap();

@@ -1,86 +1,31 @@
-// A person at the page of a node, in a real Chromium. Each step says what it saw hold; the first that does not ends it.
-// What only the test can do, it asks for in a line on standard output, and waits for one on standard input.
+// A person at the page of a node: sessions, one session, its files, and who else may see them.
 
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { createRequire } from 'node:module'
 import { createServer } from 'node:http'
 import { readFileSync } from 'node:fs'
-import { createInterface } from 'node:readline'
-import { chromium } from 'playwright-core'
+import {
+  accessible,
+  askTest,
+  baton,
+  browser,
+  calm,
+  DESKTOP,
+  enter,
+  enterWithKey,
+  fits,
+  hide,
+  PHONE,
+  saw,
+  shot,
+  visitor,
+} from './visitor.mjs'
 
-const { BATON, DATA, SITE, SHOTS, CHROMIUM } = process.env
-const LIMIT = 60_000
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const DESKTOP = { width: 1280, height: 800 }
-const PHONE = { width: 390, height: 844 }
-
-const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
-const askTest = async (what) => {
-  console.log(`ask: ${what}`)
-  await lines.next()
-}
-const baton = (...words) => execFileSync(BATON, ['--data', DATA, ...words], { encoding: 'utf8' }).trim()
-const saw = (what) => console.log(`saw: ${what}`)
-
-const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
-
-/** A page of a context of its own, which counts what its policy refused. */
-async function visitor(viewport, colorScheme = 'light') {
-  const context = await browser.newContext({ viewport, colorScheme })
-  context.setDefaultTimeout(LIMIT)
-  const page = await context.newPage()
-  page.refused = []
-  page.on('console', (message) => {
-    if (/Content Security Policy|Trusted/.test(message.text())) page.refused.push(message.text())
-  })
-  page.on('pageerror', (error) => page.refused.push(String(error)))
-  page.foreign = []
-  page.on('request', (request) => {
-    const { protocol, host } = new URL(request.url())
-    if (protocol !== 'blob:' && host !== page.home) page.foreign.push(request.url())
-  })
-  await context.addInitScript(() => {
-    globalThis.violations = []
-    addEventListener('securitypolicyviolation', (event) => globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI}`))
-  })
-  return page
-}
-
-/** Opens the page with an address of `baton dashboard`. */
-async function enter(page, url = baton('dashboard', '--print')) {
-  page.home = new URL(url).host
-  await page.goto(url)
-  await page.getByRole('heading', { name: 'Sessions', level: 1 }).waitFor()
-  return url
-}
-
-/** What a machine can tell of who cannot see, or has no mouse. */
-async function accessible(page, what) {
-  await page.evaluate(AXE)
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }))
-  const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`)
-  assert.deepEqual(told, [], what)
-}
-
-/** Nothing of it is wider than the screen. */
-async function fits(page, what) {
-  const wide = await page.evaluate(() => document.scrollingElement.scrollWidth - innerWidth)
-  assert.ok(wide <= 0, `${what} is ${wide} px wider than the screen`)
-}
-
-async function calm(page) {
-  assert.deepEqual(page.refused, [], 'the policy refused nothing, and nothing failed')
-  assert.deepEqual(await page.evaluate(() => globalThis.violations), [])
-  assert.deepEqual(page.foreign, [], 'no other host was asked')
-}
-
-const shot = (page, name) => (SHOTS ? page.screenshot({ path: `${SHOTS}/${name}.png` }) : undefined)
+const { DATA, SITE } = process.env
 const badge = (scope, word) => scope.locator('.badge', { hasText: word })
 const rowOf = (page, name) => page.locator('.row', { has: page.getByRole('link', { name, exact: true }) })
 
 async function firstVisit() {
-  const page = await visitor(DESKTOP)
+  const page = await visitor({ viewport: DESKTOP })
   const url = await enter(page)
   assert.ok(!page.url().includes('code'), 'the code is gone from the address')
   await page.getByText('baton open https://example.org --name shop --headed').waitFor()
@@ -92,7 +37,7 @@ async function firstVisit() {
   await badge(rowOf(page, 'shop'), 'Active').waitFor()
   saw('a session that was opened elsewhere')
 
-  const second = await visitor(DESKTOP)
+  const second = await visitor({ viewport: DESKTOP })
   second.home = page.home
   await second.goto(url)
   await second.getByRole('alert').getByText('found one that does not count').waitFor()
@@ -213,19 +158,14 @@ async function unseen(page) {
   await rowOf(page, 'copy').waitFor()
   const asked = []
   page.on('request', (request) => asked.push(request.url()))
-  const hide = (hidden) =>
-    page.evaluate((hidden) => {
-      Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden })
-      document.dispatchEvent(new Event('visibilitychange'))
-    }, hidden)
   const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/events'))
-  await hide(true)
+  await hide(page, true)
   await ended
   asked.length = 0
   baton('sessions', 'capture', 'shop')
   baton('sessions', 'close', 'copy')
   assert.deepEqual(asked, [], 'nothing is asked while nobody looks')
-  await hide(false)
+  await hide(page, false)
   await badge(rowOf(page, 'copy'), 'Closed').waitFor()
   saw('silence while nobody looks')
 }
@@ -257,7 +197,7 @@ async function restart(page) {
 
 /** A list of ten thousand, of which few are in the page. */
 async function many() {
-  const page = await visitor(DESKTOP)
+  const page = await visitor({ viewport: DESKTOP })
   const total = 10_000
   const id = (index) => `0197c0de-0000-7000-8000-${String(index).padStart(12, '0')}`
   const at = new Date().toISOString()
@@ -297,13 +237,8 @@ async function many() {
 }
 
 async function revoked() {
-  const page = await visitor(PHONE, 'dark')
-  const key = baton('keys', 'create', '--name', 'phone', '--scope', 'read', '--scope', 'drive')
-  const url = new URL(baton('dashboard', '--print'))
-  page.home = url.host
-  await page.goto(url.origin)
-  await page.getByLabel('Or paste an API key').fill(key.split(/\s+/).find((word) => word.startsWith('baton_')))
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  const page = await visitor({ viewport: PHONE, colorScheme: 'dark' })
+  await enterWithKey(page, 'phone', 'read', 'drive')
   await rowOf(page, 'shop').waitFor()
   await captureCloseResume(page, 'on a phone')
   await shot(page, 'session-phone-dark')
@@ -336,7 +271,7 @@ async function pictures() {
     ['phone', PHONE],
   ]) {
     for (const scheme of ['light', 'dark']) {
-      const page = await visitor(viewport, scheme)
+      const page = await visitor({ viewport, colorScheme: scheme })
       await enter(page)
       await rowOf(page, 'shop').locator('img.picture').waitFor()
       await accessible(page, `${size}, ${scheme}`)

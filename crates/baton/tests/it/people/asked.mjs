@@ -1,46 +1,10 @@
-// A guest at a link, in a real Chromium that knows nothing of the node. Each step says what it saw hold.
+// A guest at a link, in a browser that knows nothing of the node.
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import { createRequire } from 'node:module'
-import { readFileSync } from 'node:fs'
-import { chromium } from 'playwright-core'
+import { accessible, browser, clickAt, DESKTOP, fits, PHONE, saw, shot, visitor } from './visitor.mjs'
 
-const { LINK, SHOTS, CHROMIUM } = process.env
-const LIMIT = 60_000
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const saw = (what) => console.log(what)
-const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
-const shot = (page, name) => (SHOTS ? page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true }) : undefined)
-
-async function visitor(how = {}) {
-  const context = await browser.newContext(how)
-  context.setDefaultTimeout(LIMIT)
-  const page = await context.newPage()
-  page.refused = []
-  page.on('console', (message) => {
-    if (/Content Security Policy|Trusted/.test(message.text())) page.refused.push(message.text())
-  })
-  page.on('pageerror', (error) => page.refused.push(String(error)))
-  return page
-}
-
-async function accessible(page, what) {
-  await page.evaluate(AXE)
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }))
-  const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`)
-  assert.deepEqual(told, [], what)
-}
-
-/** Clicks at a place of the viewport that the picture shows. */
-async function clickAt(page, x, y) {
-  const canvas = page.locator('.screen canvas')
-  await canvas.scrollIntoViewIfNeeded()
-  const box = await canvas.boundingBox()
-  const [width, height] = (await canvas.getAttribute('data-viewport')).split('x').map(Number)
-  await page.mouse.click(box.x + (x * box.width) / width, box.y + (y * box.height) / height)
-}
-
+const { LINK } = process.env
 const titled = (page, title) => page.getByRole('img', { name: `Live picture of ${title}`, exact: true }).waitFor()
 
 async function invited(page) {
@@ -49,10 +13,10 @@ async function invited(page) {
   await page.getByText('sign in to the bank').waitFor()
   await page.getByText('while it is at bank.localhost').waitFor()
   await accessible(page, 'an invitation')
-  await page.setViewportSize({ width: 390, height: 844 })
-  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'it fits a phone')
-  await shot(page, 'asked-phone')
-  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.setViewportSize(PHONE)
+  await fits(page, 'an invitation')
+  await shot(page, 'asked-phone', true)
+  await page.setViewportSize(DESKTOP)
   saw('who asks for what, in another browser')
 }
 
@@ -83,7 +47,7 @@ async function opens(page) {
   assert.ok(!page.url().includes(LINK.split('/').at(-1)), 'the secret is out of the address')
   await page.locator('.screen.driven').waitFor()
   await accessible(page, 'the one tab')
-  await shot(page, 'asked-inside')
+  await shot(page, 'asked-inside', true)
   saw('the one tab, without an address')
 }
 
@@ -108,7 +72,7 @@ async function strays(page) {
   assert.ok(!(await page.content()).includes('A secret title'))
   await page.locator('.screen.dark').waitFor()
   await accessible(page, 'elsewhere')
-  await shot(page, 'asked-away')
+  await shot(page, 'asked-away', true)
   await page.getByRole('button', { name: 'Back', exact: true }).click()
   await titled(page, 'Signed in as Ada')
   await page.locator('.screen:not(.dark)').waitFor()
@@ -128,7 +92,7 @@ async function done(page) {
   saw('a link that counts no more')
 }
 
-const page = await visitor({ viewport: { width: 1280, height: 800 } })
+const page = await visitor({ viewport: DESKTOP })
 await invited(page)
 await framed()
 await opens(page)

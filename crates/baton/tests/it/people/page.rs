@@ -56,6 +56,7 @@ async fn a_person_signs_an_agents_session_in_by_its_picture() {
     let room = Npm::install().await.unwrap().room().unwrap();
     let story = room.path().join("story.mjs");
     std::fs::write(&story, include_str!("story.mjs")).unwrap();
+    std::fs::write(room.path().join("visitor.mjs"), include_str!("../page/visitor.mjs")).unwrap();
     let path = std::env::var_os("PATH");
     let mut command = room.command("node").unwrap();
     command

@@ -1,35 +1,25 @@
-// A person at the live picture of a session, in a real Chromium. Each step says what it saw hold; the first that does
-// not ends it. What only the test can see, it asks for in a line on standard output, and reads a line.
+// A person at the live picture of a session: watches, takes over, and gives back.
 
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { createRequire } from 'node:module'
-import { readFileSync } from 'node:fs'
-import { createInterface } from 'node:readline'
-import { chromium } from 'playwright-core'
+import {
+  accessible,
+  askTest,
+  baton,
+  browser,
+  clickAt,
+  DESKTOP,
+  enterWithKey,
+  fits,
+  hide,
+  PHONE,
+  saw,
+  shot,
+  visitor as someone,
+} from './visitor.mjs'
 
-const { BATON, DATA, SHOTS, CHROMIUM } = process.env
-const LIMIT = 60_000
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
-const askTest = async (what) => {
-  console.log(`ask: ${what}`)
-  return (await lines.next()).value
-}
-const baton = (...words) => execFileSync(BATON, ['--data', DATA, ...words], { encoding: 'utf8' }).trim()
-const saw = (what) => console.log(`saw: ${what}`)
-const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
-
-/** A page of a context of its own, which notes what its policy refused. */
+/** A visitor whose lines to the node are counted. */
 async function visitor(viewport) {
-  const context = await browser.newContext({ viewport })
-  context.setDefaultTimeout(LIMIT)
-  const page = await context.newPage()
-  page.refused = []
-  page.on('console', (message) => {
-    if (/Content Security Policy|Trusted/.test(message.text())) page.refused.push(message.text())
-  })
-  page.on('pageerror', (error) => page.refused.push(String(error)))
+  const page = await someone({ viewport })
   page.lines = []
   page.on('websocket', (socket) => page.lines.push(socket))
   return page
@@ -42,31 +32,14 @@ async function watch(page) {
   await page.locator('canvas[data-picture]').waitFor()
 }
 
-async function accessible(page, what) {
-  await page.evaluate(AXE)
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }))
-  const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`)
-  assert.deepEqual(told, [], what)
-}
-
-/** Clicks at a place of the viewport that the picture shows. */
-async function clickAt(page, x, y) {
-  const canvas = page.locator('.screen canvas')
-  await canvas.scrollIntoViewIfNeeded()
-  const box = await canvas.boundingBox()
-  const [width, height] = (await canvas.getAttribute('data-viewport')).split('x').map(Number)
-  await page.mouse.click(box.x + (x * box.width) / width, box.y + (y * box.height) / height)
-}
-
 const tabCalled = (page, name) => page.locator('.live-tabs .tab', { hasText: name })
-const shot = (page, name) => (SHOTS ? page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true }) : undefined)
 
 async function takeOver(page) {
   await page.goto(baton('dashboard', '--print'))
   await watch(page)
   await page.getByText('kimi drives').waitFor()
   await accessible(page, 'a live picture')
-  await shot(page, 'live-watched')
+  await shot(page, 'live-watched', true)
   saw('a live picture, and who drives')
 
   await page.getByLabel('as', { exact: true }).fill('ada')
@@ -86,7 +59,7 @@ async function takeOver(page) {
   })
   await page.keyboard.press('Enter')
   await tabCalled(page, 'Signed in as Ada').waitFor()
-  await shot(page, 'live-driven')
+  await shot(page, 'live-driven', true)
   saw('taken over, and signed in by mouse and keys')
 }
 
@@ -119,18 +92,13 @@ async function leavesByKey(page) {
 async function giveBack(page) {
   await page.keyboard.press('Enter')
   await page.getByText('You watch. kimi drives').waitFor()
-  const hide = (hidden) =>
-    page.evaluate((hidden) => {
-      Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden })
-      document.dispatchEvent(new Event('visibilitychange'))
-    }, hidden)
   const before = page.lines.length
   const [line] = page.lines.slice(-1)
   const ended = line.isClosed() ? Promise.resolve() : line.waitForEvent('close')
-  await hide(true)
+  await hide(page, true)
   await ended
   const again = page.waitForEvent('websocket')
-  await hide(false)
+  await hide(page, false)
   await again
   assert.equal(page.lines.length, before + 1)
   await page.getByText('kimi drives').waitFor()
@@ -140,17 +108,13 @@ async function giveBack(page) {
 }
 
 async function phone() {
-  const page = await visitor({ width: 390, height: 844 })
-  const key = baton('keys', 'create', '--name', 'phone', '--scope', 'read', '--scope', 'watch')
-  await page.goto(new URL(baton('dashboard', '--print')).origin)
-  await page.getByLabel('Or paste an API key').fill(key.split(/\s+/).find((word) => word.startsWith('baton_')))
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  const page = await visitor(PHONE)
+  await enterWithKey(page, 'phone', 'read', 'watch')
   await watch(page)
   assert.equal(await page.getByRole('button', { name: 'Take over' }).count(), 0, 'who may not drive is not asked to')
   await accessible(page, 'a picture on a phone')
-  const wide = await page.evaluate(() => document.scrollingElement.scrollWidth - innerWidth)
-  assert.ok(wide <= 0, `it is ${wide} px wider than the screen`)
-  await shot(page, 'live-phone')
+  await fits(page, 'a picture on a phone')
+  await shot(page, 'live-phone', true)
   saw('a picture on a phone')
   const [line] = page.lines.slice(-1)
   const ended = line.waitForEvent('close')
@@ -165,7 +129,7 @@ async function phone() {
 }
 
 try {
-  const page = await visitor({ width: 1280, height: 800 })
+  const page = await visitor(DESKTOP)
   await takeOver(page)
   await question(page)
   await file(page)

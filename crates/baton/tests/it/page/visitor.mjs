@@ -1,0 +1,109 @@
+// A person in a real Chromium, for the stories of the page: what they see is said line by line, and the first step that
+// does not hold ends the story. What only the test can do, it is asked for in a line on standard output, and answers
+// with one on standard input.
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { chromium } from 'playwright-core'
+
+const { BATON, DATA, SHOTS, CHROMIUM } = process.env
+const LIMIT = 60_000
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+export const DESKTOP = { width: 1280, height: 800 }
+export const PHONE = { width: 390, height: 844 }
+
+const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
+
+/** Has the test do something; its answer. */
+export async function askTest(what) {
+  console.log(`ask: ${what}`)
+  return (await lines.next()).value
+}
+
+/** Runs a command of Baton; what it printed. */
+export const baton = (...words) => execFileSync(BATON, ['--data', DATA, ...words], { encoding: 'utf8' }).trim()
+export const saw = (what) => console.log(`saw: ${what}`)
+export const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+
+/** A page of a context of its own, which notes what its policy refused and which other hosts were asked. */
+export async function visitor(how = {}) {
+  const context = await browser.newContext(how)
+  context.setDefaultTimeout(LIMIT)
+  const page = await context.newPage()
+  page.refused = []
+  page.on('console', (message) => {
+    if (/Content Security Policy|Trusted/.test(message.text())) page.refused.push(message.text())
+  })
+  page.on('pageerror', (error) => page.refused.push(String(error)))
+  page.foreign = []
+  page.on('request', (request) => {
+    const { protocol, host } = new URL(request.url())
+    if (protocol !== 'blob:' && host !== page.home) page.foreign.push(request.url())
+  })
+  await context.addInitScript(() => {
+    globalThis.violations = []
+    addEventListener('securitypolicyviolation', (event) => globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI}`))
+  })
+  return page
+}
+
+/** Opens the page with an address of `baton dashboard`. */
+export async function enter(page, url = baton('dashboard', '--print')) {
+  page.home = new URL(url).host
+  await page.goto(url)
+  await page.getByRole('heading', { name: 'Sessions', level: 1 }).waitFor()
+  return url
+}
+
+/** Opens the page with a key of these scopes. */
+export async function enterWithKey(page, name, ...scopes) {
+  const key = baton('keys', 'create', '--name', name, ...scopes.flatMap((scope) => ['--scope', scope]))
+  const url = new URL(baton('dashboard', '--print'))
+  page.home = url.host
+  await page.goto(url.origin)
+  await page.getByLabel('Or paste an API key').fill(key.split(/\s+/).find((word) => word.startsWith('baton_')))
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** Makes the page believe that nobody looks at it, or that somebody does again. */
+export const hide = (page, hidden) =>
+  page.evaluate((hidden) => {
+    Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden })
+    document.dispatchEvent(new Event('visibilitychange'))
+  }, hidden)
+
+/** What a machine can tell of who cannot see, or has no mouse. */
+export async function accessible(page, what) {
+  await page.evaluate(AXE)
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }))
+  const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`)
+  assert.deepEqual(told, [], what)
+}
+
+/** Nothing of it is wider than the screen. */
+export async function fits(page, what) {
+  const wide = await page.evaluate(() => document.scrollingElement.scrollWidth - innerWidth)
+  assert.ok(wide <= 0, `${what} is ${wide} px wider than the screen`)
+}
+
+export async function calm(page) {
+  assert.deepEqual(page.refused, [], 'the policy refused nothing, and nothing failed')
+  assert.deepEqual(await page.evaluate(() => globalThis.violations), [])
+  assert.deepEqual(page.foreign, [], 'no other host was asked')
+}
+
+/** Leaves a picture, where somebody wants to look at them. */
+export const shot = (page, name, fullPage = false) =>
+  SHOTS ? page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage }) : undefined
+
+/** Clicks at a place of the viewport that the live picture shows. */
+export async function clickAt(page, x, y) {
+  const canvas = page.locator('.screen canvas')
+  await canvas.scrollIntoViewIfNeeded()
+  const box = await canvas.boundingBox()
+  const [width, height] = (await canvas.getAttribute('data-viewport')).split('x').map(Number)
+  await page.mouse.click(box.x + (x * box.width) / width, box.y + (y * box.height) / height)
+}
