@@ -6328,6 +6328,8 @@ export interface components {
             /** @description What it is. */
             kind: components["schemas"]["ItemKind"];
             records?: components["schemas"]["Records"] | null;
+            /** @description The registrable site that it belongs to; none for what belongs to no site, such as settings. */
+            site?: string | null;
             /**
              * @description Where it lives: a cookie's [place](crate::Cookie::place), a storage key, a database, an
              *     address without its secrets, a setting. Never a value.

@@ -38,6 +38,10 @@ pub struct DiffItem {
     /// address without its secrets, a setting. Never a value.
     #[serde(rename = "where")]
     pub place: String,
+    /// The registrable site that it belongs to; none for what belongs to no site, such as settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
+    pub site: Option<Site>,
     /// The name of an entry of web storage, or the path of a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry: Option<String>,
@@ -115,8 +119,31 @@ impl Diff {
 impl DiffItem {
     fn new(kind: ItemKind, place: impl Into<String>, change: Change) -> Self {
         let place = place.into();
-        Self { kind, place, entry: None, change, fields: Vec::new(), records: None }
+        let site = site_of(kind, &place);
+        Self { kind, place, site, entry: None, change, fields: Vec::new(), records: None }
     }
+
+    /// What tells it from others of its kind at its site.
+    fn name(&self) -> &str {
+        let (place, entry) = (self.place.as_str(), self.entry.as_deref());
+        let parts = place.split_once(' ');
+        match self.kind {
+            ItemKind::Permission => parts.map_or(place, |(name, _)| name),
+            ItemKind::Environment | ItemKind::Tab => place,
+            _ => entry.or(parts.map(|(_, name)| name)).unwrap_or(place),
+        }
+    }
+}
+
+/// The registrable site of what lives at a place.
+fn site_of(kind: ItemKind, place: &str) -> Option<Site> {
+    let origin = match kind {
+        ItemKind::Environment => return None,
+        ItemKind::Cookie => return Some(Site::of_host(place.split('/').next()?)),
+        ItemKind::Permission => place.split_once(' ')?.1,
+        _ => place.split([' ', '^']).next()?,
+    };
+    url::Url::parse(origin).ok()?.host_str().map(Site::of_host)
 }
 
 /// The same thing before and after.
@@ -305,7 +332,7 @@ impl Diff {
     pub fn by_site(&self) -> Vec<SiteDiff> {
         let mut groups: BTreeMap<(Option<Site>, ItemKind), Vec<&DiffItem>> = BTreeMap::new();
         for item in &self.items {
-            groups.entry((item.site(), item.kind)).or_default().push(item);
+            groups.entry((item.site.clone(), item.kind)).or_default().push(item);
         }
         groups.into_iter().map(|((site, kind), items)| sum(site, kind, &items)).collect()
     }
@@ -328,31 +355,6 @@ fn cut(name: &str) -> String {
     match name.char_indices().nth(NAME_LENGTH_MAX) {
         None => name.to_owned(),
         Some((end, _)) => format!("{}…", &name[..end]),
-    }
-}
-
-impl DiffItem {
-    /// The registrable site that it belongs to.
-    fn site(&self) -> Option<Site> {
-        let place = self.place.as_str();
-        let origin = match self.kind {
-            ItemKind::Environment => return None,
-            ItemKind::Cookie => return Some(Site::of_host(place.split('/').next()?)),
-            ItemKind::Permission => place.split_once(' ')?.1,
-            _ => place.split([' ', '^']).next()?,
-        };
-        url::Url::parse(origin).ok()?.host_str().map(Site::of_host)
-    }
-
-    /// What tells it from others of its kind at its site.
-    fn name(&self) -> &str {
-        let (place, entry) = (self.place.as_str(), self.entry.as_deref());
-        let parts = place.split_once(' ');
-        match self.kind {
-            ItemKind::Permission => parts.map_or(place, |(name, _)| name),
-            ItemKind::Environment | ItemKind::Tab => place,
-            _ => entry.or(parts.map(|(_, name)| name)).unwrap_or(place),
-        }
     }
 }
 

@@ -149,6 +149,7 @@ mod tests {
         let item = |kind, place: &str, change| DiffItem {
             kind,
             place: place.to_owned(),
+            site: None,
             entry: None,
             change,
             fields: Vec::new(),

@@ -74,16 +74,19 @@ async fn a_diff_needs_no_scope_to_reveal_and_shows_no_value() {
       {
         "change": "removed",
         "kind": "cookie",
+        "site": "shop.test",
         "where": "shop.test/ sid"
       },
       {
         "change": "removed",
         "kind": "tab",
+        "site": "shop.test",
         "where": "https://shop.test/"
       },
       {
         "change": "added",
         "kind": "tab",
+        "site": "shop.test",
         "where": "https://shop.test/login"
       }
     ]
