@@ -51,6 +51,7 @@ export class Answers<T> {
   constructor(
     private readonly request: (key: string, signal: AbortSignal) => Promise<T>,
     private readonly forget: (value: T) => void = () => undefined,
+    private readonly most = MOST_KEPT,
   ) {
     ALL.push(this as Answers<unknown>)
   }
@@ -97,7 +98,7 @@ export class Answers<T> {
       this.kept.set(key, found)
       return found.asked
     }
-    if (this.kept.size >= MOST_KEPT) {
+    if (this.kept.size >= this.most) {
       const [oldest] = this.kept
       if (oldest !== undefined) {
         this.kept.delete(oldest[0])
@@ -169,6 +170,19 @@ export const histories = new Answers<Schemas['History']>(async (id, signal) => {
   } while (after !== undefined && whole.items.length < HISTORY_MOST)
   return whole
 })
+
+/** How many comparisons are kept: each may name all that two snapshots hold. */
+const DIFFS_MOST = 8
+
+/** What changed between two snapshots of a session (`ID/BEFORE/AFTER`). */
+export const diffs = new Answers<Schemas['DiffView']>(
+  (key, signal) => {
+    const [id = '', a = '', b = ''] = key.split('/')
+    return ask(node().patient.GET('/sessions/{id}/diff', { params: { path: { id }, query: { a, b } }, signal }))
+  },
+  undefined,
+  DIFFS_MOST,
+)
 
 /** A picture is a PNG of this size at most, in bytes. */
 const MOST_BYTES = 4 << 20

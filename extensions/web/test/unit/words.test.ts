@@ -4,6 +4,7 @@ import { age, until } from '../../../shared/amounts.ts'
 import type { Schemas } from '../../src/node/client.ts'
 import { host } from '../../src/words/amounts.ts'
 import { minutesLeft, over } from '../../src/words/asked.ts'
+import { bySite, changesWith, nameOf } from '../../src/words/diff.ts'
 import { checkName, found, grouped, lasts } from '../../src/words/sessions.ts'
 import { inSight } from '../../src/words/sight.ts'
 
@@ -66,4 +67,37 @@ test('a guest is told how long it lasts, and how it ended', () => {
   assert.equal(minutesLeft('2026-01-02T03:04:05Z', NOW), 'its time has passed')
   assert.equal(over('done').title, 'Thank you')
   assert.match(over('lost').words, /browser is gone/)
+})
+
+test('what changed stands by site and kind, by names and counts', () => {
+  const cookie = (where: string, change: Schemas['Change'], site: string, fields: string[] = []) =>
+    ({ kind: 'cookie', where, site, change, fields }) as const
+  const items: Schemas['DiffItem'][] = [
+    { kind: 'environment', where: 'viewport', change: 'changed' },
+    cookie('shop.test/ sid', 'changed', 'shop.test', ['value', 'expires']),
+    cookie('www.shop.test/ basket', 'added', 'shop.test', ['value']),
+    { kind: 'local_storage', where: 'https://shop.test/', entry: 'a b', site: 'shop.test', change: 'removed' },
+    { kind: 'cache', where: 'https://cdn.test/ v1', site: 'cdn.test', change: 'changed', records: { before: 3, after: 1 } },
+    { kind: 'permission', where: 'camera https://cdn.test', site: 'cdn.test', change: 'added' },
+  ]
+  assert.deepEqual(items.map(nameOf), ['viewport', 'sid (value, expires)', 'basket', 'a b', 'v1 (1 entry, before 3)', 'camera'])
+  const changes = bySite(items)
+  assert.deepEqual(
+    changes.map(({ site, kind, added, changed, removed }) => [site, kind, added.length, changed.length, removed.length]),
+    [
+      ['cdn.test', 'cache', 0, 1, 0],
+      ['cdn.test', 'permission', 1, 0, 0],
+      ['shop.test', 'cookie', 1, 1, 0],
+      ['shop.test', 'local_storage', 0, 0, 1],
+      ['', 'environment', 0, 1, 0],
+    ],
+  )
+  assert.deepEqual(
+    changesWith(changes, ' Local S').map(({ site }) => site),
+    ['shop.test'],
+  )
+  assert.deepEqual(
+    changesWith(changes, 'basket').map(({ kind }) => kind),
+    ['cookie'],
+  )
 })

@@ -95,6 +95,9 @@ export async function calm(page) {
   assert.deepEqual(page.foreign, [], 'no other host was asked')
 }
 
+/** Scrolls so that the end of something is seen: what is out of sight is not in the page. */
+export const toEndOf = (place) => place.evaluate((element) => element.scrollIntoView({ block: 'end' }))
+
 /** Leaves a picture, where somebody wants to look at them. */
 export const shot = (page, name, fullPage = false) =>
   SHOTS ? page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage }) : undefined

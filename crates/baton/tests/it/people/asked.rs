@@ -111,7 +111,8 @@ async fn a_guest_signs_an_agents_session_in_by_a_link() {
     let ended = timeout(LIMIT, command.spawn().unwrap().wait_with_output()).await;
     let ended = ended.expect("the story ends").unwrap();
     let told_by_it = String::from_utf8_lossy(&ended.stdout);
-    let seen: Vec<&str> = told_by_it.lines().filter_map(|line| line.strip_prefix("saw: ")).collect();
+    let seen: Vec<&str> =
+        told_by_it.lines().filter_map(|line| line.strip_prefix("saw: ")).collect();
     assert!(ended.status.success(), "the story ended after: {seen:#?}");
     insta::assert_snapshot!(seen.join("\n"), @"
     who asks for what, in another browser

@@ -17,6 +17,7 @@ import {
   PHONE,
   saw,
   shot,
+  toEndOf,
   visitor,
 } from './visitor.mjs'
 
@@ -75,6 +76,112 @@ async function captureCloseResume(page, size) {
   await accessible(page, `the session, ${size}`)
   await fits(page, `the session, ${size}`)
   saw(`captured, closed and resumed, item by item, ${size}`)
+}
+
+/** Two pictures of the history, and what changed from the one to the other. */
+async function compare(page) {
+  const shots = page.locator('.shot')
+  await shots.last().focus()
+  await page.keyboard.press('Enter')
+  const compares = page.getByRole('button', { name: 'Compare with …' })
+  await compares.focus()
+  await page.keyboard.press('Enter')
+  await page.getByText('Choose the picture to compare it with').waitFor()
+  await shots.first().focus()
+  await page.keyboard.press('Enter')
+  const both = page.getByRole('region', { name: 'What changed between the two' })
+  await page.waitForFunction(() => document.activeElement.id === 'compare')
+  await both.locator('img.picture').nth(1).waitFor()
+  const [before, after] = await both.locator('img.picture').all()
+  const [left, right] = [await before.boundingBox(), await after.boundingBox()]
+  assert.ok(left.y === right.y && left.x + left.width < right.x, 'beside each other')
+  await both.getByText('opened').waitFor()
+  const changes = both.getByRole('list', { name: 'What changed, by site and kind' })
+  await toEndOf(both)
+  const stored = changes.getByRole('button', { name: /127\.0\.0\.1\s*local storage/ })
+  await stored.focus()
+  await page.keyboard.press('Enter')
+  await both.locator('.names', { hasText: 'coupon' }).waitFor()
+  assert.ok(await both.locator('.names', { hasText: 'visits' }).isVisible())
+  await changes.getByRole('button', { name: /127\.0\.0\.1\s*cookie/ }).click()
+  await both.locator('.names', { hasText: 'session_id' }).waitFor()
+  const text = await both.textContent()
+  assert.ok(!text.includes('plums') && !text.includes('4f1c88ab'), 'no value is shown')
+  await accessible(page, 'a comparison')
+  await both.evaluate((element) => element.scrollIntoView())
+  await shot(page, 'compare-desktop-light', true)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await accessible(page, 'a comparison, dark')
+  await shot(page, 'compare-desktop-dark')
+  await page.setViewportSize(PHONE)
+  await fits(page, 'a comparison on a phone')
+  const [top, below] = [await before.boundingBox(), await after.boundingBox()]
+  assert.ok(top.y + top.height < below.y, 'below each other on a phone')
+  await accessible(page, 'a comparison on a phone')
+  await both.scrollIntoViewIfNeeded()
+  await shot(page, 'compare-phone-dark', true)
+  await page.emulateMedia({ colorScheme: 'light' })
+  await accessible(page, 'a comparison on a phone, light')
+  await page.setViewportSize(DESKTOP)
+  await both.getByRole('button', { name: 'End the comparison' }).click()
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Compare with …')
+  saw('two pictures beside each other, and what changed between them')
+
+  // What the node answers is made up from here on: a history seldom has such.
+  const place = /\/sessions\/[^/]+\/diff\?/
+  const again = async (answer) => {
+    await page.route(place, answer)
+    // What was answered before is forgotten by it.
+    await page.reload()
+    await page.locator('.shot img.picture').nth(1).waitFor()
+    await shots.first().click()
+    await compares.click()
+    await shots.last().click()
+    await both.waitFor()
+  }
+  const none = { a: {}, b: {}, added: 0, removed: 0, changed: 0, items: [] }
+  await again((route) => route.fulfill({ json: { ...none, unreadable: ['a part of <b>it</b>'] } }))
+  await both.getByText('Nothing changed: both hold the same').waitFor()
+  await both.getByText('1 part of the two cannot be read').waitFor()
+  await accessible(page, 'two that are equal')
+  saw('two snapshots that are equal')
+
+  await page.unroute(place)
+  const detail = 'expected a snapshot of shop, found none that is called so'
+  await again((route) => route.fulfill({ status: 404, json: { code: 'not_found', title: 'Not found', status: 404, detail } }))
+  await both.getByRole('alert').getByText(detail.slice(1)).waitFor()
+  await accessible(page, 'a snapshot that is gone')
+  await page.unroute(place)
+  await both.getByRole('button', { name: 'Ask again' }).click()
+  await both.getByRole('list', { name: 'How much changed' }).waitFor()
+  saw('a snapshot that is gone')
+
+  await again((route) => {
+    const items = [...Array(500).keys()].flatMap((index) => {
+      const site = `site${index}.test`
+      const cookie = { kind: 'cookie', where: `${site}/ <b>sid</b>`, site, change: 'changed', fields: ['value'] }
+      return [cookie, { kind: 'local_storage', where: `https://${site}/`, entry: `note ${index}`, site, change: 'added' }]
+    })
+    return route.fulfill({ json: { ...none, added: 500, changed: 500, items } })
+  })
+  await both.getByText('at 500 sites').waitFor()
+  await toEndOf(both)
+  const rows = () => both.locator('.change').count()
+  assert.ok((await rows()) < 60, `${await rows()} rows in the page`)
+  await both.locator('.change').first().focus()
+  await page.keyboard.press('End')
+  await page.waitForFunction(() => document.activeElement.textContent.includes('site99.test'))
+  await both.getByRole('searchbox').fill('note 499')
+  await both.locator('.change', { hasText: 'site499.test' }).waitFor()
+  assert.equal(await rows(), 1)
+  assert.equal(await both.locator('.change b, .names b b').count(), 0, 'names are text')
+  await accessible(page, 'five hundred sites')
+  await both.getByRole('searchbox').fill('')
+  await both.locator('.change').nth(3).waitFor()
+  await shot(page, 'compare-many')
+  await page.unroute(place)
+  await both.getByRole('button', { name: 'End the comparison' }).click()
+  saw('five hundred sites that changed')
 }
 
 async function rollBack(page) {
@@ -290,6 +397,7 @@ async function pictures() {
 try {
   const page = await firstVisit()
   await captureCloseResume(page, 'on a desktop')
+  await compare(page)
   await rollBack(page)
   await files(page)
   await strangers(page)
