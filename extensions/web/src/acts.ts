@@ -115,6 +115,26 @@ function save(blob: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
 }
 
+/** Records from now on what the tabs of a session do. */
+export async function record({ id, name }: Named): Promise<void> {
+  try {
+    views.put(id, await ask(node().patient.POST('/sessions/{id}/debug', { ...on(id), body: { on: true } })))
+    notice.value = { words: `${name}: what its tabs do is recorded from now on`, failed: false }
+  } catch (error) {
+    notice.value = { words: heard(error).message, failed: true }
+  }
+}
+
+/** Gives what is kept of a tab to the person, as an HTTP Archive: its secrets are hidden. */
+export async function getArchive({ name }: Named, token: string): Promise<void> {
+  try {
+    const archive = await ask(node().patient.GET('/debug/tabs/{token}/har', { params: { path: { token } } }))
+    save(new Blob([JSON.stringify(archive, null, 2)], { type: 'application/json' }), `${name}.har`)
+  } catch (error) {
+    notice.value = { words: heard(error).message, failed: true }
+  }
+}
+
 /** Gives a file of a session to the person. */
 export async function getFile({ id }: Named, name: string): Promise<void> {
   try {

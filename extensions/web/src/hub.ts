@@ -36,6 +36,8 @@ export const me = signal<Schemas['PageView'] | undefined>(undefined)
 export const sessions = signal<readonly Schemas['SessionSummary'][] | undefined>(undefined)
 /** What of sessions was written since it was asked for. */
 export const writes = new Writes()
+/** Counts up when the tabs that can be looked into are others. */
+export const tabChanges = signal(0)
 /** The time, for ages: a new one once a minute, while somebody looks. */
 export const now = signal(Date.now())
 
@@ -150,9 +152,11 @@ async function follow(): Promise<void> {
       link.value = { is: 'online' }
       // What was written while nobody listened is not known.
       writes.all()
+      tabChanges.value += 1
     })
     for await (const { event, data } of events(stream as ReadableStream<Uint8Array>)) {
       if (event === 'sessions') gatherer.soon()
+      if (event === 'tabs') tabChanges.value += 1
       if (event === 'snapshots') {
         const { id } = JSON.parse(data) as { id?: string }
         if (id === undefined) writes.all()

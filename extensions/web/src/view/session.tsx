@@ -10,6 +10,7 @@ import { count, host } from '../words/amounts.ts'
 import { holder, lasts } from '../words/sessions.ts'
 import { Strip } from './history.tsx'
 import { LiveView } from './live.tsx'
+import { LookView } from './look.tsx'
 import { Badge, Dialog, Elapsed, Icon, Picture, Trouble } from './parts.tsx'
 import { Receipt, Steps } from './receipt.tsx'
 import { Windowed } from './windowed.tsx'
@@ -47,6 +48,7 @@ export function Session({ id }: { id: string }) {
         <Tabs view={view} />
         <Logins id={id} stamp={stamp} />
       </div>
+      <LookView view={view} />
       {view.receipt != null && outcomes.value.get(id)?.is !== 'done' && (
         <section aria-labelledby="receipt">
           <h2 id="receipt">What the last resume brought back</h2>

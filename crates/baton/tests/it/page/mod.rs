@@ -1,4 +1,5 @@
 //! The page of a node, as a person uses it: stories that Playwright tells in a real Chromium.
 
+mod look;
 mod sessions;
 mod telling;

@@ -1,0 +1,299 @@
+// A person who looks into what the tabs of a session do.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import {
+  accessible,
+  askTest,
+  baton,
+  browser,
+  calm,
+  DESKTOP,
+  enter,
+  enterWithKey,
+  fits,
+  hide,
+  PHONE,
+  saw,
+  shot,
+  toEndOf,
+  visitor,
+} from './visitor.mjs'
+
+const { SITE } = process.env
+const SECRET = 'geheim'
+
+const section = (page) => page.getByRole('region', { name: 'Network and console' })
+const requests = (page) => page.getByRole('list', { name: 'Requests' })
+const lines = (page) => page.getByRole('list', { name: 'Lines of the console' })
+const tabOf = (page) => page.getByRole('combobox', { name: 'Tab of the browser' })
+const live = (page) => section(page).getByText('Live: what comes').waitFor()
+const numberOf = async (page, name) => Number((await page.getByRole('tab', { name }).locator('.number').textContent()).replaceAll(',', ''))
+
+/** Waits until more has come than was there. */
+async function more(page, name) {
+  const before = await numberOf(page, name)
+  for (let tries = 0; (await numberOf(page, name)) <= before; tries++) {
+    assert.ok(tries < 600, `more comes to ${name}`)
+    await page.waitForFunction(() => new Promise((done) => requestAnimationFrame(() => done(true))))
+  }
+}
+
+async function toSession(page) {
+  await page.getByRole('link', { name: 'stall', exact: true }).click()
+  await page.getByRole('heading', { name: 'stall', level: 1 }).waitFor()
+}
+
+async function withoutScope() {
+  const page = await visitor({ viewport: PHONE })
+  await enterWithKey(page, 'reader', 'read')
+  await toSession(page)
+  await section(page).getByText('Looking in wants the scope debug').waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Look in' }).count(), 0)
+  await fits(page, 'what a key may not')
+  await accessible(page, 'what a key may not')
+  await calm(page)
+  await page.context().close()
+  saw('a key that may not look')
+}
+
+async function looksIn(page) {
+  await toSession(page)
+  await section(page).getByRole('button', { name: 'Record from now on' }).click()
+  await section(page).getByRole('button', { name: 'Look in' }).click()
+  await live(page)
+  await toEndOf(section(page))
+  await tabOf(page).selectOption({ label: `The stall – ${SITE}` })
+  await live(page)
+  await requests(page).getByRole('button', { name: /\/stock/ }).first().waitFor()
+  await more(page, 'Network')
+  await requests(page).locator('.request.bad', { hasText: '/sold-out' }).first().waitFor()
+  saw('recorded from now on, and requests as they come')
+}
+
+async function oneRequest(page) {
+  await page.getByRole('searchbox', { name: 'Filter requests' }).fill('/stock')
+  const row = requests(page).locator('.request.good').first()
+  await row.focus()
+  const key = await row.getAttribute('data-key')
+  await page.keyboard.press('Enter')
+  const pane = page.getByRole('region', { name: 'The chosen request' })
+  await pane.getByText('tea, bread, plums').waitFor()
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'The chosen request')
+  await pane.locator('dl > div', { hasText: /authorization/i }).first().getByText('[redacted]').waitFor()
+  assert.ok(!(await page.content()).includes(SECRET), 'what is hidden stays hidden')
+  await accessible(page, 'requests')
+  await fits(page, 'requests')
+  await section(page).evaluate((element) => element.scrollIntoView())
+  await shot(page, 'network-desktop-light')
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await accessible(page, 'requests, dark')
+  await shot(page, 'network-desktop-dark')
+  await page.setViewportSize(PHONE)
+  await fits(page, 'requests on a phone')
+  await accessible(page, 'requests on a phone')
+  await shot(page, 'network-phone-dark', true)
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize(DESKTOP)
+  await pane.focus()
+  await page.keyboard.press('Escape')
+  await pane.waitFor({ state: 'detached' })
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.key), key, 'back at its row')
+  await page.getByRole('searchbox', { name: 'Filter requests' }).fill('')
+  await page.getByLabel('Failed only').check()
+  await requests(page).getByRole('button', { name: /sold-out/ }).first().waitFor()
+  assert.equal(await requests(page).getByRole('button', { name: /stock/ }).count(), 0)
+  await page.getByLabel('Failed only').uncheck()
+  saw('all of one request but its secrets, and back by a key')
+}
+
+async function readsLines(page) {
+  await page.getByRole('tab', { name: 'Network' }).focus()
+  await page.keyboard.press('ArrowRight')
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'to-console')
+  await lines(page).getByRole('button', { name: /number/ }).first().waitFor()
+  await more(page, 'Console')
+  await page.getByLabel('From which level on').selectOption('warn')
+  await lines(page).getByText('<b>plums</b>').first().waitFor()
+  assert.equal(await lines(page).getByText(/^number/).count(), 0)
+  await page.getByRole('searchbox', { name: 'Filter the console' }).fill('plums')
+  await lines(page).getByRole('button', { name: /plums/ }).first().click()
+  const pane = page.getByRole('region', { name: 'The chosen line' })
+  await pane.getByText('are left').waitFor()
+  assert.equal(await page.locator('.look b').count(), 0, 'what a page writes is text')
+  for (const scheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme: scheme })
+    await accessible(page, `the console, ${scheme}`)
+    await shot(page, `console-desktop-${scheme}`)
+  }
+  await page.setViewportSize(PHONE)
+  await fits(page, 'the console on a phone')
+  await accessible(page, 'the console on a phone')
+  await shot(page, 'console-phone-dark', true)
+  await page.setViewportSize(DESKTOP)
+  await page.emulateMedia({ colorScheme: 'light' })
+  await pane.getByRole('button', { name: 'Close' }).click()
+  saw('lines of the console, from a level on')
+}
+
+async function otherTab(page) {
+  await tabOf(page).selectOption({ label: `The back room – ${SITE}back` })
+  await live(page)
+  assert.equal(await lines(page).getByRole('button', { name: /number/ }).count(), 0)
+  await tabOf(page).selectOption({ label: `The stall – ${SITE}` })
+  await lines(page).getByRole('button', { name: /number/ }).first().waitFor()
+  saw('another tab, and back')
+}
+
+async function archive(page) {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download HAR' }).click()])
+  assert.equal(download.suggestedFilename(), 'stall.har')
+  const text = readFileSync(await download.path(), 'utf8')
+  assert.ok(JSON.parse(text).log.entries.some(({ request }) => request.url.includes('/stock')))
+  assert.ok(!text.includes(SECRET))
+  saw('an archive without secrets')
+}
+
+/** Nobody looks: what is open ends, and nothing is asked. */
+async function unseen(page) {
+  const open = new Set()
+  const asked = []
+  const isLook = (request) => request.url().includes('/debug/tabs')
+  const begins = (request) => {
+    if (!isLook(request)) return
+    asked.push(request.url())
+    open.add(request)
+  }
+  const ends = (request) => open.delete(request)
+  page.on('request', begins).on('requestfailed', ends).on('requestfinished', ends)
+  const silent = async (what) => {
+    for (let tries = 0; open.size > 0; tries++) {
+      assert.ok(tries < 200, `${open.size} requests are open: ${what}`)
+      await page.waitForFunction(() => new Promise((done) => setTimeout(() => done(true), 20)))
+    }
+    asked.length = 0
+    // The site goes on meanwhile: something would come.
+    const since = await numberOfStock()
+    while ((await numberOfStock()) < since + 3);
+    assert.deepEqual(asked, [], what)
+  }
+  const numberOfStock = async () => {
+    const shown = baton('debug', 'list-tabs', '--json')
+    const token = JSON.parse(shown).items.find(({ title }) => title === 'The stall').token
+    return JSON.parse(baton('debug', 'network', token, '--json')).requests.length
+  }
+  await more(page, 'Console')
+  await hide(page, true)
+  await silent('a page that is hidden')
+  await hide(page, false)
+  await live(page)
+  await more(page, 'Console')
+  await page.getByRole('button', { name: 'Stop looking' }).click()
+  await silent('nobody looks in')
+  await section(page).getByRole('button', { name: 'Look in' }).click()
+  await live(page)
+  await page.getByRole('link', { name: '← Sessions' }).click()
+  await page.getByRole('heading', { name: 'Sessions', exact: true, level: 1 }).waitFor()
+  await silent('another view')
+  page.off('request', begins).off('requestfailed', ends).off('requestfinished', ends)
+  saw('silence while nobody looks')
+}
+
+async function restart(page) {
+  await toSession(page)
+  await section(page).getByRole('button', { name: 'Look in' }).click()
+  await live(page)
+  await tabOf(page).selectOption({ label: `The stall – ${SITE}` })
+  await more(page, 'Network')
+  await askTest('stop the node')
+  await page.getByText('What is shown is what was known last').waitFor()
+  await askTest('start the node')
+  await page.getByText('What is shown is what was known last').waitFor({ state: 'detached' })
+  await live(page)
+  await more(page, 'Network')
+  saw('a node that restarts, and what comes goes on')
+}
+
+/** Ten thousand requests, of which few are in the page; and a tab that is gone. */
+async function many() {
+  const page = await visitor({ viewport: DESKTOP })
+  const total = 10_000
+  const request = (index) => ({
+    number: index + 1,
+    seq: index + 1,
+    request_id: `r${index}`,
+    method: 'GET',
+    url: `https://many.test/<b>${index}</b>`,
+    timestamp: 1_700_000_000_000 + index,
+    status: index % 100 === 99 ? 500 : 200,
+    ended: true,
+    resource_type: 'fetch',
+    duration_ms: index,
+    transfer_size: index * 10,
+  })
+  let isGone = false
+  await page.route(/\/debug\/tabs/, async (route) => {
+    const path = new URL(route.request().url()).pathname
+    const gone = { code: 'tab_gone', title: 'Gone', status: 404, detail: 'expected a tab, found none' }
+    if (isGone && path !== '/debug/tabs') return route.fulfill({ status: 404, json: gone })
+    if (isGone) return route.fulfill({ json: { items: [] } })
+    if (path === '/debug/tabs') return route.continue()
+    // What comes later does not come.
+    const { after } = route.request().postDataJSON()
+    if (after !== undefined) return
+    if (path.endsWith('/console')) return route.fulfill({ json: { entries: [], cursor: 0 } })
+    return route.fulfill({ json: { requests: [...Array(total).keys()].map(request), cursor: total, older: 1 } })
+  })
+  await enter(page)
+  await toSession(page)
+  await section(page).getByRole('button', { name: 'Look in' }).click()
+  await section(page).getByText('10,000').waitFor()
+  await toEndOf(section(page))
+  await page.locator('.request', { hasText: '/<b>9999</b>' }).waitFor()
+  await section(page).getByText('Only the latest requests are shown').waitFor()
+  const rows = () => page.locator('.request').count()
+  assert.ok((await rows()) < 80, `${await rows()} rows in the page`)
+  await page.locator('.request', { hasText: '/<b>9999</b>' }).focus()
+  await page.keyboard.press('Home')
+  await page.waitForFunction(() => document.activeElement.dataset.key === '1')
+  assert.ok((await rows()) < 80, `${await rows()} rows in the page`)
+  await page.getByRole('searchbox', { name: 'Filter requests' }).fill('5678')
+  await page.locator('.request', { hasText: '/<b>5678</b>' }).waitFor()
+  assert.equal(await rows(), 1)
+  await page.getByRole('searchbox', { name: 'Filter requests' }).fill('')
+  await page.getByLabel('Failed only').check()
+  await page.locator('.request', { hasText: '/<b>9999</b>' }).waitFor()
+  await accessible(page, 'ten thousand requests')
+  await shot(page, 'network-many')
+  saw('ten thousand requests')
+
+  isGone = true
+  await hide(page, true)
+  await hide(page, false)
+  await section(page).getByText('This tab is gone').waitFor()
+  assert.ok((await rows()) > 0, 'what it told is kept')
+  await accessible(page, 'a tab that is gone')
+  await calm(page)
+  await page.context().close()
+  saw('a tab that is gone')
+}
+
+try {
+  baton('open', SITE, `${SITE}back`, '--name', 'stall')
+  await withoutScope()
+  const page = await visitor({ viewport: DESKTOP })
+  await enter(page)
+  await looksIn(page)
+  await oneRequest(page)
+  await readsLines(page)
+  await otherTab(page)
+  await archive(page)
+  await unseen(page)
+  await restart(page)
+  page.foreign.splice(0)
+  await calm(page)
+  await many()
+} finally {
+  await browser.close()
+}
+process.exit(0)
