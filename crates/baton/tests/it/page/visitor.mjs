@@ -98,9 +98,9 @@ export async function calm(page) {
 /** Scrolls so that the end of something is seen: what is out of sight is not in the page. */
 export const toEndOf = (place) => place.evaluate((element) => element.scrollIntoView({ block: 'end' }))
 
-/** Leaves a picture, where somebody wants to look at them. */
-export const shot = (page, name, fullPage = false) =>
-  SHOTS ? page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage }) : undefined
+/** Leaves a picture of a page, or of a part of one, where somebody wants to look at them. */
+export const shot = (what, name, fullPage = false) =>
+  SHOTS ? what.screenshot({ path: `${SHOTS}/${name}.png`, ...(fullPage && { fullPage }) }) : undefined
 
 /** Clicks at a place of the viewport that the live picture shows. */
 export async function clickAt(page, x, y) {
