@@ -74,6 +74,8 @@ async function looksIn(page) {
 async function oneRequest(page) {
   await page.getByRole('searchbox', { name: 'Filter requests' }).fill('/stock')
   const row = requests(page).locator('.request.good').first()
+  // Nothing that comes meanwhile leads it out of sight.
+  await page.getByRole('searchbox', { name: 'Filter requests' }).fill(await row.getAttribute('title'))
   await row.focus()
   const key = await row.getAttribute('data-key')
   await page.keyboard.press('Enter')
