@@ -45,12 +45,12 @@ pub(crate) fn packages(
         return Ok(packed);
     }
     let files = [(LAUNCHER_PLACE, LAUNCHER.as_bytes())];
-    packed.push(pack(NAME, launcher(optional), &files, contents, to)?);
+    packed.push(pack(NAME, launcher(&optional), &files, contents, to)?);
     Ok(packed)
 }
 
 /// What the package that people install says of itself, beside what all do.
-fn launcher(optional: Map<String, Value>) -> Value {
+fn launcher(optional: &Map<String, Value>) -> Value {
     json!({
         "description": "Keeps a browser session alive across crashes, machines and agents",
         "keywords": ["browser", "session", "agent", "mcp", "login"],
@@ -130,7 +130,7 @@ mod tests {
             };
             let optional = ["linux-x64", "linux-arm64"];
             let optional = optional.map(|one| (format!("@{NAME}/{one}"), Value::from(VERSION)));
-            let manifest = manifest(NAME, launcher(optional.into_iter().collect()));
+            let manifest = manifest(NAME, launcher(&optional.into_iter().collect()));
             write(&format!("{NAME}/package.json"), &manifest.to_string());
             write(&format!("{NAME}/{LAUNCHER_PLACE}"), LAUNCHER);
             if let Some(program) = program {
