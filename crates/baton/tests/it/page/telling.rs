@@ -1,5 +1,7 @@
 //! A story in JavaScript, told line by line: what it saw, and what it asks of the test.
 
+#![expect(clippy::print_stdout, reason = "a long story says how it goes")]
+
 use baton_browser::launch;
 use baton_playground::TestNode;
 use baton_playground::tools::Npm;
