@@ -172,11 +172,7 @@ async fn run(
         BrowserSupervisor::new(store.clone(), supervisor_config(&config, node, relay.clone())?);
     ensure_local_key(&store, &data, config.lease.map(|_| node)).await?;
     tell_first_key(&mut config, &store).await?;
-    if let Some(address) = config.metrics {
-        let hosts = config.exposure.allowed_hosts.clone();
-        let served = metrics::serve(address, hosts, config.bounds, shutdown.clone()).await;
-        served.map_err(|source| ServeError::Metrics { address, source })?;
-    }
+    serve_metrics(&config, &shutdown).await?;
     let sandboxes = sandboxes(&config, node)?;
     let (exposure, body_bytes) = (config.exposure.clone(), config.body_bytes);
     let (bounds, idle_exit) = (config.bounds, config.idle_exit);
@@ -261,6 +257,14 @@ async fn run(
     }
     shut_down(&context, &data, bus, budget).await;
     Ok(())
+}
+
+/// Answers with what is counted, where the settings name an address for it.
+async fn serve_metrics(config: &Config, shutdown: &CancellationToken) -> Result<(), ServeError> {
+    let Some(address) = config.metrics else { return Ok(()) };
+    let hosts = config.exposure.allowed_hosts.clone();
+    let served = metrics::serve(address, hosts, config.bounds, shutdown.clone()).await;
+    served.map(drop).map_err(|source| ServeError::Metrics { address, source })
 }
 
 /// Tells the first key of a new node, where somebody is to be told.

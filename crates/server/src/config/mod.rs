@@ -180,7 +180,7 @@ impl Config {
         let is_shared = choices.database.is_some();
         expect_cluster(&choices)?;
         let bus = bus_of(&choices)?;
-        let (limits, rates) = (Limits::default(), RateLimits::default());
+        let (limits, rates) = (Limits::default(), rates_of(&choices));
         let bounds = Bounds::default();
         let sync = SyncSettings::default();
         let exposure = choices.exposure()?;
@@ -218,14 +218,7 @@ impl Config {
             },
             cluster: choices.cluster,
             bus,
-            rates: RateLimits {
-                requests_per_minute: choices
-                    .requests_per_minute
-                    .unwrap_or(rates.requests_per_minute),
-                refused_keys_per_minute: choices
-                    .refused_keys_per_minute
-                    .unwrap_or(rates.refused_keys_per_minute),
-            },
+            rates,
             database: choices
                 .database
                 .unwrap_or_else(|| DatabaseUrl::Sqlite(around.data.database())),
@@ -279,6 +272,16 @@ impl Config {
             idle_exit: around.idle_exit,
             data: around.data,
         })
+    }
+}
+
+fn rates_of(choices: &Choices) -> RateLimits {
+    let usual = RateLimits::default();
+    RateLimits {
+        requests_per_minute: choices.requests_per_minute.unwrap_or(usual.requests_per_minute),
+        refused_keys_per_minute: choices
+            .refused_keys_per_minute
+            .unwrap_or(usual.refused_keys_per_minute),
     }
 }
 

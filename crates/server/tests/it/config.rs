@@ -117,11 +117,6 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         "[node]\nname = \"\"",
         "[node]\npublicUrl = \"https://ada:hunter2@baton.example.org\"",
         "[node]\ninternalUrl = \"10.0.0.7:7420\"",
-        "[cluster]\nbus_url = \"10.0.0.9:4222\"",
-        "[cluster]\nbus_url = \"nats://10.0.0.9:4222, https://10.0.0.10\"",
-        "[cluster]\nbus_url = \"nats://ada:hunter2@10.0.0.9:4222\"",
-        "[cluster]\nbus_url = \"tls://bus.example.org/shop\"",
-        "[cluster]\nbus_urls = \"nats://10.0.0.9:4222\"",
         "[node]\npublic_url = \"https://baton.example.org\"",
         "[storage]\ndatabase_url = \"mysql://root:hunter2@db/x\"",
         "[storage]\ndatabase_url = 5 # hunter2",
@@ -174,11 +169,6 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     the file /etc/baton.toml: expected node.name to be 1 to 64 characters that can be shown, without spaces around them, found ""
     the file /etc/baton.toml: expected node.publicUrl to be an address such as https://baton.example.org, without a path, a query or a user, found something else
     the file /etc/baton.toml: expected node.internalUrl to be an address such as https://baton.example.org, without a path, a query or a user, found something else
-    the file /etc/baton.toml: expected cluster.bus_url to be 1 to 16 addresses such as nats://10.0.0.9:4222 or tls://bus.example.org, separated by commas, found something else
-    the file /etc/baton.toml: expected cluster.bus_url to be 1 to 16 addresses such as nats://10.0.0.9:4222 or tls://bus.example.org, separated by commas, found an address of another kind
-    the file /etc/baton.toml: expected cluster.bus_url to be 1 to 16 addresses such as nats://10.0.0.9:4222 or tls://bus.example.org, separated by commas, found a user in one; whoever sees settings would know it: put it into the file of cluster.bus_credentials
-    the file /etc/baton.toml: expected cluster.bus_url to be 1 to 16 addresses such as nats://10.0.0.9:4222 or tls://bus.example.org, separated by commas, found one without a host, or with a path or a query
-    expected valid settings in /etc/baton.toml at line 2, found: unknown field `bus_urls`, expected one of `name`, `bus_url`, `bus_credentials`, `bus_ca`
     expected valid settings in /etc/baton.toml at line 2, found: unknown field `public_url`, expected one of `type`, `name`, `publicUrl`, `internalUrl`
     the file /etc/baton.toml: expected storage.database_url to be a path or "postgres://user@host/database", found the scheme "mysql"
     expected valid settings in /etc/baton.toml at line 2, found: invalid type: integer `5`, expected a string
@@ -198,6 +188,26 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     the file /etc/baton.toml: expected gateway.agents.prompt to be argument, stdin or file, found "mail"
     expected valid settings in /etc/baton.toml at line 1, found: unclosed table, expected `]`
     "#);
+}
+
+#[test]
+fn of_a_bus_nobody_is_named_in_its_address() {
+    let texts = [
+        "[cluster]\nbus_url = \"10.0.0.9:4222\"",
+        "[cluster]\nbus_url = \"nats://10.0.0.9:4222, https://10.0.0.10\"",
+        "[cluster]\nbus_url = \"nats://ada:hunter2@10.0.0.9:4222\"",
+        "[cluster]\nbus_url = \"tls://bus.example.org/shop\"",
+        "[cluster]\nbus_urls = \"nats://10.0.0.9:4222\"",
+    ];
+    let errors = texts.map(|text| check(text).map(drop).unwrap_err().to_string()).join("\n");
+    assert!(!errors.contains("hunter2"), "a password is not repeated");
+    insta::assert_snapshot!(errors, @r"
+    the file /etc/baton.toml: expected cluster.bus_url to be 1 to 16 addresses such as nats://10.0.0.9:4222 or tls://bus.example.org, separated by commas, found something else
+    the file /etc/baton.toml: expected cluster.bus_url to be 1 to 16 addresses such as nats://10.0.0.9:4222 or tls://bus.example.org, separated by commas, found an address of another kind
+    the file /etc/baton.toml: expected cluster.bus_url to be 1 to 16 addresses such as nats://10.0.0.9:4222 or tls://bus.example.org, separated by commas, found a user in one; whoever sees settings would know it: put it into the file of cluster.bus_credentials
+    the file /etc/baton.toml: expected cluster.bus_url to be 1 to 16 addresses such as nats://10.0.0.9:4222 or tls://bus.example.org, separated by commas, found one without a host, or with a path or a query
+    expected valid settings in /etc/baton.toml at line 2, found: unknown field `bus_urls`, expected one of `name`, `bus_url`, `bus_credentials`, `bus_ca`
+    ");
 }
 
 #[test]

@@ -258,7 +258,7 @@ mod tests {
         for other in [Place::new("shop", "0012"), Place::new("shop2", "0011")] {
             assert_eq!(read(&bytes, &other, now()), Err(Dropped::OtherCluster));
         }
-        assert_eq!(read(&[b' '; LONGEST + 1], &place, now()), Err(Dropped::TooLong));
+        assert_eq!(read(&vec![b' '; LONGEST + 1], &place, now()), Err(Dropped::TooLong));
         // In the name of another node.
         let stranger = self::identity(2);
         let forged = message.write(&stranger, &place, now()).unwrap();
