@@ -67,6 +67,7 @@ mod start_up;
 mod states;
 mod take_turns;
 mod takeover;
+mod telling;
 mod test_nodes;
 mod tls_site;
 mod tokens;

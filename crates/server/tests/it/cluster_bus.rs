@@ -3,6 +3,7 @@
 use crate::changes::next;
 use crate::cluster::{MASTER_KEY, choices, open};
 use crate::fixture::{Folder, LIMIT, Node, until};
+use crate::opened::Opened;
 use async_nats::{Client as BusClient, ConnectOptions};
 use baton_api::client::NodeChange;
 use baton_api::{CreateKey, FileText, ImportSession, NodeBus, NodeView, Scope};
@@ -15,13 +16,11 @@ use baton_testkit::Peer;
 use futures_util::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
-use reqwest::{Method, Response};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::time::{Instant, timeout};
-use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
 /// Before this much has passed since the last event, no look at the database was the cause of the next one.
 const LOOK_PAUSE: Duration = Duration::from_secs(5);
@@ -134,55 +133,16 @@ async fn what_changes_at_one_node_is_told_at_the_other_at_once() {
     pair.stop().await;
 }
 
-/// Waits until a stream of events ends.
-async fn ends(what: &str, mut events: Response) {
-    let end = async { while let Ok(Some(_)) = events.chunk().await {} };
-    timeout(LIMIT, end).await.unwrap_or_else(|_| panic!("{what} goes on"));
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_key_that_one_node_revokes_opens_nothing_at_the_other() {
     let pair = Pair::start(nats!()).await;
     let scopes = Scope::ALL.into_iter().collect();
     let request = CreateKey { name: "laptop".to_owned(), owner: None, scopes, for_node: None };
     let key = pair.one.admin().create_key(&request).await.unwrap();
-    let mut open = Vec::new();
-    for path in ["/events", "/sync/events", "/federation/events"] {
-        let call = pair.two.request(Method::GET, path).bearer_auth(&key.secret);
-        let answer = call.send().await.unwrap();
-        assert_eq!(answer.status(), 200, "{path}");
-        open.push((path, answer));
-    }
-    let mcp = |method| {
-        let call = pair.two.request(method, "/mcp").bearer_auth(&key.secret);
-        let call = call.header("accept", "application/json, text/event-stream");
-        call.header("mcp-protocol-version", "2025-06-18")
-    };
-    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    }});
-    let begun = mcp(Method::POST).json(&hello).send().await.unwrap();
-    let session = begun.headers()["mcp-session-id"].to_str().unwrap().to_owned();
-    let within = |method| mcp(method).header("mcp-session-id", &session);
-    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    assert_eq!(within(Method::POST).json(&ready).send().await.unwrap().status(), 202);
-    open.push(("GET /mcp", within(Method::GET).send().await.unwrap()));
-    let mut url = pair.two.file.url.join("/api/signaling/ws").unwrap();
-    url.set_scheme("ws").unwrap();
-    let mut request = url.as_str().into_client_request().unwrap();
-    let bearer = format!("Bearer {}", key.secret);
-    request.headers_mut().insert("authorization", bearer.parse().unwrap());
-    let (mut signaling, _) = tokio_tungstenite::connect_async(request).await.unwrap();
-
+    let opened = Opened::by(&pair.two, &key.secret).await;
     pair.one.admin().revoke_key(&key.key.id, None).await.unwrap();
     let revoked = Instant::now();
-    for (what, events) in open {
-        ends(what, events).await;
-    }
-    let told = timeout(LIMIT, signaling.next()).await.expect("the relay says why");
-    let told = told.unwrap().unwrap();
-    assert!(told.is_close() && told.to_string().contains("revoked"), "{told:?}");
+    opened.ended().await;
     // The promise is a second; a busy machine has some more, and five looks would have none.
     assert!(revoked.elapsed() < Duration::from_secs(4), "{:?}", revoked.elapsed());
     // It goes round once: the other node does not say it again.

@@ -22,6 +22,7 @@ mod idle;
 mod keys;
 mod mcp;
 mod metrics;
+mod opened;
 mod page;
 mod problems;
 mod proxy;

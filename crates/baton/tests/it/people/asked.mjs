@@ -93,10 +93,14 @@ async function done(page) {
 }
 
 const page = await visitor({ viewport: DESKTOP })
-await invited(page)
-await framed()
-await opens(page)
-await signsIn(page)
-await strays(page)
-await done(page)
-await browser.close()
+try {
+  await invited(page)
+  await framed()
+  await opens(page)
+  await signsIn(page)
+  await strays(page)
+  await done(page)
+} finally {
+  await browser.close()
+}
+process.exit(0)

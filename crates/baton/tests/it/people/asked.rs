@@ -2,6 +2,7 @@
 //! changed: a story that Playwright tells in a real Chromium.
 
 use crate::cdp::Tool;
+use crate::telling::{Story, tell, wanted_shots};
 use crate::test_nodes;
 use axum::Router;
 use axum::http::HeaderMap;
@@ -9,8 +10,6 @@ use axum::http::header::{COOKIE, SET_COOKIE};
 use axum::response::{Html, IntoResponse, Redirect};
 use axum::routing::{get, post};
 use baton_api::{Client, OpenCdp};
-use baton_browser::launch;
-use baton_playground::tools::Npm;
 use baton_playground::{Site, TestNode};
 use std::process::Stdio;
 use std::time::Duration;
@@ -91,30 +90,14 @@ async fn a_guest_signs_an_agents_session_in_by_a_link() {
     let reach = timeout(LIMIT, beside.next_line()).await.unwrap().unwrap().unwrap();
     assert!(reach.starts_with("only this machine opens the link; "), "{reach}");
 
-    let room = Npm::install().await.unwrap().room().unwrap();
-    let story = room.path().join("asked.mjs");
-    std::fs::write(&story, include_str!("asked.mjs")).unwrap();
-    std::fs::write(room.path().join("visitor.mjs"), include_str!("../page/visitor.mjs")).unwrap();
-    let path = std::env::var_os("PATH");
-    let places = launch::BrowserPlaces::on_path(path.as_deref());
-    let mut command = room.command("node").unwrap();
-    command
-        .arg(&story)
-        .env("LINK", &link)
-        .env("CHROMIUM", launch::find_browser(None, &places).unwrap())
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .kill_on_drop(true);
-    if let Some(shots) = std::env::var_os("BATON_PAGE_SHOTS") {
-        command.env("SHOTS", shots);
-    }
-    let ended = timeout(LIMIT, command.spawn().unwrap().wait_with_output()).await;
-    let ended = ended.expect("the story ends").unwrap();
-    let told_by_it = String::from_utf8_lossy(&ended.stdout);
-    let seen: Vec<&str> =
-        told_by_it.lines().filter_map(|line| line.strip_prefix("saw: ")).collect();
-    assert!(ended.status.success(), "the story ended after: {seen:#?}");
-    insta::assert_snapshot!(seen.join("\n"), @"
+    let story = Story {
+        text: include_str!("asked.mjs"),
+        variables: &[("LINK", link.as_ref())],
+        shots: wanted_shots(),
+        limit: LIMIT,
+    };
+    let seen = tell(story, async |what| panic!("a guest asks nothing of the test: {what}")).await;
+    insta::assert_snapshot!(seen, @"
     who asks for what, in another browser
     refused in a frame
     the one tab, without an address
@@ -139,6 +122,5 @@ async fn a_guest_signs_an_agents_session_in_by_a_link() {
     // The agent goes on, signed in, in the same tab.
     let goes_on = async { while agent.evaluate("document.title").await != "Signed in as Ada" {} };
     timeout(LIMIT, goes_on).await.unwrap();
-    room.clear().await.unwrap();
     test_node.clear().await.unwrap();
 }

@@ -2,6 +2,7 @@
 //! Chromium.
 
 use crate::cdp::Tool;
+use crate::telling::{Story, tell, wanted_shots};
 use crate::test_nodes;
 use axum::Router;
 use axum::http::HeaderMap;
@@ -9,13 +10,8 @@ use axum::http::header::{COOKIE, SET_COOKIE};
 use axum::response::{Html, IntoResponse, Redirect};
 use axum::routing::{get, post};
 use baton_api::OpenCdp;
-use baton_browser::launch;
 use baton_playground::Site;
-use baton_playground::tools::Npm;
-use std::process::Stdio;
 use std::time::Duration;
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::time::timeout;
 
 /// How long the whole story may take.
 const LIMIT: Duration = Duration::from_mins(6);
@@ -53,46 +49,21 @@ async fn a_person_signs_an_agents_session_in_by_its_picture() {
     let agent = Tool::connect(&access.cdp_url).await;
     assert_eq!(agent.evaluate("document.title").await, "Sign in");
 
-    let room = Npm::install().await.unwrap().room().unwrap();
-    let story = room.path().join("story.mjs");
-    std::fs::write(&story, include_str!("story.mjs")).unwrap();
-    std::fs::write(room.path().join("visitor.mjs"), include_str!("../page/visitor.mjs")).unwrap();
-    let path = std::env::var_os("PATH");
-    let mut command = room.command("node").unwrap();
-    command
-        .arg(&story)
-        .env("BATON", env!("CARGO_BIN_EXE_baton"))
-        .env("DATA", test_node.data().path())
-        .env("SITE", address.as_str())
-        .env(
-            "CHROMIUM",
-            launch::find_browser(None, &launch::BrowserPlaces::on_path(path.as_deref())).unwrap(),
-        )
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .kill_on_drop(true);
-    if let Some(shots) = std::env::var_os("BATON_PAGE_SHOTS") {
-        command.env("SHOTS", shots);
-    }
-    let mut process = command.spawn().unwrap();
-    let mut tell = process.stdin.take().unwrap();
-    let mut said = BufReader::new(process.stdout.take().unwrap()).lines();
-    let mut seen = Vec::new();
-    let told = async {
-        while let Some(line) = said.next_line().await.unwrap() {
-            println!("{line}");
-            if line == "ask: what the agent sees" {
-                let title = agent.evaluate("document.title").await;
-                tell.write_all(format!("{title}\n").as_bytes()).await.unwrap();
-            } else if let Some(what) = line.strip_prefix("saw: ") {
-                seen.push(what.to_owned());
-            }
-        }
-        process.wait().await.unwrap()
+    let data = test_node.data().path().to_owned();
+    let variables = [("DATA", data.as_os_str()), ("SITE", address.as_str().as_ref())];
+    let story = Story {
+        text: include_str!("story.mjs"),
+        variables: &variables,
+        shots: wanted_shots(),
+        limit: LIMIT,
     };
-    let end = timeout(LIMIT, told).await.expect("the story ends");
-    assert!(end.success(), "the story ended after: {seen:#?}");
-    insta::assert_snapshot!(seen.join("\n"), @"
+    let seen = tell(story, async |what| {
+        assert_eq!(what, "what the agent sees");
+        let title = agent.evaluate("document.title").await;
+        title.to_string()
+    })
+    .await;
+    insta::assert_snapshot!(seen, @"
     a live picture, and who drives
     taken over, and signed in by mouse and keys
     a question of the page
@@ -103,6 +74,5 @@ async fn a_person_signs_an_agents_session_in_by_its_picture() {
     a picture on a phone
     a picture that goes dark with its key
     ");
-    room.clear().await.unwrap();
     test_node.clear().await.unwrap();
 }

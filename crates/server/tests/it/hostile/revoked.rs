@@ -2,16 +2,14 @@
 
 use super::smuggling;
 use crate::fixture::{Folder, LIMIT, Node, until};
+use crate::opened::{Opened, listen};
 use baton_api::{CreateKey, Scope};
 use baton_proxy::{Access, BrowserDebug, UpstreamService};
 use futures_util::StreamExt;
-use reqwest::{Method, Response};
-use serde_json::json;
 use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
-use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
 /// An upstream service that speaks WebSocket, and says nothing.
 async fn silent() -> SocketAddr {
@@ -59,12 +57,6 @@ async fn through_the_proxy(port: u16, headers: &str) -> TcpStream {
     stream
 }
 
-/// Waits until a stream of events ends.
-async fn ends(what: &str, mut events: Response) {
-    let end = async { while let Ok(Some(_)) = events.chunk().await {} };
-    timeout(LIMIT, end).await.unwrap_or_else(|_| panic!("{what} goes on"));
-}
-
 async fn hangs_up(what: &str, mut stream: TcpStream) {
     let mut rest = Vec::new();
     let read = timeout(LIMIT, stream.read_to_end(&mut rest)).await;
@@ -79,44 +71,8 @@ async fn every_connection_ends_with_its_key() {
     let request = CreateKey { name: "laptop".to_owned(), owner: None, scopes, for_node: None };
     let key = node.admin().create_key(&request).await.unwrap();
     let secret = &key.secret;
-    let get = async |path: &str| {
-        let answer = node.request(Method::GET, path).bearer_auth(secret).send().await.unwrap();
-        assert_eq!(answer.status(), 200, "{path}");
-        answer
-    };
-
-    let streams = ["/events", "/sync/events", "/federation/events"];
-    let mut open = Vec::new();
-    for path in streams {
-        open.push((path, get(path).await));
-    }
-    // A client of an older protocol has a stream for what nobody asked for.
-    let mcp = |method| {
-        let call = node.request(method, "/mcp").bearer_auth(secret);
-        let call = call.header("accept", "application/json, text/event-stream");
-        call.header("mcp-protocol-version", "2025-06-18")
-    };
-    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    }});
-    let begun = mcp(Method::POST).json(&hello).send().await.unwrap();
-    let session = begun.headers()["mcp-session-id"].to_str().unwrap().to_owned();
-    let within = |method| mcp(method).header("mcp-session-id", &session);
-    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    assert_eq!(within(Method::POST).json(&ready).send().await.unwrap().status(), 202);
-    let listens = within(Method::GET).send().await.unwrap();
-    assert_eq!(listens.status(), 200);
-    open.push(("GET /mcp", listens));
-
-    let mut url = node.file.url.join("/api/signaling/ws").unwrap();
-    url.set_scheme("ws").unwrap();
-    let mut request = url.as_str().into_client_request().unwrap();
-    let bearer = format!("Bearer {secret}");
-    request.headers_mut().insert("authorization", bearer.parse().unwrap());
-    let (mut signaling, _) = tokio_tungstenite::connect_async(request).await.unwrap();
-
-    let by_key = through_the_proxy(port, &format!("Authorization: {bearer}")).await;
+    let opened = Opened::by(&node, secret).await;
+    let by_key = through_the_proxy(port, &format!("Authorization: Bearer {secret}")).await;
     let ticket = node.client(secret).enter_upstream(&"shop".parse().unwrap()).await.unwrap().url;
     let target = format!("{}?{}", ticket.path(), ticket.query().unwrap());
     let mut entering = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
@@ -129,12 +85,7 @@ async fn every_connection_ends_with_its_key() {
 
     node.admin().revoke_key(&key.key.id, None).await.unwrap();
 
-    for (what, events) in open {
-        ends(what, events).await;
-    }
-    let told = timeout(LIMIT, signaling.next()).await.expect("the relay says why");
-    let told = told.unwrap().unwrap();
-    assert!(told.is_close() && told.to_string().contains("revoked"), "{told:?}");
+    let session = opened.ended().await;
     hangs_up("a WebSocket through the proxy with a key", by_key).await;
     hangs_up("a WebSocket through the proxy with a pass", by_pass).await;
     // The pass opens nothing any more, and neither does the session of the protocol.
@@ -145,6 +96,6 @@ async fn every_connection_ends_with_its_key() {
         smuggling::head(&mut stream).await.starts_with("HTTP/1.1 401").then_some(())
     })
     .await;
-    assert_eq!(within(Method::GET).send().await.unwrap().status(), 401);
+    assert_eq!(listen(&node, secret, &session).await.status(), 401);
     node.stop().await;
 }
