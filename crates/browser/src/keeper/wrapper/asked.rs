@@ -45,7 +45,9 @@ impl Asked {
                 ORIGINS => asked.origins = value.split(',').map(str::to_owned).collect(),
                 PROFILE => {
                     let value = argument.as_bytes().get(PROFILE.len() + 1..).unwrap_or_default();
-                    asked.profile = Some(PathBuf::from(OsStr::from_bytes(value)));
+                    // Without a folder the browser has its usual one, in which nobody looks for a note of ours.
+                    let folder = PathBuf::from(OsStr::from_bytes(value));
+                    asked.profile = (!value.is_empty()).then_some(folder);
                     asked.arguments.push(argument);
                 }
                 _ if is_page(&argument) => match argument.to_str() {
@@ -96,6 +98,7 @@ mod tests {
         assert!(of("--remote-debugging-pipe").has_pipe);
         assert_eq!(of("--remote-debugging-port=9222").port, Some(9222));
         assert_eq!(of("--remote-debugging-port=x").port, Some(0));
+        assert_eq!(of("--user-data-dir --user-data-dir=").profile, None);
     }
 
     #[test]
