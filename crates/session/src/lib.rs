@@ -11,7 +11,7 @@
 //! `storageState` files and [`wire`] session files, [`import`] says what a file is and reads it, whichever
 //! program wrote it, [`json`] writes what our types say, [`admit`] says what of a file from elsewhere a
 //! browser may get, [`view`] takes a part of a state: what a peer sees of it, or what belongs to some
-//! domains; [`write_back`] takes over what a profile elsewhere holds; [`peer`] says who wrote something,
+//! domains; [`write_back`] takes over what a profile elsewhere holds; [`NodeLabel`] says what a node is for, [`peer`] who wrote something,
 //! [`once`] what counts once, and [`revision`] which published state is newer than which.
 
 pub mod admit;
@@ -27,6 +27,7 @@ pub mod import;
 pub mod invitation;
 pub mod json;
 mod json_tree;
+mod label;
 pub mod login;
 pub mod once;
 pub mod parts;
@@ -58,6 +59,7 @@ pub use id::{
     AgentName, AuditId, DeliveryId, NodeId, Owner, PartHash, SandboxId, SessionId, SnapshotId,
 };
 pub use identity::Identity;
+pub use label::NodeLabel;
 pub use login::Forecast;
 pub use parts::{Part, PartKind, PartRef};
 pub use peer::{

@@ -7,10 +7,11 @@ use crate::config::Engine;
 use crate::error::StoreError;
 use crate::row::{flag, instant, refuse_nul, word};
 use crate::store::Store;
-use baton_session::{NodeId, NodeKey};
+use baton_session::{InvalidText, NodeId, NodeKey, NodeLabel};
 use jiff::Timestamp;
 use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// What a node says of itself to the others of its cluster.
@@ -32,6 +33,21 @@ pub struct ClusterMember {
     pub start: String,
     /// For how long it counts as there without another word of it.
     pub lease: Duration,
+    /// What it is for.
+    pub labels: BTreeSet<NodeLabel>,
+}
+
+/// What a node says of itself again and again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ClusterBeat {
+    /// How far its own clock is ahead of that of the database, in milliseconds; negative when it is behind.
+    pub clock_ahead: i64,
+    /// How many browsers it runs.
+    pub browsers: u64,
+    /// How many more it takes; none where it does not count them.
+    pub places: Option<u64>,
+    /// Whether what it has is being brought to other nodes.
+    pub is_draining: bool,
 }
 
 /// A node of a cluster, as the others see it.
@@ -43,10 +59,8 @@ pub struct ClusterRow {
     pub started_at: Timestamp,
     /// When it was last there, by the clock of the database.
     pub seen_at: Timestamp,
-    /// How far its own clock is ahead of that, in milliseconds; negative when it is behind.
-    pub clock_ahead: i64,
-    /// How many browsers it runs.
-    pub browsers: u64,
+    /// What it said then.
+    pub beat: ClusterBeat,
     /// Whether it was there within its lease.
     pub is_there: bool,
 }
@@ -80,13 +94,14 @@ impl Store {
         let now = now(self.inner.engine);
         let sql = format!(
             "insert into cluster_nodes (node, cluster, name, internal_url, node_key, version, start,
-                 started_at, seen_at, lease, clock_ahead, browsers)
-             values ($1, $2, $3, $4, $5, $6, $7, {now}, {now}, $8, 0, 0)
+                 started_at, seen_at, lease, clock_ahead, browsers, labels, places, is_draining)
+             values ($1, $2, $3, $4, $5, $6, $7, {now}, {now}, $8, 0, 0, $10, 0, 0)
              on conflict (node) do update set cluster = excluded.cluster, name = excluded.name,
                  internal_url = excluded.internal_url, node_key = excluded.node_key,
                  version = excluded.version, start = excluded.start,
                  started_at = excluded.started_at, seen_at = excluded.seen_at,
-                 lease = excluded.lease, clock_ahead = 0, browsers = 0
+                 lease = excluded.lease, clock_ahead = 0, browsers = 0,
+                 labels = excluded.labels, places = 0, is_draining = 0
              where cluster_nodes.start = excluded.start
                 or cluster_nodes.seen_at + cluster_nodes.lease < {now}
                 or cluster_nodes.seen_at = $9"
@@ -102,6 +117,7 @@ impl Store {
             .bind(&member.start)
             .bind(millis(member.lease))
             .bind(stands_still.map_or(-1, Timestamp::as_millisecond))
+            .bind(labels_text(&member.labels))
             .execute(write.connection())
             .await?;
         if entered.rows_affected() > 0 {
@@ -115,25 +131,27 @@ impl Store {
         instant(&row, "seen_at").map(Some)
     }
 
-    /// Says that a node is there, with how far its clock is ahead, in milliseconds, and how many browsers it
-    /// runs. False when another start has taken its place.
+    /// Says that a node is there, and how it is. False when another start has taken its place.
     pub async fn beat_cluster(
         &self,
         member: &ClusterMember,
-        clock_ahead: i64,
-        browsers: usize,
+        beat: ClusterBeat,
     ) -> Result<bool, StoreError> {
         let sql = format!(
-            "update cluster_nodes set seen_at = {}, clock_ahead = $3, browsers = $4
+            "update cluster_nodes set seen_at = {}, clock_ahead = $3, browsers = $4, places = $5,
+                 is_draining = $6
              where node = $1 and start = $2",
             now(self.inner.engine)
         );
+        let count = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         let mut write = self.write_beat().await?;
         let beaten = sqlx::query(AssertSqlSafe(sql))
             .bind(member.node.to_string())
             .bind(&member.start)
-            .bind(clock_ahead)
-            .bind(i64::try_from(browsers).unwrap_or(i64::MAX))
+            .bind(beat.clock_ahead)
+            .bind(count(beat.browsers))
+            .bind(beat.places.map_or(UNCOUNTED, count))
+            .bind(i64::from(beat.is_draining))
             .execute(write.connection())
             .await?;
         write.commit().await?;
@@ -144,7 +162,7 @@ impl Store {
     pub async fn list_cluster(&self, cluster: &str) -> Result<Vec<ClusterRow>, StoreError> {
         let sql = format!(
             "select node, cluster, name, internal_url, node_key, version, start, started_at, seen_at,
-                 lease, clock_ahead, browsers,
+                 lease, clock_ahead, browsers, labels, places, is_draining,
                  cast(case when seen_at + lease < {} then 0 else 1 end as bigint) as is_there
              from cluster_nodes where cluster = $1 order by name, node",
             now(self.inner.engine)
@@ -166,6 +184,27 @@ impl Store {
     }
 }
 
+/// How places are written that nobody counts.
+const UNCOUNTED: i64 = -1;
+
+/// Labels as they are written: with a space around each.
+pub(crate) fn labels_text(labels: &BTreeSet<NodeLabel>) -> String {
+    labels.iter().fold(" ".to_owned(), |text, label| text + label.as_str() + " ")
+}
+
+/// Labels as they were written.
+pub(crate) fn labels_of(row: &AnyRow) -> Result<BTreeSet<NodeLabel>, StoreError> {
+    let text: String = row.try_get("labels")?;
+    let read = |word: &str| {
+        word.parse().map_err(|error: InvalidText| StoreError::InvalidRow {
+            column: "labels",
+            expected: error.to_string(),
+            found: word.to_owned(),
+        })
+    };
+    text.split_ascii_whitespace().map(read).collect()
+}
+
 fn millis(lease: Duration) -> i64 {
     i64::try_from(lease.as_millis()).unwrap_or(i64::MAX)
 }
@@ -181,13 +220,19 @@ fn decode(row: &AnyRow) -> Result<ClusterRow, StoreError> {
         version: row.try_get("version")?,
         start: row.try_get("start")?,
         lease: Duration::from_millis(lease),
+        labels: labels_of(row)?,
+    };
+    let beat = ClusterBeat {
+        clock_ahead: row.try_get("clock_ahead")?,
+        browsers: u64::try_from(row.try_get::<i64, _>("browsers")?).unwrap_or_default(),
+        places: u64::try_from(row.try_get::<i64, _>("places")?).ok(),
+        is_draining: flag(row, "is_draining")?,
     };
     Ok(ClusterRow {
         member,
         started_at: instant(row, "started_at")?,
         seen_at: instant(row, "seen_at")?,
-        clock_ahead: row.try_get("clock_ahead")?,
-        browsers: u64::try_from(row.try_get::<i64, _>("browsers")?).unwrap_or_default(),
+        beat,
         is_there: flag(row, "is_there")?,
     })
 }

@@ -51,7 +51,7 @@ mod write;
 
 pub use agents::Driver;
 pub use api_keys::{ApiKey, AuditEntry, FoundKey, is_local_key_name, local_key_name};
-pub use cluster::{ClusterMember, ClusterRow};
+pub use cluster::{ClusterBeat, ClusterMember, ClusterRow};
 pub use config::{Config, DatabaseUrl, InvalidDatabaseUrl, Limits};
 pub use error::StoreError;
 pub use identities::StoredIdentity;

@@ -160,7 +160,7 @@ pub(crate) async fn connect_to(database: &DatabaseUrl) -> Result<(AnyConnection,
 }
 
 /// The newest version of the schema that this program knows.
-pub(crate) const KNOWN: i64 = 11;
+pub(crate) const KNOWN: i64 = 12;
 
 /// A SQLite file, and how to connect to it once more.
 pub(crate) struct SqliteFile<'a> {
@@ -274,6 +274,7 @@ macro_rules! steps {
                 include_str!(concat!("../migrations/", $engine, "/0010_invitations.sql")),
             ),
             ("cluster", include_str!(concat!("../migrations/", $engine, "/0011_cluster.sql"))),
+            ("placement", include_str!(concat!("../migrations/", $engine, "/0012_placement.sql"))),
         ]
     };
 }

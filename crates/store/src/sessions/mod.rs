@@ -1,8 +1,9 @@
 //! Sessions as rows: `create fetch list`, and whether they are others than before (`mark`). What changes of one,
-//! until it is deleted, is its `life`.
+//! until it is deleted, is its `life`; `labels` are what it asks of its node.
 //!
 //! Times are kept to the millisecond.
 
+mod labels;
 mod life;
 
 pub(crate) use life::delete;

@@ -51,7 +51,7 @@ impl Table {
 }
 
 /// Every table.
-pub(super) const TABLES: [Table; 22] = [
+pub(super) const TABLES: [Table; 23] = [
     table("data_keys", 2, 1, &[text("id"), text("wrapped_by"), bytes("wrapped")]),
     table("sessions", 1, 1, SESSIONS),
     table("parts", 1, 1, &[text("id"), text("owner"), bytes("sealed")]),
@@ -74,6 +74,7 @@ pub(super) const TABLES: [Table; 22] = [
     table("cocoons", 1, 7, &[text("id"), text("owner"), text("body"), integer("updated_at")]),
     table("invitations", 1, 10, INVITATIONS),
     table("cluster_nodes", 1, 11, CLUSTER_NODES),
+    table("session_labels", 1, 12, &[text("session"), text("labels")]),
 ];
 
 const CLUSTER_NODES: &[Column] = &[
@@ -89,6 +90,9 @@ const CLUSTER_NODES: &[Column] = &[
     integer("lease"),
     integer("clock_ahead"),
     integer("browsers"),
+    text("labels").since(12),
+    integer("places").since(12),
+    integer("is_draining").since(12),
 ];
 
 const INVITATIONS: &[Column] = &[

@@ -2,7 +2,7 @@
 
 use crate::fixture::{Engine, Fixture};
 use baton_session::NodeSecret;
-use baton_store::ClusterMember;
+use baton_store::{ClusterBeat, ClusterMember};
 use rstest::rstest;
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ fn member(seed: u8, start: &str) -> ClusterMember {
         version: "1.0.0".to_owned(),
         start: start.to_owned(),
         lease: Duration::from_mins(1),
+        labels: ["eu".parse().unwrap(), format!("n={seed}").parse().unwrap()].into(),
     }
 }
 
@@ -34,14 +35,23 @@ async fn who_entered_is_listed_until_it_leaves(
     }
     let elsewhere = ClusterMember { cluster: "other".to_owned(), ..member(3, "c") };
     store.enter_cluster(&elsewhere, None).await.unwrap();
-    assert!(store.beat_cluster(&one, -7, 3).await.unwrap());
+    let beat = ClusterBeat { clock_ahead: -7, browsers: 3, places: Some(4), is_draining: true };
+    assert!(store.beat_cluster(&one, beat).await.unwrap());
     let rows = store.list_cluster("shop").await.unwrap();
     let members: Vec<_> = rows.iter().map(|row| &row.member).collect();
     assert_eq!(members, [&one, &two]);
-    assert_eq!((rows[0].clock_ahead, rows[0].browsers, rows[0].is_there), (-7, 3, true));
+    assert_eq!((rows[0].beat, rows[0].is_there), (beat, true));
+    // One that has entered takes nothing before it says that it does.
+    assert_eq!(rows[1].beat, ClusterBeat { places: Some(0), ..ClusterBeat::default() });
+    let uncounted = ClusterBeat::default();
+    assert!(store.beat_cluster(&two, uncounted).await.unwrap());
+    assert_eq!(store.list_cluster("shop").await.unwrap()[1].beat, uncounted);
     assert!(rows[0].started_at >= before && rows[0].seen_at >= rows[0].started_at);
     store.leave_cluster(&one).await.unwrap();
-    assert!(!store.beat_cluster(&one, 0, 0).await.unwrap(), "what left does not beat");
+    assert!(
+        !store.beat_cluster(&one, ClusterBeat::default()).await.unwrap(),
+        "what left does not beat"
+    );
     let rows = store.list_cluster("shop").await.unwrap();
     assert_eq!(rows.iter().map(|row| &row.member).collect::<Vec<_>>(), [&two]);
 }
@@ -58,18 +68,21 @@ async fn a_second_start_of_a_node_has_its_place_only_once_the_first_stands_still
     let seen = store.enter_cluster(&second, None).await.unwrap().unwrap();
     // It goes on: what was seen of it no longer stands.
     while store.list_cluster("shop").await.unwrap()[0].seen_at == seen {
-        assert!(store.beat_cluster(&first, 0, 0).await.unwrap());
+        assert!(store.beat_cluster(&first, ClusterBeat::default()).await.unwrap());
     }
     let seen_again = store.enter_cluster(&second, Some(seen)).await.unwrap().unwrap();
     assert!(seen_again > seen);
     // It stands still.
     assert_eq!(store.enter_cluster(&second, Some(seen_again)).await.unwrap(), None);
     assert!(
-        !store.beat_cluster(&first, 0, 0).await.unwrap(),
+        !store.beat_cluster(&first, ClusterBeat::default()).await.unwrap(),
         "the first hears that it lost its place"
     );
     store.leave_cluster(&first).await.unwrap();
-    assert!(store.beat_cluster(&second, 0, 0).await.unwrap(), "and takes nobody's with it");
+    assert!(
+        store.beat_cluster(&second, ClusterBeat::default()).await.unwrap(),
+        "and takes nobody's with it"
+    );
 }
 
 #[rstest]
