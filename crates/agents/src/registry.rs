@@ -140,6 +140,11 @@ impl Sandboxes {
         left.collect()
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.places().len()
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.places().is_empty()

@@ -45,7 +45,9 @@ pub use key::{
     AuditList, AuditOutcome, AuditView, CreateKey, CreatedKey, KeyList, KeyView, ListAudit, Scope,
 };
 pub use live::LiveAccess;
-pub use node::{Health, NodeBus, NodeList, NodeView, Ready};
+pub use node::{
+    DrainNode, Health, MovedSession, NodeBus, NodeDrain, NodeList, NodeView, Ready, StayedSession,
+};
 pub use page::{PAGE_HEADER, PageSession, PageSignIn, PageTicket, PageView};
 pub use problem::{Answers, ErrorCode, Exit, Invalid, Problem, usual_hint};
 pub use sandbox::{Login, LoginList};

@@ -2,10 +2,10 @@
 //! sealed; its health says whether it lives, and whether it can work.
 
 use baton_session::wire::NodeType;
-use baton_session::{NodeId, NodeKey, NodeSignature};
+use baton_session::{NodeId, NodeKey, NodeLabel, NodeSignature, SessionId, SessionName};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use url::Url;
 use utoipa::ToSchema;
 
@@ -116,6 +116,9 @@ pub struct NodeView {
     pub key: NodeKey,
     /// Which version of Baton it runs.
     pub version: String,
+    /// What it is for: sessions that ask for a label go to nodes that have it.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub labels: BTreeSet<NodeLabel>,
     /// When it started.
     pub started_at: Timestamp,
     /// When it was last there.
@@ -128,9 +131,65 @@ pub struct NodeView {
     pub clock_ahead_ms: i64,
     /// How many browsers it runs.
     pub browsers: u64,
+    /// How many more it takes, by what its settings and its memory allow; none where nobody counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub places: Option<u64>,
+    /// Whether its sessions go to other nodes, and it takes no new ones.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_draining: bool,
+    /// How far that is; of the node that answers alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drain: Option<NodeDrain>,
     /// How its bus is; of the node that answers alone, and none where that has no bus.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bus: Option<NodeBus>,
+}
+
+/// Brings what a node runs to other nodes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DrainNode {
+    /// Whether it is begun although the other nodes have no room for all of it: what finds none stays.
+    pub partly: bool,
+}
+
+/// How far a node is with bringing what it runs to other nodes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NodeDrain {
+    /// Whether it is at its end: nothing more will move.
+    pub is_done: bool,
+    /// How many sessions are still to move.
+    pub left: u64,
+    /// Those that run elsewhere by now, at most the last 1,000.
+    pub moved: Vec<MovedSession>,
+    /// Those that did not move, and why; at most the first 1,000. They run here as before, unless it is said.
+    pub stayed: Vec<StayedSession>,
+    /// How many sandboxes are here, which end where they are.
+    pub sandboxes: u64,
+}
+
+/// A session that was brought to another node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct MovedSession {
+    /// Which session.
+    pub id: SessionId,
+    /// Its name.
+    pub name: SessionName,
+    /// The name of the node that has it now.
+    pub to: String,
+    /// For how long it could not be driven, in milliseconds.
+    pub pause_ms: u64,
+}
+
+/// A session that was not brought to another node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct StayedSession {
+    /// Which session.
+    pub id: SessionId,
+    /// Its name.
+    pub name: SessionName,
+    /// Why.
+    pub why: String,
 }
 
 /// The bus by which the nodes of a cluster tell each other at once that something changed. Counts are since the

@@ -5,13 +5,13 @@ use crate::federation::DriverView;
 use crate::sync::{HandedView, SharedView};
 use baton_redaction::{ShownAddress, shown_title};
 use baton_session::{
-    CertificateView, Confinement, Diff, Environment, Forecast, Lifecycle, Owner, Permission,
-    Receipt, SandboxId, SessionId, SessionName, SnapshotId,
+    CertificateView, Confinement, Diff, Environment, Forecast, Lifecycle, NodeLabel, Owner,
+    Permission, Receipt, SandboxId, SessionId, SessionName, SnapshotId,
 };
 pub use baton_session::{SnapshotReason, Unread};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use url::Url;
 use utoipa::{IntoParams, ToSchema};
 
@@ -263,6 +263,9 @@ pub struct OpenSession {
     /// anything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<SharedFolder>,
+    /// What its node has to be for, in a cluster: at most 16 labels, now and wherever it goes later.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub labels: BTreeSet<NodeLabel>,
     /// What pages see of the world; a field left out is the browser's own.
     #[serde(default)]
     pub environment: Environment,
@@ -279,6 +282,7 @@ impl OpenSession {
             debug: false,
             reveal: false,
             files: Vec::new(),
+            labels: BTreeSet::new(),
             environment: Environment::default(),
         }
     }

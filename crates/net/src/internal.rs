@@ -59,14 +59,26 @@ impl InternalClient {
         Ok(Self(client))
     }
 
-    /// Asks. How long the answer may take to begin is the caller's business. Fails with what was found instead of
-    /// an answer.
-    pub async fn ask(&self, request: Request<Body>) -> Result<Response<Body>, String> {
+    /// Asks. How long the answer may take to begin is the caller's business.
+    pub async fn ask(&self, request: Request<Body>) -> Result<Response<Body>, NoAnswer> {
         let request = request.map(|body| reqwest::Body::wrap(Shared::new(body)));
-        let request = reqwest::Request::try_from(request).map_err(said)?;
-        let answer = self.0.execute(request).await.map_err(said)?;
+        let request = reqwest::Request::try_from(request).map_err(no_answer)?;
+        let answer = self.0.execute(request).await.map_err(no_answer)?;
         Ok(Response::from(answer).map(|body| within(Body::new(body))))
     }
+}
+
+/// What there was instead of an answer.
+#[derive(Debug)]
+pub struct NoAnswer {
+    /// In words.
+    pub found: String,
+    /// Whether there was a connection, so that the node may have begun what was asked.
+    pub was_connected: bool,
+}
+
+fn no_answer(error: reqwest::Error) -> NoAnswer {
+    NoAnswer { was_connected: !error.is_connect(), found: said(error) }
 }
 
 /// A body whose pieces come in time.

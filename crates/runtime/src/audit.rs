@@ -39,6 +39,8 @@ pub enum Action {
     Abandon,
     /// A session was removed.
     Delete,
+    /// A session was captured and ended here, to run on another node of the cluster.
+    Move,
     /// A tool connected to a session's browser.
     Connect,
     /// A person began to watch a session's browser.
@@ -131,6 +133,10 @@ pub enum Action {
     RemovePeer,
     /// A webhook was switched off for what moves.
     TellWebhook,
+    /// What a node of a cluster runs began to be brought to other nodes.
+    DrainNode,
+    /// It takes new sessions again.
+    EndDrain,
     /// A node asked with a token that opens nothing.
     RefuseToken,
     /// A node asked with a key of ours, or a token of a client, for the first time, or with that of another
@@ -152,6 +158,7 @@ impl Action {
             Self::Close => "session.close",
             Self::Abandon => "session.abandon",
             Self::Delete => "session.delete",
+            Self::Move => "session.move",
             Self::Connect => "session.connect",
             Self::Watch => "session.watch",
             Self::EndWatch => "session.watch_end",
@@ -196,6 +203,8 @@ impl Action {
             Self::ConfirmPeer => "peer.confirm",
             Self::LimitPeer => "peer.limit",
             Self::RemovePeer => "peer.remove",
+            Self::DrainNode => "node.drain",
+            Self::EndDrain => "node.drain_end",
             Self::TellWebhook => "webhook.tell",
             Self::RefuseToken => "peer.refuse",
             Self::AdmitPeer => "peer.admit",

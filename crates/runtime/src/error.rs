@@ -322,6 +322,7 @@ fn live(error: &LiveError) -> ErrorCode {
             ErrorCode::Conflict
         }
         LiveError::CheckedOut { .. } => ErrorCode::SessionHeld,
+        LiveError::NoRoom(_) | LiveError::NoLabel { .. } => ErrorCode::NoRoom,
         LiveError::NoSnapshot(_) => ErrorCode::NoSnapshot,
         LiveError::ProfileInUse { .. } => ErrorCode::ProfileInUse,
         LiveError::SnapshotsDamaged { .. } | LiveError::SnapshotDamaged { .. } => {

@@ -26,11 +26,19 @@ pub struct Caller {
     pub agent: Option<AgentName>,
 }
 
+/// What stands for a key where a node does something by itself.
+const NODE_KEY: &str = "node";
+
 impl Caller {
     /// The node itself, in the name of an owner: what it does without anybody asking for it.
     pub fn node(owner: Owner) -> Self {
         let scopes = [Scope::Read, Scope::Sync].into();
-        Self { owner, key: "node".to_owned(), actor: Actor::node(), scopes, agent: None }
+        Self { owner, key: NODE_KEY.to_owned(), actor: Actor::node(), scopes, agent: None }
+    }
+
+    /// Whether it is the node itself. No key has this id: those of keys are random.
+    pub fn is_node(&self) -> bool {
+        self.key == NODE_KEY
     }
 
     /// Checks that the key allows `needed`.

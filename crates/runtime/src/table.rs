@@ -30,7 +30,7 @@ pub struct SessionTable(Arc<Inner>);
 #[derive(Default)]
 struct Inner {
     seats: Mutex<HashMap<SessionId, Arc<Seat>>>,
-    /// Changes whenever a session passes from one agent to another.
+    /// Changes whenever a session passes from one agent to another, or sets out to another node.
     passed: watch::Sender<()>,
 }
 
@@ -40,6 +40,8 @@ struct Seat {
     now: Mutex<Now>,
     /// Whether peers are asked for it.
     asked: watch::Sender<bool>,
+    /// Whether it is on its way from one node of the database to another.
+    moving: watch::Sender<bool>,
 }
 
 #[derive(Default)]
@@ -128,7 +130,31 @@ impl SessionTable {
         now.clients.iter().any(|client| client.is_none() || client.as_ref() != agent)
     }
 
-    /// The receiver hears, from now on, of every session that passes to another agent.
+    /// Whether a session is on its way from one node to another.
+    pub fn is_moving(&self, id: SessionId) -> bool {
+        self.seen(id).is_some_and(|seat| *seat.moving.borrow())
+    }
+
+    /// Waits until a session has arrived that is on its way, but no longer than `limit`. Returns whether it was
+    /// on its way.
+    pub async fn arrived(&self, id: SessionId, limit: Duration) -> bool {
+        let Some(seat) = self.seen(id).filter(|seat| *seat.moving.borrow()) else { return false };
+        let mut moving = seat.moving.subscribe();
+        // Ours is one of those that keep it, so it does not close.
+        let _ = tokio::time::timeout(limit, moving.wait_for(|moving| !moving)).await;
+        true
+    }
+
+    /// Notes that a session is on its way between nodes, for as long as what this returns lives, and wakes those
+    /// who drive its browser.
+    pub fn sets_out(&self, id: SessionId) -> Moving {
+        let seat = self.seat(id);
+        seat.moving.send_replace(true);
+        self.has_passed();
+        Moving(seat)
+    }
+
+    /// The receiver hears, from now on, of every session that passes to another agent, or sets out to another node.
     pub fn passes(&self) -> watch::Receiver<()> {
         self.0.passed.subscribe()
     }
@@ -211,6 +237,15 @@ pub(crate) struct TakenOver(Arc<Seat>);
 impl Drop for TakenOver {
     fn drop(&mut self) {
         self.0.now().taken_over_by = None;
+    }
+}
+
+/// A session that is on its way from one node to another.
+pub struct Moving(Arc<Seat>);
+
+impl Drop for Moving {
+    fn drop(&mut self) {
+        self.0.moving.send_replace(false);
     }
 }
 

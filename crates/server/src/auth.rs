@@ -41,6 +41,23 @@ impl FromRequestParts<Context> for Known {
     }
 }
 
+/// A node of the same cluster, on its own account: the type of a handler's argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FromNode;
+
+impl FromRequestParts<Context> for FromNode {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, context: &Context) -> Result<Self, Refusal> {
+        let asks = caller(parts, context).await?;
+        let is_passed = parts.extensions.get::<Passed>().is_some();
+        if is_passed && asks.is_node() {
+            return Ok(Self);
+        }
+        Err(denied(&asks, parts, context, NodeError::NotANode).await.into())
+    }
+}
+
 /// Who asks; the key of a peer with limits is good for nothing here.
 async fn caller(parts: &mut Parts, context: &Context) -> Result<Caller, Refusal> {
     let (caller, limited_peer) = known(parts, context).await?;

@@ -5,7 +5,7 @@
 //! follower misses nothing but hints that came together, and nothing is queued.
 
 use crate::asking::{Ask, Asks};
-use crate::cluster::{Cluster, Doorbell, LiveTicket, PassedPages};
+use crate::cluster::{Cluster, Doorbell, LiveTicket, PassedPages, Progress};
 use crate::error::NodeError;
 use crate::page::PageSessions;
 use crate::paired::Browsers;
@@ -76,6 +76,8 @@ pub struct Context {
     pub(crate) people: Arc<PeopleSettings>,
     /// The nodes that are one with this one; none where it is one by itself.
     pub(crate) cluster: Option<Cluster>,
+    /// How far this node is with bringing what it runs to others.
+    pub(crate) drain: Progress,
     /// What the other nodes of the cluster say that they did.
     pub(crate) doorbell: Doorbell,
     /// Which pages were given tickets of other nodes.
@@ -228,6 +230,7 @@ impl Context {
             guest_tickets: Tickets::default(),
             people: Arc::new(people),
             cluster,
+            drain: Progress::default(),
             doorbell: Doorbell::default(),
             passed_pages: PassedPages::default(),
             peer_place,

@@ -8,6 +8,9 @@ use crate::context::Context;
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
+/// For bringing sessions to other nodes, where `cluster.drain` wants that: it comes before all else, and on top of
+/// what a supervisor usually grants.
+pub(crate) const DRAIN: Duration = Duration::from_mins(2);
 /// For requests under way, and what they began.
 pub(crate) const REQUESTS: Duration = Duration::from_secs(15);
 /// For sandboxes that are written back.

@@ -1,6 +1,7 @@
 //! How an operation fails, and what that is for a client.
 
 use crate::asking::AskRefusal;
+use crate::cluster::Unreachable;
 use baton_agents::AgentsError;
 use baton_api::{Answers, ErrorCode, Invalid, by_way_of};
 use baton_debug::LookError;
@@ -158,6 +159,38 @@ pub enum NodeError {
         /// What there was instead of an answer.
         found: String,
     },
+    /// No node of the cluster takes one browser more.
+    #[error(
+        "expected a node with room for one browser more, found none: {found}\n\
+         ask again later, close sessions that nobody needs, or add a node"
+    )]
+    NoNodeHasRoom {
+        /// How each node is.
+        found: String,
+    },
+    /// The node is one by itself.
+    #[error(
+        "expected a node of a cluster, found one by itself\ncluster.name makes it one of several"
+    )]
+    NoCluster,
+    /// What runs here finds no room at the other nodes.
+    #[error(
+        "expected room for {needed} browsers at the other nodes, found room for {places}: {told}\n\
+         add a node, or move what finds room: baton node drain --partly"
+    )]
+    NoRoomElsewhere {
+        /// How many are to move.
+        needed: usize,
+        /// For how many there is room.
+        places: u64,
+        /// How each node is.
+        told: String,
+    },
+    /// Only nodes of the cluster may ask this.
+    #[error(
+        "expected a node of this cluster to ask, found another caller\nbaton node drain moves sessions"
+    )]
+    NotANode,
     /// A client of MCP names a session of the protocol that has ended, or is another key's.
     #[error("expected a session of the protocol that this key began, found none\ninitialize again")]
     NoMcpSession,
@@ -167,6 +200,12 @@ pub enum NodeError {
         /// How many there may be.
         limit: usize,
     },
+}
+
+impl From<Unreachable> for NodeError {
+    fn from(Unreachable { name, url, found, .. }: Unreachable) -> Self {
+        Self::NodeUnreachable { name, url, found }
+    }
 }
 
 impl From<AgentsError> for NodeError {
@@ -234,6 +273,9 @@ impl Answers for NodeError {
             Self::ForOtherNode { .. } | Self::Misdirected { .. } => ErrorCode::Misdirected,
             Self::PassedOn(_) => ErrorCode::Untrusted,
             Self::NodeUnreachable { .. } => ErrorCode::NodeUnreachable,
+            Self::NoNodeHasRoom { .. } | Self::NoRoomElsewhere { .. } => ErrorCode::NoRoom,
+            Self::NoCluster => ErrorCode::Conflict,
+            Self::NotANode => ErrorCode::Forbidden,
             Self::NotReachable => ErrorCode::NotReachable,
             Self::PeerListener { .. } => ErrorCode::Conflict,
             Self::Exchange(_) => ErrorCode::Internal,

@@ -23,6 +23,7 @@ use baton_net::tls::forwarded_for;
 use baton_proxy::UpstreamError;
 use baton_proxy::upstreams::ServicesError;
 use baton_runtime::RuntimeError;
+use baton_runtime::live::LiveError;
 use baton_sync::SyncError;
 use baton_sync::oidc::TokenRefusal;
 use std::net::{IpAddr, SocketAddr};
@@ -249,7 +250,9 @@ impl From<NodeError> for Refusal {
             NodeError::TooManyRequests { wait, .. }
             | NodeError::Runtime(RuntimeError::TooManyTickets { wait, .. })
             | NodeError::Token(TokenRefusal::KeysJustFetched { wait, .. }) => Some(wait),
-            NodeError::NodeUnreachable { .. } => Some(NODE_PAUSE),
+            NodeError::NodeUnreachable { .. }
+            | NodeError::NoNodeHasRoom { .. }
+            | NodeError::Runtime(RuntimeError::Live(LiveError::NoRoom(_))) => Some(NODE_PAUSE),
             _ => None,
         };
         Self { problem: Box::new(problem), retry_after }

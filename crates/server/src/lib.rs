@@ -21,6 +21,7 @@ pub mod inspect;
 pub mod looking;
 pub mod mcp;
 pub mod metrics;
+mod moving;
 mod page;
 mod paired;
 mod peer_place;

@@ -8,7 +8,7 @@ use crate::ending::Budget;
 use crate::http::{DoorError, Listeners, reopen};
 use crate::page::PageSessions;
 use crate::peer_place::PeerPlace;
-use crate::{cluster, ending, metrics};
+use crate::{cluster, ending, metrics, moving};
 use baton_agents::sandboxes;
 use baton_agents::sandboxes::Sandboxes;
 use baton_debug::relay::RelayLimits;
@@ -39,9 +39,10 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
 /// Why a node did not start, or ended early.
@@ -160,6 +161,8 @@ async fn run(
     outside: Option<Outside>,
     shutdown: CancellationToken,
 ) -> Result<(), ServeError> {
+    let (told, shutdown) = (shutdown, CancellationToken::new());
+    let drains = config.cluster.as_ref().is_some_and(|cluster| cluster.drain);
     let data = config.data.clone();
     let identity = OwnIdentity::new(load_or_create(&store, &data).await?, &data.place()?);
     let node = identity.node();
@@ -215,6 +218,21 @@ async fn run(
         cluster::start_bus(settings, cluster, context.sync.clone(), context.doorbell.clone())
     });
     let inherited = context.supervisor.inherit();
+    let _leaving = AbortOnDropHandle::new(tokio::spawn(leave_when_told(
+        context.clone(),
+        drains,
+        told,
+        shutdown.clone(),
+    )));
+    let failover = config.cluster.as_ref().is_some_and(|cluster| cluster.failover);
+    let inherited = match &context.cluster {
+        Some(cluster) if failover => {
+            let run = moving::failover::run(context.clone(), cluster.clone(), inherited);
+            context.tasks.spawn(run);
+            mpsc::channel(1).1
+        }
+        _ => inherited,
+    };
     context.tasks.spawn(life::rehydrate(context.runtime.clone(), lost, inherited));
     if let Some(proxying) = proxying {
         context.tasks.spawn(proxying);
@@ -257,6 +275,20 @@ async fn run(
     }
     shut_down(&context, &data, bus, budget).await;
     Ok(())
+}
+
+/// Ends the node once it is told to: in a cluster that wants it, when what runs here runs elsewhere.
+async fn leave_when_told(
+    context: Context,
+    drains: bool,
+    told: CancellationToken,
+    shutdown: CancellationToken,
+) {
+    told.cancelled().await;
+    if drains {
+        moving::drain::before_the_end(&context, ending::DRAIN).await;
+    }
+    shutdown.cancel();
 }
 
 /// Answers with what is counted, where the settings name an address for it.
@@ -361,6 +393,9 @@ fn supervisor_config(
         egress: config.egress.clone(),
         sandbox: config.sandbox,
         switches: config.switches.clone(),
+        room: config.room,
+        labels: config.cluster.as_ref().map(|cluster| cluster.labels.clone()).unwrap_or_default(),
+        failover: config.cluster.as_ref().is_some_and(|cluster| cluster.failover),
         keepers: Arc::clone(&config.keepers),
         relay,
         recorded_body_bytes: config.proxy.body_bytes(),

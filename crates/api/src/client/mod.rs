@@ -10,7 +10,7 @@ mod sessions;
 
 use crate::federation::AGENT_HEADER;
 use crate::key::{AuditList, CreateKey, CreatedKey, KeyList, ListAudit};
-use crate::node::{Health, NodeList, NodeView, Ready};
+use crate::node::{DrainNode, Health, NodeList, NodeView, Ready};
 use crate::page::PageTicket;
 use crate::problem::{ErrorCode, Exit, Problem};
 use baton_session::{AgentName, Owner};
@@ -85,6 +85,21 @@ impl Client {
     /// One node of the cluster: by its id, a unique prefix of that, or its name.
     pub async fn fetch_node(&self, reference: &str) -> Result<NodeView, ClientError> {
         self.fetch(self.request(Method::GET, &["nodes", reference])?).await
+    }
+
+    /// Brings what a node of the cluster runs to others; the node says how far it is.
+    pub async fn drain_node(
+        &self,
+        reference: &str,
+        request: DrainNode,
+    ) -> Result<NodeView, ClientError> {
+        let call = self.request(Method::POST, &["nodes", reference, "drain"])?;
+        self.fetch(call.json(&request)).await
+    }
+
+    /// Lets a node of the cluster take new sessions again.
+    pub async fn end_drain(&self, reference: &str) -> Result<NodeView, ClientError> {
+        self.fetch(self.request(Method::DELETE, &["nodes", reference, "drain"])?).await
     }
 
     /// Whether the node lives. The key is not sent: something else may listen there.

@@ -2,14 +2,17 @@
 
 use super::Context;
 use crate::output;
-use baton_api::Exit;
+use baton_api::{DrainNode, Exit};
 use clap::{Args, Subcommand};
+use std::time::Duration;
+use tokio::time::sleep;
 
 /// Show the nodes that are one: a cluster on a database that they share
 #[derive(Debug, Subcommand)]
 pub(super) enum Node {
     List(List),
     Show(Show),
+    Drain(Drain),
 }
 
 impl Node {
@@ -17,6 +20,7 @@ impl Node {
         match self {
             Self::List(command) => command.run(context).await,
             Self::Show(command) => command.run(context).await,
+            Self::Drain(command) => command.run(context).await,
         }
     }
 }
@@ -55,5 +59,55 @@ impl Show {
         let node = context.client().await?.fetch_node(&self.id).await?;
         context.output.answer(&node, || output::node(&node));
         Ok(Exit::Done)
+    }
+}
+
+/// How often a node is asked how far its drain is.
+const DRAIN_PAUSE: Duration = Duration::from_millis(500);
+
+/// Bring what a node runs to the other nodes, so that it can be ended or updated
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each session is captured, its browser ends, and it comes back at another node: with its tabs and its
+logins, under the same name and address. Tools that drive it are closed with \"moved\" (code 1012) and
+find it again where they connected before. Files that were put or downloaded stay with the old node.
+Sandboxes stay until they end. The node takes nothing new until --undo, or until it starts anew.
+
+Examples:
+  baton node drain berlin
+  baton node drain berlin --undo")]
+pub(super) struct Drain {
+    /// A node: its name, its id, or a unique prefix of that
+    #[arg(value_name = "NODE")]
+    id: String,
+    /// Begin although the other nodes have no room for all of it; what finds none stays
+    #[arg(long, conflicts_with = "undo")]
+    partly: bool,
+    /// Let the node take sessions again; what is on its way arrives
+    #[arg(long)]
+    undo: bool,
+    /// Do not wait until all has moved
+    #[arg(long, conflicts_with = "undo")]
+    no_wait: bool,
+}
+
+impl Drain {
+    async fn run(self, context: &Context) -> anyhow::Result<Exit> {
+        let client = context.client().await?;
+        if self.undo {
+            let node = client.end_drain(&self.id).await?;
+            context.output.answer(&node, || output::node(&node));
+            return Ok(Exit::Done);
+        }
+        let progress = context.output.progress("moving sessions to other nodes");
+        let mut node = client.drain_node(&self.id, DrainNode { partly: self.partly }).await?;
+        while !self.no_wait && node.drain.as_ref().is_some_and(|drain| !drain.is_done) {
+            sleep(DRAIN_PAUSE).await;
+            node = client.fetch_node(&node.node_id.to_string()).await?;
+        }
+        progress.end();
+        context.output.answer(&node, || output::drained(&node));
+        let stayed = node.drain.as_ref().is_some_and(|drain| !drain.stayed.is_empty());
+        Ok(if stayed { Exit::Losses } else { Exit::Done })
     }
 }

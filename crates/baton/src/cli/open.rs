@@ -8,7 +8,7 @@ use baton_session::egress::{Egress, NotCredentials, ProxyCredentials};
 use baton_session::identity::{ColorScheme, Identity};
 use baton_session::permission::{NAMES, Setting, origin_of};
 use baton_session::state::{Geolocation, Viewport};
-use baton_session::{Certificate, Environment, Permission, SessionName};
+use baton_session::{Certificate, Environment, NodeLabel, Permission, SessionName};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use url::Url;
@@ -50,6 +50,9 @@ pub(super) struct Open {
     /// :rw after it, to write there too. May be repeated
     #[arg(long, value_name = "DIR[:rw]")]
     files: Vec<String>,
+    /// What its node has to be for, in a cluster: a label of baton node list. May be repeated
+    #[arg(long = "label", value_name = "LABEL")]
+    labels: Vec<NodeLabel>,
     #[command(flatten)]
     environment: EnvironmentArgs,
 }
@@ -76,6 +79,7 @@ impl Open {
             debug: self.debug,
             reveal: self.reveal,
             files: self.files.iter().map(|text| folder(text)).collect::<Result<_, _>>()?,
+            labels: self.labels.into_iter().collect(),
             environment: self.environment.read()?,
         };
         let progress = context.output.progress("starting a browser");

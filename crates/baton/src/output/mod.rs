@@ -33,7 +33,7 @@ pub(crate) use exchange::{
 };
 pub(crate) use history::{diff, history};
 pub(crate) use invitations::{invitation, invitation_card, invitation_counts, invitations, joined};
-pub(crate) use nodes::{bus_away, clustered, node, nodes};
+pub(crate) use nodes::{bus_away, clustered, drained, node, nodes};
 pub(crate) use peers::{Names, fingerprint, limits, next_for_peer, peer, peers, pinged};
 pub(crate) use receipt::{compiled, imported, in_use, left_out, receipt, resumed, taken, written};
 pub(crate) use standing::{NodeReport, Standing, standing};

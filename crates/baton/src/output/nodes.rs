@@ -2,7 +2,8 @@
 
 use super::table;
 use super::table::Table;
-use baton_api::{NodeBus, NodeList, NodeView};
+use baton_api::{NodeBus, NodeDrain, NodeList, NodeView};
+use baton_session::NodeLabel;
 use jiff::Timestamp;
 
 /// A clock that is further off than this, in milliseconds, is said to be.
@@ -12,12 +13,13 @@ const AHEAD_MAX: u64 = 5_000;
 pub(crate) fn nodes(list: &NodeList) -> String {
     let Some(cluster) = &list.cluster else { return "no cluster".to_owned() };
     let now = Timestamp::now();
-    let mut table = Table::new(&["NODE", "AT", "BROWSERS", "VERSION", "SEEN", ""]);
+    let mut table = Table::new(&["NODE", "AT", "BROWSERS", "ROOM", "VERSION", "SEEN", ""]);
     for node in &list.items {
         table.row([
             node.name.clone(),
             node.internal_url.trim_end_matches('/').to_owned(),
             node.browsers.to_string(),
+            room(node),
             node.version.clone(),
             table::age(node.seen_at, now),
             remarks(node),
@@ -36,14 +38,58 @@ pub(crate) fn node(node: &NodeView) -> String {
         ("at", node.internal_url.trim_end_matches('/').to_owned()),
         ("version", node.version.clone()),
         ("browsers", node.browsers.to_string()),
+        ("room", room(node)),
         ("started", table::age(node.started_at, now)),
         ("seen", table::age(node.seen_at, now)),
         ("clock", format!("{} ms ahead of the database", node.clock_ahead_ms)),
     ];
     let bus = node.bus.as_ref().map(|bus| ("bus", self::bus(bus)));
-    let lines = lines.into_iter().chain(bus);
+    let labels = (!node.labels.is_empty()).then(|| ("labels", NodeLabel::list(&node.labels)));
+    let drain = node.drain.as_ref().map(|drain| ("drain", told(drain)));
+    let lines = lines.into_iter().chain(labels).chain(bus).chain(drain);
     let lines = lines.map(|(name, text)| format!("  {name:<9} {}", table::plain(&text)));
     format!("{}\n{}", table::plain(&title), lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// How many browsers more a node takes.
+fn room(node: &NodeView) -> String {
+    node.places.map_or_else(|| "any".to_owned(), |places| places.to_string())
+}
+
+/// How far a drain is, in a line.
+fn told(drain: &NodeDrain) -> String {
+    let NodeDrain { left, moved, stayed, sandboxes, is_done } = drain;
+    let mut text = format!("{} moved", table::counted(moved.len() as u64, "session"));
+    if !stayed.is_empty() {
+        text += &format!(", {} stayed", stayed.len());
+    }
+    if !is_done {
+        text += &format!(", {left} left");
+    }
+    if *sandboxes > 0 {
+        let word = if *sandboxes == 1 { "sandbox stays" } else { "sandboxes stay" };
+        text += &format!(", {sandboxes} {word} until the end");
+    }
+    text
+}
+
+/// What became of what a node ran.
+pub(crate) fn drained(node: &NodeView) -> String {
+    let Some(drain) = &node.drain else { return self::node(node) };
+    let mut table = Table::new(&["SESSION", "NOW AT", "AWAY", ""]);
+    for moved in &drain.moved {
+        let away = format!("{} ms", moved.pause_ms);
+        table.row([moved.name.to_string(), moved.to.clone(), away, String::new()]);
+    }
+    for stayed in &drain.stayed {
+        let (name, here) = (stayed.name.to_string(), node.name.clone());
+        table.row([name, here, String::new(), stayed.why.clone()]);
+    }
+    let head = format!("{}: {}", table::plain(&node.name), told(drain));
+    if drain.moved.is_empty() && drain.stayed.is_empty() {
+        return head;
+    }
+    format!("{head}\n{}", table.render())
 }
 
 /// How the bus of a node is.
@@ -84,6 +130,8 @@ fn remarks(node: &NodeView) -> String {
     }
     if !node.is_there {
         remarks.push("gone".to_owned());
+    } else if node.is_draining {
+        remarks.push("drains".to_owned());
     }
     if is_off(node) {
         let seconds = node.clock_ahead_ms.unsigned_abs() / 1000;

@@ -46,6 +46,8 @@ pub enum NoMore {
     Unwelcome,
     /// We end. The browser does not.
     Ending,
+    /// The session goes on at another node.
+    Moved,
 }
 
 /// Why a connection ends: a code of RFC 6455, section 7.4.1, and words for people.
@@ -54,6 +56,8 @@ struct Farewell(CloseCode, &'static str);
 
 const BROWSER_ENDED: Farewell = Farewell(CloseCode::Away, "the session's browser has ended");
 const WE_END: Farewell = Farewell(CloseCode::Away, "the node ends, and the browser goes on");
+const MOVED: Farewell =
+    Farewell(CloseCode::Restart, "the session moves to another node: connect again");
 const NO_MORE: Farewell = Farewell(CloseCode::Policy, "this client may not stay any longer");
 const CLIENT_LEFT: Farewell = Farewell(CloseCode::Normal, "");
 const TOO_SLOW: Farewell = Farewell(CloseCode::Policy, "expected a client that reads and answers");
@@ -101,6 +105,7 @@ async fn pass<S>(
         why = no_more => match why {
             NoMore::Unwelcome => NO_MORE,
             NoMore::Ending => WE_END,
+            NoMore::Moved => MOVED,
         },
     };
     tracing::debug!(?farewell, "a client's connection ends");

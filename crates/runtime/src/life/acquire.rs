@@ -36,7 +36,9 @@ impl<'w, W: Starts> Held<'w, W> {
             Err(error) => Err(back.after(error).await),
         }
     }
+}
 
+impl<W: Want> Held<'_, W> {
     /// Captures what the session's browser holds, and ends it, if it has one. The peer lease stays
     /// this node's.
     pub(crate) async fn stop(mut self) -> Result<Self, RuntimeError> {

@@ -25,7 +25,7 @@ mod wish;
 
 pub use acquire::{CheckedOut, end};
 pub(crate) use acquire::{Started, finish, release_peer_lease};
-pub(crate) use want::{Abandon, Capture, Change, Close, Debug, Delete, Resume, RollBack};
+pub(crate) use want::{Abandon, Capture, Change, Close, Debug, Delete, Move, Resume, RollBack};
 pub use want::{CheckOut, Want, stored};
 pub(crate) use wish::HOLD_LIMIT;
 pub use wish::{Wish, settled};
@@ -34,6 +34,7 @@ use crate::audit::Action;
 use crate::error::{RuntimeError, Stand};
 use crate::here::Runtime;
 use crate::request::Caller;
+use crate::table::Moving;
 use baton_session::{AgentName, Lifecycle, Session};
 use baton_store::{StoreError, clock};
 use std::collections::VecDeque;
@@ -215,6 +216,31 @@ async fn resume(context: &Runtime, session: &Session) -> Tried {
         }
     }
     Tried::Over
+}
+
+/// Captures what the browser of a session holds and ends it, so that another node of the database brings it back:
+/// the session is on its way until what this returns is dropped. Who drives it is closed out before the capture
+/// begins, so nothing is done that is not captured. It stays this node's until another one has it.
+pub async fn give(context: &Runtime, session: Session) -> Result<Moving, RuntimeError> {
+    let (node, id) = (Caller::node(session.owner.clone()), session.id);
+    let owner = session.owner.clone();
+    let wish = Wish::about(context, &node, Action::Move, session);
+    let given = async {
+        let ready = wish.preflight(Move).await?;
+        let moving = context.supervisor.table().sets_out(id);
+        ready.hold().await?.stop().await?;
+        release_peer_lease(context, &owner, id).await;
+        Ok(moving)
+    };
+    let given = given.await;
+    wish.end(given).await
+}
+
+/// Brings a session back here that another node of the database gave, or left behind. Who asks for it waits for
+/// nothing else, so those who want to drive it do.
+pub async fn take(context: &Runtime, session: Session) -> Result<(), RuntimeError> {
+    let _moving = context.supervisor.table().sets_out(session.id);
+    start(context, session).await
 }
 
 async fn start(context: &Runtime, session: Session) -> Result<(), RuntimeError> {

@@ -97,6 +97,8 @@ wants! {
     Abandon: "abandoned", drives true, open;
     /// To remove all that is kept of it.
     Delete: "deleted", drives true, without_browser;
+    /// To capture it and end its browser, so that another node of the cluster brings it back.
+    Move: "moved", drives false, movable;
     /// To read its browser. Looking at a session is free, also while another agent drives it.
     Capture: "captured", drives false, active;
     /// To switch whether what its tabs do is recorded.
@@ -119,6 +121,15 @@ fn without_browser(context: &Runtime, session: &Session) -> Result<(), RuntimeEr
     expect_checked_in(context, session)?;
     if context.supervisor.holds(session.id) {
         return Err(refuse(session, "closed or abandoned first"));
+    }
+    Ok(())
+}
+
+fn movable(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
+    active(context, session)?;
+    if context.supervisor.is_attached(session.id) {
+        let holder = "a browser of somebody's own has it, which Baton does not end".to_owned();
+        return Err(RuntimeError::Held { name: session.name.clone(), holder });
     }
     Ok(())
 }

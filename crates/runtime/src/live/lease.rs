@@ -27,6 +27,8 @@ use tokio_util::task::AbortOnDropHandle;
 
 /// How often it is looked whether a beat came in time.
 const LOOK: Duration = Duration::from_millis(500);
+/// How often other nodes are looked at, at least, where what they hold is brought back once they fall silent.
+const FAILOVER_LOOK: Duration = Duration::from_secs(1);
 /// How many sessions of silent nodes wait to be resumed here, one after the other.
 const INHERITED: usize = 4096;
 
@@ -135,7 +137,7 @@ impl BrowserSupervisor {
             self.observe().await;
             let (beat, look) = (
                 beat(self.clone(), record, lease / 4, shutdown),
-                watch_leases(self.clone(), lease / 4),
+                watch_leases(self.clone(), look_pause(lease, self.config().failover)),
             );
             self.0.tasks.spawn(over.clone().run_until_cancelled_owned(beat));
             self.0.tasks.spawn(over.clone().run_until_cancelled_owned(look));
@@ -292,12 +294,19 @@ impl BrowserSupervisor {
     }
 
     fn bequeath(&self, session: Session) {
-        let Some(heir) = self.0.heartbeat.heir.get().filter(|_| self.rehydrates()) else { return };
+        let heir =
+            self.0.heartbeat.heir.get().filter(|_| self.rehydrates() || self.config().failover);
+        let Some(heir) = heir else { return };
         let id = session.id;
         if heir.try_send(Session { lifecycle: Lifecycle::Recoverable, ..session }).is_err() {
             tracing::warn!(session = %id, "too many sessions wait to be resumed: this one is left as it is");
         }
     }
+}
+
+/// How often other nodes are looked at: what a silent one held is to be back some seconds after its lease.
+fn look_pause(lease: Duration, failover: bool) -> Duration {
+    if failover { (lease / 4).min(FAILOVER_LOOK) } else { lease / 4 }
 }
 
 /// Until when what was renewed then may live.

@@ -17,6 +17,7 @@ mod profile;
 mod record;
 mod recover;
 mod resume;
+mod room;
 mod runner;
 mod screens;
 mod signed_in;
@@ -27,6 +28,7 @@ pub use load::Loaded;
 pub use profile::FilesGone;
 pub use recover::Recovered;
 pub use resume::Resumed;
+pub use room::{BROWSER_BYTES, Room, RoomLimits};
 pub(crate) use signed_in::choose;
 pub use way_out::EgressRules;
 
@@ -40,7 +42,7 @@ use baton_browser::profile::ProfileError;
 use baton_browser::profile::compile::{CompileError, ProfileCache};
 use baton_browser::restore::RestoreError;
 use baton_debug::Relay;
-use baton_session::{Confinement, NodeId, SandboxId, SessionId, SnapshotId};
+use baton_session::{Confinement, NodeId, NodeLabel, SandboxId, SessionId, SnapshotId};
 use baton_store::blocking::Stopping;
 use baton_store::data::{DataError, DataFolder};
 use baton_store::{Store, StoreError};
@@ -48,7 +50,7 @@ use lease::Heartbeat;
 use record::Recording;
 use runner::Runner;
 use screens::Screens;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -79,6 +81,10 @@ struct Inner {
     heartbeat: Heartbeat,
     /// Profiles that were compiled, for the next browser with the same login.
     compiled: ProfileCache,
+    /// How many browsers there are, for who waits for a change.
+    number: watch::Sender<usize>,
+    /// The sessions whose browsers are being started.
+    starting: Mutex<HashSet<SessionId>>,
     /// How many browsers of no session may still be started.
     offstage: Semaphore,
     tasks: TaskTracker,
@@ -106,6 +112,12 @@ pub struct SupervisorConfig {
     pub sandbox: ChromiumSandbox,
     /// Further switches of Chromium.
     pub switches: Vec<Switch>,
+    /// How many browsers of sessions run at once.
+    pub room: RoomLimits,
+    /// What the node is for: sessions that ask for another label are not opened here.
+    pub labels: BTreeSet<NodeLabel>,
+    /// Whether what a silent node held is brought back, wherever there is room.
+    pub failover: bool,
     /// How keepers are started.
     pub keepers: Arc<dyn Keepers>,
     /// The variables that browsers may inherit.
@@ -145,6 +157,8 @@ impl BrowserSupervisor {
             table: SessionTable::default(),
             heartbeat: Heartbeat::default(),
             compiled: ProfileCache::new(COMPILED_LIMIT),
+            number: watch::Sender::default(),
+            starting: Mutex::default(),
             offstage: Semaphore::new(offstage::AT_ONCE),
             tasks: TaskTracker::new(),
         }))
@@ -153,6 +167,11 @@ impl BrowserSupervisor {
     /// How many browsers this node holds.
     pub fn active(&self) -> usize {
         self.runners().len()
+    }
+
+    /// The receiver hears, from now on, whenever there are more or fewer browsers.
+    pub fn changes_in_number(&self) -> watch::Receiver<usize> {
+        self.0.number.subscribe()
     }
 
     /// Whether this node holds the session's browser.
@@ -174,6 +193,11 @@ impl BrowserSupervisor {
     /// Whether what this node holds for a session is a browser that others started, which goes on without it.
     pub fn is_attached(&self, id: SessionId) -> bool {
         self.runner(id).is_ok_and(|runner| runner.live.is_attached())
+    }
+
+    /// Whether a sandbox has the session.
+    pub fn is_checked_out(&self, id: SessionId) -> bool {
+        self.table().checked_out_to(id).is_some()
     }
 
     /// Where profiles, sockets and logs live.
@@ -251,6 +275,23 @@ pub enum LiveError {
         id: SessionId,
         /// Which sandbox.
         sandbox: SandboxId,
+    },
+    /// This node runs as many browsers as it takes.
+    #[error(
+        "expected room for one browser more on this node, found {0}\n\
+         close sessions that nobody needs, or change browser.most or browser.memory_reserve"
+    )]
+    NoRoom(Room),
+    /// This node is not for what the session asks for.
+    #[error(
+        "expected a node with the labels {wanted}, found {found}\n\
+         cluster.labels says what a node is for, and baton node list shows which node has which"
+    )]
+    NoLabel {
+        /// What is asked for.
+        wanted: String,
+        /// What this node has.
+        found: String,
     },
     /// Nothing to come back from.
     #[error("expected session {0} to have a snapshot, found none")]

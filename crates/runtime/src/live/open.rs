@@ -46,6 +46,7 @@ impl BrowserSupervisor {
     }
 
     async fn open_taken(&self, session: &Session, request: &OpenSession) -> Result<(), LiveError> {
+        let _place = self.take_place(session.id)?;
         let term = self.acquire(session).await?;
         self.create_files(session.id)?;
         let folders: Vec<Folder> = request.files.iter().map(folder).collect();

@@ -78,10 +78,11 @@ pub struct Resumed {
 }
 
 impl BrowserSupervisor {
-    /// Checks that a browser could be started for a session: one is found, and no other container or
-    /// machine has one on its profile. Changes nothing.
+    /// Checks that a browser could be started for a session: one is found, there is room for it, and no other
+    /// container or machine has one on its profile. Changes nothing.
     pub(crate) async fn expect_startable(&self, id: SessionId) -> Result<(), LiveError> {
         self.program()?;
+        self.expect_room(id)?;
         match launch::lock::check(&self.config().data.profile(id))? {
             LockState::OtherHost { .. } => self.wait_until_unclaimed(id).await,
             // One of this machine is ended, if it is ours.
@@ -126,6 +127,7 @@ impl BrowserSupervisor {
         if self.runner(session.id).is_ok() {
             return Err(LiveError::AlreadyActive(session.id));
         }
+        let _place = self.take_place(session.id)?;
         let resumed = self.resume_held(session, term, loaded).await;
         if resumed.is_err() {
             metrics::counter!("baton_resumes_total", "outcome" => "failed").increment(1);
@@ -135,7 +137,7 @@ impl BrowserSupervisor {
 
     /// Counts a start that failed, if that was the session's fault.
     pub(crate) async fn count_failure(&self, hold: &Hold, error: &LiveError) {
-        if matches!(error, LiveError::Store(_)) {
+        if matches!(error, LiveError::Store(_) | LiveError::NoRoom(_)) {
             return;
         }
         let (id, node, now) = (hold.id(), self.config().node, Timestamp::now());

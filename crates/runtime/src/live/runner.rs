@@ -87,7 +87,9 @@ impl BrowserSupervisor {
 
     #[expect(clippy::cast_precision_loss, reason = "a gauge; nobody runs 2^53 browsers")]
     fn count(&self) {
-        metrics::gauge!("baton_sessions_active").set(self.active() as f64);
+        let active = self.active();
+        metrics::gauge!("baton_sessions_active").set(active as f64);
+        self.0.number.send_if_modified(|number| std::mem::replace(number, active) != active);
     }
 }
 

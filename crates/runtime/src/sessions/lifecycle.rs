@@ -98,6 +98,7 @@ pub async fn open(
         }
         check::folders(context.supervisor.data(), &request.files)?;
     }
+    context.supervisor.expect_labels(&request.labels)?;
     // They are decided now, whatever a caller says.
     request.environment.permissions.iter_mut().for_each(|one| one.changed = None);
     let wanted = Wanted {
@@ -107,9 +108,15 @@ pub async fn open(
         debug: request.debug,
     };
     let (session, hold) = create(context, &caller.owner, wanted).await?;
-    if let Err(error) = context.supervisor.open(&hold, &session, &request).await {
+    let opened = async {
+        if !request.labels.is_empty() {
+            context.store.set_session_labels(session.id, &request.labels).await?;
+        }
+        Ok::<_, RuntimeError>(context.supervisor.open(&hold, &session, &request).await?)
+    };
+    if let Err(error) = opened.await {
         undo(context, &hold, &session).await;
-        return Err(error.into());
+        return Err(error);
     }
     tracing::info!(session = %session.id, "opened a session");
     drive(context, caller, &session).await?;

@@ -21,7 +21,7 @@ pub(crate) async fn enter(
     };
     let identity = identity.now();
     let member = ClusterMember {
-        cluster: cluster.clone(),
+        cluster: cluster.name.clone(),
         node: identity.node(),
         name: config.node.name.clone(),
         internal_url: url.to_string(),
@@ -29,6 +29,7 @@ pub(crate) async fn enter(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         start: URL_SAFE_NO_PAD.encode(rand::random::<[u8; 16]>()),
         lease: config.lease.unwrap_or(DEFAULT_LEASE),
+        labels: cluster.labels.clone(),
     };
     Ok(Some(Cluster::enter(store.clone(), member).await?))
 }
@@ -40,7 +41,19 @@ pub(crate) fn stay(
     supervisor: &BrowserSupervisor,
     shutdown: CancellationToken,
 ) -> AbortOnDropHandle<()> {
-    let supervisor = supervisor.clone();
-    let beat = cluster.clone().beat(move || supervisor.active(), shutdown);
-    AbortOnDropHandle::new(tokio::spawn(beat))
+    let (supervisor, cluster) = (supervisor.clone(), cluster.clone());
+    AbortOnDropHandle::new(tokio::spawn(async move {
+        let mut changes = supervisor.changes_in_number();
+        let changed = async {
+            while changes.changed().await.is_ok() {
+                cluster.beat_at_once();
+            }
+        };
+        let beat = cluster.clone().beat(|| supervisor.room(), shutdown);
+        tokio::pin!(beat);
+        tokio::select! {
+            () = &mut beat => {}
+            () = changed => beat.await,
+        }
+    }))
 }

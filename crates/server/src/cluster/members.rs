@@ -4,16 +4,19 @@
 //! reads who else is; in between it knows what it read last. Its own clock only counts how long that is ago, and how
 //! far it is off is told and reckoned with, never trusted.
 
+use super::placing::SentCounts;
 use baton_net::internal::InternalClient;
 use baton_net::outbound::WayError;
+use baton_runtime::live::Room;
 use baton_session::{NodeId, NodeKey};
-use baton_store::{ClusterMember, ClusterRow, Store, StoreError};
+use baton_store::{ClusterBeat, ClusterMember, ClusterRow, Store, StoreError};
 use baton_sync::messages::NonceCache;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::sync::Notify;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -62,6 +65,12 @@ struct Inner {
     /// How the others are asked.
     clients: Mutex<HashMap<String, InternalClient>>,
     nonces: NonceCache,
+    /// What was sent to nodes since they last said how they are.
+    sent: Mutex<SentCounts>,
+    /// Whether this node's sessions go to others, and it takes no new ones.
+    is_draining: AtomicBool,
+    /// A beat is wanted at once.
+    beat_now: Notify,
     /// Ends the beat.
     over: CancellationToken,
 }
@@ -69,6 +78,21 @@ struct Inner {
 struct Known {
     rows: Vec<ClusterRow>,
     read: Instant,
+}
+
+/// The fewest letters of an id that name a node.
+const PREFIX_MIN: usize = 4;
+
+/// The nodes that this names: by their id or name, or where there is none by the start of their id.
+fn named(rows: Vec<ClusterRow>, reference: &str) -> Vec<ClusterRow> {
+    let is_named = |row: &&ClusterRow| {
+        row.member.name == reference || row.member.node.to_string() == reference
+    };
+    let begins = |row: &&ClusterRow| {
+        reference.len() >= PREFIX_MIN && row.member.node.to_string().starts_with(reference)
+    };
+    let named: Vec<ClusterRow> = rows.iter().filter(is_named).cloned().collect();
+    if named.is_empty() { rows.iter().filter(begins).cloned().collect() } else { named }
 }
 
 /// How often a node says that it is there.
@@ -96,6 +120,9 @@ impl Cluster {
             looking: tokio::sync::Mutex::default(),
             clients: Mutex::default(),
             nonces: NonceCache::default(),
+            sent: Mutex::default(),
+            is_draining: AtomicBool::new(false),
+            beat_now: Notify::new(),
             over: CancellationToken::new(),
         }));
         cluster.measure().await?;
@@ -104,12 +131,18 @@ impl Cluster {
     }
 
     /// Says that this node is there until it ends; cancels `shutdown` when another start has its place.
-    pub(crate) async fn beat(self, browsers: impl Fn() -> usize, shutdown: CancellationToken) {
+    pub(crate) async fn beat(self, room: impl Fn() -> Room, shutdown: CancellationToken) {
         let mut times = interval(pause(self.0.member.lease));
         times.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let over = self.0.over.clone();
-        while over.run_until_cancelled(times.tick()).await.is_some() {
-            match self.beat_once(browsers()).await {
+        let mut next = async || {
+            tokio::select! {
+                _ = times.tick() => {}
+                () = self.0.beat_now.notified() => {}
+            }
+        };
+        while over.run_until_cancelled(next()).await.is_some() {
+            match self.beat_once(room()).await {
                 Ok(true) => {}
                 Ok(false) if over.is_cancelled() => {}
                 Ok(false) => {
@@ -125,10 +158,17 @@ impl Cluster {
         }
     }
 
-    async fn beat_once(&self, browsers: usize) -> Result<bool, StoreError> {
+    async fn beat_once(&self, room: Room) -> Result<bool, StoreError> {
         self.measure().await?;
-        let ahead = self.0.ahead.load(Ordering::Relaxed);
-        let is_ours = self.0.store.beat_cluster(&self.0.member, ahead, browsers).await?;
+        let beat = ClusterBeat {
+            clock_ahead: self.0.ahead.load(Ordering::Relaxed),
+            browsers: room.running as u64,
+            places: Some(room.places())
+                .filter(|places| *places < usize::MAX)
+                .map(|places| places as u64),
+            is_draining: self.is_draining(),
+        };
+        let is_ours = self.0.store.beat_cluster(&self.0.member, beat).await?;
         self.read().await?;
         Ok(is_ours)
     }
@@ -177,6 +217,11 @@ impl Cluster {
         &self.0.member.cluster
     }
 
+    /// What this node is called.
+    pub(crate) fn name(&self) -> &str {
+        &self.0.member.name
+    }
+
     /// This node.
     pub(crate) fn node(&self) -> NodeId {
         self.0.member.node
@@ -198,6 +243,13 @@ impl Cluster {
     pub(crate) async fn list(&self) -> Result<Vec<ClusterRow>, StoreError> {
         self.read().await?;
         Ok(self.known().rows.clone())
+    }
+
+    /// The node of the cluster that this names: by its id, the start of that, or its name. None where there is none,
+    /// or more than one.
+    pub(crate) async fn named(&self, reference: &str) -> Result<Option<ClusterRow>, StoreError> {
+        let mut found = named(self.list().await?, reference);
+        Ok(if found.len() == 1 { found.pop() } else { None })
     }
 
     /// Another node of the cluster that is there. Where it is not known to be, that is looked up, but not again
@@ -240,10 +292,38 @@ impl Cluster {
         &self.0.member
     }
 
+    /// Whether this node's sessions go to others, and it takes no new ones.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.0.is_draining.load(Ordering::Relaxed)
+    }
+
+    /// From now on they do, or no longer; the others hear of it at once.
+    pub(crate) fn set_draining(&self, is_draining: bool) {
+        self.0.is_draining.store(is_draining, Ordering::Relaxed);
+        self.0.beat_now.notify_one();
+    }
+
+    /// The others hear at once how this node is.
+    pub(super) fn beat_at_once(&self) {
+        self.0.beat_now.notify_one();
+    }
+
+    /// The nodes of the cluster, as they were read last.
+    pub(super) fn rows(&self) -> Vec<ClusterRow> {
+        self.known().rows.clone()
+    }
+
     /// Reads anew which nodes there are.
-    pub(super) async fn look_up(&self) {
+    pub(crate) async fn look_up(&self) {
         if let Err(error) = self.read().await {
             tracing::warn!(%error, "the nodes of the cluster could not be looked at");
+        }
+    }
+
+    /// The same, but not again and again: what was read a moment ago is good enough.
+    pub(super) async fn look_up_soon(&self) {
+        if self.known().read.elapsed() >= FRESH {
+            self.look_up().await;
         }
     }
 
@@ -266,6 +346,10 @@ impl Cluster {
     /// Forgets where an address led, because nobody answered there.
     pub(crate) fn forget(&self, url: &Url) {
         self.clients().remove(url.as_str());
+    }
+
+    pub(super) fn sent(&self) -> MutexGuard<'_, SentCounts> {
+        self.0.sent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {

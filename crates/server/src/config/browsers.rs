@@ -1,6 +1,6 @@
 //! `[browser]`: which browser is started, by which rules, and how it goes to the network.
 
-use super::{ConfigError, invalid};
+use super::{ConfigError, invalid, number};
 use baton_browser::keeper::{HostRule, KnownCredentials, ProxyLogin};
 use baton_browser::launch::{BrowserChoice, ChromiumSandbox, Confine, Folder, NotSwitch, Switch};
 use serde::Deserialize;
@@ -27,6 +27,10 @@ pub struct BrowserSettings {
     pub sandbox: Option<String>,
     /// Further switches of Chromium.
     pub args: Option<Vec<String>>,
+    /// The most browsers of sessions that run at once.
+    pub most: Option<i64>,
+    /// How much memory stays free when one is started, in bytes; 0 means that nobody looks.
+    pub memory_reserve: Option<i64>,
 }
 
 /// What one source chose of browsers.
@@ -48,6 +52,10 @@ pub struct BrowserChoices {
     pub sandbox: Option<ChromiumSandbox>,
     /// See [`Config::switches`](super::Config::switches).
     pub switches: Option<Vec<Switch>>,
+    /// See [`RoomLimits::most`](baton_runtime::live::RoomLimits::most).
+    pub most: Option<usize>,
+    /// See [`RoomLimits::reserve`](baton_runtime::live::RoomLimits::reserve); 0 means that nobody looks.
+    pub memory_reserve: Option<u64>,
 }
 
 impl BrowserChoices {
@@ -66,6 +74,13 @@ impl BrowserChoices {
             proxies: texts.proxies.map(|texts| proxies(origin, texts)).transpose()?,
             sandbox: texts.sandbox.map(|text| sandbox(origin, &text)).transpose()?,
             switches: texts.args.map(|texts| switches(origin, &texts)).transpose()?,
+            most: number(origin, "browser.most", texts.most, 1..=100_000)?,
+            memory_reserve: number(
+                origin,
+                "browser.memory_reserve",
+                texts.memory_reserve,
+                0..=1 << 44,
+            )?,
         })
     }
 
@@ -80,6 +95,8 @@ impl BrowserChoices {
             proxies: self.proxies.or(other.proxies),
             sandbox: self.sandbox.or(other.sandbox),
             switches: self.switches.or(other.switches),
+            most: self.most.or(other.most),
+            memory_reserve: self.memory_reserve.or(other.memory_reserve),
         }
     }
 }

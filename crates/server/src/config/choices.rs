@@ -11,12 +11,14 @@ use baton_agents::sandboxes::SandboxSettings;
 use baton_debug::relay::Redaction;
 use baton_net::outbound::Allowed;
 use baton_net::tls::{Exposure, TlsFiles};
+use baton_session::NodeLabel;
 use baton_session::wire::NodeType;
 use baton_store::DatabaseUrl;
 use baton_sync::ConflictResolution;
 use baton_sync::oidc::OidcSettings;
 use baton_sync::people::PeopleSettings;
 use baton_sync::webhooks::WebhookSettings;
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -87,6 +89,12 @@ pub struct Choices {
     pub bus_credentials: Option<PathBuf>,
     /// See [`BusSettings::authorities`](super::BusSettings::authorities).
     pub bus_authorities: Option<PathBuf>,
+    /// See [`ClusterSettings::labels`](super::ClusterSettings::labels).
+    pub labels: Option<BTreeSet<NodeLabel>>,
+    /// See [`ClusterSettings::failover`](super::ClusterSettings::failover).
+    pub failover: Option<bool>,
+    /// See [`ClusterSettings::drain`](super::ClusterSettings::drain).
+    pub drain: Option<bool>,
     /// See [`Config::database`](super::Config::database).
     pub database: Option<DatabaseUrl>,
     /// Largest part, in bytes.
@@ -209,6 +217,9 @@ impl Choices {
             bus_servers: cluster.bus_url.map(|text| bus::servers(origin, &text)).transpose()?,
             bus_credentials: cluster.bus_credentials,
             bus_authorities: cluster.bus_ca,
+            labels: cluster.labels.map(|texts| labels(origin, texts)).transpose()?,
+            failover: cluster.failover,
+            drain: cluster.drain,
             database: storage.database_url.map(|text| database(origin, &text)).transpose()?,
             part_bytes: number(origin, "storage.part_bytes", storage.part_bytes, 1024..=1 << 32)?,
             snapshot_parts: number(
@@ -312,6 +323,9 @@ impl Choices {
             bus_servers: self.bus_servers.or(other.bus_servers),
             bus_credentials: self.bus_credentials.or(other.bus_credentials),
             bus_authorities: self.bus_authorities.or(other.bus_authorities),
+            labels: self.labels.or(other.labels),
+            failover: self.failover.or(other.failover),
+            drain: self.drain.or(other.drain),
             database: self.database.or(other.database),
             part_bytes: self.part_bytes.or(other.part_bytes),
             snapshot_parts: self.snapshot_parts.or(other.snapshot_parts),
@@ -383,6 +397,20 @@ fn hosts(origin: &str, texts: Vec<String>) -> Result<Vec<String>, ConfigError> {
         }
     }
     Ok(texts)
+}
+
+/// What a node is for.
+fn labels(origin: &str, texts: Vec<String>) -> Result<BTreeSet<NodeLabel>, ConfigError> {
+    let key = "cluster.labels";
+    if texts.len() > NodeLabel::MOST {
+        let expected = format!("at most {} labels", NodeLabel::MOST);
+        return Err(invalid(origin, key, expected, texts.len()));
+    }
+    let read = |text: String| {
+        let found = format!("{text:?}");
+        NodeLabel::try_from(text).map_err(|error| invalid(origin, key, error, found))
+    };
+    texts.into_iter().map(read).collect()
 }
 
 /// What the nodes that are one are called.

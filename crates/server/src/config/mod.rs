@@ -37,9 +37,9 @@ use baton_net::outbound::Outbound;
 use baton_net::rates::RateLimits;
 use baton_net::tls::{Exposure, NotLoopback};
 use baton_proxy::{OpenUpstream, ProxySettings};
-use baton_runtime::live::{EgressRules, RecoverySettings};
+use baton_runtime::live::{EgressRules, RecoverySettings, RoomLimits};
 use baton_sandbox::{InitCommand, Provider};
-use baton_session::Owner;
+use baton_session::{NodeLabel, Owner};
 use baton_store::Limits;
 use baton_store::data::{DataError, DataFolder};
 use baton_sync::SyncSettings;
@@ -48,7 +48,7 @@ use baton_sync::oidc::OidcSettings;
 use baton_sync::people::PeopleSettings;
 use baton_sync::webhooks::WebhookSettings;
 use secrecy::SecretString;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU64;
@@ -63,6 +63,8 @@ pub const DEFAULT_LISTEN: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 7420);
 /// How long a lease lasts by default.
 pub const DEFAULT_LEASE: Duration = Duration::from_secs(30);
+/// How much memory a node of a cluster keeps free by default: 512 MiB.
+const CLUSTER_RESERVE: u64 = 512 << 20;
 /// The largest body that a node takes by default: 1 MiB.
 pub const DEFAULT_BODY_BYTES: usize = 1 << 20;
 
@@ -77,8 +79,8 @@ pub struct Config {
     pub exposure: Exposure,
     /// What it says of itself to other nodes.
     pub node: NodeSettings,
-    /// What the nodes that are one with this one are called together; none means that it is one by itself.
-    pub cluster: Option<String>,
+    /// Which nodes are one with this one; none means that it is one by itself.
+    pub cluster: Option<ClusterSettings>,
     /// By what these tell each other at once that something changed; none leaves them to look at the database.
     pub bus: Option<BusSettings>,
     /// How sessions move between nodes.
@@ -115,6 +117,8 @@ pub struct Config {
     pub sandbox: ChromiumSandbox,
     /// Further switches of Chromium.
     pub switches: Vec<Switch>,
+    /// How many browsers of sessions run at once.
+    pub room: RoomLimits,
     /// How keepers are started.
     pub keepers: Arc<dyn Keepers>,
     /// The variables of the environment that keepers and browsers may inherit.
@@ -153,6 +157,19 @@ pub struct Config {
     pub idle_exit: Option<Duration>,
 }
 
+/// Which nodes are one with a node, and what it does for them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClusterSettings {
+    /// What they are called together.
+    pub name: String,
+    /// What this node is for: sessions that ask for a label go to nodes that have it.
+    pub labels: BTreeSet<NodeLabel>,
+    /// Whether what a node held that fell silent is resumed on nodes with room.
+    pub failover: bool,
+    /// Whether this node brings its sessions to others before it ends.
+    pub drain: bool,
+}
+
 /// What no settings file can say.
 pub struct Surroundings {
     /// Where the node's files live.
@@ -187,6 +204,15 @@ impl Config {
         exposure.check(choices.listen.unwrap_or(DEFAULT_LISTEN))?;
         let detected = || detect_node_type(&around.inherited);
         let browser = choices.browser;
+        let cluster = choices.cluster.map(|name| ClusterSettings {
+            name,
+            labels: choices.labels.unwrap_or_default(),
+            failover: choices.failover.unwrap_or(false),
+            drain: choices.drain.unwrap_or(false),
+        });
+        // Where there are other nodes, one that has little memory left is better not asked.
+        let usual = cluster.is_some().then_some(CLUSTER_RESERVE);
+        let reserve = browser.memory_reserve.or(usual).filter(|bytes| *bytes > 0);
         Ok(Self {
             listen: choices.listen,
             exposure,
@@ -216,7 +242,7 @@ impl Config {
                 public_url: choices.public_url,
                 internal_url: choices.internal_url,
             },
-            cluster: choices.cluster,
+            cluster,
             bus,
             rates,
             database: choices
@@ -246,6 +272,7 @@ impl Config {
             },
             sandbox: browser.sandbox.unwrap_or_default(),
             switches: browser.switches.unwrap_or_default(),
+            room: RoomLimits { most: browser.most, reserve },
             keepers: around.keepers,
             inherited: around.inherited,
             recovery: RecoverySettings {

@@ -146,6 +146,12 @@ pub struct ClusterTexts {
     pub bus_credentials: Option<PathBuf>,
     /// Whom to trust that these are themselves (PEM), in the place of those that the machine trusts.
     pub bus_ca: Option<PathBuf>,
+    /// What the node is for: words that sessions ask for.
+    pub labels: Option<Vec<String>>,
+    /// Whether what a node held that fell silent is resumed on others.
+    pub failover: Option<bool>,
+    /// Whether a node that is told to end brings its sessions to others first.
+    pub drain: Option<bool>,
 }
 
 /// `[storage]`

@@ -143,29 +143,33 @@ async fn no_more(
 ) -> NoMore {
     tokio::select! {
         () = context.ending.cancelled() => NoMore::Ending,
-        () = unwelcome(context, caller, session, turn) => NoMore::Unwelcome,
+        why = unwelcome(context, caller, session, turn) => why,
     }
 }
 
-/// Ends once the caller's key is revoked, or another agent drives the session, and says whether a person
-/// does: at once when that happens at this node. A database that does not answer changes nothing.
+/// Ends once the caller's key is revoked, another agent drives the session or it moves to another node, and says
+/// whether a person drives it: at once when that happens at this node. A database that does not answer changes
+/// nothing.
 async fn unwelcome(
     context: &Context,
     caller: &Caller,
     session: &Session,
     turn: &watch::Sender<Turn>,
-) {
+) -> NoMore {
     let mut passed = context.supervisor.table().passes();
     let mut revoked = context.revoked.subscribe();
     let pause = context.cluster.as_ref().map_or(LOOK_PAUSE, |_| CLUSTER_LOOK_PAUSE);
     loop {
+        if context.supervisor.table().is_moving(session.id) {
+            return NoMore::Moved;
+        }
         match life::drives(context, caller, session).await {
             Drives::Client => turn.send_replace(Turn::Own),
             Drives::Person(name) => turn.send_replace(Turn::Of(name.as_str().into())),
-            Drives::Other => return,
+            Drives::Other => return NoMore::Unwelcome,
         };
         if context.is_shut_out(caller).await.unwrap_or(false) {
-            return;
+            return NoMore::Unwelcome;
         }
         let changed = async {
             tokio::select! {

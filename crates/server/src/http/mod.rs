@@ -122,6 +122,8 @@ fn routes() -> OpenApiRouter<Context> {
         // Nodes that are one.
         .routes(routes!(nodes::list))
         .routes(routes!(nodes::show))
+        .routes(routes!(nodes::drain, nodes::end_drain))
+        .routes(routes!(nodes::take_session))
         // Keys.
         .routes(routes!(system::list, system::create))
         .routes(routes!(system::revoke))

@@ -2,14 +2,19 @@
 //!
 //! `{id}` is a node's id, a unique prefix of one, or a name that one of them has.
 
-use super::request::Path;
-use crate::auth::Admin;
+use super::request::{Json, Path};
+use crate::auth::{Admin, FromNode};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::Refusal;
+use crate::moving::drain;
 use axum::extract::State;
-use baton_api::{NodeList, NodeView, Problem};
-use baton_store::ClusterRow;
+use axum::http::StatusCode;
+use baton_api::{DrainNode, NodeList, NodeView, Problem};
+use baton_runtime::audit::{Action, Note};
+use baton_runtime::{RuntimeError, life};
+use baton_session::SessionId;
+use baton_store::{ClusterRow, StoreError};
 
 type Answer<T> = Result<axum::Json<T>, Refusal>;
 
@@ -37,36 +42,112 @@ pub(super) async fn show(
     Admin(_caller): Admin,
     Path(id): Path<String>,
 ) -> Answer<NodeView> {
-    let items = views(&context).await?;
-    let is_named = |node: &&NodeView| node.name == id || node.node_id.to_string() == id;
-    let begins =
-        |node: &&NodeView| id.len() >= PREFIX_MIN && node.node_id.to_string().starts_with(&id);
-    let named: Vec<&NodeView> = items.iter().filter(is_named).collect();
-    let found = if named.is_empty() { items.iter().filter(begins).collect() } else { named };
-    match found.as_slice() {
-        [one] => Ok(axum::Json(NodeView::clone(one))),
-        _ => Err(NodeError::NodeNotFound { id: id.chars().take(100).collect() }.into()),
-    }
+    Ok(axum::Json(view(&context, named(&context, &id).await?)))
 }
-
-/// The fewest letters of an id that name a node.
-const PREFIX_MIN: usize = 4;
 
 async fn views(context: &Context) -> Result<Vec<NodeView>, NodeError> {
     let Some(cluster) = &context.cluster else { return Ok(Vec::new()) };
-    let view = |row: ClusterRow| NodeView {
+    Ok(cluster.list().await?.into_iter().map(|row| view(context, row)).collect())
+}
+
+/// The node that a path names.
+async fn named(context: &Context, id: &str) -> Result<ClusterRow, NodeError> {
+    let found = match &context.cluster {
+        Some(cluster) => cluster.named(id).await?,
+        None => None,
+    };
+    found.ok_or_else(|| NodeError::NodeNotFound { id: id.chars().take(100).collect() })
+}
+
+fn view(context: &Context, row: ClusterRow) -> NodeView {
+    let is_this = row.member.node == context.node;
+    NodeView {
         node_id: row.member.node,
         name: row.member.name,
         internal_url: row.member.internal_url,
         key: row.member.key,
         version: row.member.version,
+        labels: row.member.labels,
         started_at: row.started_at,
         seen_at: row.seen_at,
         is_there: row.is_there,
-        is_this: row.member.node == context.node,
-        clock_ahead_ms: row.clock_ahead,
-        browsers: row.browsers,
-        bus: context.doorbell.bus().filter(|_| row.member.node == context.node),
-    };
-    Ok(cluster.list().await?.into_iter().map(view).collect())
+        is_this,
+        clock_ahead_ms: row.beat.clock_ahead,
+        browsers: row.beat.browsers,
+        places: row.beat.places,
+        is_draining: row.beat.is_draining,
+        drain: context.drain.view().filter(|_| is_this),
+        bus: context.doorbell.bus().filter(|_| is_this),
+    }
+}
+
+/// Brings what the node runs to other nodes, and lets it take nothing new until that is ended. Refused where the
+/// others have no room for all of it, unless `partly` is said. Answers at once; the node says how far it is.
+#[utoipa::path(
+    post, path = "/nodes/{id}/drain", operation_id = "drain", tag = "nodes",
+    security(("api_key" = [])), params(("id" = String, Path)), request_body = DrainNode,
+    responses((status = 200, body = NodeView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn drain(
+    State(context): State<Context>,
+    Admin(caller): Admin,
+    Path(id): Path<String>,
+    Json(DrainNode { partly }): Json<DrainNode>,
+) -> Answer<NodeView> {
+    let row = own(&context, &id).await?;
+    let note = Note::new(&caller.actor, &caller.owner, Action::DrainNode, row.member.name.clone());
+    let begun = drain::begin(&context, partly).await;
+    note.end(&context.store, begun).await?;
+    Ok(axum::Json(view(&context, own(&context, &id).await?)))
+}
+
+/// Ends that: the node takes new sessions again. What is on its way arrives.
+#[utoipa::path(
+    delete, path = "/nodes/{id}/drain", operation_id = "end_drain", tag = "nodes",
+    security(("api_key" = [])), params(("id" = String, Path)),
+    responses((status = 200, body = NodeView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn end_drain(
+    State(context): State<Context>,
+    Admin(caller): Admin,
+    Path(id): Path<String>,
+) -> Answer<NodeView> {
+    let row = own(&context, &id).await?;
+    let note = Note::new(&caller.actor, &caller.owner, Action::EndDrain, row.member.name.clone());
+    drain::end(&context);
+    note.end(&context.store, Ok::<_, NodeError>(())).await?;
+    Ok(axum::Json(view(&context, own(&context, &id).await?)))
+}
+
+/// Another node of the cluster gives a session to this one, or found it left behind by one that fell silent: it runs
+/// here when this answers. Only nodes of the cluster ask this.
+#[utoipa::path(
+    post, path = "/nodes/{id}/sessions/{session}", operation_id = "take_session", tag = "nodes",
+    security(("api_key" = [])), params(("id" = String, Path), ("session" = String, Path)),
+    responses((status = 204), (status = "4XX", body = Problem))
+)]
+pub(super) async fn take_session(
+    State(context): State<Context>,
+    FromNode: FromNode,
+    Path((id, session)): Path<(String, SessionId)>,
+) -> Result<StatusCode, Refusal> {
+    own(&context, &id).await?;
+    let found = context.store.fetch_any_session(session).await.map_err(RuntimeError::from)?;
+    let reference = session.to_string();
+    let found = found.ok_or(RuntimeError::from(StoreError::SessionNotFound { reference }))?;
+    life::take(&context, found).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The row of this node, which the path names.
+async fn own(context: &Context, id: &str) -> Result<ClusterRow, NodeError> {
+    let row = named(context, id).await?;
+    if row.member.node == context.node {
+        return Ok(row);
+    }
+    Err(NodeError::NodeUnreachable {
+        name: row.member.name,
+        url: row.member.internal_url,
+        found: "that it was not there for a lease".to_owned(),
+    })
 }

@@ -11,7 +11,7 @@ use baton_server::ServeError;
 use baton_server::config::{BrowserChoices, Choices, ConfigError};
 use baton_server::http::{Place, ROUTES, document};
 use baton_session::{NodeId, NodeSecret, SessionId};
-use baton_store::{ClusterMember, DatabaseUrl, Limits, MasterKey, Store};
+use baton_store::{ClusterBeat, ClusterMember, DatabaseUrl, Limits, MasterKey, Store};
 use baton_sync::identity::{Identity, load_or_create};
 use baton_sync::messages::{BATON_CALLER, sign_forwarded};
 use baton_testkit::Peer;
@@ -413,12 +413,13 @@ async fn a_second_start_of_a_node_that_goes_on_is_refused() {
         version: "1.0.0".to_owned(),
         start: "another".to_owned(),
         lease: Duration::from_secs(30),
+        labels: BTreeSet::new(),
     };
     assert_eq!(store.enter_cluster(&first, None).await.unwrap(), None);
     let beating = {
         let (store, first) = (store.clone(), first.clone());
         tokio::spawn(async move {
-            while store.beat_cluster(&first, 0, 0).await.unwrap() {
+            while store.beat_cluster(&first, ClusterBeat::default()).await.unwrap() {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         })

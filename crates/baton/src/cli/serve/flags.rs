@@ -150,6 +150,21 @@ pub(in crate::cli) struct Flags {
     /// Whom to trust that these are themselves (PEM) [default: whom the machine trusts]
     #[arg(long, value_name = "FILE", env = "BATON_CLUSTER_BUS_CA", hide_env_values = true)]
     cluster_bus_ca: Option<PathBuf>,
+    /// What the node is for, in words that sessions ask for, separated by commas: gpu,region=eu [default: none]
+    #[arg(
+        long,
+        value_name = "LABELS",
+        env = "BATON_CLUSTER_LABELS",
+        hide_env_values = true,
+        value_delimiter = ','
+    )]
+    cluster_labels: Option<Vec<String>>,
+    /// Whether what a node held that fell silent is resumed on nodes with room [default: false]
+    #[arg(long, value_name = "BOOL", env = "BATON_CLUSTER_FAILOVER", hide_env_values = true, num_args = 0..=1, default_missing_value = "true")]
+    cluster_failover: Option<bool>,
+    /// Whether a node that is told to end brings its sessions to other nodes first [default: false]
+    #[arg(long, value_name = "BOOL", env = "BATON_CLUSTER_DRAIN", hide_env_values = true, num_args = 0..=1, default_missing_value = "true")]
+    cluster_drain: Option<bool>,
     /// `postgres://…`, or the path of an SQLite file [default: baton.db in the data folder]
     #[arg(long, value_name = "URL", env = "BATON_DATABASE_URL", hide_env_values = true)]
     database_url: Option<String>,
@@ -218,6 +233,25 @@ pub(in crate::cli) struct Flags {
         allow_hyphen_values = true
     )]
     browser_args: Option<Vec<String>>,
+    /// The most browsers of sessions that run at once [default: as many as are asked for]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        env = "BATON_BROWSER_MOST",
+        hide_env_values = true,
+        allow_negative_numbers = true
+    )]
+    browser_most: Option<i64>,
+    /// Memory that stays free when a browser is started, in bytes; 0: nobody looks [default: 0, and 536870912
+    /// in a cluster]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        env = "BATON_BROWSER_MEMORY_RESERVE",
+        hide_env_values = true,
+        allow_negative_numbers = true
+    )]
+    browser_memory_reserve: Option<i64>,
     /// Seconds that a changed session may go without a snapshot [default: 30]
     #[arg(
         long,
@@ -390,6 +424,9 @@ impl From<Flags> for Settings {
                 bus_url: flags.cluster_bus_url,
                 bus_credentials: flags.cluster_bus_credentials,
                 bus_ca: flags.cluster_bus_ca,
+                labels: flags.cluster_labels,
+                failover: flags.cluster_failover,
+                drain: flags.cluster_drain,
             },
             storage: StorageSettings {
                 database_url: flags.database_url,
@@ -405,6 +442,8 @@ impl From<Flags> for Settings {
                 proxies: None,
                 sandbox: flags.browser_sandbox,
                 args: flags.browser_args,
+                most: flags.browser_most,
+                memory_reserve: flags.browser_memory_reserve,
             },
             recovery: RecoveryTexts {
                 session_snapshot_interval: flags.session_snapshot_interval,

@@ -5,6 +5,7 @@ use super::fixture::{stderr, stdout};
 use baton_api::{NodeBus, NodeList, NodeView};
 use baton_session::NodeSecret;
 use jiff::{Timestamp, ToSpan};
+use std::collections::BTreeSet;
 
 fn view(seed: u8, name: &str) -> NodeView {
     let key = NodeSecret::from_seed(&[seed; 32]).key();
@@ -20,6 +21,10 @@ fn view(seed: u8, name: &str) -> NodeView {
         is_this: seed == 1,
         clock_ahead_ms: 0,
         browsers: 3,
+        labels: BTreeSet::new(),
+        places: Some(5),
+        is_draining: false,
+        drain: None,
         bus: None,
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! The one idea: a client is let in where it came, and what it wants is done where the session is. So the first node
 //! finds out who asks, counts it, and passes on who that is, signed; the second believes a living node of its own
-//! cluster, and does it only for sessions of its own: nothing is passed on twice. `routes` says what goes on, `send`
-//! is the way out, `take` the way in, and `tunnel` joins connections that are upgraded.
+//! cluster, and does it only for sessions of its own: nothing is passed on twice. `routes` says what goes on, `placed`
+//! finds a node with room, `send` is the way out, `take` the way in, and `tunnel` joins connections that are upgraded.
 
+mod placed;
 mod routes;
 mod send;
 mod take;
@@ -15,7 +16,7 @@ pub(super) use take::take;
 
 use super::request::Here;
 use crate::auth::{ask, show_caller};
-use crate::cluster::{Cluster, Passed, Passing};
+use crate::cluster::{Cluster, Passed, Passing, Wanted};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::{OwnBody, Peer, Refusal};
@@ -27,11 +28,16 @@ use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use baton_runtime::Caller;
-use baton_session::{NodeId, Session};
+use baton_session::{Lifecycle, Session};
+use baton_store::ClusterRow;
 use send::{Sending, Sent};
+use std::time::Duration;
 
 /// The largest body that is kept until it is sure that the session has not moved, in bytes.
 const KEPT_BODY: u64 = 64 << 10;
+
+/// How long a request waits for a session that is on its way from one node to another.
+const MOVE_LIMIT: Duration = Duration::from_secs(20);
 
 /// The layer around the routes: passes on what another node has to do.
 pub(super) async fn pass(State(context): State<Context>, request: Request, next: Next) -> Response {
@@ -42,6 +48,12 @@ pub(super) async fn pass(State(context): State<Context>, request: Request, next:
     let passed = match place {
         Some(Place::SessionsNode) if is_passed => expect_own(&context, request).await,
         Some(Place::SessionsNode) => pass_on(&context, &cluster, request).await,
+        Some(Place::SessionsNodeOrRoom) if is_passed => expect_free(&context, request).await,
+        Some(Place::SessionsNodeOrRoom) => resume(&context, &cluster, request).await,
+        Some(Place::Room) if is_passed => expect_taking(&cluster, request),
+        Some(Place::Room) => placed::open(&context, &cluster, request).await,
+        Some(Place::NamedNode) if is_passed => expect_named(&context, request),
+        Some(Place::NamedNode) => to_named(&context, &cluster, request).await,
         _ if is_passed => Err(NodeError::Misdirected { found: "one that any node answers" }.into()),
         _ => Ok(Way::Here(request)),
     };
@@ -61,30 +73,123 @@ enum Way {
 /// What another node passed on is about a session of this one, or of none.
 async fn expect_own(context: &Context, request: Request) -> Result<Way, Refusal> {
     let caller = request.extensions().get::<Passed>().and_then(|passed| passed.caller.clone());
-    match home(context, caller.as_ref(), request.uri().path()).await? {
-        Some(home) if home != context.node => {
+    let found = arrived(context, caller.as_ref(), request.uri().path(), request.method()).await?;
+    match found {
+        Some(session) if session.node != context.node => {
             Err(NodeError::Misdirected { found: "one of another node" }.into())
         }
         _ => Ok(Way::Here(request)),
     }
 }
 
-/// The node of the session that a request names: one of the caller, or any where a ticket says who asks. None where
-/// there is no such session, which the operation itself says.
-async fn home(
+/// The same for a resume, which this node may do of another's session as well, unless that one runs it.
+async fn expect_free(context: &Context, request: Request) -> Result<Way, Refusal> {
+    let caller = request.extensions().get::<Passed>().and_then(|passed| passed.caller.clone());
+    match find(context, caller.as_ref(), request.uri().path()).await? {
+        Some(session) if session.node != context.node && session.lifecycle == Lifecycle::Active => {
+            Err(NodeError::Misdirected { found: "one that runs at another node" }.into())
+        }
+        _ => Ok(Way::Here(request)),
+    }
+}
+
+/// A new session that another node sends here, which goes on unless this node takes none.
+fn expect_taking(cluster: &Cluster, request: Request) -> Result<Way, Refusal> {
+    if cluster.is_draining() {
+        let found = format!("{} is being drained", cluster.name());
+        return Err(NodeError::NoNodeHasRoom { found }.into());
+    }
+    Ok(Way::Here(request))
+}
+
+/// What another node passed on names this one.
+fn expect_named(context: &Context, request: Request) -> Result<Way, Refusal> {
+    let is_this = routes::node(request.uri().path()) == Some(context.node.to_string());
+    if is_this {
+        return Ok(Way::Here(request));
+    }
+    Err(NodeError::Misdirected { found: "one for another node" }.into())
+}
+
+/// The session that a request names: one of the caller, or any where a ticket says who asks. None where there is no
+/// such session, which the operation itself says.
+async fn find(
     context: &Context,
     caller: Option<&Caller>,
     path: &str,
-) -> Result<Option<NodeId>, NodeError> {
+) -> Result<Option<Session>, NodeError> {
     let Some(named) = routes::session(path) else { return Ok(None) };
-    let found: Option<Session> = match caller {
+    Ok(match caller {
         Some(caller) => context.find(&caller.owner, &named).await.ok(),
         None => match named.parse() {
             Ok(id) => context.store.fetch_any_session(id).await?,
             Err(_) => None,
         },
+    })
+}
+
+/// The same, once the session has arrived where it is going: who drives or captures it meanwhile waits. Who looks at
+/// it is told that it does not run.
+async fn arrived(
+    context: &Context,
+    caller: Option<&Caller>,
+    path: &str,
+    method: &Method,
+) -> Result<Option<Session>, NodeError> {
+    let found = find(context, caller, path).await?;
+    let Some(session) = found else { return Ok(None) };
+    let looks = method == Method::GET && path.matches('/').count() == 2;
+    if looks || !context.supervisor.table().arrived(session.id, MOVE_LIMIT).await {
+        return Ok(Some(session));
+    }
+    find(context, caller, path).await
+}
+
+/// A resume goes to the node that has the profile, if that is there and has room; else to one with room. One that
+/// runs is its node's.
+async fn resume(context: &Context, cluster: &Cluster, request: Request) -> Result<Way, Refusal> {
+    let (mut parts, body) = request.into_parts();
+    let asked = ask(&mut parts, context).await?;
+    let here = |parts, body| Ok(Way::Here(Request::from_parts(parts, body)));
+    if asked.limited_peer.is_some() {
+        // The operation refuses it.
+        return here(parts, body);
+    }
+    let path = parts.uri.path().to_owned();
+    let Some(session) = arrived(context, Some(&asked.caller), &path, &parts.method).await? else {
+        return here(parts, body);
     };
-    Ok(found.map(|session| session.node))
+    if session.lifecycle == Lifecycle::Active {
+        return pass_on(context, cluster, Request::from_parts(parts, body)).await;
+    }
+    let (body, kept) = keep(body).await?;
+    // The operation says that it is too large.
+    let Some(kept) = kept else { return here(parts, body) };
+    show_caller(&parts, &asked.caller)?;
+    let labels = context.store.fetch_session_labels(session.id).await;
+    let labels = labels.map_err(NodeError::from)?;
+    let wanted = Wanted { labels, first: Some(session.node), ..Wanted::default() };
+    placed::place(context, cluster, parts, asked.caller, &kept, &wanted).await
+}
+
+/// Passes a request on to the node that it names, if that is another one that is there.
+async fn to_named(context: &Context, cluster: &Cluster, request: Request) -> Result<Way, Refusal> {
+    let (mut parts, body) = request.into_parts();
+    let here = |parts, body| Ok(Way::Here(Request::from_parts(parts, body)));
+    let named = routes::node(parts.uri.path()).unwrap_or_default();
+    let asked = ask(&mut parts, context).await?;
+    let found = cluster.named(&named).await.map_err(NodeError::from)?;
+    let is_elsewhere = |row: &ClusterRow| row.is_there && row.member.node != context.node;
+    let Some(row) = found.filter(is_elsewhere).filter(|_| asked.limited_peer.is_none()) else {
+        return here(parts, body);
+    };
+    show_caller(&parts, &asked.caller)?;
+    // The other node knows itself by its id alone.
+    parts.uri = routes::with_node(&parts.uri, row.member.node);
+    let sending = sending(context, cluster, parts, Some(asked.caller), None).await?;
+    match sending.send(&row, body).await? {
+        Sent::Answer(answer) | Sent::Misdirected(answer) => Ok(Way::There(answer)),
+    }
 }
 
 /// Passes a request on, if its session is that of another node that is there.
@@ -102,7 +207,8 @@ async fn pass_on(context: &Context, cluster: &Cluster, request: Request) -> Resu
         Some(asked.caller)
     };
     let path = parts.uri.path().to_owned();
-    let Some(home) = home(context, caller.as_ref(), &path).await? else {
+    let found = arrived(context, caller.as_ref(), &path, &parts.method).await?;
+    let Some(home) = found.map(|session| session.node) else {
         return Ok(Way::Here(Request::from_parts(parts, body)));
     };
     if home == context.node {
@@ -120,7 +226,8 @@ async fn pass_on(context: &Context, cluster: &Cluster, request: Request) -> Resu
         Sent::Answer(answer) => Ok(Way::There(answer)),
         Sent::Misdirected(answer) => {
             // The session may have moved since it was looked up.
-            let now = self::home(context, sending.caller.as_ref(), &path).await?;
+            let now = find(context, sending.caller.as_ref(), &path).await?;
+            let now = now.map(|session| session.node);
             let (Some(now), Some(kept)) = (now.filter(|now| *now != home), kept) else {
                 return Ok(Way::There(answer));
             };

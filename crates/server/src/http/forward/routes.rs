@@ -3,7 +3,8 @@
 //! The one idea: a new route below `/sessions/{id}` has to say which it is; a story compares the table with the
 //! document of the API. All other routes are answered by the node that was asked.
 
-use axum::http::Method;
+use axum::http::{Method, Uri};
+use baton_session::NodeId;
 
 /// Where a request about a session is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,12 +13,24 @@ pub enum Place {
     Anywhere,
     /// At the node of the session: it has the browser, the profile, the files or the tickets.
     SessionsNode,
+    /// At the node of the session, which has its profile, while it is there and has room; else at one with room.
+    SessionsNodeOrRoom,
+    /// At a node with room for one browser more.
+    Room,
+    /// At the node that the path names, while it is there.
+    NamedNode,
 }
 
-use Place::{Anywhere, SessionsNode};
+use Place::{Anywhere, NamedNode, Room, SessionsNode, SessionsNodeOrRoom};
 
-/// Every route that names a session.
+/// Every route that names a session or a node, and those that make what runs at one.
 pub const ROUTES: &[(&str, &str, Place)] = &[
+    // What it says of itself is more than what the database knows of it.
+    ("GET", "/nodes/{id}", NamedNode),
+    ("POST", "/nodes/{id}/drain", NamedNode),
+    ("DELETE", "/nodes/{id}/drain", NamedNode),
+    ("POST", "/nodes/{id}/sessions/{session}", NamedNode),
+    ("POST", "/sessions", Room),
     // Its tabs, its way out and where it is driven are its browser's.
     ("GET", "/sessions/{id}", SessionsNode),
     ("DELETE", "/sessions/{id}", SessionsNode),
@@ -48,7 +61,7 @@ pub const ROUTES: &[(&str, &str, Place)] = &[
     // Connections to its browser hear of it at once.
     ("POST", "/sessions/{id}/pass", SessionsNode),
     ("GET", "/sessions/{id}/preview", Anywhere),
-    ("POST", "/sessions/{id}/resume", SessionsNode),
+    ("POST", "/sessions/{id}/resume", SessionsNodeOrRoom),
     ("POST", "/sessions/{id}/rollback", SessionsNode),
     ("POST", "/sessions/{id}/save", SessionsNode),
     ("GET", "/sessions/{id}/state", Anywhere),
@@ -64,10 +77,28 @@ pub(super) fn place(method: &Method, route: &str) -> Option<Place> {
 
 /// The session that the path of such a request names.
 pub(super) fn session(path: &str) -> Option<String> {
-    let rest = path.strip_prefix("/sessions/")?;
+    named(path, "/sessions/")
+}
+
+/// The node that the path of such a request names.
+pub(super) fn node(path: &str) -> Option<String> {
+    named(path, "/nodes/")
+}
+
+fn named(path: &str, before: &str) -> Option<String> {
+    let rest = path.strip_prefix(before)?;
     let named = rest.split('/').next()?;
     let named = percent_encoding::percent_decode_str(named).decode_utf8().ok()?;
     Some(named.into_owned())
+}
+
+/// The same address, with the node by its id.
+pub(super) fn with_node(uri: &Uri, node: NodeId) -> Uri {
+    let rest = uri.path().strip_prefix("/nodes/").and_then(|rest| rest.split_once('/'));
+    let rest = rest.map(|(_, rest)| format!("/{rest}")).unwrap_or_default();
+    let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let same = format!("/nodes/{node}{rest}{query}");
+    same.parse().unwrap_or_else(|_| uri.clone())
 }
 
 /// The ticket in the query of an address.

@@ -5,7 +5,7 @@
 
 use super::tunnel::{End, join};
 use super::{is_misdirected, own_body, routes};
-use crate::cluster::{Cluster, Passing};
+use crate::cluster::{Cluster, Passing, Unreachable};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::Refusal;
@@ -24,7 +24,7 @@ use baton_api::{ErrorCode, LiveAccess};
 use baton_runtime::Caller;
 use baton_session::NodeId;
 use baton_store::ClusterRow;
-use baton_sync::messages::{BATON_CALLER, sign_forwarded, verify_forwarded_answer};
+use baton_sync::messages::BATON_CALLER;
 use hyper::upgrade::OnUpgrade;
 use url::{Position, Url};
 
@@ -74,37 +74,33 @@ pub(super) enum Sent {
 impl Sending {
     /// Asks a node, and checks that it answered.
     pub(super) async fn send(&self, row: &ClusterRow, body: Body) -> Result<Sent, Refusal> {
-        let unreachable = |found: String| NodeError::NodeUnreachable {
+        Ok(self.try_send(row, body).await?.map_err(NodeError::from)?)
+    }
+
+    /// The same for who asks another node where this one is not reached.
+    pub(super) async fn try_send(
+        &self,
+        row: &ClusterRow,
+        body: Body,
+    ) -> Result<Result<Sent, Unreachable>, Refusal> {
+        let unreachable = |found: &str| Unreachable {
             name: row.member.name.clone(),
             url: row.member.internal_url.clone(),
-            found,
+            found: found.to_owned(),
+            may_have_begun: false,
         };
-        let url: Url = row
-            .member
-            .internal_url
-            .parse()
-            .map_err(|_| unreachable("what is no address".to_owned()))?;
-        let mut parts = self.outgoing(&url, row.member.node)?;
+        let Ok(url) = row.member.internal_url.parse::<Url>() else {
+            return Ok(Err(unreachable("what is no address")));
+        };
+        let parts = self.outgoing(&url, row.member.node)?;
         let identity = self.context.own.identity.now();
-        let signature = sign_forwarded(&identity, &mut parts, self.cluster.now())
-            .map_err(|error| unreachable(error.to_string()))?;
-        let client = self.cluster.client(&url).await;
-        let client = client.map_err(|error| unreachable(first_line(&error.to_string())))?;
-        let answer = client.ask(Request::from_parts(parts, body)).await.map_err(|found| {
-            // Its name may lead elsewhere by now.
-            self.cluster.forget(&url);
-            unreachable(found)
-        })?;
-        let (key, now) = (&row.member.key, self.cluster.now());
-        let verified =
-            verify_forwarded_answer(answer.status(), answer.headers(), &signature, key, now);
-        verified.map_err(|untrusted| {
-            tracing::warn!(node = %row.member.node, %url, %untrusted, "another than the node answered");
-            unreachable(format!("an answer that is not its own: {}", first_line(&untrusted.to_string())))
-        })?;
+        let answer = match self.cluster.exchange(&identity, row, parts, body).await {
+            Ok(answer) => answer,
+            Err(unreachable) => return Ok(Err(unreachable)),
+        };
         let is_elsewhere = is_misdirected(answer.status());
         let answer = self.incoming(answer).await?;
-        Ok(if is_elsewhere { Sent::Misdirected(answer) } else { Sent::Answer(answer) })
+        Ok(Ok(if is_elsewhere { Sent::Misdirected(answer) } else { Sent::Answer(answer) }))
     }
 
     /// The request as the other node gets it, not signed yet.
@@ -210,8 +206,4 @@ impl Sending {
 fn ticket_in(answer: &[u8]) -> Option<String> {
     let access: LiveAccess = serde_json::from_slice(answer).ok()?;
     routes::ticket(access.live_url.query())
-}
-
-fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().to_owned()
 }

@@ -1,4 +1,8 @@
-//! Two real nodes that are one, with a real browser: a session of the one is driven through the other.
+//! Real nodes that are one, with a real browser: a session of the one is driven through the other (here), a new one
+//! goes where there is room (`placed`), and what a node held that was lost or leaves goes on elsewhere (`moving`).
+
+mod moving;
+mod placed;
 
 use crate::cdp::Tool;
 use crate::notes::{LIMIT, eventually};
@@ -9,7 +13,7 @@ use axum::response::Html;
 use axum::routing::get;
 use baton_api::{Client, ClientError, CreateKey, ErrorCode, OpenCdp, Scope};
 use baton_playground::{Nats, Site, TestNode};
-use baton_session::Lifecycle;
+use baton_session::{Lifecycle, NodeId};
 use baton_testing::skip;
 use serde_json::json;
 use std::ffi::OsStr;
@@ -44,6 +48,22 @@ async fn start_with(database: &str, name: &str, settings: &[(&str, String)]) -> 
     }
     node.start_node().await.unwrap();
     node
+}
+
+/// Which node has a session, as the node that is asked says it; none while that is not reached.
+async fn home(at: &TestNode, name: &str) -> Option<NodeId> {
+    let client = at.client().unwrap();
+    let key = std::fs::read_to_string(at.data().admin_key()).unwrap();
+    let url = client.base().join(&format!("sessions/{name}")).unwrap();
+    let answer = reqwest::Client::new().get(url).bearer_auth(key.trim()).send().await.unwrap();
+    let node = answer.headers()["x-baton-node"].to_str().unwrap().parse().unwrap();
+    answer.status().is_success().then_some(node)
+}
+
+/// Which node this is.
+async fn id(node: &TestNode) -> NodeId {
+    let nodes = node.client().unwrap().list_nodes().await.unwrap().items;
+    nodes.into_iter().find(|node| node.is_this).unwrap().node_id
 }
 
 fn code(error: &ClientError) -> ErrorCode {

@@ -1,0 +1,101 @@
+//! A new session goes where there is room and what it asks for, whichever node is asked.
+
+use super::{code, home, id, start_with};
+use crate::notes::eventually;
+use crate::test_nodes;
+use axum::Router;
+use axum::response::Html;
+use axum::routing::get;
+use baton_api::{ErrorCode, OpenSession, SessionView};
+use baton_playground::{Site, TestNode};
+use baton_session::{Lifecycle, NodeLabel};
+use std::collections::BTreeSet;
+
+async fn site() -> Site {
+    let page = async || Html("<title>shop</title><p>Welcome</p>");
+    Site::start(Router::new().route("/", get(page))).await.unwrap()
+}
+
+/// Opens a session at a node, which asks for these labels.
+async fn open(at: &TestNode, name: &str, labels: &[&str], site: &Site) -> SessionView {
+    at.client().unwrap().open_session(&asked(name, labels, site)).await.unwrap()
+}
+
+fn asked(name: &str, labels: &[&str], site: &Site) -> OpenSession {
+    let labels: BTreeSet<NodeLabel> = labels.iter().map(|label| label.parse().unwrap()).collect();
+    let urls = [site.url("/").unwrap()];
+    OpenSession { labels, ..OpenSession::new(name.parse().unwrap(), urls) }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_goes_to_a_node_with_room_and_with_what_it_asks_for() {
+    let database = baton_postgres::create_database().unwrap();
+    let one = ("BATON_BROWSER_MOST", "1".to_owned());
+    let own = start_with(&database, "own", &[one.clone()]).await;
+    let gpu = [one, ("BATON_CLUSTER_LABELS", "gpu,region=eu".to_owned())];
+    let other = start_with(&database, "other", &gpu).await;
+    let (own_id, other_id) = (id(&own).await, id(&other).await);
+    let site = site().await;
+    eventually("both are known to have room", async || {
+        let nodes = own.client().unwrap().list_nodes().await.unwrap().items;
+        nodes.len() == 2 && nodes.iter().all(|node| node.places == Some(1))
+    })
+    .await;
+
+    // What asks for a label goes to the node that has it, whichever is asked.
+    let first = open(&own, "first", &["gpu"], &site).await;
+    assert_eq!(first.session.state, Lifecycle::Active);
+    assert_eq!(home(&own, "first").await, Some(other_id));
+    let nowhere = own.client().unwrap().open_session(&asked("none", &["tpu"], &site)).await;
+    let nowhere = nowhere.unwrap_err();
+    assert_eq!(code(&nowhere), ErrorCode::NoRoom);
+    insta::assert_snapshot!(nowhere.to_string(), @"expected a node with room for one browser more, found none: other has no label tpu, own has no label tpu");
+
+    // What asks for nothing goes where there is room.
+    open(&other, "second", &[], &site).await;
+    assert_eq!(home(&other, "second").await, Some(own_id));
+    let full = other.client().unwrap().open_session(&asked("third", &[], &site)).await.unwrap_err();
+    assert_eq!(code(&full), ErrorCode::NoRoom, "{full}");
+    assert!(full.to_string().contains("own runs 1 browsers and takes 0 more"), "{full}");
+
+    // One that is resumed goes elsewhere when its own node is full by now, and back when that is.
+    let client = own.client().unwrap();
+    client.close_session("second").await.unwrap();
+    open(&own, "third", &[], &site).await;
+    assert_eq!(home(&own, "third").await, Some(own_id));
+    let full = client.resume_session("second").await.unwrap_err();
+    assert_eq!(code(&full), ErrorCode::NoRoom, "{full}");
+    client.close_session("first").await.unwrap();
+    let second = client.resume_session("second").await.unwrap().session.session;
+    assert_eq!(second.state, Lifecycle::Active);
+    assert_eq!(home(&own, "second").await, Some(other_id));
+    // The labels of a session count for it as long as it is there.
+    client.close_session("third").await.unwrap();
+    let first = client.resume_session("first").await.unwrap_err();
+    assert_eq!(code(&first), ErrorCode::NoRoom, "{first}");
+    own.clear().await.unwrap();
+    other.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_by_itself_runs_as_many_browsers_as_its_settings_say() {
+    let node = test_nodes::start(test_nodes::build().with("BATON_BROWSER_MOST", "1")).await;
+    let site = site().await;
+    open(&node, "first", &[], &site).await;
+    let client = node.client().unwrap();
+    let full = client.open_session(&asked("second", &[], &site)).await.unwrap_err();
+    assert_eq!(code(&full), ErrorCode::NoRoom);
+    insta::assert_snapshot!(full.to_string(), @"expected room for one browser more on this node, found 1 of 1 browsers running");
+    // Nothing of it is left, and its name is free; it has none of the places.
+    client.close_session("first").await.unwrap();
+    open(&node, "second", &[], &site).await;
+    let full = client.resume_session("first").await.unwrap_err();
+    assert_eq!(code(&full), ErrorCode::NoRoom, "{full}");
+    // That it found no room is no fault of the session.
+    for _ in 0..2 {
+        client.resume_session("first").await.unwrap_err();
+    }
+    client.close_session("second").await.unwrap();
+    client.resume_session("first").await.unwrap();
+    node.clear().await.unwrap();
+}

@@ -1,0 +1,153 @@
+//! How one node of a cluster asks another: signed, by one address, and only what that node has signed is an answer.
+//!
+//! The one idea: whatever is asked goes one way, a client's request that is passed on as well as what a node wants
+//! itself. What did not come back is told apart by whether the other node may have begun it.
+
+use super::members::Cluster;
+use super::passed::Passing;
+use axum::body::{Body, to_bytes};
+use axum::http::header::HOST;
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, Method, Request, StatusCode};
+use axum::response::Response;
+use baton_api::Problem;
+use baton_net::internal::NoAnswer;
+use baton_runtime::Caller;
+use baton_store::ClusterRow;
+use baton_sync::identity::Identity;
+use baton_sync::messages::{BATON_CALLER, sign_forwarded, verify_forwarded_answer};
+use std::time::Duration;
+use tokio::time::timeout;
+use url::Url;
+
+/// The largest refusal of another node, in bytes.
+const PROBLEM_MAX: usize = 64 << 10;
+
+/// Another node did not answer, or another than that node did.
+#[derive(Debug, thiserror::Error)]
+#[error("expected node {name} to answer at {url}, found: {found}")]
+pub(crate) struct Unreachable {
+    /// What it is called.
+    pub(crate) name: String,
+    /// Where it is asked.
+    pub(crate) url: String,
+    /// What there was instead of an answer.
+    pub(crate) found: String,
+    /// Whether it may have begun what was asked.
+    pub(crate) may_have_begun: bool,
+}
+
+/// What this node asked another for was not done.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotDone {
+    /// That node was not there.
+    #[error(transparent)]
+    Unreachable(#[from] Unreachable),
+    /// It refuses.
+    #[error("node {name} refuses: {}", problem.detail)]
+    Refused {
+        /// What it is called.
+        name: String,
+        /// Why.
+        problem: Box<Problem>,
+    },
+}
+
+impl Cluster {
+    /// Asks a node, and checks that it answered. The request is whole but for its signature.
+    pub(crate) async fn exchange(
+        &self,
+        identity: &Identity,
+        row: &ClusterRow,
+        mut parts: Parts,
+        body: Body,
+    ) -> Result<Response, Unreachable> {
+        let unreachable = |found: String, may_have_begun| Unreachable {
+            name: row.member.name.clone(),
+            url: row.member.internal_url.clone(),
+            found,
+            may_have_begun,
+        };
+        let url = url_of(row).map_err(|found| unreachable(found, false))?;
+        let signature = sign_forwarded(identity, &mut parts, self.now())
+            .map_err(|error| unreachable(error.to_string(), false))?;
+        let client = self.client(&url).await;
+        let client = client.map_err(|error| unreachable(first_line(&error.to_string()), false))?;
+        let asked = client.ask(Request::from_parts(parts, body)).await;
+        let answer = asked.map_err(|NoAnswer { found, was_connected }| {
+            // Its name may lead elsewhere by now.
+            self.forget(&url);
+            unreachable(found, was_connected)
+        })?;
+        let (key, now) = (&row.member.key, self.now());
+        let verified =
+            verify_forwarded_answer(answer.status(), answer.headers(), &signature, key, now);
+        verified.map_err(|untrusted| {
+            tracing::warn!(node = %row.member.node, %url, %untrusted, "another than the node answered");
+            let found = format!("an answer that is not its own: {}", first_line(&untrusted.to_string()));
+            unreachable(found, true)
+        })?;
+        Ok(answer)
+    }
+
+    /// Asks a node for something in the name of this one, and of an owner. What it answers has no body.
+    pub(crate) async fn ask(
+        &self,
+        identity: &Identity,
+        row: &ClusterRow,
+        path: &str,
+        caller: &Caller,
+        limit: Duration,
+    ) -> Result<(), NotDone> {
+        let unreachable = |found: String, may_have_begun| Unreachable {
+            name: row.member.name.clone(),
+            url: row.member.internal_url.clone(),
+            found,
+            may_have_begun,
+        };
+        let parts = self.own_request(row, path, caller);
+        let parts = parts.map_err(|found| unreachable(found, false))?;
+        let asked = timeout(limit, self.exchange(identity, row, parts, Body::empty())).await;
+        let answer =
+            asked.map_err(|_| unreachable(format!("no answer within {limit:?}"), true))??;
+        if answer.status().is_success() {
+            return Ok(());
+        }
+        let (status, body) = (answer.status(), answer.into_body());
+        let bytes = to_bytes(body, PROBLEM_MAX).await.unwrap_or_default();
+        match serde_json::from_slice(&bytes) {
+            Ok(problem) => {
+                Err(NotDone::Refused { name: row.member.name.clone(), problem: Box::new(problem) })
+            }
+            Err(_) => Err(unreachable(told(status), true).into()),
+        }
+    }
+
+    /// A request of this node, with nothing in it but who asks.
+    fn own_request(&self, row: &ClusterRow, path: &str, caller: &Caller) -> Result<Parts, String> {
+        let url = url_of(row)?;
+        let here = Url::parse(&self.member().internal_url).map_err(|error| error.to_string())?;
+        let passing = Passing::new(row.member.node, Some(caller), here, None, false);
+        let target = url.join(path).map_err(|error| error.to_string())?;
+        let header = |text: &str| HeaderValue::from_str(text).map_err(|error| error.to_string());
+        let request = Request::builder()
+            .method(Method::POST)
+            .uri(target.as_str())
+            .header(HOST, header(url.authority())?)
+            .header(BATON_CALLER, header(&passing.text())?)
+            .body(());
+        Ok(request.map_err(|error| error.to_string())?.into_parts().0)
+    }
+}
+
+fn url_of(row: &ClusterRow) -> Result<Url, String> {
+    row.member.internal_url.parse().map_err(|_| "what is no address".to_owned())
+}
+
+fn told(status: StatusCode) -> String {
+    format!("an answer with status {}", status.as_u16())
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}

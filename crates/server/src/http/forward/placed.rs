@@ -1,0 +1,128 @@
+//! What a node with room does: a new session, or one whose own node is not there or is full.
+//!
+//! The one idea: the node that was asked chooses by what it knows, and asks; one that has no room after all says so
+//! before it begins anything, and then the next one is asked. A node that cannot be reached has begun nothing either.
+
+use super::send::{Sending, Sent};
+use super::{Way, keep, sending};
+use crate::auth::{ask, show_caller};
+use crate::cluster::{Candidate, Cluster, Wanted};
+use crate::context::Context;
+use crate::error::NodeError;
+use crate::ingress::Refusal;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use axum::response::Response;
+use baton_api::{ErrorCode, Problem};
+use baton_runtime::Caller;
+use baton_session::NodeLabel;
+use baton_store::ClusterRow;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+
+/// The largest answer of a node that may say that it has no room, in bytes.
+const PROBLEM_MAX: usize = 64 << 10;
+
+/// What of a new session says where it can be.
+#[derive(Deserialize)]
+struct Asked {
+    #[serde(default)]
+    labels: BTreeSet<NodeLabel>,
+    /// Folders of the machine of the node that was asked.
+    #[serde(default)]
+    files: Vec<serde::de::IgnoredAny>,
+}
+
+/// Opens a new session at a node with room.
+pub(super) async fn open(
+    context: &Context,
+    cluster: &Cluster,
+    request: Request,
+) -> Result<Way, Refusal> {
+    let (mut parts, body) = request.into_parts();
+    let asked = ask(&mut parts, context).await?;
+    let (body, kept) = keep(body).await?;
+    let here = |parts, body| Ok(Way::Here(Request::from_parts(parts, body)));
+    // What is too large, is not read or makes no sense is refused by the operation.
+    let (None, Some(kept)) = (&asked.limited_peer, kept) else { return here(parts, body) };
+    let Ok(Asked { labels, files }) = serde_json::from_slice(&kept) else {
+        return here(parts, body);
+    };
+    if !files.is_empty() {
+        return here(parts, body);
+    }
+    show_caller(&parts, &asked.caller)?;
+    let wanted = Wanted { labels, ..Wanted::default() };
+    place(context, cluster, parts, asked.caller, &kept, &wanted).await
+}
+
+/// Passes a request on to the nodes that have room, one after the other, until one of them does it.
+pub(super) async fn place(
+    context: &Context,
+    cluster: &Cluster,
+    parts: Parts,
+    caller: Caller,
+    body: &Bytes,
+    wanted: &Wanted<'_>,
+) -> Result<Way, Refusal> {
+    let candidates = cluster.find_candidates(context.supervisor.room(), wanted).await;
+    let candidates = candidates.map_err(|found| NodeError::NoNodeHasRoom { found })?;
+    let sending = sending(context, cluster, parts, Some(caller), None).await?;
+    let mut last = None;
+    for candidate in candidates {
+        let Candidate::There(row) = candidate else {
+            return Ok(Way::Here(Request::from_parts(sending.parts, Body::from(body.clone()))));
+        };
+        cluster.note_sent(&row);
+        match attempt(&sending, &row, body).await? {
+            Attempt::Answered(answer) => return Ok(Way::There(answer)),
+            Attempt::NotBegun(refused) => last = Some(refused),
+        }
+    }
+    match last {
+        Some(NotBegun::Full(answer)) => Ok(Way::There(answer)),
+        Some(NotBegun::Unreachable(refusal)) => Err(refusal),
+        None => Err(NodeError::NoNodeHasRoom { found: "no node that is there".to_owned() }.into()),
+    }
+}
+
+/// What became of asking one node.
+enum Attempt {
+    /// It did what was asked, or refused it for a reason that any node has.
+    Answered(Response),
+    /// Nothing was begun there.
+    NotBegun(NotBegun),
+}
+
+enum NotBegun {
+    /// It has no room: its answer.
+    Full(Response),
+    /// It was not reached.
+    Unreachable(Refusal),
+}
+
+async fn attempt(sending: &Sending, row: &ClusterRow, body: &Bytes) -> Result<Attempt, Refusal> {
+    let answer = match sending.try_send(row, Body::from(body.clone())).await? {
+        Ok(Sent::Answer(answer) | Sent::Misdirected(answer)) => answer,
+        Err(unreachable) if unreachable.may_have_begun => {
+            return Err(NodeError::from(unreachable).into());
+        }
+        Err(unreachable) => {
+            let refusal = NodeError::from(unreachable).into();
+            return Ok(Attempt::NotBegun(NotBegun::Unreachable(refusal)));
+        }
+    };
+    if answer.status() != StatusCode::SERVICE_UNAVAILABLE {
+        return Ok(Attempt::Answered(answer));
+    }
+    let (parts, body) = answer.into_parts();
+    let bytes = to_bytes(body, PROBLEM_MAX)
+        .await
+        .map_err(|_| Refusal::new(ErrorCode::Internal, "the answer of another node broke off"))?;
+    let problem: Option<Problem> = serde_json::from_slice(&bytes).ok();
+    let is_full = problem.is_some_and(|problem| problem.code == ErrorCode::NoRoom);
+    let answer = Response::from_parts(parts, Body::from(bytes));
+    Ok(if is_full { Attempt::NotBegun(NotBegun::Full(answer)) } else { Attempt::Answered(answer) })
+}

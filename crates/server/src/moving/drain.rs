@@ -1,0 +1,135 @@
+//! A node leaves: what it runs goes to others, one session after the other, and nothing new comes.
+//!
+//! The one idea: whether there is room is asked before anything is moved, and each session is away only from its
+//! capture here until it runs there. One that finds no other node after all is brought back where it was.
+
+use super::{NotTaken, bring_back};
+use crate::cluster::{Cluster, Wanted};
+use crate::context::Context;
+use crate::error::NodeError;
+use baton_api::{Answers, MovedSession, StayedSession};
+use baton_runtime::life;
+use baton_session::{Session, SessionId};
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+use tokio::time::{sleep, timeout};
+
+/// How often a drain is looked at by who waits for it.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Begins to bring what this node runs to others. Fails where they have no room for all of it, unless part of it is
+/// enough.
+pub(crate) async fn begin(context: &Context, partly: bool) -> Result<(), NodeError> {
+    let Some(cluster) = context.cluster.clone() else { return Err(NodeError::NoCluster) };
+    let sessions = context.store.list_active_sessions(context.node).await?;
+    let movable = sessions.iter().filter(|session| !is_bound(context, session.id)).count();
+    if !partly {
+        cluster.look_up().await;
+        let (places, told) = cluster.places_of_others();
+        if places < movable as u64 {
+            return Err(NodeError::NoRoomElsewhere { needed: movable, places, told });
+        }
+    }
+    if !context.drain.begin(movable) {
+        return Ok(());
+    }
+    cluster.set_draining(true);
+    tracing::info!(sessions = movable, "this node is being drained");
+    context.tasks.spawn(run(context.clone(), cluster));
+    Ok(())
+}
+
+/// Lets the node take new sessions again. What is on its way arrives.
+pub(crate) fn end(context: &Context) {
+    if let Some(cluster) = &context.cluster {
+        cluster.set_draining(false);
+    }
+}
+
+/// Brings all that can move to other nodes, before this one ends, but no longer than `limit`.
+pub(crate) async fn before_the_end(context: &Context, limit: Duration) {
+    if let Err(error) = begin(context, true).await {
+        tracing::error!(%error, "what runs here was not brought to other nodes");
+        return;
+    }
+    let is_done = async {
+        while context.drain.view().is_some_and(|drain| !drain.is_done) {
+            sleep(LOOK).await;
+        }
+    };
+    if timeout(limit, is_done).await.is_err() {
+        tracing::warn!("not all was brought to other nodes in time");
+    }
+}
+
+/// Whether a session is bound to this node: a sandbox has it, or a browser that Baton did not start.
+fn is_bound(context: &Context, id: SessionId) -> bool {
+    context.supervisor.is_attached(id) || context.supervisor.is_checked_out(id)
+}
+
+async fn run(context: Context, cluster: Cluster) {
+    let mut stayed = HashSet::new();
+    while cluster.is_draining() {
+        let Ok(sessions) = context.store.list_active_sessions(context.node).await else {
+            sleep(LOOK).await;
+            continue;
+        };
+        let sessions: Vec<Session> =
+            sessions.into_iter().filter(|session| !stayed.contains(&session.id)).collect();
+        context.drain.note_left(sessions.len(), context.agents.sandboxes.len());
+        let Some(session) = sessions.into_iter().next() else { break };
+        let (id, name) = (session.id, session.name.clone());
+        match move_away(&context, &cluster, session).await {
+            Ok((to, pause)) => {
+                let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
+                tracing::info!(session = %id, to, pause_ms, "a session moved to another node");
+                metrics::counter!("baton_moves_total", "outcome" => "done").increment(1);
+                metrics::histogram!("baton_move_pause_seconds").record(pause.as_secs_f64());
+                context.drain.note_moved(MovedSession { id, name, to, pause_ms });
+            }
+            Err(why) => {
+                tracing::warn!(session = %id, why, "a session stays where it is");
+                metrics::counter!("baton_moves_total", "outcome" => "failed").increment(1);
+                stayed.insert(id);
+                context.drain.note_stayed(StayedSession { id, name, why });
+            }
+        }
+    }
+    context.drain.end();
+}
+
+/// Moves one session. Returns where it is now, and for how long it was away. Fails with why it stays.
+async fn move_away(
+    context: &Context,
+    cluster: &Cluster,
+    session: Session,
+) -> Result<(String, Duration), String> {
+    // What has no place to go is not captured and ended for nothing.
+    let labels = context.store.fetch_session_labels(session.id).await.unwrap_or_default();
+    let without = [context.node];
+    let wanted = Wanted { labels, first: None, without: &without };
+    cluster.find_candidates(context.supervisor.room(), &wanted).await?;
+    let id = session.id;
+    let began = Instant::now();
+    let moving = life::give(context, session).await.map_err(|error| error.problem().detail)?;
+    let Some(given) =
+        context.store.fetch_any_session(id).await.map_err(|error| error.to_string())?
+    else {
+        return Err("it was deleted meanwhile".to_owned());
+    };
+    match bring_back(context, cluster, &given, &without).await {
+        Ok(node) => {
+            drop(moving);
+            Ok((node, began.elapsed()))
+        }
+        Err(error) => {
+            let why = error.to_string();
+            if !matches!(error, NotTaken::Unknown(_) | NotTaken::Elsewhere)
+                && let Err(error) = life::take(context, given).await
+            {
+                return Err(format!("{why}; it waits to be resumed: {}", error.problem().detail));
+            }
+            Err(why)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! A node fell silent: what it held is resumed where there is room.
+//!
+//! The one idea: the leases of a silent node are ended by whoever sees it first, one session at a time, so the nodes
+//! that are left share them as they come; each brings back what it ended, here or at another node. Nothing is brought
+//! back that somebody else did meanwhile.
+
+use super::{NotTaken, bring_back};
+use crate::cluster::Cluster;
+use crate::context::Context;
+use baton_session::{Lifecycle, Session};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Semaphore, mpsc};
+use tokio::time::{Instant, sleep};
+
+/// How many sessions are brought back at once.
+const AT_ONCE: usize = 4;
+/// How long it is waited until a session is tried again.
+const AGAIN: Duration = Duration::from_secs(2);
+/// For how long it is tried; then it waits for somebody who resumes it.
+const LIMIT: Duration = Duration::from_mins(15);
+/// How often a session is tried that nodes with room refuse.
+const MOST_REFUSED: u32 = 3;
+
+/// Brings back what silent nodes held, until the node ends.
+pub(crate) async fn run(
+    context: Context,
+    cluster: Cluster,
+    mut inherited: mpsc::Receiver<Session>,
+) {
+    let places = Arc::new(Semaphore::new(AT_ONCE));
+    let ending = context.ending.clone();
+    while let Some(Some(session)) = ending.run_until_cancelled(inherited.recv()).await {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let (context, cluster, ending) = (context.clone(), cluster.clone(), ending.clone());
+        context.tasks.clone().spawn(async move {
+            let _ = ending.run_until_cancelled(fail_over(&context, &cluster, session)).await;
+            drop(place);
+        });
+    }
+}
+
+/// Brings back one session, once there is room.
+async fn fail_over(context: &Context, cluster: &Cluster, session: Session) {
+    let (id, begun) = (session.id, Instant::now());
+    let (mut refused, mut has_told) = (0, false);
+    while begun.elapsed() < LIMIT {
+        match context.store.fetch_any_session(id).await {
+            Ok(Some(now))
+                if now.node == session.node && now.lifecycle == Lifecycle::Recoverable => {}
+            Ok(_) => return,
+            Err(error) => {
+                tracing::warn!(session = %id, %error, "a session could not be looked at");
+                sleep(AGAIN).await;
+                continue;
+            }
+        }
+        match bring_back(context, cluster, &session, &[session.node]).await {
+            Ok(node) => {
+                let took_ms = begun.elapsed().as_millis();
+                tracing::info!(session = %id, node, took_ms, "brought back what a silent node held");
+                metrics::counter!("baton_failovers_total", "outcome" => "done").increment(1);
+                return;
+            }
+            Err(NotTaken::Elsewhere) => return,
+            Err(error @ (NotTaken::NoRoom(_) | NotTaken::Unknown(_))) => {
+                if !std::mem::replace(&mut has_told, true) {
+                    tracing::warn!(session = %id, %error, "what a silent node held is not brought back yet");
+                }
+            }
+            Err(error) => {
+                refused += 1;
+                tracing::warn!(session = %id, %error, "what a silent node held was not brought back");
+                if refused == MOST_REFUSED {
+                    break;
+                }
+            }
+        }
+        sleep(AGAIN).await;
+    }
+    metrics::counter!("baton_failovers_total", "outcome" => "failed").increment(1);
+    tracing::error!(session = %id, "what a silent node held waits for somebody who resumes it");
+}

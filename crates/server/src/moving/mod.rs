@@ -1,0 +1,82 @@
+//! Sessions that go from one node of a cluster to another.
+//!
+//! The one idea: a session moves by being given and taken. Who has it captures it, ends its browser and lets go of its
+//! lease; who takes it acquires the lease and brings it back from that capture. At no moment may two have it, and what
+//! goes wrong in between leaves a session that anybody can resume. `drain` is a node that leaves, `failover` is one that
+//! was lost.
+
+pub(crate) mod drain;
+pub(crate) mod failover;
+
+use crate::cluster::{Candidate, Cluster, NotDone, Wanted};
+use crate::context::Context;
+use baton_api::{Answers, ErrorCode};
+use baton_runtime::error::{RuntimeError, Stand};
+use baton_runtime::{Caller, life};
+use baton_session::{NodeId, Session};
+use std::time::Duration;
+
+/// How long another node may take to bring a session back.
+const TAKE_LIMIT: Duration = Duration::from_mins(2);
+
+/// Why a session was brought back nowhere.
+#[derive(Debug, thiserror::Error)]
+enum NotTaken {
+    /// No node has room.
+    #[error("expected a node with room for it, found none: {0}")]
+    NoRoom(String),
+    /// A node may have begun to bring it back, and does not say.
+    #[error(transparent)]
+    Unknown(NotDone),
+    /// It is another's by now, or stays where it is.
+    #[error("it runs elsewhere, or is kept by another node")]
+    Elsewhere,
+    /// The last of those that were asked says why.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// Brings a session back that nobody runs, at the first node with room that does it. Returns the name of that one.
+async fn bring_back(
+    context: &Context,
+    cluster: &Cluster,
+    session: &Session,
+    without: &[NodeId],
+) -> Result<String, NotTaken> {
+    let labels = context.store.fetch_session_labels(session.id).await.unwrap_or_default();
+    let wanted = Wanted { labels, first: None, without };
+    let candidates = cluster.find_candidates(context.supervisor.room(), &wanted).await;
+    let mut refused = String::new();
+    for candidate in candidates.map_err(NotTaken::NoRoom)? {
+        match candidate {
+            Candidate::Here => match life::take(context, session.clone()).await {
+                Ok(()) | Err(RuntimeError::NotNoted { .. }) => {
+                    return Ok(cluster.name().to_owned());
+                }
+                Err(RuntimeError::Elsewhere(error)) if error.stand() == Stand::Kept => {
+                    return Err(NotTaken::Elsewhere);
+                }
+                Err(error) => refused = error.problem().detail,
+            },
+            Candidate::There(row) => {
+                cluster.note_sent(&row);
+                let path = format!("/nodes/{}/sessions/{}", row.member.node, session.id);
+                let caller = Caller::node(session.owner.clone());
+                let identity = context.own.identity.now();
+                match cluster.ask(&identity, &row, &path, &caller, TAKE_LIMIT).await {
+                    Ok(()) => return Ok(row.member.name.clone()),
+                    Err(NotDone::Unreachable(unreachable)) if unreachable.may_have_begun => {
+                        return Err(NotTaken::Unknown(unreachable.into()));
+                    }
+                    Err(NotDone::Refused { problem, .. })
+                        if problem.code == ErrorCode::WrongState =>
+                    {
+                        return Err(NotTaken::Elsewhere);
+                    }
+                    Err(error) => refused = error.to_string(),
+                }
+            }
+        }
+    }
+    Err(NotTaken::Refused(refused))
+}
