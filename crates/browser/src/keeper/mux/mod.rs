@@ -9,6 +9,7 @@
 //!
 //! Everything is read tolerantly: a field that is missing or of another type is simply not there.
 
+mod commands;
 mod first_request;
 mod guard;
 mod inside;

@@ -1,15 +1,4 @@
-//! What passes: from clients to the browser and, in the domain `Baton`, to the keeper itself; and from the
-//! browser to clients.
-//!
-//! - `Baton.close`: end the browser gently (an attached one is left running), then the keeper. The
-//!   reply comes at once; the connection closes when the browser has ended.
-//! - `Baton.kill`: the same with SIGKILL.
-//! - `Baton.hold {until}`: kill the browser then, unless this is said again before; an instant of the
-//!   boot clock as `{secs, nanos}`.
-//! - `Baton.status`: counts and process ids.
-//! - `Baton.egress`: what the way out was asked for, by host, and what the session asked of it, credentials
-//!   included; `{hosts: null, asked: null}` when there is none.
-//! - `Baton.setPrelude {prelude: [{method, params, targets}]}`.
+//! What passes: from clients to the browser, and from the browser to clients.
 //!
 //! While a hidden page is being made its id is not known yet, but its events already flow. So the
 //! frames for those who must not see it are held back, in order, until the reply names the id.
@@ -18,9 +7,7 @@ use super::guard::Verdict;
 use super::{Action, CALLS, Call, ClientId, HELD, HELD_BYTES, Kind, Mux, Params, Route, guard};
 use crate::cdp::{CallFailure, Envelope};
 use crate::keeper::mux;
-use crate::keeper::prelude::PreludeCall;
-use crate::keeper::protocol::{BootInstant, Role};
-use serde::Deserialize;
+use crate::keeper::protocol::Role;
 use serde_json::value::RawValue;
 
 /// What Chromium answers for a session or target that does not exist.
@@ -179,75 +166,6 @@ fn kind_of(role: Role, method: &str, params: &Params<'_>) -> Kind {
         }
         _ => Kind::Plain,
     }
-}
-
-#[derive(Deserialize)]
-struct Hold {
-    until: BootInstant,
-}
-
-#[derive(Deserialize)]
-struct SetPrelude {
-    prelude: Vec<PreludeCall>,
-}
-
-impl Mux {
-    pub(super) fn command(
-        &mut self,
-        client: ClientId,
-        id: u64,
-        session: Option<&str>,
-        command: &str,
-        params: Option<&RawValue>,
-    ) {
-        let role = self.clients.get(&client).map(|client| client.role);
-        let outcome = match command {
-            _ if role != Some(Role::Node) => unknown(command),
-            "close" => Ok(("{}".to_owned(), Some(Action::Close))),
-            "kill" => Ok(("{}".to_owned(), Some(Action::Kill))),
-            "hold" => hold(params),
-            "status" => Ok((self.status(), None)),
-            "egress" => Ok((self.egress(), None)),
-            "setPrelude" => self.take_prelude(params),
-            _ => unknown(command),
-        };
-        match outcome {
-            Ok((result, then)) => {
-                self.answer(client, mux::reply(id, session, "result", &result));
-                self.out.extend(then);
-            }
-            Err((code, message)) => {
-                self.answer(client, mux::refusal(id, session, code, &message));
-            }
-        }
-    }
-
-    fn take_prelude(&mut self, params: Option<&RawValue>) -> Outcome {
-        let parsed: Result<SetPrelude, _> = serde_json::from_str(mux::text(params));
-        match parsed {
-            Ok(SetPrelude { prelude }) => {
-                self.set_prelude(prelude);
-                Ok(("{}".to_owned(), None))
-            }
-            Err(error) => {
-                Err((-32602, format!("expected {{prelude: [{{method, params}}]}}: {error}")))
-            }
-        }
-    }
-}
-
-type Outcome = Result<(String, Option<Action>), (i64, String)>;
-
-fn hold(params: Option<&RawValue>) -> Outcome {
-    match serde_json::from_str(mux::text(params)) {
-        Ok(Hold { until }) => Ok(("{}".to_owned(), Some(Action::Hold(until)))),
-        Err(error) => Err((-32602, format!("expected {{until: {{secs, nanos}}}}: {error}"))),
-    }
-}
-
-/// Chromium's own words for a method that it does not know.
-fn unknown(command: &str) -> Outcome {
-    Err((-32601, format!("'Baton.{command}' wasn't found")))
 }
 
 impl Mux {
