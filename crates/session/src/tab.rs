@@ -2,6 +2,7 @@
 
 use crate::storage::{Entries, StorageKey};
 use crate::value::Value;
+use baton_redaction::ShownAddress;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -27,6 +28,13 @@ pub struct Tab {
     /// Where back and forward lead, and how far the page is scrolled.
     #[serde(default, skip_serializing_if = "History::is_empty")]
     pub history: History,
+}
+
+impl Tab {
+    /// How a receipt names it: its address, without what may be secret in that.
+    pub fn place(&self) -> String {
+        ShownAddress::of(&self.url).into()
+    }
 }
 
 /// The entries of a tab.

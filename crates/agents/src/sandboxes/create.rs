@@ -218,11 +218,11 @@ fn keep(
     }
     let looks = found.as_ref().map(|found| found.looks.clone()).unwrap_or_default();
     let env = looks.variables(sandbox.workspace(), &plan.spec.env);
-    warnings.extend(looks.warning);
+    warnings.extend(looks.warning.clone());
     let (told, checked_out) = match found.zip(packed) {
         Some((mut found, pack)) => {
             let receipt = pack.receipt().clone();
-            found.told.receipt.extend(receipt.clone());
+            found.told.receipt.extend(looks.settled(receipt.clone(), &plan.spec.env));
             found.told.receipt.forget_restored();
             let take_back = plan.take_back;
             let taken = OnceCell::new();

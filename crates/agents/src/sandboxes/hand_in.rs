@@ -205,7 +205,7 @@ fn admitted(
         receipt,
     };
     HandIn {
-        looks: Looks::of(&state.environment),
+        looks: Looks::of(&state.environment, &state.tabs),
         state,
         at_hand: AtHand::default(),
         stored: Vec::new(),
@@ -314,7 +314,7 @@ fn of(session: &Session, handed: Handed, writes_back: bool) -> HandIn {
         receipt: handed.receipt,
     };
     HandIn {
-        looks: Looks::of(&handed.state.environment),
+        looks: Looks::of(&handed.state.environment, &handed.state.tabs),
         state: handed.state,
         at_hand: handed.at_hand,
         stored,

@@ -6,12 +6,14 @@
 //! never said, since a user agent beside the client hints of another browser gives a session away sooner than the
 //! browser of the sandbox does.
 
-use super::WRAPPER_NAME;
+use super::tabs::{ADDRESSES, HandedTabs};
+use super::{NOTES_NAME, WRAPPER_NAME};
 use baton_browser::keeper::{TargetKind, WrapperSpec, prelude};
 use baton_browser::launch::switches;
 use baton_runtime::sessions::check;
 use baton_sandbox::Sandbox;
-use baton_session::{Environment, Identity};
+use baton_session::receipt::{ItemKind, Outcome, ReceiptItem, Verified};
+use baton_session::{Environment, Identity, Receipt, Tab};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
@@ -33,6 +35,7 @@ pub(super) struct Looks {
     /// Whether it needs more than switches.
     needs_wrapper: bool,
     timezone: Option<String>,
+    tabs: HandedTabs,
     /// What sites see otherwise than in a browser of the node.
     pub(super) warning: Option<String>,
 }
@@ -40,9 +43,10 @@ pub(super) struct Looks {
 impl Looks {
     /// Of the session that is handed in, wherever it comes from: nothing of an environment that no session of
     /// ours could have.
-    pub(super) fn of(environment: &Environment) -> Self {
+    pub(super) fn of(environment: &Environment, tabs: &[Tab]) -> Self {
+        let tabs = HandedTabs::of(tabs);
         if check::environment(environment).is_err() {
-            return Self::default();
+            return Self { needs_wrapper: !tabs.is_empty(), tabs, ..Self::default() };
         }
         let is_unknown = environment.names_a_browser() && !can_be_said(environment);
         let said = Environment {
@@ -53,13 +57,13 @@ impl Looks {
             ..Environment::default()
         };
         let in_pages = prelude(&said).iter().any(|call| call.is_for(TargetKind::Page));
-        let needs_wrapper = said.names_a_browser() || in_pages;
+        let needs_wrapper = said.names_a_browser() || in_pages || !tabs.is_empty();
         let warning = is_unknown.then(|| {
             "identity: sites see user agent, client hints and platform of the browser in the sandbox, and not those \
              of the session"
                 .to_owned()
         });
-        Self { said, needs_wrapper, timezone: environment.timezone.clone(), warning }
+        Self { said, needs_wrapper, timezone: environment.timezone.clone(), tabs, warning }
     }
 
     /// The wrapper for a sandbox whose own browser is `program`, as an archive for its folder; none where
@@ -70,9 +74,12 @@ impl Looks {
         program: Option<&String>,
     ) -> Option<io::Result<File>> {
         let program = PathBuf::from(program.filter(|_| self.needs_wrapper)?);
-        let spec = WrapperSpec { program, environment: self.said.clone() };
+        let folder = folder(sandbox.workspace());
+        let notes = (!self.tabs.is_empty()).then(|| format!("{folder}/{NOTES_NAME}").into());
+        let tabs = self.tabs.to_tabs();
+        let spec = WrapperSpec { program, environment: self.said.clone(), tabs, notes };
         let command = [sandbox.program().display().to_string(), COMMAND.to_owned()];
-        Some(spec.pack(&command, &folder(sandbox.workspace())))
+        Some(spec.pack(&command, &folder))
     }
 
     /// The variables for commands, in a sandbox with a workspace and with variables of its own.
@@ -83,7 +90,7 @@ impl Looks {
     ) -> BTreeMap<String, String> {
         let mut variables = BTreeMap::new();
         let switches = switches(&self.said);
-        if self.needs_wrapper && own.contains_key(PROGRAM) {
+        if self.is_wrapped(own) {
             variables.insert(PROGRAM.to_owned(), WrapperSpec::program_in(&folder(workspace)));
         } else if !switches.is_empty() {
             // Of two switches the last one counts, and that is the one of who made the sandbox.
@@ -92,7 +99,48 @@ impl Looks {
             variables.insert(SWITCHES.to_owned(), all.join("\n"));
         }
         variables.extend(self.timezone.clone().map(|zone| (TIMEZONE.to_owned(), zone)));
+        variables.extend(self.tabs.addresses().map(|all| (ADDRESSES.to_owned(), all)));
         variables
+    }
+
+    /// Whether the browser of a sandbox with these variables is in a wrapper.
+    fn is_wrapped(&self, own: &BTreeMap<String, String>) -> bool {
+        self.needs_wrapper && own.contains_key(PROGRAM)
+    }
+
+    /// The receipt of a profile, in a sandbox with these variables: there, more than the profile is handed in.
+    pub(super) fn settled(&self, receipt: Receipt, own: &BTreeMap<String, String>) -> Receipt {
+        let is_wrapped = self.is_wrapped(own);
+        let settle = |item: ReceiptItem| {
+            if item.kind == ItemKind::Environment && item.outcome == Outcome::NotPortable {
+                return self.setting(item, is_wrapped);
+            }
+            if is_wrapped { self.tabs.settled(item) } else { item }
+        };
+        receipt.items.into_iter().map(settle).collect()
+    }
+
+    /// The line of a setting.
+    fn setting(&self, item: ReceiptItem, is_wrapped: bool) -> ReceiptItem {
+        let Environment { user_agent, identity, locale, geolocation, .. } = &self.said;
+        let (is_said, has_switches) = match item.place.as_str() {
+            "time zone" => (self.timezone.is_some(), false),
+            "user agent" => (is_wrapped && user_agent.is_some(), user_agent.is_some()),
+            "identity" => (is_wrapped && identity.is_some(), identity.is_some()),
+            "locale" => (is_wrapped && locale.is_some(), locale.is_some()),
+            "geolocation" => (is_wrapped && geolocation.is_some(), false),
+            _ => (false, false),
+        };
+        if is_said {
+            let verified = Verified::None;
+            return ReceiptItem { verified, ..ReceiptItem::restored(item.kind, item.place) };
+        }
+        if has_switches && !self.needs_wrapper {
+            let reason = "AGENT_BROWSER_ARGS has switches for it, which agent-browser gives to its browser: give \
+                          them to any other that you start";
+            return ReceiptItem::not_portable(item.kind, item.place, reason);
+        }
+        item
     }
 }
 
@@ -126,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_usual_session_says_nothing() {
-        let looks = Looks::of(&Environment::default());
+        let looks = Looks::of(&Environment::default(), &[]);
         assert_eq!(looks, Looks::default());
         assert!(looks.variables("/workspace", &own("--disable-gpu")).is_empty());
     }
@@ -145,7 +193,7 @@ mod tests {
             identity: Some(identity),
             ..Environment::default()
         };
-        let looks = Looks::of(&environment);
+        let looks = Looks::of(&environment, &[]);
         assert_eq!(looks.warning, None);
         let variables = looks.variables("/workspace", &own("--disable-gpu,--mute-audio"));
         let lines: Vec<&str> = variables[SWITCHES].lines().collect();
@@ -169,7 +217,7 @@ mod tests {
             Identity { hardware_concurrency: Some(10), ..Identity::of_user_agent(MAC).unwrap() };
         let of = |user_agent: &str, identity: Option<Identity>| {
             let user_agent = Some(user_agent.to_owned());
-            Looks::of(&Environment { user_agent, identity, ..Environment::default() })
+            Looks::of(&Environment { user_agent, identity, ..Environment::default() }, &[])
         };
         for looks in [of(MAC, Some(identity)), of(MAC, None)] {
             assert_eq!(looks.warning, None);
@@ -185,13 +233,53 @@ mod tests {
     }
 
     #[test]
+    fn the_receipt_says_who_sets_what() {
+        let settings = ["viewport", "user agent", "locale", "time zone"];
+        let receipt = || -> Receipt {
+            let no = |place| ReceiptItem::not_portable(ItemKind::Environment, place, "no setting");
+            settings.into_iter().map(no).collect()
+        };
+        let environment = |user_agent: &str| Environment {
+            user_agent: Some(user_agent.to_owned()),
+            timezone: Some("Asia/Tokyo".to_owned()),
+            locale: Some("ja-JP".to_owned()),
+            ..Environment::default()
+        };
+        let restored = |looks: &Looks, own: &BTreeMap<String, String>| -> Vec<String> {
+            let settled = looks.settled(receipt(), own);
+            let is_set = |item: &ReceiptItem| item.outcome == Outcome::Restored;
+            settled.items.into_iter().filter(is_set).map(|item| item.place).collect()
+        };
+        let wrapped = Looks::of(&environment(MAC), &[]);
+        assert_eq!(restored(&wrapped, &own("")), ["user agent", "locale", "time zone"]);
+        assert_eq!(restored(&wrapped, &BTreeMap::new()), ["time zone"]);
+        let switches = Looks::of(&environment("Shopper/2.1"), &[]);
+        assert_eq!(restored(&switches, &own("")), ["time zone"]);
+        let settled = switches.settled(receipt(), &own(""));
+        let by_switches = settled
+            .items
+            .iter()
+            .filter(|item| item.reason.as_ref().is_some_and(|reason| reason.starts_with(SWITCHES)));
+        assert_eq!(by_switches.count(), 2);
+    }
+
+    #[test]
+    fn tabs_need_a_wrapper_and_are_named() {
+        let tab = Tab { url: "https://a.test/".to_owned(), ..Tab::default() };
+        let looks = Looks::of(&Environment::default(), &[tab]);
+        let variables = looks.variables("/place", &own("--disable-gpu"));
+        assert_eq!(variables[PROGRAM], "/place/.browser/browser");
+        assert_eq!(variables[ADDRESSES], "https://a.test/");
+    }
+
+    #[test]
     fn the_number_of_processors_and_a_place_need_more_than_switches() {
         let identity = Identity { hardware_concurrency: Some(10), ..Identity::default() };
         let processors = Environment { identity: Some(identity), ..Environment::default() };
         let place = Geolocation { latitude: 1.0, longitude: 2.0, accuracy: 3.0 };
         let place = Environment { geolocation: Some(place), ..Environment::default() };
         for environment in [processors, place] {
-            assert!(Looks::of(&environment).needs_wrapper, "{environment:?}");
+            assert!(Looks::of(&environment, &[]).needs_wrapper, "{environment:?}");
         }
     }
 
@@ -199,6 +287,6 @@ mod tests {
     fn an_environment_that_makes_no_sense_says_nothing() {
         let user_agent = Some("a\n--load-extension=/tmp".to_owned());
         let environment = Environment { user_agent, ..Environment::default() };
-        assert_eq!(Looks::of(&environment), Looks::default());
+        assert_eq!(Looks::of(&environment, &[]), Looks::default());
     }
 }

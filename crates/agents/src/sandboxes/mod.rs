@@ -5,7 +5,7 @@
 //! before the sandbox is gone.
 //!
 //! Rooms: `create`, `exec` and `end` are the verbs; `hand_in` finds a session and takes it, `take_back`
-//! reads what became of it; `plan` says what a sandbox will be, `looks` what of its environment a browser there is told; `prepare` makes profiles before a caller asks for them; `vnc` gives a sandbox a
+//! reads what became of it; `plan` says what a sandbox will be, `looks` what of its environment a browser there is told, `tabs` what it is given of its tabs; `prepare` makes profiles before a caller asks for them; `vnc` gives a sandbox a
 //! display, and `way_out` the way to the network that its session has. The sandboxes that there are, are in the
 //! `registry` below.
 
@@ -16,6 +16,7 @@ mod hand_in;
 mod looks;
 mod plan;
 mod prepare;
+mod tabs;
 mod take_back;
 mod vnc;
 mod way_out;
@@ -41,6 +42,8 @@ const PROFILE_NAME: &str = ".browser-profile";
 const WRAPPER: &str = "/workspace/.browser";
 /// The same, from the workspace on.
 const WRAPPER_NAME: &str = ".browser";
+/// What it notes of what it handed over, in that folder.
+const NOTES_NAME: &str = "handed";
 /// The variable by which agent-browser finds the profile.
 const PROFILE_VARIABLE: &str = "AGENT_BROWSER_PROFILE";
 

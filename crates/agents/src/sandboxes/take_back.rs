@@ -4,11 +4,12 @@
 //! The one idea: whatever ran there could write what it liked. A profile that is damaged or too large costs
 //! itself, a folder in it that folder, and only what this machine could not do is tried again.
 
-use super::PROFILE;
 use super::exec::LIMIT;
+use super::{NOTES_NAME, PROFILE, WRAPPER, tabs};
 use crate::Agents;
 use crate::error::AgentsError;
 use crate::registry::SandboxSession;
+use baton_browser::keeper::{HandedOver, NOTES_LIMIT};
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::keyring::KeyringError;
 use baton_browser::profile::packed::PageFolders;
@@ -26,6 +27,7 @@ use baton_store::clock;
 use std::collections::BTreeSet;
 use std::path::Path;
 use tempfile::TempDir;
+use tokio::io::AsyncReadExt;
 use tokio_util::io::SyncIoBridge;
 
 /// Of how many storage keys the pages are read at most.
@@ -61,7 +63,9 @@ pub(super) async fn read_session(
     session: &SandboxSession,
     is_kept: bool,
 ) -> Result<Found, NotRead> {
-    let Profile { state, mut left_out, folders, folder } = read_profile(context, sandbox).await?;
+    let Profile { mut state, mut left_out, folders, folder } =
+        read_profile(context, sandbox).await?;
+    let tabs = tabs::after(std::mem::take(&mut state.tabs), read_notes(sandbox).await);
     let before = context.supervisor.read_checked_out(&session.checkout).await;
     let (before, unread) = before.map_err(|error| NotRead::Store(error.into()))?;
     left_out.extend(unread);
@@ -81,7 +85,7 @@ pub(super) async fn read_session(
     }
     // It takes its time where there is much of it.
     let _ = blocking(move || drop(folder)).await;
-    Ok(Found { before, after: After { state, pages, others }, left_out })
+    Ok(Found { before, after: After { state, tabs, pages, others }, left_out })
 }
 
 /// Of which sites what only pages made is taken back.
@@ -210,6 +214,19 @@ async fn read_profile(context: &Agents, sandbox: &dyn Sandbox) -> Result<Profile
     };
     let slow = || Fault::Ours(format!("the profile was not read within {LIMIT:?}"));
     tokio::time::timeout(LIMIT, read).await.unwrap_or_else(|_| Err(slow()))
+}
+
+/// What the wrapper of a browser noted; none where there was none, or nothing was handed over.
+async fn read_notes(sandbox: &dyn Sandbox) -> Option<HandedOver> {
+    let mut command = sandbox.tool("read", &format!("{WRAPPER}/{NOTES_NAME}"));
+    command.words.push(NOTES_LIMIT.to_string());
+    let read = async {
+        let process = sandbox.start(&command).await.ok()?;
+        let mut notes = String::new();
+        process.output.take(NOTES_LIMIT).read_to_string(&mut notes).await.ok()?;
+        Some(HandedOver::read(&notes))
+    };
+    tokio::time::timeout(LIMIT, read).await.ok()?
 }
 
 /// Why a sandbox does not pack its profile. One that has ended never will.

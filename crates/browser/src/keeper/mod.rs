@@ -11,6 +11,7 @@ mod egress;
 mod environment;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
+mod hand_over;
 mod mux;
 mod prelude;
 mod protocol;
@@ -24,6 +25,7 @@ mod wrapper;
 pub use baton_egress::{Fence, HostRule, HostTally, NotProxyUrl, Others, ProxyUrl};
 pub use connect::{KeeperLink, close, connect, force, hold, kill, knock};
 pub use environment::prelude;
+pub use hand_over::{HandedOver, NOTES_LIMIT};
 pub use prelude::{PreludeCall, TargetKind};
 pub use protocol::{
     BootInstant, BrowserSpec, EgressSpec, KeeperError, KeeperSpec, ProxySpec, Ready, Report, Role,

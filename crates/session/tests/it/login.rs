@@ -178,6 +178,7 @@ fn what_pages_made_in_a_sandbox_is_back_and_what_was_never_there_stays() {
         pages: Clone::clone(&pages),
         state: before.clone(),
         others: vec![planted.clone()],
+        ..After::default()
     };
     let back = written_back(before.clone(), after(), &handed, TakeBack::Lent);
     assert_eq!(back.left_out.items[0].place, "https://bank.test/");

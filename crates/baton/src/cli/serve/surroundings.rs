@@ -188,7 +188,7 @@ impl BrowserWrapper {
         let file = std::fs::File::open(&self.spec)
             .with_context(|| format!("expected a file at {}", self.spec.display()))?;
         let mut text = String::new();
-        file.take(SPEC_LIMIT).read_to_string(&mut text)?;
+        file.take(WrapperSpec::LIMIT).read_to_string(&mut text)?;
         let spec: WrapperSpec = serde_json::from_str(&text)
             .context("expected the specification of a wrapper of a browser")?;
         let say = |line: &str| {

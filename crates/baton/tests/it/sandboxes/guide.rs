@@ -123,10 +123,20 @@ async fn a_reader_hands_a_session_in_and_has_it_back_each_time() {
     std::fs::write(file, &program.text).unwrap();
     assert_eq!(reader.types(typed).await, "I look.\n\nYou are Ada.");
 
-    guide.leave_out(&[(
-        "const context = await chromium.launchPersistentContext(process.env.AGENT_BROWSER_PROFILE, {",
-        "the story of looks runs it",
-    )]);
+    guide.leave_out(&[
+        (
+            "const context = await chromium.launchPersistentContext(process.env.AGENT_BROWSER_PROFILE, {",
+            "the story of looks runs it",
+        ),
+        (
+            "baton sandbox exec \"$SANDBOX\" -- sh -c 'echo \"$BATON_TABS\" | head -1 | xargs agent-browser open'",
+            "this session has no tabs: the stories of tabs ask the variable",
+        ),
+        (
+            "baton sandbox exec \"$SANDBOX\" -- sh -c '\"$AGENT_BROWSER_EXECUTABLE_PATH\" --user-data-dir=\"$AGENT_BROWSER_PROFILE\"'",
+            "it ends with its window: a story of tabs starts it",
+        ),
+    ]);
     guide.end();
     assert!(reader.scene.client().list_sandboxes().await.unwrap().items.is_empty());
     reader.room.clear().await.unwrap();

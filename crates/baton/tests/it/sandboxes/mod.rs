@@ -21,6 +21,7 @@ mod prepared;
 mod refusals;
 mod scene;
 mod services;
+mod tabs;
 mod taken;
 mod tasks;
 mod told;

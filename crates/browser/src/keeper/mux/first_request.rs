@@ -12,8 +12,6 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-const WATCH: &str = r#"{"patterns":[{"urlPattern":"*","resourceType":"Document"}]}"#;
-
 /// What is read of `Fetch.requestPaused`.
 #[derive(Deserialize)]
 struct Paused<'a> {
@@ -37,10 +35,6 @@ impl Mux {
         self.setup.prelude.iter().find_map(|call| hints(&call.params))
     }
 
-    pub(super) fn watch_first_request(&mut self, page: &str) {
-        self.send_own(Some(page), "Fetch.enable", WATCH);
-    }
-
     pub(super) fn first_request(&mut self, page: &str, params: Option<&RawValue>) {
         let paused = params.and_then(|raw| serde_json::from_str::<Paused<'_>>(raw.get()).ok());
         if let Some(Paused { id, request }) = paused {
@@ -49,8 +43,7 @@ impl Mux {
             let call = format!("{{\"requestId\":{}{}}}", quoted(&id), headers.unwrap_or_default());
             self.send_own(Some(page), "Fetch.continueRequest", &call);
         }
-        // It lets everything go that it holds.
-        self.send_own(Some(page), "Fetch.disable", "{}");
+        self.watch_no_first(page);
     }
 }
 

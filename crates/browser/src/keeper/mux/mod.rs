@@ -14,6 +14,7 @@ mod first_request;
 mod guard;
 mod inside;
 mod own;
+mod page_storage;
 mod passing;
 mod prepare;
 mod waiting;
@@ -27,6 +28,7 @@ use baton_egress::Ledger;
 use baton_session::egress::Egress;
 use inside::Inside;
 use own::{Own, Targets};
+use page_storage::PageStorage;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -103,6 +105,7 @@ pub(super) struct Mux {
     hiding: usize,
     not_understood: u64,
     inside: Inside,
+    storage: PageStorage,
     /// Calls of clients that come too early.
     waiting: WaitingCalls,
     out: Vec<Action>,
@@ -174,6 +177,10 @@ enum Call {
     LetGo(String),
     /// A client's session `under` is to hear of this target; the number is that of the answer that waits.
     Relay { under: String, target: String, answer: Option<u64> },
+    /// The script that hands sessionStorage over to the page of this session of the keeper's own.
+    StorageSet(String),
+    /// That it goes.
+    StorageLeft(String),
     /// Another call of the keeper itself, which may fail.
     Other(String),
 }
@@ -188,6 +195,8 @@ enum Kind {
     Targets,
     /// A page that is hidden from other clients.
     Hidden,
+    /// A context of the client's own.
+    Context,
 }
 
 impl Mux {
@@ -207,6 +216,7 @@ impl Mux {
             hiding: 0,
             not_understood: 0,
             inside: Inside::default(),
+            storage: PageStorage::default(),
             waiting: WaitingCalls::default(),
             out: Vec::new(),
         }
@@ -346,6 +356,9 @@ struct Params<'a> {
     /// A page that only Baton hides.
     #[serde(rename = "batonHidden")]
     baton_hidden: bool,
+    /// The context of a call or a result.
+    #[serde(borrow, rename = "browserContextId")]
+    context: Option<Cow<'a, str>>,
     /// The browser's name and version.
     #[serde(borrow)]
     product: Option<Cow<'a, str>>,
@@ -360,6 +373,9 @@ struct TargetInfo<'a> {
     /// What: `page`, `iframe`, `tab`, `service_worker` and others.
     #[serde(borrow, default, rename = "type")]
     kind: Cow<'a, str>,
+    /// Its context.
+    #[serde(borrow, default, rename = "browserContextId")]
+    context: Option<Cow<'a, str>>,
 }
 
 impl<'a> Params<'a> {

@@ -161,6 +161,7 @@ impl Mux {
 fn kind_of(role: Role, method: &str, params: &Params<'_>) -> Kind {
     match method {
         "Target.getTargets" => Kind::Targets,
+        "Target.createBrowserContext" => Kind::Context,
         "Target.createTarget" if role == Role::Node && (params.hidden || params.baton_hidden) => {
             Kind::Hidden
         }
@@ -216,6 +217,8 @@ impl Mux {
             Some(Call::Relay { under, target, answer }) => {
                 self.relay_answered(&under, &target, answer, envelope);
             }
+            Some(Call::StorageSet(page)) => self.storage_set(&page, envelope),
+            Some(Call::StorageLeft(page)) => self.end_step(&page),
             Some(Call::Anchor) => self.anchor_made(envelope),
             Some(Call::Version) => self.version_told(envelope),
             Some(Call::Other(method)) => {
@@ -238,6 +241,9 @@ impl Mux {
     ) {
         if let (Kind::Bound(address), Some(page)) = (kind, Params::parse(envelope.result).target) {
             self.bind(&page, address);
+        }
+        if let (Kind::Context, Some(made)) = (kind, Params::parse(envelope.result).context) {
+            self.context_made(&made);
         }
         if *kind == Kind::Hidden {
             if let Some(target) = Params::parse(envelope.result).target {
@@ -289,8 +295,7 @@ impl Mux {
             self.own_event(method, None, &Params::parse(envelope.params));
             return;
         };
-        if method == "Fetch.requestPaused" && self.is_own(session) {
-            self.first_request(session, envelope.params);
+        if self.is_own(session) && self.is_about_documents(session, method, envelope.params) {
             return;
         }
         let Some(route) = self.sessions.get(session) else {

@@ -60,7 +60,8 @@ impl Mux {
     }
 
     pub(super) fn begin_prelude(&mut self) {
-        if self.setup.prelude.is_empty() || self.own.preparing.attaching {
+        let has_any = !self.setup.prelude.is_empty() || self.has_storage();
+        if !has_any || self.own.preparing.attaching {
             return;
         }
         self.own.preparing.attaching = true;
@@ -74,11 +75,12 @@ impl Mux {
         self.own.preparing.prepared.values().any(|one| one.target == target)
     }
 
-    /// Whether this is a page for which the keeper has an identity, and to which it was not answered yet.
+    /// Whether this is a page for which the keeper has an identity or storage, and to which it was not answered yet.
     pub(super) fn is_preparing_page(&self, target: &str) -> bool {
         let is_it =
             |one: &Prepared| one.target == target && one.kind == TargetKind::Page && one.waits;
-        self.reaches_inside() && self.own.preparing.prepared.values().any(is_it)
+        let is_prepared = self.reaches_inside() || self.has_storage();
+        is_prepared && self.own.preparing.prepared.values().any(is_it)
     }
 
     /// Whether frames and workers are prepared as well.
@@ -181,8 +183,9 @@ impl Mux {
         let one = Prepared { target: target.to_owned(), kind, waits: params.waiting };
         preparing.prepared.insert(child.to_owned(), one);
         self.prepare(child, kind);
-        if kind == TargetKind::Page && params.waiting && self.hints().is_some() {
-            self.watch_first_request(child);
+        if kind == TargetKind::Page {
+            let first = params.waiting && self.hints().is_some();
+            self.watch_documents(child, first, params);
         }
         if self.reaches_inside() {
             self.send_own(Some(child), "Target.setAutoAttach", INSIDE);
@@ -219,6 +222,7 @@ impl Mux {
     /// A session of the keeper's own ended.
     pub(super) fn lose(&mut self, session: &str) {
         self.own.preparing.prepared.remove(session);
+        self.lose_step(session);
     }
 }
 
@@ -226,7 +230,9 @@ impl Mux {
     /// The parameters of a new page that first shows nothing, and the address at which it is to be: its first
     /// request would leave before the page can be prepared.
     pub(super) fn blank_first(&self, params: &str) -> Option<(String, String)> {
-        self.hints()?;
+        if self.hints().is_none() && !self.has_storage() {
+            return None;
+        }
         let mut fields: serde_json::Map<String, serde_json::Value> =
             serde_json::from_str(params).ok()?;
         let address = fields.get("url")?.as_str()?.to_owned();

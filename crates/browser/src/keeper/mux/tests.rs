@@ -1,8 +1,10 @@
 //! The multiplexer's rules, as stories in which the test plays the browser and the clients.
 
+mod handing_over;
 mod preparing;
 
 use super::*;
+use crate::keeper::hand_over::HandOver;
 use serde_json::{Value, json};
 
 const ANCHOR: &str = "ANCHOR";
@@ -19,6 +21,10 @@ struct Story {
 impl Story {
     /// A started keeper, whose anchor is the pair of targets `TAB` and `ANCHOR`.
     fn new(prelude: Vec<PreludeCall>) -> Self {
+        Self::of(prelude, HandOver::default())
+    }
+
+    fn of(prelude: Vec<PreludeCall>, hand_over: HandOver) -> Self {
         let setup = Setup {
             browser_pid: Some(9),
             anchor: true,
@@ -29,8 +35,8 @@ impl Story {
             ledger: None,
             asked: None,
         };
-        let mut story =
-            Self { mux: Mux::new(setup), sent: Vec::new(), got: HashMap::new(), other: Vec::new() };
+        let mux = Mux::new(setup).handing_over(hand_over);
+        let mut story = Self { mux, sent: Vec::new(), got: HashMap::new(), other: Vec::new() };
         let actions = story.mux.start();
         story.note(actions);
         story.announce("TAB", ANCHOR);

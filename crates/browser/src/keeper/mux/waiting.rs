@@ -68,13 +68,14 @@ impl Mux {
         }
     }
 
-    /// Whether any call waits.
+    /// Whether any call waits, or a document.
     pub(in crate::keeper) fn has_waiting_calls(&self) -> bool {
-        !self.waiting.calls.is_empty()
+        !self.waiting.calls.is_empty() || self.holds_documents()
     }
 
     /// What waits goes on, whatever starts.
     pub(in crate::keeper) fn lose_patience(&mut self) -> Vec<super::Action> {
+        self.let_documents_go();
         self.go_on(true);
         self.take_actions()
     }

@@ -27,6 +27,8 @@ pub(super) struct Asked {
     pub(super) origins: Vec<String>,
     /// What it is to show, but for blank pages.
     pub(super) pages: Vec<String>,
+    /// Whether it is to show a blank page.
+    pub(super) has_blank: bool,
     /// The command line without what we do in its place.
     pub(super) arguments: Vec<OsString>,
 }
@@ -35,7 +37,6 @@ impl Asked {
     /// Reads a command line, without the program.
     pub(super) fn of(arguments: impl IntoIterator<Item = OsString>) -> Self {
         let mut asked = Self::default();
-        let mut has_blank = false;
         for argument in arguments {
             let (name, value) = switch(&argument);
             match name {
@@ -52,7 +53,7 @@ impl Asked {
                 }
                 _ if is_page(&argument) => match argument.to_str() {
                     Some(BLANK) | None => {
-                        has_blank = true;
+                        asked.has_blank = true;
                         asked.arguments.push(argument);
                     }
                     Some(page) => asked.pages.push(page.to_owned()),
@@ -60,11 +61,23 @@ impl Asked {
                 _ => asked.arguments.push(argument),
             }
         }
-        // The first page is made blank, and is led there once it is prepared.
-        if !has_blank && !asked.pages.is_empty() {
-            asked.arguments.push(BLANK.into());
+        if !asked.pages.is_empty() {
+            asked.begin_blank();
         }
         asked
+    }
+
+    /// The first page is made blank, and is led somewhere once it is prepared.
+    pub(super) fn begin_blank(&mut self) {
+        if !self.has_blank {
+            self.has_blank = true;
+            self.arguments.push(BLANK.into());
+        }
+    }
+
+    /// Whether a person starts it, who wants no page of it by name: nobody drives it.
+    pub(super) fn is_for_a_person(&self) -> bool {
+        self.port.is_none() && !self.has_pipe && self.pages.is_empty() && !self.has_blank
     }
 }
 
@@ -107,5 +120,10 @@ mod tests {
         assert_eq!(asked.pages, ["https://a.test/", "https://b.test/"]);
         assert_eq!(asked.arguments, ["--incognito", "about:blank"]);
         assert_eq!(of("").arguments, [""; 0]);
+        let is_for_a_person = |line| of(line).is_for_a_person();
+        assert!(is_for_a_person("--headless --user-data-dir=/p"));
+        for line in ["https://a.test/", "about:blank", "--remote-debugging-port=0", PIPE] {
+            assert!(!is_for_a_person(line), "{line}");
+        }
     }
 }

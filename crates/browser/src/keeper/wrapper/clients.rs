@@ -53,17 +53,24 @@ impl Clients {
         targets(&connection).await
     }
 
-    /// Opens pages: the first one in the page that is there.
-    pub(super) async fn open(&self, pages: &[String]) -> Result<(), KeeperError> {
+    /// Opens pages: the first one in the page that is there. The one at `front` comes to the front.
+    pub(super) async fn open(
+        &self,
+        pages: &[String],
+        front: Option<usize>,
+    ) -> Result<(), KeeperError> {
         let (connection, _events) = Connection::start(self.enter().await?);
         let browser = connection.browser();
         let targets = targets(&connection).await?;
         let mut blank = targets.iter().find(|target| target["type"] == "page");
+        let mut opened = Vec::new();
         for url in pages {
             let Some(target) = blank.take() else {
-                browser.call("Target.createTarget", json!({ "url": url })).await?;
+                let made = browser.call("Target.createTarget", json!({ "url": url })).await?;
+                opened.push(made["targetId"].clone());
                 continue;
             };
+            opened.push(target["targetId"].clone());
             let attach = json!({ "targetId": target["targetId"], "flatten": true });
             let attached = browser.call("Target.attachToTarget", attach).await?;
             let session = serde_json::from_value::<CdpSessionId>(attached["sessionId"].clone());
@@ -72,6 +79,9 @@ impl Clients {
                 found: error.to_string(),
             })?;
             connection.session(session).call("Page.navigate", json!({ "url": url })).await?;
+        }
+        if let Some(target) = front.and_then(|front| opened.get(front)) {
+            browser.call("Target.activateTarget", json!({ "targetId": target })).await?;
         }
         Ok(())
     }

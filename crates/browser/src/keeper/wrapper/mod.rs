@@ -6,6 +6,10 @@
 //! what they asked for on the command line: a debugging port, or a pipe. All else of the command line goes to the
 //! browser as it is. Nothing is refused to them, since the browser is theirs.
 //!
+//! What only tabs have comes with it: the first page that reaches an origin is handed the sessionStorage that the
+//! session has of it. The tabs themselves are opened for a person alone: a program takes the first page that it
+//! finds for its own, and which one that is among several no browser promises.
+//!
 //! A pipe is that of standard input and output: the [script](packed) that programs start puts the descriptors 3
 //! and 4 there, which no safe code could take from where they are.
 
@@ -16,13 +20,14 @@ mod packed;
 
 use super::browser::Browser;
 use super::environment::prelude;
+use super::hand_over::HandOver;
 use super::mux::{Mux, Setup};
 use super::protocol::KeeperError;
 use super::server::Server;
 use crate::cdp::Transport;
 use crate::launch::{made_whole, switches};
 use asked::{Asked, PIPE};
-use baton_session::Environment;
+use baton_session::{Environment, Tab};
 use clients::Clients;
 use command_fds::{CommandFdExt, FdMapping};
 use door::Door;
@@ -54,6 +59,17 @@ pub struct WrapperSpec {
     pub program: PathBuf,
     /// What switches can say of it stands before what whoever starts it says; its targets are told the rest.
     pub environment: Environment,
+    /// What was open: where, which one in front, and the sessionStorage of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tabs: Vec<Tab>,
+    /// The file that says what of that was handed over; none when nothing is to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notes: Option<PathBuf>,
+}
+
+impl WrapperSpec {
+    /// The longest specification that is read, in bytes.
+    pub const LIMIT: u64 = 64 << 20;
 }
 
 /// How whoever started it is told something: a line, in one piece, between those of the browser.
@@ -77,8 +93,18 @@ pub fn wrap(
     runtime.block_on(Box::pin(hold(spec, asked, say)))
 }
 
-async fn hold(spec: &WrapperSpec, asked: Asked, say: Say) -> Result<u8, KeeperError> {
-    let Asked { port, has_pipe, profile, origins, pages, arguments } = asked;
+async fn hold(spec: &WrapperSpec, mut asked: Asked, say: Say) -> Result<u8, KeeperError> {
+    let mut hand_over = match &spec.notes {
+        Some(notes) => HandOver::of(&spec.tabs, notes),
+        None => HandOver::default(),
+    };
+    let mut front = None;
+    if asked.is_for_a_person() && !spec.tabs.is_empty() && hand_over.open_tabs() {
+        asked.begin_blank();
+        asked.pages = spec.tabs.iter().map(|tab| tab.url.clone()).collect();
+        front = spec.tabs.iter().position(|tab| tab.active);
+    }
+    let Asked { port, has_pipe, profile, origins, pages, arguments, .. } = asked;
     let door = match port {
         Some(port) => Some(Door::open(port, origins, profile.as_deref()).await?),
         None => None,
@@ -95,7 +121,7 @@ async fn hold(spec: &WrapperSpec, asked: Asked, say: Say) -> Result<u8, KeeperEr
         ledger: None,
         asked: None,
     };
-    let mut server = Server::new(Mux::new(setup), transport);
+    let mut server = Server::new(Mux::new(setup).handing_over(hand_over), transport);
     let version = match server.start(&mut browser).await {
         Ok(version) => version,
         Err(error) => {
@@ -113,7 +139,7 @@ async fn hold(spec: &WrapperSpec, asked: Asked, say: Say) -> Result<u8, KeeperEr
         Err(error) => say(&format!("sites see more than one browser: {error}")),
     }
     let clients = Clients::new(server.sender());
-    let _opening = AbortOnDropHandle::new(tokio::spawn(open(clients.clone(), pages, say)));
+    let _opening = AbortOnDropHandle::new(tokio::spawn(open(clients.clone(), pages, front, say)));
     let _serving = match door {
         Some(door) => {
             door.tell(say)?;
@@ -166,12 +192,12 @@ fn start(
     Ok((child, Transport::nul(reader, writer)))
 }
 
-/// Opens what the command line named.
-async fn open(clients: Clients, pages: Vec<String>, say: Say) {
+/// Opens what the command line named, or the tabs.
+async fn open(clients: Clients, pages: Vec<String>, front: Option<usize>, say: Say) {
     if pages.is_empty() {
         return;
     }
-    match tokio::time::timeout(PAGES_LIMIT, clients.open(&pages)).await {
+    match tokio::time::timeout(PAGES_LIMIT, clients.open(&pages, front)).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => say(&format!("a page was not opened: {error}")),
         Err(_) => say(&format!("expected a page within {PAGES_LIMIT:?}, found none")),

@@ -4,6 +4,7 @@ use super::bounded::BoundedTar;
 use super::pages::PageFolders;
 use super::written::write;
 use crate::profile::compile::DEFAULT;
+use crate::profile::read::{OPEN_TABS, SESSION_STORAGE};
 use crate::profile::{Fault, cookies, local_storage};
 use std::io;
 use std::io::Read;
@@ -19,8 +20,9 @@ const MOST_READ: u64 = 4 << 30;
 
 /// What of a profile is taken back: the files that hold state, databases with what their browser
 /// keeps beside them while it writes.
-const FOLDERS: [&str; 1] = ["Local Storage"];
-const DATABASES: [&str; 3] = [cookies::PLACES[0], cookies::PLACES[1], local_storage::SQLITE];
+const FOLDERS: [&str; 3] = ["Local Storage", OPEN_TABS, SESSION_STORAGE.0];
+const DATABASES: [&str; 4] =
+    [cookies::PLACES[0], cookies::PLACES[1], local_storage::SQLITE, SESSION_STORAGE.1];
 const BESIDE: [&str; 3] = ["", "-journal", "-wal"];
 const OTHERS: [&str; 2] = ["Preferences", cookies::MOVED];
 
@@ -81,7 +83,7 @@ fn names(path: &Path, kind: EntryType) -> Option<Vec<&str>> {
     (kind == EntryType::Regular && is_below).then(|| names.split_off(1))
 }
 
-/// Whether a file there is one of cookies, localStorage or settings.
+/// Whether a file there is one of cookies, localStorage, tabs or settings.
 fn is_known(names: &[&str]) -> bool {
     let is_beside = |name: &str, database| {
         name.strip_prefix(database).is_some_and(|rest: &str| BESIDE.contains(&rest))
@@ -158,6 +160,9 @@ mod tests {
             ("Default/../../escaped", file, b"x"),
             ("/Default/Cookies-journal", file, b"x"),
             ("Default/History", file, b"x"),
+            ("Default/Sessions/Session_1", file, b"x"),
+            ("Default/Session Storage/CURRENT", file, b"x"),
+            ("Default/SessionStorage-wal", file, b"x"),
             ("Default/LocalStorage", file, b"x"),
             ("Default/LocalStorage-wal", file, b"x"),
             ("Default/LocalStorage-x", file, b"x"),
@@ -178,6 +183,9 @@ mod tests {
             "Default/Network/Cookies",
             "Default/Network/Cookies-wal",
             "Default/Network/NetworkDataMigrated",
+            "Default/Session Storage/CURRENT",
+            "Default/SessionStorage-wal",
+            "Default/Sessions/Session_1",
         ];
         assert_eq!(found(folder.path()), expected);
         assert_eq!(fs::read(folder.path().join("Default/Cookies")).unwrap(), b"one");

@@ -11,6 +11,8 @@ mod stored;
 mod tabs;
 
 pub use folder::{NamedProfile, ProfileChoice, ProfileFolder, Reason, names};
+pub(super) use stored::SESSION_STORAGE;
+pub(super) use tabs::FOLDER as OPEN_TABS;
 
 use super::crypt::{CryptError, Key, Keys};
 use super::formats::Instant;

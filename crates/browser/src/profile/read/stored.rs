@@ -201,9 +201,12 @@ pub(super) struct StoredNamespaces {
     pub(super) lost: Lost,
 }
 
+/// Where a profile has it: in a folder, or in one file.
+pub(in crate::profile) const SESSION_STORAGE: (&str, &str) = ("Session Storage", "SessionStorage");
+
 /// Reads it from whichever database the profile has. Blocks on the disk.
 pub(super) fn read(profile: &Path) -> Result<StoredNamespaces, SessionStorageError> {
-    let (folder, file) = (profile.join("Session Storage"), profile.join("SessionStorage"));
+    let (folder, file) = (profile.join(SESSION_STORAGE.0), profile.join(SESSION_STORAGE.1));
     if let Some(copy) = sqlite::open_copy(&file)? {
         return Ok(from_sqlite(&copy)?);
     }

@@ -64,7 +64,7 @@ pub(super) struct FoundTabs {
 
 /// Where a browser notes what is open, in the folder of a profile; and where it notes it encrypted, as it
 /// will do only one day.
-const FOLDER: &str = "Sessions";
+pub(in crate::profile) const FOLDER: &str = "Sessions";
 const ENCRYPTED: &str = "Sessions_Encrypted";
 
 /// Reads the newest file of a profile that counts. Blocks on the disk.

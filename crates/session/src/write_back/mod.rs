@@ -1,9 +1,12 @@
 //! What a session holds after a browser somewhere else had its profile.
 //!
-//! The one idea: only what was in that profile can have changed there. The rest of the session, its tabs and
-//! whatever no profile holds, is as it was. And of the profile, only the sites that were handed
-//! in: whatever ran there could write what it liked, and a cookie of a bank that it planted would log the
-//! session's owner in as another person.
+//! The one idea: only what was there can have changed there. The rest of the session, tabs that were not opened
+//! among it, is as it was. And of the profile, only the sites that were handed in: whatever ran there could write
+//! what it liked, and a cookie of a bank that it planted would log the session's owner in as another person.
+
+mod tabs;
+
+pub use tabs::TabsAfter;
 
 use crate::receipt::{ItemKind, Outcome, Receipt, ReceiptItem};
 use crate::state::{OriginState, Pages, State};
@@ -43,6 +46,8 @@ pub struct WrittenBack {
 pub struct After {
     /// Its cookies and localStorage.
     pub state: State,
+    /// What it has open.
+    pub tabs: TabsAfter,
     /// What only pages make, of the keys of which it was read: what is not there any more is gone.
     pub pages: Pages,
     /// Keys with databases that were not read, because their sites were not handed in.
@@ -57,9 +62,9 @@ pub fn written_back(
     which: TakeBack,
 ) -> WrittenBack {
     let mut rest = Left::default();
-    let After { state: mut after, mut pages, others } = after;
-    if which == TakeBack::Lent {
-        let lent = lent(&before);
+    let After { state: mut after, tabs, mut pages, others } = after;
+    let sites = (which == TakeBack::Lent).then(|| lent(&before));
+    if let Some(lent) = &sites {
         after.cookies.retain(|cookie| {
             lent.contains(&cookie.site())
                 || rest.note(ItemKind::Cookie, cookie.place(), cookie.site())
@@ -77,6 +82,11 @@ pub fn written_back(
     }
     let handed = HandedIn::of(handed_in);
     let mut state = State { cookies: after.cookies, ..before };
+    let (open, foreign) = tabs::merged(std::mem::take(&mut state.tabs), tabs, sites.as_ref());
+    state.tabs = open;
+    for tabs::Foreign { kind, place, site } in foreign {
+        rest.note(kind, place, site);
+    }
     for (key, origin) in &mut state.origins {
         if handed.has(ItemKind::LocalStorage, key.as_str()) {
             origin.local_storage = Entries::default();
@@ -95,11 +105,12 @@ pub fn written_back(
     WrittenBack { state, left_out: rest.receipt(), left_sites: rest.sites }
 }
 
-/// The sites of which a profile made of this has anything.
+/// The sites of which a session has a cookie, or anything stored.
 pub fn lent(state: &State) -> BTreeSet<Site> {
     let stored = state.origins.iter().filter(|(_, origin)| !origin.is_empty());
     let stored = stored.map(|(key, _)| Site::of_origin(key.origin()));
-    state.cookies.iter().map(crate::cookie::Cookie::site).chain(stored).collect()
+    let areas = state.tabs.iter().flat_map(|tab| tab.session_storage.keys().map(StorageKey::site));
+    state.cookies.iter().map(crate::cookie::Cookie::site).chain(stored).chain(areas).collect()
 }
 
 /// What was in a profile when it was handed in.

@@ -1,0 +1,185 @@
+//! What the browser of an agent is given of the tabs of the session that a sandbox has, and what its maker hears of
+//! that.
+//!
+//! The one idea: tabs that open by themselves are in the way of a program, which takes the first page that it finds
+//! for its own. So what logs in, sessionStorage, waits for the first page of its origin, whoever opens that; where
+//! the tabs were is said by a variable, and only a browser that a person starts opens them.
+
+use baton_browser::keeper::HandedOver;
+use baton_session::receipt::{ItemKind, Outcome, ReceiptItem};
+use baton_session::write_back::TabsAfter;
+use baton_session::{Entries, StorageKey, Tab};
+use std::collections::BTreeSet;
+
+/// The variable with the addresses of the tabs, a line each.
+pub(super) const ADDRESSES: &str = "BATON_TABS";
+/// How many tabs are given at most: a sandbox has bounds.
+const MOST: usize = 50;
+/// How long their addresses may be together, in bytes: a variable has bounds (`execve(2)`).
+const MOST_ADDRESSES: usize = 64 << 10;
+/// How much sessionStorage is given at most, in bytes of UTF-16.
+const MOST_BYTES: usize = 16 << 20;
+
+const OPENED: &str = "BATON_TABS names it; a browser that a person starts opens it";
+const FILLED: &str = "the first page of its origin gets it";
+const OF_A_FRAME: &str =
+    "what a frame of another site keeps is not handed over: baton sessions resume brings it";
+const TOO_MUCH: &str =
+    "a sandbox gets 50 tabs and 16 MiB of sessionStorage at most: baton sessions resume brings all";
+
+/// The tabs that are given, in their order, with what their pages get.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct HandedTabs(Vec<Tab>);
+
+impl HandedTabs {
+    pub(super) fn of(tabs: &[Tab]) -> Self {
+        let given: Vec<&Tab> = tabs.iter().filter(|tab| is_address(&tab.url)).collect();
+        // The one in front is among them, and has the first word in what fits.
+        let mut order: Vec<usize> = (0..given.len()).collect();
+        order.sort_by_key(|at| !given[*at].active);
+        let mut left = MOST_ADDRESSES;
+        let mut fitting: Vec<usize> = order
+            .into_iter()
+            .filter(|at| {
+                let length = given[*at].url.len() + 1;
+                let fits = length <= left;
+                left -= if fits { length } else { 0 };
+                fits
+            })
+            .take(MOST)
+            .collect();
+        fitting.sort_unstable();
+        let given: Vec<&Tab> = fitting.into_iter().map(|at| given[at]).collect();
+        let mut order: Vec<usize> = (0..given.len()).collect();
+        order.sort_by_key(|at| !given[*at].active);
+        let mut left = MOST_BYTES;
+        let mut taken: Vec<Tab> = given.iter().map(|tab| bare(tab)).collect();
+        for at in order {
+            for (key, entries) in &given[at].session_storage {
+                let size = size(entries);
+                if key.is_first_party() && !entries.is_empty() && size <= left {
+                    left -= size;
+                    taken[at].session_storage.insert(key.clone(), entries.clone());
+                }
+            }
+        }
+        Self(taken)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// For a wrapper.
+    pub(super) fn to_tabs(&self) -> Vec<Tab> {
+        self.0.clone()
+    }
+
+    /// What the variable says; none where there is no tab.
+    pub(super) fn addresses(&self) -> Option<String> {
+        let all: Vec<&str> = self.0.iter().map(|tab| tab.url.as_str()).collect();
+        (!all.is_empty()).then(|| all.join("\n"))
+    }
+
+    /// A line of the receipt of a profile, as it is where a wrapper has the tabs.
+    pub(super) fn settled(&self, item: ReceiptItem) -> ReceiptItem {
+        if item.outcome != Outcome::NotPortable {
+            return item;
+        }
+        let (is_given, waits, never) = match item.kind {
+            ItemKind::Tab => {
+                let is_it = |tab: &Tab| tab.place() == item.place;
+                (self.0.iter().any(is_it), OPENED, TOO_MUCH)
+            }
+            ItemKind::SessionStorage => {
+                let key = StorageKey::new(item.place.as_str());
+                let is_given = self.0.iter().any(|tab| tab.session_storage.contains_key(&key));
+                (is_given, FILLED, if key.is_first_party() { TOO_MUCH } else { OF_A_FRAME })
+            }
+            _ => return item,
+        };
+        if is_given {
+            ReceiptItem::pending(item.kind, item.place, waits)
+        } else if item.kind == ItemKind::Tab && !item.place.starts_with("http") {
+            item
+        } else {
+            ReceiptItem::not_portable(item.kind, item.place, never)
+        }
+    }
+}
+
+/// Whether it is one of the web, and a line.
+fn is_address(url: &str) -> bool {
+    let is_web = url.starts_with("http://") || url.starts_with("https://");
+    is_web && !url.contains(char::is_control)
+}
+
+/// Where it is, and nothing else.
+fn bare(tab: &Tab) -> Tab {
+    Tab { url: tab.url.clone(), active: tab.active, ..Tab::default() }
+}
+
+fn size(entries: &Entries) -> usize {
+    entries.0.iter().map(|(key, value)| (key.len() + value.len()) * 2).sum()
+}
+
+/// What a browser had open, by its profile and by the notes of its wrapper.
+pub(super) fn after(tabs: Vec<Tab>, notes: Option<HandedOver>) -> TabsAfter {
+    let HandedOver { keys, tabs: were_opened } = notes.unwrap_or_default();
+    let handed_over: BTreeSet<StorageKey> = keys;
+    TabsAfter { tabs, handed_over, were_opened }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tab(url: &str, active: bool, key: &str, bytes: usize) -> Tab {
+        let entries = [("a", "x".repeat(bytes))].into_iter().collect();
+        let session_storage = [(StorageKey::new(key), entries)].into();
+        Tab { url: url.to_owned(), active, session_storage, ..Tab::default() }
+    }
+
+    #[test]
+    fn the_tab_in_front_has_the_first_word_in_what_fits() {
+        let large = MOST_BYTES / 2 - 100;
+        let mut all = vec![
+            tab("https://a.test/", false, "https://a.test/", large),
+            tab("about:blank", false, "https://a.test/", 1),
+        ];
+        all.extend(
+            (0..60).map(|_| tab("https://b.test/", false, "https://b.test/^0https://a.test", 1)),
+        );
+        all.push(tab("https://c.test/", true, "https://c.test/", large));
+        let given = HandedTabs::of(&all);
+        assert_eq!(given.0.len(), MOST);
+        assert_eq!(given.0.last().unwrap().url, "https://c.test/");
+        assert_eq!(given.0.last().unwrap().session_storage.len(), 1);
+        assert!(given.0[0].session_storage.is_empty(), "there is no room for it");
+        assert!(given.0[1].session_storage.is_empty(), "it is a frame's");
+        let long = format!("https://a.test/{}", "x".repeat(MOST_ADDRESSES));
+        let long =
+            [tab(&long, true, "https://a.test/", 1), tab("https://a.test/a\nb", false, "k", 1)];
+        assert!(HandedTabs::of(&long).is_empty(), "no variable could name it");
+    }
+
+    #[test]
+    fn a_receipt_says_what_waits_for_a_page_and_what_does_not_come() {
+        let given = HandedTabs::of(&[tab("https://a.test/", true, "https://a.test/", 1)]);
+        let line = |kind, place: &str| {
+            let settled =
+                given.settled(ReceiptItem::not_portable(kind, place, "no profile has it"));
+            (settled.outcome, settled.reason.unwrap())
+        };
+        let pending = |reason: &str| (Outcome::Pending, reason.to_owned());
+        let never = |reason: &str| (Outcome::NotPortable, reason.to_owned());
+        assert_eq!(line(ItemKind::Tab, "https://a.test/"), pending(OPENED));
+        assert_eq!(line(ItemKind::SessionStorage, "https://a.test/"), pending(FILLED));
+        assert_eq!(line(ItemKind::SessionStorage, "https://b.test/"), never(TOO_MUCH));
+        assert_eq!(
+            line(ItemKind::SessionStorage, "https://b.test/^0https://a.test"),
+            never(OF_A_FRAME)
+        );
+        assert_eq!(line(ItemKind::Environment, "viewport"), never("no profile has it"));
+    }
+}

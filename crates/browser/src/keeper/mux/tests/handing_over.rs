@@ -1,0 +1,152 @@
+//! How sessionStorage is handed over to pages: before their first script, and once.
+
+use super::*;
+use baton_session::{StorageKey, Tab};
+use tempfile::TempDir;
+
+const ADD: &str = "Page.addScriptToEvaluateOnNewDocument";
+const REMOVE: &str = "Page.removeScriptToEvaluateOnNewDocument";
+const GO_ON: &str = "Fetch.continueRequest";
+
+impl Story {
+    /// A keeper with something to hand over at two shops, and the sessions `P` and `Q` of two pages.
+    fn with_storage() -> (Self, TempDir) {
+        let notes = tempfile::tempdir().unwrap();
+        let tab = |origin: &str| Tab {
+            url: format!("{origin}/"),
+            session_storage: [(
+                StorageKey::first_party(origin),
+                [("user", "Ada")].into_iter().collect(),
+            )]
+            .into(),
+            ..Tab::default()
+        };
+        let tabs = [tab("https://shop.test"), tab("https://news.test")];
+        let hand_over = HandOver::of(&tabs, &notes.path().join("handed"));
+        let mut story = Self::of(vec![], hand_over);
+        for (session, page) in [("P", "PAGE"), ("Q", "OTHER")] {
+            story.browser(attached(session, page, true));
+            assert_eq!(story.asked("Fetch.enable")["sessionId"], session);
+        }
+        story.sent.clear();
+        (story, notes)
+    }
+
+    /// The browser has an answer for a document of a page.
+    fn answered(&mut self, session: &str, id: &str, url: &str, status: u16) {
+        let frame = if session == "P" { "PAGE" } else { "OTHER" };
+        let params = json!({
+            "requestId": id, "frameId": frame, "request": {"url": url}, "responseStatusCode": status,
+        });
+        self.browser(on(session, json!({"method": "Fetch.requestPaused", "params": params})));
+    }
+
+    fn shows(&mut self, session: &str, url: &str) {
+        let params = json!({"frame": {"id": "F", "url": url}});
+        self.browser(on(session, json!({"method": "Page.frameNavigated", "params": params})));
+    }
+
+    /// Which documents went on since this was asked the last time.
+    fn gone_on(&mut self) -> Vec<String> {
+        let gone: Vec<String> = self
+            .sent
+            .iter()
+            .filter(|frame| frame["method"] == GO_ON)
+            .map(|frame| frame["params"]["requestId"].as_str().unwrap().to_owned())
+            .collect();
+        self.sent.retain(|frame| frame["method"] != GO_ON);
+        gone
+    }
+
+    fn was_asked(&self, method: &str) -> bool {
+        self.sent.iter().any(|frame| frame["method"] == method)
+    }
+}
+
+#[test]
+fn a_document_waits_for_its_script_and_the_next_one_until_it_is_gone() {
+    let (mut story, _notes) = Story::with_storage();
+    // Where it only leads elsewhere nothing happens.
+    story.answered("P", "1", "https://shop.test/", 302);
+    assert_eq!((story.gone_on(), story.was_asked(ADD)), (vec!["1".to_owned()], false));
+    story.answered("P", "2", "https://shop.test/", 200);
+    assert_eq!(story.gone_on(), [""; 0]);
+    let source = story.sent.last().unwrap()["params"]["source"].as_str().unwrap();
+    assert!(source.contains(r#"[["user","Ada"]]"#) && source.contains("https://shop.test"));
+    story.reply_to(ADD, &json!({"identifier": "7"}));
+    assert_eq!(story.gone_on(), ["2"]);
+    // It signs out and comes again at once: before anybody heard that it was shown.
+    story.answered("P", "3", "https://shop.test/", 200);
+    assert_eq!(story.gone_on(), [""; 0]);
+    story.shows("P", "https://shop.test/");
+    let removed = story.asked(REMOVE);
+    assert_eq!(removed["params"], json!({"identifier": "7"}));
+    assert!(!story.was_asked(REMOVE), "once is enough");
+    story.browser(json!({"id": removed["id"], "sessionId": "P", "result": {}}));
+    assert_eq!((story.gone_on(), story.was_asked(ADD)), (vec!["3".to_owned()], false));
+    // No other page gets it either.
+    story.answered("Q", "4", "https://shop.test/", 200);
+    assert_eq!((story.gone_on(), story.was_asked(ADD)), (vec!["4".to_owned()], false));
+    assert!(!story.was_asked("Fetch.disable"), "there is something left");
+    story.answered("Q", "5", "https://news.test/", 200);
+    story.reply_to(ADD, &json!({"identifier": "8"}));
+    story.shows("Q", "https://news.test/");
+    story.reply_to(REMOVE, &json!({}));
+    story.answered("P", "6", "https://news.test/", 200);
+    assert_eq!(story.asked("Fetch.disable")["sessionId"], "P");
+}
+
+#[test]
+fn what_a_page_never_showed_is_there_for_the_next_one() {
+    let (mut story, _notes) = Story::with_storage();
+    story.answered("P", "1", "https://shop.test/", 200);
+    story.reply_to(ADD, &json!({"identifier": "7"}));
+    // It was led elsewhere before it was shown.
+    story.answered("P", "2", "https://else.test/", 200);
+    story.reply_to(REMOVE, &json!({}));
+    assert_eq!(story.gone_on(), ["1", "2"]);
+    story.answered("Q", "3", "https://shop.test/", 200);
+    story.browser(json!({"method": "Target.detachedFromTarget", "params": {"sessionId": "Q"}}));
+    story.answered("P", "4", "https://shop.test/", 200);
+    assert!(story.was_asked(ADD));
+}
+
+#[test]
+fn a_page_that_does_not_answer_holds_its_document_for_a_while_only() {
+    let (mut story, _notes) = Story::with_storage();
+    story.answered("P", "1", "https://shop.test/", 200);
+    assert!(story.mux.has_waiting_calls());
+    let actions = story.mux.lose_patience();
+    story.note(actions);
+    assert_eq!(story.gone_on(), ["1"]);
+    assert!(!story.mux.has_waiting_calls());
+}
+
+#[test]
+fn a_context_of_a_client_and_a_frame_get_nothing() {
+    let (mut story, _notes) = Story::with_storage();
+    story.join(1, Role::Client);
+    story.client(1, json!({"id": 1, "method": "Target.createBrowserContext"}));
+    story.reply_to("Target.createBrowserContext", &json!({"browserContextId": "C"}));
+    assert_eq!(story.taken(1), [json!({"id": 1, "result": {"browserContextId": "C"}})]);
+    story.sent.clear();
+    let mut event = attached("S", "MADE", true);
+    event["params"]["targetInfo"]["browserContextId"] = "C".into();
+    story.browser(event);
+    assert!(!story.was_asked("Fetch.enable"));
+    let params = json!({
+        "requestId": "1", "frameId": "FRAME", "request": {"url": "https://shop.test/"},
+        "responseStatusCode": 200,
+    });
+    story.browser(on("P", json!({"method": "Fetch.requestPaused", "params": params})));
+    assert_eq!((story.gone_on(), story.was_asked(ADD)), (vec!["1".to_owned()], false));
+}
+
+#[test]
+fn a_page_that_a_client_makes_goes_to_its_address_once_it_is_prepared() {
+    let (mut story, _notes) = Story::with_storage();
+    story.join(1, Role::Client);
+    let params = json!({"url": "https://shop.test/"});
+    story.client(1, json!({"id": 1, "method": "Target.createTarget", "params": params}));
+    assert_eq!(story.asked("Target.createTarget")["params"], json!({"url": "about:blank"}));
+}
