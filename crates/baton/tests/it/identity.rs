@@ -2,6 +2,7 @@
 //! does after a crash.
 
 use crate::test_nodes::test_node;
+use crate::two_nodes::{self, baton};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
@@ -248,4 +249,33 @@ async fn everything_that_a_site_sees_is_of_one_browser() {
     agree(&seen, &["link", "made"]).await;
     test_node.client().unwrap().close_session("mac").await.unwrap();
     test_node.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_was_moved_to_another_node_is_the_same_browser_there() {
+    let seen: Watched = Arc::new(watch::Sender::default());
+    let site = site(&seen).await;
+    let story = two_nodes::Story::begin().await;
+    let url = site.url_on("a", "/").unwrap();
+    let request = OpenSession {
+        environment: environment(),
+        ..OpenSession::new("mac".parse().unwrap(), [url])
+    };
+    story.cloud.client().unwrap().open_session(&request).await.unwrap();
+    agree(&seen, &TELLERS).await;
+    baton(&story.cloud, &["save", "mac"]).success();
+    baton(&story.cloud, &["sessions", "close", "mac"]).success();
+
+    let before = seen.send_replace(Seen::default());
+    baton(&story.hosted, &["sync", "run"]).success();
+    let resumed = story.hosted.client().unwrap().resume_session("mac").await.unwrap();
+    let receipt = resumed.session.receipt.unwrap();
+    assert!(!receipt.has_losses(), "{receipt:#?}");
+    agree(&seen, &TELLERS).await;
+    assert_eq!(before.told, seen.borrow().told);
+    seen.send_modify(|seen| *seen = Seen::default());
+    open_more(&story.hosted, resumed.session.session.id, &site).await;
+    agree(&seen, &["link", "made"]).await;
+    story.hosted.client().unwrap().close_session("mac").await.unwrap();
+    story.end().await;
 }
