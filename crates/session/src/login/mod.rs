@@ -8,7 +8,7 @@ mod signs;
 
 use crate::cookie::{Cookie, Expiry};
 use crate::state::{OriginState, State};
-use crate::storage::{Site, StorageKey};
+use crate::storage::{Entries, Site, StorageKey};
 use crate::view::Domain;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ pub struct Login {
     pub likelihood: Likelihood,
     /// Where to begin: the origin of a tab or of what is stored there, or the site itself.
     pub address: String,
-    /// Whether localStorage or a database holds something that may be a login.
+    /// Whether web storage or a database holds something that may be a login.
     pub is_stored: bool,
     /// How long the cookies of the site last.
     pub forecast: Forecast,
@@ -87,7 +87,7 @@ struct Kept<'s> {
     is_shown: bool,
 }
 
-/// Where a state may be logged in at `now`, by its cookies, localStorage and databases. The likeliest sites come
+/// Where a state may be logged in at `now`, by its cookies, web storage and databases. The likeliest sites come
 /// first, and of those what a tab shows. `stored` has more keys that hold something which was not loaded.
 pub fn logins(state: &State, stored: &[StorageKey], now: Timestamp) -> Vec<Login> {
     let mut found: Vec<(bool, Login)> = kept(state, stored)
@@ -110,7 +110,8 @@ fn kept<'s>(state: &'s State, stored: &[StorageKey]) -> BTreeMap<Site, Kept<'s>>
     let loaded = state.origins.iter().filter_map(|(key, origin)| Some((key, of_origin(origin)?)));
     // What it says is known only once it is loaded.
     let others = stored.iter().map(|key| (key, Sign::Possible));
-    for (key, sign) in loaded.chain(others) {
+    let areas = areas(state).filter_map(|(key, entries)| Some((key, of_entries(entries)?)));
+    for (key, sign) in loaded.chain(others).chain(areas) {
         let kept = sites.entry(Site::of_origin(key.origin())).or_default();
         kept.stored = kept.stored.max(Some(sign));
         kept.origin.get_or_insert_with(|| key.origin().to_owned());
@@ -187,8 +188,10 @@ impl Wanted {
             .filter(|cookie| counts(cookie))
             .partition(|cookie| of_cookie(cookie) > Sign::Else);
         let origins = || state.origins.iter().filter(|(key, _)| has(key)).map(|(_, origin)| origin);
-        let is_stored =
-            stored.iter().any(&has) || origins().any(|one| of_origin(one) > Some(Sign::Else));
+        let in_tabs = || areas(state).filter(|(key, _)| has(key)).map(|(_, entries)| entries);
+        let is_stored = stored.iter().any(&has)
+            || origins().any(|one| of_origin(one) > Some(Sign::Else))
+            || in_tabs().any(|one| of_entries(one) > Some(Sign::Else));
         if is_stored || of_cookies(&signs, now).cookies > 0 {
             return Ok(());
         }
@@ -196,7 +199,8 @@ impl Wanted {
         if let Some(ended) = last.and_then(|end| Timestamp::from_microsecond(end.0).ok()) {
             return Err(NoLogin::Expired { place, ended });
         }
-        let keys = origins().flat_map(|origin| origin.local_storage.0.keys());
+        let keys = origins().map(|origin| &origin.local_storage).chain(in_tabs());
+        let keys = keys.flat_map(|entries| entries.0.keys());
         let names: Vec<String> = others
             .iter()
             .map(|cookie| cookie.name.clone())
@@ -220,11 +224,22 @@ fn counts_for(cookie: &Cookie, domain: &Domain) -> bool {
 
 /// What a key's localStorage and databases say; none when it holds neither.
 fn of_origin(origin: &OriginState) -> Option<Sign> {
-    let entries = origin.local_storage.0.iter().map(|(key, value)| of_entry(key, value));
+    let entries = of_entries(&origin.local_storage);
     let databases = origin.databases.iter().map(of_database);
     // What is in the browser's own folders, only a page knows.
     let raw = origin.raw.first().map(|_| Sign::Possible);
-    entries.chain(databases).chain(raw).max()
+    databases.chain(raw).chain(entries).max()
+}
+
+/// What web storage says; none when it holds nothing.
+fn of_entries(entries: &Entries) -> Option<Sign> {
+    entries.0.iter().map(|(key, value)| of_entry(key, value)).max()
+}
+
+/// The sessionStorage of all tabs, without that of frames, which belongs to their page.
+fn areas(state: &State) -> impl Iterator<Item = (&StorageKey, &Entries)> {
+    let all = state.tabs.iter().flat_map(|tab| &tab.session_storage);
+    all.filter(|(key, _)| key.is_first_party())
 }
 
 fn host(key: &StorageKey) -> Option<String> {

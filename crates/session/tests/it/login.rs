@@ -260,3 +260,26 @@ fn a_sandbox_gives_back_only_sites_that_it_was_lent() {
     assert_eq!(back.left_out.items.len(), 201);
     assert_eq!(back.left_out.items[200].place, "4800 more");
 }
+
+#[test]
+fn what_a_tab_alone_keeps_may_be_a_login() {
+    let kept = |name: &str, key: &str| {
+        let entries: Entries = [(name, "eyJhbGciOiJIUzI1NiJ9.e30.c2ln")].into_iter().collect();
+        let url = "https://app.test/".to_owned();
+        let session_storage = [(StorageKey::new(key), entries)].into();
+        State { tabs: vec![Tab { url, session_storage, ..Tab::default() }], ..State::default() }
+    };
+    let own = kept("auth_token", "https://app.test/");
+    expect_login(&own, &[], &["app.test".parse().unwrap()], noon()).unwrap();
+    let [login] = &logins(&own, &[], noon())[..] else { panic!("expected one login") };
+    assert_eq!((login.site.as_str(), login.is_stored), ("app.test", true));
+    // A taste is none, and what a frame keeps belongs to the page around it.
+    for other in [
+        kept("theme", "https://app.test/"),
+        kept("auth_token", "https://app.test/^0https://b.test"),
+    ] {
+        expect_login(&other, &[], &["b.test".parse().unwrap()], noon()).unwrap_err();
+    }
+    expect_login(&kept("theme", "https://app.test/^0https://b.test"), &[], &[], noon())
+        .unwrap_err();
+}

@@ -1,7 +1,7 @@
 //! A login that lives in sessionStorage, and the tabs that it was in: in a sandbox, and back.
 
 use super::agent::tools;
-use super::scene::{Scene, cookie, reference};
+use super::scene::{Scene, reference};
 use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::Html;
@@ -63,7 +63,7 @@ async fn begin(npm: &Npm, heard: &Heard) -> Scene {
         })
     };
     let state = json!({
-        "state": { "cookies": [cookie("seen", "1", 4_000_000_000)], "origins": [] },
+        "state": { "cookies": [], "origins": [] },
         "tabs": [tab("list", "Bob", false), tab("cart", "Ada", true)],
     });
     scene.session_of("shop", &state).await;
@@ -175,7 +175,9 @@ async fn what_a_program_leaves_in_its_pages_is_in_the_session() {
     end(&scene, &first).await;
     let entries = "[[\"step\",\"2\"],[\"user\",\"Ada\"]]";
     let mut kept = tabs(&scene).await;
-    kept.iter_mut().for_each(|tab| *tab = tab.replace('*', ""));
+    for tab in &mut kept {
+        *tab = tab.replace('*', "");
+    }
     kept.sort();
     assert_eq!(kept, ["/more".to_owned(), format!("/paid {entries}")]);
 
@@ -201,9 +203,9 @@ async fn a_browser_that_a_person_starts_shows_the_tabs_each_with_its_own() {
     let heard = Heard::default();
     let scene = begin(&npm, &heard).await;
     let sandbox = sandbox(&scene).await;
-    let mut hears = heard.subscribe();
+    let mut news = heard.subscribe();
     let both = async {
-        let all = hears.wait_for(|heard| heard.contains("list Bob") && heard.contains("cart Ada"));
+        let all = news.wait_for(|heard| heard.contains("list Bob") && heard.contains("cart Ada"));
         all.await.map(drop).unwrap();
     };
     let line = "$AGENT_BROWSER_EXECUTABLE_PATH --headless=new --no-sandbox \
