@@ -83,8 +83,8 @@ fn literal(text: &Text) -> String {
     if let Some(text) = text.as_str() {
         return quoted(text);
     }
-    let units: String = text.to_utf16().iter().map(|unit| format!("\\u{unit:04x}")).collect();
-    format!("\"{units}\"")
+    let units: Vec<String> = text.to_utf16().iter().map(|unit| format!("\\u{unit:04x}")).collect();
+    format!("\"{}\"", units.concat())
 }
 
 /// The first-party key of what is shown at an address of the web.
@@ -121,8 +121,8 @@ impl HandOver {
         let areas: Vec<Area> = areas.filter(|area| !area.entries.is_empty()).collect();
         let mut all = Self { areas, notes: notes.to_owned(), ..Self::default() };
         match all.noted(|_, _| Ok(())) {
-            Ok(noted) => {
-                all.areas.retain(|area| !noted.tabs && !noted.keys.contains(&area.key));
+            Ok(before) => {
+                all.areas.retain(|area| !before.tabs && !before.keys.contains(&area.key));
             }
             Err(error) => all.refuse(&error),
         }
@@ -137,9 +137,11 @@ impl HandOver {
     /// Notes that all tabs are opened; not where they were before. Then each gets what is its own. Blocks on the
     /// disk.
     pub(super) fn open_tabs(&mut self) -> bool {
-        let noted = self.noted(|noted, file| match noted.tabs {
-            true => Err(io::ErrorKind::AlreadyExists.into()),
-            false => writeln!(file, "{TABS}"),
+        let noted = self.noted(|noted, file| {
+            if noted.tabs {
+                return Err(io::ErrorKind::AlreadyExists.into());
+            }
+            writeln!(file, "{TABS}")
         });
         self.to_its_tab = noted.is_ok();
         self.to_its_tab
@@ -153,9 +155,11 @@ impl HandOver {
         let its_own = self.areas.iter().filter(of_key).find(|area| area.url == url);
         let area = its_own.or_else(|| self.areas.iter().find(of_key))?.clone();
         if !self.own.contains(&key) {
-            let noted = self.noted(|noted, file| match noted.keys.contains(&key) {
-                true => Err(io::ErrorKind::AlreadyExists.into()),
-                false => writeln!(file, "{key}"),
+            let noted = self.noted(|noted, file| {
+                if noted.keys.contains(&key) {
+                    return Err(io::ErrorKind::AlreadyExists.into());
+                }
+                writeln!(file, "{key}")
             });
             if let Err(error) = noted {
                 // Another browser was faster, or nothing could keep it from being handed over again.
@@ -250,9 +254,9 @@ mod tests {
         let news = later.claim("https://news.test/world").unwrap();
         later.put_back(news);
         assert!(HandOver::of(&tabs(), &notes).claim("https://news.test/").is_some());
-        let noted = HandedOver::read(&std::fs::read_to_string(&notes).unwrap());
-        let keys: Vec<_> = noted.keys.iter().map(StorageKey::as_str).collect();
-        assert_eq!((keys, noted.tabs), (vec!["https://news.test/", SHOP], false));
+        let found = HandedOver::read(&std::fs::read_to_string(&notes).unwrap());
+        let keys: Vec<_> = found.keys.iter().map(StorageKey::as_str).collect();
+        assert_eq!((keys, found.tabs), (vec!["https://news.test/", SHOP], false));
     }
 
     #[test]
