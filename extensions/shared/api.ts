@@ -1780,6 +1780,134 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/nodes/{id}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Brings what the node runs to other nodes, and lets it take nothing new until that is ended. Refused where the
+         *     others have no room for all of it, unless `partly` is said. Answers at once; the node says how far it is.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["DrainNode"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["NodeView"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        /** Ends that: the node takes new sessions again. What is on its way arrives. */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["NodeView"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/nodes/{id}/sessions/{session}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Another node of the cluster gives a session to this one, or found it left behind by one that fell silent: it runs
+         *     here when this answers. Only nodes of the cluster ask this.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                    session: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -6387,6 +6515,14 @@ export interface components {
              */
             sessions?: number;
         };
+        /** @description Brings what a node runs to other nodes. */
+        DrainNode: {
+            /**
+             * @description Whether it is begun although the other nodes have no room for all of it: what finds none stays.
+             * @default false
+             */
+            partly?: boolean;
+        };
         /** @description A browser session that an agent drives. */
         DrivenSession: {
             /** @description The agent. */
@@ -6564,7 +6700,7 @@ export interface components {
          * @description Why a request failed: stable words that programs may rely on.
          * @enum {string}
          */
-        ErrorCode: "invalid_json" | "unauthenticated" | "forbidden" | "not_confined" | "untrusted" | "address_not_allowed" | "foreign_origin" | "session_not_found" | "no_snapshot" | "peer_not_found" | "invitation_not_found" | "file_not_found" | "ask_not_found" | "not_shared" | "not_on_board" | "tab_gone" | "key_not_found" | "cocoon_not_found" | "sandbox_not_found" | "model_not_found" | "node_not_found" | "route_not_found" | "method_not_allowed" | "body_too_slow" | "name_taken" | "ambiguous_reference" | "wrong_state" | "profile_in_use" | "peer_pending" | "pending_there" | "not_reachable" | "other_agent" | "session_held" | "session_expired" | "login_missing" | "conflict" | "other_revision" | "body_too_large" | "unsupported_media_type" | "misdirected" | "invalid_request" | "invalid_session" | "unknown_flavor" | "revision_refused" | "too_many_requests" | "internal" | "storage_damaged" | "cdp_unreachable" | "peer_denied" | "peer_refused" | "peer_unreachable" | "session_service_failed" | "agent_failed" | "upstream_failed" | "browser_unavailable" | "provider_unavailable" | "browser_offline" | "sandbox_unavailable" | "vnc_unavailable" | "node_unreachable" | "storage_unavailable" | "timed_out" | "storage_full";
+        ErrorCode: "invalid_json" | "unauthenticated" | "forbidden" | "not_confined" | "untrusted" | "address_not_allowed" | "foreign_origin" | "session_not_found" | "no_snapshot" | "peer_not_found" | "invitation_not_found" | "file_not_found" | "ask_not_found" | "not_shared" | "not_on_board" | "tab_gone" | "key_not_found" | "cocoon_not_found" | "sandbox_not_found" | "model_not_found" | "node_not_found" | "route_not_found" | "method_not_allowed" | "body_too_slow" | "name_taken" | "ambiguous_reference" | "wrong_state" | "profile_in_use" | "peer_pending" | "pending_there" | "not_reachable" | "other_agent" | "session_held" | "session_expired" | "login_missing" | "conflict" | "other_revision" | "body_too_large" | "unsupported_media_type" | "misdirected" | "invalid_request" | "invalid_session" | "unknown_flavor" | "revision_refused" | "too_many_requests" | "internal" | "storage_damaged" | "cdp_unreachable" | "peer_denied" | "peer_refused" | "peer_unreachable" | "session_service_failed" | "agent_failed" | "upstream_failed" | "browser_unavailable" | "provider_unavailable" | "browser_offline" | "sandbox_unavailable" | "vnc_unavailable" | "node_unreachable" | "no_room" | "storage_unavailable" | "timed_out" | "storage_full";
         /** @description The extension gives the code back. */
         ExchangePairing: {
             /** @description Which browser: the same as long as the extension is installed. 1 to 36 letters, digits and hyphens. */
@@ -7373,6 +7509,20 @@ export interface components {
          * @enum {string}
          */
         MouseKind: "move" | "down" | "up";
+        /** @description A session that was brought to another node. */
+        MovedSession: {
+            /** @description Which session. */
+            id: components["schemas"]["SessionId"];
+            /** @description Its name. */
+            name: components["schemas"]["SessionName"];
+            /**
+             * Format: int64
+             * @description For how long it could not be driven, in milliseconds.
+             */
+            pause_ms: number;
+            /** @description The name of the node that has it now. */
+            to: string;
+        };
         /** @description What one pull or push of a session did. */
         Movement: {
             /**
@@ -7667,6 +7817,25 @@ export interface components {
             /** @description Its signature of the seal key. */
             sealSignature: components["schemas"]["NodeSignature"];
         };
+        /** @description How far a node is with bringing what it runs to other nodes. */
+        NodeDrain: {
+            /** @description Whether it is at its end: nothing more will move. */
+            is_done: boolean;
+            /**
+             * Format: int64
+             * @description How many sessions are still to move.
+             */
+            left: number;
+            /** @description Those that run elsewhere by now, at most the last 1,000. */
+            moved: components["schemas"]["MovedSession"][];
+            /**
+             * Format: int64
+             * @description How many sandboxes are here, which end where they are.
+             */
+            sandboxes: number;
+            /** @description Those that did not move, and why; at most the first 1,000. They run here as before, unless it is said. */
+            stayed: components["schemas"]["StayedSession"][];
+        };
         /**
          * Format: uuid
          * @description Which node. Its bits are of the hash of the node's key, see `NodeKey::node_id`; ids that
@@ -7691,6 +7860,11 @@ export interface components {
         };
         /** @description The public key of a node; in text 43 characters, the base64url of its 32 bytes. */
         NodeKey: string;
+        /**
+         * @description A word for what a node has or is for, such as `gpu` or `region=eu`: 1 to 32 of the characters
+         *     `A-Z a-z 0-9 . _ = -`.
+         */
+        NodeLabel: string;
         /** @description The nodes that are one. */
         NodeList: {
             /** @description What the cluster is called; none where the node is of no cluster. */
@@ -7718,18 +7892,28 @@ export interface components {
              * @description How far its own clock is ahead of that of the database, in milliseconds; negative when it is behind.
              */
             clock_ahead_ms: number;
+            drain?: components["schemas"]["NodeDrain"] | null;
             /** @description Where the other nodes ask it. */
             internal_url: string;
+            /** @description Whether its sessions go to other nodes, and it takes no new ones. */
+            is_draining?: boolean;
             /** @description Whether it was there within its lease: what it holds is asked of it, and of no other. */
             is_there: boolean;
             /** @description Whether it is the node that answers. */
             is_this: boolean;
             /** @description Its public key (Ed25519), with which what it passes on is verified. */
             key: components["schemas"]["NodeKey"];
+            /** @description What it is for: sessions that ask for a label go to nodes that have it. */
+            labels?: components["schemas"]["NodeLabel"][];
             /** @description What people call it. */
             name: string;
             /** @description Which node: the hash of its key. */
             node_id: components["schemas"]["NodeId"];
+            /**
+             * Format: int64
+             * @description How many more it takes, by what its settings and its memory allow; none where nobody counts them.
+             */
+            places?: number | null;
             /**
              * Format: date-time
              * @description When it was last there.
@@ -7774,6 +7958,8 @@ export interface components {
             files?: components["schemas"]["SharedFolder"][];
             /** @description Whether the browser shows a window. */
             headed?: boolean;
+            /** @description What its node has to be for, in a cluster: at most 16 labels, now and wherever it goes later. */
+            labels?: components["schemas"]["NodeLabel"][];
             /** @description Unique among the owner's sessions that are not closed. */
             name: components["schemas"]["SessionName"];
             /**
@@ -8606,6 +8792,15 @@ export interface components {
             taken_at: string;
             /** @description Parts that could not be read, and why; the rest of the state is whole. */
             unreadable?: string[];
+        };
+        /** @description A session that was not brought to another node. */
+        StayedSession: {
+            /** @description Which session. */
+            id: components["schemas"]["SessionId"];
+            /** @description Its name. */
+            name: components["schemas"]["SessionName"];
+            /** @description Why. */
+            why: string;
         };
         /** @description How an answer comes in pieces. */
         StreamOptions: {

@@ -70,6 +70,7 @@ fn the_table_is_what_programs_rely_on() {
     503 1 sandbox_unavailable
     503 1 vnc_unavailable
     503 1 node_unreachable
+    503 1 no_room
     503 1 storage_unavailable
     504 1 timed_out
     507 1 storage_full

@@ -36,9 +36,11 @@ fn spoilt(room: &Room, file: &Path, word: &str, other: &str) -> std::path::PathB
 #[tokio::test]
 async fn the_compose_file_and_the_manifests_are_what_their_schemas_say() {
     let room = Python::install().await.unwrap().room().unwrap();
-    let file = Path::new(CHECKOUT).join("compose.yaml");
-    compose(&room, &file).await.unwrap();
-    compose(&room, &spoilt(&room, &file, "volumes:", "volume:")).await.unwrap_err();
+    for name in ["compose.yaml", "deploy/cluster/compose.yaml"] {
+        let file = Path::new(CHECKOUT).join(name);
+        compose(&room, &file).await.unwrap();
+        compose(&room, &spoilt(&room, &file, "volumes:", "volume:")).await.unwrap_err();
+    }
     let folder = Path::new(CHECKOUT).join("deploy/kubernetes");
     for name in ["statefulset.yaml", "service.yaml"] {
         let file = folder.join(name);

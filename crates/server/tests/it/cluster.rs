@@ -354,7 +354,7 @@ async fn a_node_that_does_not_answer_is_said_to_be_that() {
     let port = nobody.local_addr().unwrap().port();
     drop(nobody);
     let pair = Pair::start_at(Some(port)).await;
-    let refused = pair.ask(Method::POST, "/sessions/shop/resume").await;
+    let refused = pair.ask(Method::POST, "/sessions/shop/capture").await;
     assert_eq!(refused.headers()["retry-after"], "5");
     let refused = problem(refused).await;
     let text = format!("{}\n{}", one_line(&refused), refused.hint.unwrap());
@@ -465,11 +465,12 @@ fn a_cluster_needs_a_database_and_an_address() {
 }
 
 #[test]
-fn every_route_that_names_a_session_says_where_it_is_answered() {
+fn every_route_that_names_a_session_or_a_node_says_where_it_is_answered() {
     let document = serde_json::to_value(document()).unwrap();
-    let mut expected = BTreeSet::new();
+    // A new session names none, and is made at a node with room.
+    let mut expected: BTreeSet<String> = ["POST /sessions".to_owned()].into();
     for (path, operations) in document["paths"].as_object().unwrap() {
-        if path.starts_with("/sessions/{id}") {
+        if path.starts_with("/sessions/{id}") || path.starts_with("/nodes/{id}") {
             let methods = operations.as_object().unwrap().keys();
             expected.extend(methods.map(|method| format!("{} {path}", method.to_uppercase())));
         }

@@ -206,7 +206,7 @@ fn of_a_bus_nobody_is_named_in_its_address() {
     the file /etc/baton.toml: expected cluster.bus_url to be 1 to 16 addresses such as nats://10.0.0.9:4222 or tls://bus.example.org, separated by commas, found an address of another kind
     the file /etc/baton.toml: expected cluster.bus_url to be 1 to 16 addresses such as nats://10.0.0.9:4222 or tls://bus.example.org, separated by commas, found a user in one; whoever sees settings would know it: put it into the file of cluster.bus_credentials
     the file /etc/baton.toml: expected cluster.bus_url to be 1 to 16 addresses such as nats://10.0.0.9:4222 or tls://bus.example.org, separated by commas, found one without a host, or with a path or a query
-    expected valid settings in /etc/baton.toml at line 2, found: unknown field `bus_urls`, expected one of `name`, `bus_url`, `bus_credentials`, `bus_ca`
+    expected valid settings in /etc/baton.toml at line 2, found: unknown field `bus_urls`, expected one of `name`, `bus_url`, `bus_credentials`, `bus_ca`, `labels`, `failover`, `drain`
     ");
 }
 

@@ -62,7 +62,7 @@ async fn bad_bodies_say_where_they_are_wrong() {
     400 invalid_json: expected JSON, name: EOF while parsing a value at line 1 column 9
     422 invalid_request: in the body, missing field `name` at line 1 column 2
     422 invalid_request: in the body, name: expected a name of 1 to 64 letters, digits, '-', '_' or '.', not a UUID, found "a b" at line 1 column 15
-    422 invalid_request: in the body, nmae: unknown field `nmae`, expected one of `name`, `description`, `urls`, `headed`, `debug`, `reveal`, `files`, `environment` at line 1 column 20
+    422 invalid_request: in the body, nmae: unknown field `nmae`, expected one of `name`, `description`, `urls`, `headed`, `debug`, `reveal`, `files`, `labels`, `environment` at line 1 column 20
     422 invalid_request: in the body, urls[1]: relative URL without a base: "no address" at line 1 column 54
     422 invalid_request: expected urls to be http, https or about addresses, found file:
     422 invalid_request: expected environment.viewport to be 1 to 16384 pixels wide and high, found 0x5

@@ -57,11 +57,11 @@ async fn the_nodes_of_a_cluster_fit_a_terminal() {
     let said: Vec<&str> = said.lines().map(str::trim_end).collect();
     insta::assert_snapshot!(said.join("\n"), @r"
     cluster shop
-    NODE           AT                    BROWSERS  VERSION  SEEN
-    berlin         http://10.0.0.1:7420  3         1.0.0    3 min ago  this one
-    frankfurt      http://10.0.0.2:7420  3         1.0.0    5 min ago  gone
-    rack �[2J      http://10.0.0.3:7420  3         1.0.0    3 min ago  clock 3600 s
-    three                                                              behind
+    NODE        AT                    BROWSERS  ROOM  VERSION  SEEN
+    berlin      http://10.0.0.1:7420  3         5     1.0.0    3 min ago  this one
+    frankfurt   http://10.0.0.2:7420  3         5     1.0.0    5 min ago  gone
+    rack �[2J   http://10.0.0.3:7420  3         5     1.0.0    3 min ago  clock 3600
+    three                                                                 s behind
     ");
     let run = node.folder.run(&["node", "show", "three"]).success();
     let said = stdout(&run, &data);

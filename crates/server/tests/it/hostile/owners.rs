@@ -32,7 +32,7 @@ pub(super) fn body(method: &Method, path: &str) -> Option<Value> {
         ("POST", "/sessions/{id}/debug") => Some(json!({ "on": true })),
         ("POST", path) if path.starts_with("/debug/tabs/") => Some(json!({})),
         ("POST", "/api/sandboxes/{id}/exec") => Some(json!({ "command": "true" })),
-        ("POST", "/sync/invitations") => Some(json!({})),
+        ("POST", "/sync/invitations" | "/nodes/{id}/drain") => Some(json!({})),
         ("POST", "/sync/join") => Some(json!({ "code": "BATON-" })),
         ("PUT", "/sync/peers/{peer}/limits") => Some(json!({ "give": { "kinds": [] } })),
         ("PUT", "/cocoons/{id}") => Some(json!({ "upstream": "http://127.0.0.1:1" })),
@@ -159,6 +159,8 @@ async fn a_foreign_key_finds_nothing_and_changes_nothing_whatever_it_asks() {
                 let expected = match (is_upstream, status) {
                     // Bob lacks the scope, or what he sends is refused before anything is looked for.
                     (_, 403) if !may_all || path.starts_with("/sync/") => 403,
+                    // What nodes ask each other is nobody's.
+                    (_, 403) if path.starts_with("/nodes/{id}/sessions") => 403,
                     (true, _) => 409,
                     _ => 404,
                 };

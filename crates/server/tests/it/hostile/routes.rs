@@ -84,6 +84,9 @@ const TABLE: &str = "
     GET /audit read|admin
     GET /nodes admin
     GET /nodes/{id} admin
+    POST /nodes/{id}/drain admin
+    DELETE /nodes/{id}/drain admin
+    POST /nodes/{id}/sessions/{session} key
     GET /keys admin
     POST /keys admin
     DELETE /keys/{id} admin
