@@ -46,7 +46,7 @@ const LITTLE: [(&str, &str); 13] = [
     ("crates/server/src/cluster/bus/heard.rs", "Unverified::read"),
     // No more is read than a provider or a node may say of itself, and than a header holds.
     ("crates/sync/src/oidc/client.rs", "answered"),
-    ("crates/sync/src/oidc/token_verifier.rs", "token"),
+    ("crates/sync/src/oidc/signed.rs", "token"),
     ("crates/sync/src/oidc/mod.rs", "answered"),
     ("crates/sync/src/remote/ask.rs", "Problem"),
     ("crates/sync/src/peers/register.rs", "serde_json::from_slice(&body)"),

@@ -4,15 +4,18 @@
 //! The one idea: a token says who may talk, never who wrote something. It opens nothing but what nodes
 //! ask each other, and those messages are signed by a key that is pinned.
 //!
-//! Rooms: a provider gives tokens out; `client` gets one there, and keeps it for as long as it is good;
-//! `token_verifier` lets in the peers that show a good one, by the keys with which a provider signs, with a `refusal` for all others.
+//! Rooms: a provider gives tokens out; `client` gets one there, and keeps it for as long as it is good; `signed` reads
+//! what a provider signed, by its `keys`; `token_verifier` lets in the peers that show a good one, with a `refusal` for
+//! all others.
 //!
 //! A provider's name, the issuer, is also the address where it says who it is, and it counts letter by
 //! letter. A token, the settings and what the provider says of itself must have the same text, so it is kept
 //! as it was written.
 
 mod client;
+mod keys;
 mod refusal;
+mod signed;
 mod token_verifier;
 
 pub use client::Tokens;
@@ -185,6 +188,15 @@ impl Provider<'_> {
     /// A document of it.
     async fn fetch<T: DeserializeOwned>(&self, url: &Url) -> Result<T, ProviderError> {
         let answered = self.ask(url, |http| http.get(url.clone())).await?;
+        self.read(url, &answered)
+    }
+
+    /// What such an address answered.
+    fn read<T: DeserializeOwned>(
+        &self,
+        url: &Url,
+        answered: &Answered,
+    ) -> Result<T, ProviderError> {
         if !answered.is_success {
             return Err(self.other(format!("{} is not there", url.path())));
         }
@@ -222,6 +234,14 @@ impl Provider<'_> {
     fn other(&self, why: String) -> ProviderError {
         ProviderError::NotAProvider { issuer: self.issuer.to_string(), why }
     }
+}
+
+/// The longest text of a token that is repeated, in characters.
+const SHOWN: usize = 120;
+
+/// A text of a token on one line, and not an essay.
+fn shown(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(SHOWN).collect()
 }
 
 #[cfg(test)]
