@@ -7,9 +7,11 @@ use baton_session::{Epoch, NodeId};
 use baton_store::blocking::blocking;
 use baton_store::data::{DataFolder, write_private};
 use baton_store::{
-    Config, DatabaseUrl, FileKey, Limits, MasterKey, Store, StoreError, clock, refuse_filled,
+    Config, DatabaseUrl, FileKey, Limits, MasterKey, PERSON_KEY, Store, StoreError, clock,
+    refuse_filled,
 };
 use secrecy::{ExposeSecret, SecretString};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -147,6 +149,8 @@ async fn begin_epoch(
         let node = identity_of(&store, made_by).await?;
         let epoch = store.begin_epoch(node, clock::now()).await?;
         store.revoke_local_keys(clock::now()).await?;
+        // Nobody's page is at the new node.
+        store.remove_keys(PERSON_KEY, &BTreeSet::new()).await?;
         if let Some(server) = server {
             store.copy_to(server).await.map_err(BackupError::server)?;
         }

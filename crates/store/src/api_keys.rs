@@ -162,6 +162,37 @@ impl Store {
     }
 }
 
+impl Store {
+    /// Removes the keys whose ids begin so, but for those that are kept; returns how many that were. It is for keys
+    /// that a node makes for a while and that nobody has in hand: of all others the row stays, revoked.
+    pub async fn remove_keys(
+        &self,
+        beginning: &str,
+        kept: &BTreeSet<String>,
+    ) -> Result<usize, StoreError> {
+        refuse_nul("the beginning of a key's id", beginning)?;
+        let length = i64::try_from(beginning.chars().count()).unwrap_or(i64::MAX);
+        let mut write = self.write().await?;
+        let rows =
+            sqlx::query("select id from api_keys where substr(id, 1, cast($1 as integer)) = $2")
+                .bind(length)
+                .bind(beginning)
+                .fetch_all(&mut *write.connection())
+                .await?;
+        let found: Vec<String> =
+            rows.iter().map(|row| row.try_get("id")).collect::<Result<_, _>>()?;
+        let gone: Vec<String> = found.into_iter().filter(|id| !kept.contains(id)).collect();
+        for id in &gone {
+            sqlx::query("delete from api_keys where id = $1")
+                .bind(id)
+                .execute(&mut *write.connection())
+                .await?;
+        }
+        write.commit().await?;
+        Ok(gone.len())
+    }
+}
+
 fn decode(row: &AnyRow) -> Result<ApiKey, StoreError> {
     let scopes: String = row.try_get("scopes")?;
     let scopes = scopes.split_whitespace().map(str::parse).collect::<Result<_, UnknownScope>>();
@@ -179,6 +210,9 @@ fn decode(row: &AnyRow) -> Result<ApiKey, StoreError> {
         for_node: maybe_word(row, "for_node")?,
     })
 }
+
+/// What the ids of keys begin with that nodes make for the pages of people, and of which nobody has the secret.
+pub const PERSON_KEY: &str = "person_";
 
 /// The name of the key among those of the owner `local`.
 const LOCAL_NAME: &str = "local-admin";

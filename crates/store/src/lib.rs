@@ -50,7 +50,7 @@ mod upstreams;
 mod write;
 
 pub use agents::Driver;
-pub use api_keys::{ApiKey, AuditEntry, FoundKey, is_local_key_name, local_key_name};
+pub use api_keys::{ApiKey, AuditEntry, FoundKey, PERSON_KEY, is_local_key_name, local_key_name};
 pub use cluster::{ClusterBeat, ClusterMember, ClusterRow};
 pub use config::{Config, DatabaseUrl, InvalidDatabaseUrl, Limits};
 pub use error::StoreError;

@@ -3,8 +3,9 @@
 use crate::fixture::{Engine, Fixture, next_instant};
 use crate::peers::{limits, peer};
 use baton_session::{Owner, Scope};
-use baton_store::{ApiKey, FoundKey, Peer, StoreError};
+use baton_store::{ApiKey, FoundKey, PERSON_KEY, Peer, StoreError};
 use rstest::rstest;
+use std::collections::BTreeSet;
 
 #[rstest]
 #[tokio::test]
@@ -79,6 +80,30 @@ async fn a_key_of_another_owner_cannot_be_revoked_or_seen(
     assert_eq!(fixture.store.list_keys(&ann).await.unwrap(), [hers]);
     let found = fixture.store.find_key([1; 32]).await.unwrap().unwrap();
     assert_eq!(found.key.scopes, Scope::ALL.into());
+}
+
+#[rstest]
+#[tokio::test]
+async fn keys_of_a_kind_are_removed_but_for_those_that_are_kept(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let fixture = Fixture::open(engine).await;
+    let store = &fixture.store;
+    let ids = ["person_1_a", "person_1_b", "person_2_a", "personal", "key_1"];
+    for (at, id) in (1..).zip(ids) {
+        store.create_key(&key(id, id, &[Scope::Read]), [at; 32]).await.unwrap();
+    }
+    let kept = ["person_1_b".to_owned(), "person_9".to_owned()].into();
+    assert_eq!(store.remove_keys("person_1_", &kept).await.unwrap(), 1);
+    assert_eq!(store.remove_keys("person_1_", &kept).await.unwrap(), 0);
+    let left = store.list_keys(&Owner::local()).await.unwrap();
+    let left: Vec<&str> = left.iter().map(|key| key.id.as_str()).collect();
+    assert_eq!(left, ids[1..]);
+    assert!(!store.is_key_good(&Owner::local(), "person_1_a").await.unwrap());
+    assert!(store.find_key([1; 32]).await.unwrap().is_none());
+    // Its name is free again.
+    store.create_key(&key("person_1_c", "person_1_a", &[]), [9; 32]).await.unwrap();
+    assert_eq!(store.remove_keys(PERSON_KEY, &BTreeSet::new()).await.unwrap(), 3);
 }
 
 #[test]
