@@ -56,11 +56,18 @@ impl Token {
 
 /// How a client proves who it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Proof {
+pub(super) enum Proof {
     /// The secret is in the form.
     Form,
     /// The secret is in the header.
     Header,
+}
+
+impl Proof {
+    /// Whether the secret is in the header.
+    pub(super) fn is_header(self) -> bool {
+        self == Self::Header
+    }
 }
 
 #[derive(Deserialize)]
@@ -195,7 +202,7 @@ fn read(
 
 /// How clients may prove who they are there. The form comes first: what a header does to a secret with
 /// special characters is not the same everywhere.
-fn proofs(document: &ProviderMetadata) -> Vec<Proof> {
+pub(super) fn proofs(document: &ProviderMetadata) -> Vec<Proof> {
     let Some(listed) = &document.token_endpoint_auth_methods_supported else {
         return vec![Proof::Header];
     };

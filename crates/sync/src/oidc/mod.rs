@@ -2,11 +2,12 @@
 //! let in at a peer, and those that nodes show here.
 //!
 //! The one idea: a token says who may talk, never who wrote something. It opens nothing but what nodes
-//! ask each other, and those messages are signed by a key that is pinned.
+//! ask each other, and those messages are signed by a key that is pinned. People who sign in at a provider show no
+//! token here: they come back with a code, and get a page.
 //!
 //! Rooms: a provider gives tokens out; `client` gets one there, and keeps it for as long as it is good; `signed` reads
 //! what a provider signed, by its `keys`; `token_verifier` lets in the peers that show a good one, with a `refusal` for
-//! all others.
+//! all others. `sign_in` sends people there and hears who has come back, and `people` says in whose name they come.
 //!
 //! A provider's name, the issuer, is also the address where it says who it is, and it counts letter by
 //! letter. A token, the settings and what the provider says of itself must have the same text, so it is kept
@@ -14,13 +15,17 @@
 
 mod client;
 mod keys;
+mod people;
 mod refusal;
+mod sign_in;
 mod signed;
 mod token_verifier;
 
 pub use client::Tokens;
 pub(crate) use client::{OidcClient, Token};
+pub use people::{ClientSecret, Person, Rule, RuleId, SignInSettings};
 pub use refusal::TokenRefusal;
+pub use sign_in::{Arrival, Departure, KeptDeparture, SignIn, SignInRefusal};
 pub use token_verifier::{OidcSettings, TokenVerifier, Visitor};
 
 use baton_net::outbound::{Outbound, Reach, SMALL_MAX, bounded, client, is_loopback, said};
@@ -154,12 +159,15 @@ impl ProviderError {
 }
 
 /// What a provider says of itself (`OpenID` Connect Discovery 1.0, section 3).
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 struct ProviderMetadata {
     issuer: String,
+    authorization_endpoint: Option<Url>,
     token_endpoint: Option<Url>,
+    userinfo_endpoint: Option<Url>,
     jwks_uri: Option<Url>,
     token_endpoint_auth_methods_supported: Option<Vec<String>>,
+    authorization_response_iss_parameter_supported: Option<bool>,
 }
 
 /// A way to a provider.
