@@ -1,12 +1,13 @@
 //! An OIDC provider on loopback: npm's `oidc-provider`, the reference that others are measured by.
 //!
-//! It is a real one: it gives tokens to clients that prove who they are, signs them with a key of its
-//! own, and says where that is. It can be stopped, and start again at the same address with another key.
+//! It is a real one: it gives tokens to clients that prove who they are, signs people in, signs what it says with a key
+//! of its own, and says where that is. It can be stopped, and start again at the same address with another key.
 
 use super::packages::Npm;
 use super::room::Room;
 use anyhow::{Context as _, Result, ensure};
 use serde::Serialize;
+use serde_json::{Map, Value};
 use std::fs::{self, File};
 use std::process::Stdio;
 use std::time::Duration;
@@ -43,6 +44,12 @@ pub struct ProviderSettings {
     pub tenant: String,
     /// The roles that its tokens have.
     pub roles: Vec<String>,
+    /// Where the client `page` may send people back to; none means that no people sign in.
+    pub back: Vec<String>,
+    /// What it says of people, by the names with which they sign in; any password does.
+    pub people: Map<String, Value>,
+    /// Where it says that: `id_token` or `userinfo`.
+    pub claims: String,
 }
 
 impl Default for ProviderSettings {
@@ -56,6 +63,9 @@ impl Default for ProviderSettings {
             said: 3600,
             tenant: "t1".to_owned(),
             roles: vec!["Sessions.Sync".to_owned()],
+            back: Vec::new(),
+            people: Map::new(),
+            claims: "id_token".to_owned(),
         }
     }
 }

@@ -1,13 +1,18 @@
-// An OpenID Connect provider on loopback: oidc-provider, as Entra ID would be configured for nodes.
+// An OpenID Connect provider on loopback: oidc-provider, as Entra ID would be configured for nodes, with a form at which
+// people sign in.
 //
 // What it is told comes as JSON in PROVIDER; where it listens is the first line on stdout; each request
 // is a line after that. A client `name` has the secret `name-secret`. `lifetime` is how many seconds a
-// token counts, and `said` how many the client is told that it does.
+// token counts, and `said` how many the client is told that it does. People come by the client `page`, who may be sent
+// `back` to these addresses; `people` says what is known of them by the name that they type, and `claims` where it
+// stands: in the `id_token`, or at the endpoint `userinfo`.
 import { generateKeyPairSync } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { Provider, errors } from "oidc-provider";
 
+// Its own words are none of the requests that stand on stdout.
+console.info = console.warn = console.error
 const told = JSON.parse(process.env.PROVIDER);
 const signs = told.algorithm === "ES256" ? ["ec", { namedCurve: "P-256" }] : ["rsa", { modulusLength: 2048 }];
 const file = `${told.key}.jwk`;
@@ -21,20 +26,28 @@ const server = createServer();
 await new Promise((ready) => server.listen(told.port, "127.0.0.1", ready));
 const issuer = `http://127.0.0.1:${server.address().port}`;
 
+const client = (name, more) => ({
+  client_id: name,
+  client_secret: `${name}-secret`,
+  token_endpoint_auth_method: told.proof,
+  id_token_signed_response_alg: told.algorithm,
+  ...more,
+});
+const nodes = { grant_types: ["client_credentials"], redirect_uris: [], response_types: [] };
+const people = { grant_types: ["authorization_code"], redirect_uris: told.back, response_types: ["code"] };
+const hasPeople = told.back.length > 0;
+
 const provider = new Provider(issuer, {
   jwks: { keys },
-  clients: told.clients.map((name) => ({
-    client_id: name,
-    client_secret: `${name}-secret`,
-    token_endpoint_auth_method: told.proof,
-    id_token_signed_response_alg: told.algorithm,
-    grant_types: ["client_credentials"],
-    redirect_uris: [],
-    response_types: [],
-  })),
+  clients: [...told.clients.map((name) => client(name, nodes)), ...(hasPeople ? [client("page", people)] : [])],
   scopes: ["Sessions.Sync"],
+  claims: { email: ["email", "email_verified"], profile: ["name", "groups"] },
+  conformIdTokenClaims: told.claims !== "id_token",
+  pkce: { required: () => true },
+  cookies: { keys: ["only for tests"] },
+  findAccount: (_, id) => told.people[id] && { accountId: id, claims: () => ({ sub: id, ...told.people[id] }) },
   features: {
-    devInteractions: { enabled: false },
+    devInteractions: { enabled: hasPeople },
     clientCredentials: { enabled: true },
     resourceIndicators: {
       enabled: true,
