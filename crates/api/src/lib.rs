@@ -48,7 +48,10 @@ pub use live::LiveAccess;
 pub use node::{
     DrainNode, Health, MovedSession, NodeBus, NodeDrain, NodeList, NodeView, Ready, StayedSession,
 };
-pub use page::{PAGE_HEADER, PageSession, PageSignIn, PageTicket, PageView};
+pub use page::{
+    PAGE_HEADER, PageDeparture, PageProvider, PageSession, PageSignIn, PageTicket, PageView,
+    PageWays,
+};
 pub use problem::{Answers, ErrorCode, Exit, Invalid, Problem, usual_hint};
 pub use sandbox::{Login, LoginList};
 pub use session::{

@@ -60,6 +60,30 @@ pub struct PageView {
     pub ends_at: Timestamp,
 }
 
+/// How people sign in to a page.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PageWays {
+    /// The provider of `OpenID` Connect at which they sign in, where the node's settings name one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oidc: Option<PageProvider>,
+}
+
+/// A provider at which people sign in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PageProvider {
+    /// What people call it.
+    pub name: String,
+}
+
+/// Where a browser goes so that a person signs in there.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PageDeparture {
+    /// The provider's address, with what comes back from there once, to the browser that has the cookie beside it.
+    pub url: Url,
+    /// Until when.
+    pub expires_at: Timestamp,
+}
+
 /// Codes and values are secrets.
 macro_rules! hides {
     ($($name:ident)*) => {$(
@@ -71,4 +95,4 @@ macro_rules! hides {
     )*};
 }
 
-hides! { PageTicket PageSignIn PageSession }
+hides! { PageTicket PageSignIn PageSession PageDeparture }

@@ -81,6 +81,11 @@ impl Actor {
         Self(text)
     }
 
+    /// Somebody whom the provider `issuer` sent back, or is said to have, and who is not let in.
+    pub fn newcomer(issuer: &str) -> Self {
+        Self(format!("a person of {issuer}"))
+    }
+
     /// A caller with a token that opens nothing.
     pub fn stranger() -> Self {
         Self("a token".to_owned())

@@ -139,12 +139,13 @@ async fn find_key(parts: &mut Parts, context: &Context) -> Result<FoundKey, Node
     if token(&parts.headers).is_some() {
         return Err(TokenRefusal::NotHere.into());
     }
-    let secret_hash = match page::PageHalves::of(&parts.headers) {
+    let (secret_hash, person) = match page::PageHalves::of(&parts.headers) {
         Some(shown) if !parts.headers.contains_key(AUTHORIZATION) => {
             let ended = NodeError::Unauthenticated { found: "a page that is signed out" };
-            context.pages.find(&shown).ok_or(ended)?.key.secret_hash
+            let key = context.pages.find(&shown).ok_or(ended)?.key;
+            (key.secret_hash, key.person)
         }
-        _ => key_of(&parts.headers)?.hash(),
+        _ => (key_of(&parts.headers)?.hash(), None),
     };
     let shown = (Shown::Key, secret_hash);
     let address = parts.extensions.get::<Peer>().map(|Peer(address)| *address);
@@ -153,7 +154,7 @@ async fn find_key(parts: &mut Parts, context: &Context) -> Result<FoundKey, Node
         context.rates.look_up(address, shown, context.store.find_key(shown.1), is_good).await?;
     let found = key.ok_or(NodeError::Unauthenticated { found: "an unknown or revoked key" })?;
     let (id, owner) = (found.key.id.clone(), found.key.owner.clone());
-    parts.extensions.insert(PageKey { secret_hash, id, owner });
+    parts.extensions.insert(PageKey { secret_hash, id, owner, person });
     Ok(found)
 }
 

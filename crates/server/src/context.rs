@@ -7,7 +7,7 @@
 use crate::asking::{Ask, Asks};
 use crate::cluster::{Cluster, Doorbell, LiveTicket, PassedPages, Progress};
 use crate::error::NodeError;
-use crate::page::PageSessions;
+use crate::page::{Departures, PageCodes, PageSessions};
 use crate::paired::Browsers;
 use crate::peer_place::PeerPlace;
 use baton_agents::Agents;
@@ -29,7 +29,7 @@ use baton_runtime::{Activity, Caller, Feed, Request, Runtime, Tickets};
 use baton_session::SessionId;
 use baton_store::{SessionsMark, Store};
 use baton_sync::identity::{NodeSettings, OwnIdentity};
-use baton_sync::oidc::{OidcSettings, TokenVerifier, Tokens};
+use baton_sync::oidc::{OidcSettings, SignIn, SignInSettings, TokenVerifier, Tokens};
 use baton_sync::peers::Statuses;
 use baton_sync::people::PeopleSettings;
 use baton_sync::standing::Watches;
@@ -66,6 +66,12 @@ pub struct Context {
     pub(crate) freight: Freight,
     /// Who is signed in to the page.
     pub(crate) pages: PageSessions,
+    /// What signs the page in, once.
+    pub(crate) page_codes: PageCodes,
+    /// How people of a provider come in; none where the settings name no provider.
+    pub(crate) sign_in: Option<SignIn>,
+    /// Who is on their way to it.
+    pub(crate) departures: Departures,
     /// What shows a session live, each with the page that shows it.
     pub(crate) live_tickets: Tickets<LiveTicket>,
     /// What persons are asked.
@@ -124,6 +130,8 @@ pub struct ContextParts {
     pub outbound: Outbound,
     /// Which tokens open this node to others; none takes no tokens.
     pub oidc: Option<OidcSettings>,
+    /// How people of a provider sign in to the page; none means with keys alone.
+    pub sign_in: Option<SignInSettings>,
     /// Which programs hear of sessions that come from elsewhere.
     pub webhooks: Vec<WebhookSettings>,
     /// Whom an ask is told to.
@@ -162,6 +170,7 @@ impl Context {
             sync: settings,
             outbound,
             oidc,
+            sign_in,
             webhooks,
             people,
             rates,
@@ -197,6 +206,7 @@ impl Context {
             folder: FolderState::default(),
             webhooks: Webhooks::new(webhooks),
         });
+        let sign_in = sign_in.map(|settings| SignIn::new(settings, outbound.clone()));
         let runtime = Runtime {
             store,
             supervisor,
@@ -225,6 +235,9 @@ impl Context {
             rates,
             freight,
             pages,
+            page_codes: PageCodes::default(),
+            sign_in,
+            departures: Departures::default(),
             live_tickets: Tickets::default(),
             asks: Asks::default(),
             guest_tickets: Tickets::default(),

@@ -20,7 +20,7 @@ use baton_store::blocking::Stopping;
 use baton_store::data::{DataError, FileError};
 use baton_sync::SyncError;
 use baton_sync::messages::Untrusted;
-use baton_sync::oidc::TokenRefusal;
+use baton_sync::oidc::{SignInRefusal, TokenRefusal};
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -81,6 +81,9 @@ pub enum NodeError {
     /// The request carries a token that opens nothing.
     #[error(transparent)]
     Token(#[from] TokenRefusal),
+    /// A person who comes from a provider is not let in.
+    #[error(transparent)]
+    SignIn(#[from] SignInRefusal),
     /// The key is that of a peer with limits, which it would get around.
     #[error(
         "expected a message that a node has signed, for the key is shown by the peer {peer}, which is \
@@ -257,6 +260,7 @@ impl Answers for NodeError {
             Self::UpstreamService(error) => error.code(),
             Self::Agents(error) => error.code(),
             Self::Ask(refusal) => ask_code(refusal),
+            Self::SignIn(refusal) => sign_in_code(refusal),
             Self::Exchange(DataError::Io { source, .. }) => file(source),
             // The protocol knows by 404 that it is to begin anew.
             Self::NoMcpSession => ErrorCode::RouteNotFound,
@@ -290,6 +294,17 @@ impl Answers for NodeError {
             Self::Agents(error) => error.hint(),
             error => baton_api::usual_hint(error.code()),
         }
+    }
+}
+
+fn sign_in_code(refusal: &SignInRefusal) -> ErrorCode {
+    match refusal {
+        refusal if refusal.is_passing() => ErrorCode::ProviderUnavailable,
+        SignInRefusal::NotOffered => ErrorCode::InvalidRequest,
+        SignInRefusal::TooMany { .. } => ErrorCode::TooManyRequests,
+        SignInRefusal::NoSecret { .. } => ErrorCode::Internal,
+        SignInRefusal::NoRule { .. } => ErrorCode::Forbidden,
+        _ => ErrorCode::Unauthenticated,
     }
 }
 

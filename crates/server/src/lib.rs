@@ -22,6 +22,7 @@ pub mod looking;
 pub mod mcp;
 pub mod metrics;
 mod moving;
+mod newcomers;
 mod page;
 mod paired;
 mod peer_place;

@@ -8,7 +8,7 @@ use crate::ending::Budget;
 use crate::http::{DoorError, Listeners, reopen};
 use crate::page::PageSessions;
 use crate::peer_place::PeerPlace;
-use crate::{cluster, ending, metrics, moving};
+use crate::{cluster, ending, metrics, moving, newcomers};
 use baton_agents::sandboxes;
 use baton_agents::sandboxes::Sandboxes;
 use baton_debug::relay::RelayLimits;
@@ -204,6 +204,7 @@ async fn run(
         sync: config.sync,
         outbound: config.outbound,
         oidc: config.oidc,
+        sign_in: config.sign_in,
         webhooks: config.webhooks,
         people: config.people,
         rates,
@@ -237,20 +238,13 @@ async fn run(
     if let Some(proxying) = proxying {
         context.tasks.spawn(proxying);
     }
+    newcomers::start(&context).await?;
     context.tasks.spawn(reopen(context.clone()));
     baton_sync::start_auto(&context);
     baton_sync::start_folder(&context);
     sandboxes::start_preparing(&context.agents);
     baton_sync::start_cloud(&context);
-    webhooks::start(
-        &context.own.webhooks,
-        &webhooks::Around {
-            store: context.store.clone(),
-            outbound: context.own.outbound.clone(),
-            tasks: context.tasks.clone(),
-            ending: context.ending.clone(),
-        },
-    );
+    start_webhooks(&context);
     publish(&data, listeners.local(), node)?;
     let address = listeners.address();
     tracing::info!(%address, %node, version = env!("CARGO_PKG_VERSION"), "the node is ready");
@@ -289,6 +283,17 @@ async fn leave_when_told(
         moving::drain::before_the_end(&context, ending::DRAIN).await;
     }
     shutdown.cancel();
+}
+
+/// Tells programs of sessions that come from elsewhere, where the settings name some.
+fn start_webhooks(context: &Context) {
+    let around = webhooks::Around {
+        store: context.store.clone(),
+        outbound: context.own.outbound.clone(),
+        tasks: context.tasks.clone(),
+        ending: context.ending.clone(),
+    };
+    webhooks::start(&context.own.webhooks, &around);
 }
 
 /// Answers with what is counted, where the settings name an address for it.

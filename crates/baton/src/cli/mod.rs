@@ -211,7 +211,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Sandbox(command) => command.run(context).await,
             Command::Backup(command) => command.run(context).await,
             Command::Restore(command) => command.run(context).await,
-            Command::Doctor(command) => command.run(context).await,
+            Command::Doctor(command) => Box::pin(command.run(context)).await,
             Command::Demo(command) => command.run(context, browser::installed()).await,
             Command::BrowserWrapper(_)
             | Command::Completions(_)

@@ -1,10 +1,11 @@
 //! The settings of one source, checked: a field that the source does not set is `None`.
 
 use super::browsers::BrowserChoices;
+use super::oidc::OidcChoices;
 use super::proxy::ProxyChoices;
 use super::sandboxes::{read_gateway, read_sandboxes};
 use super::settings::{RedactTexts, Settings};
-use super::{ConfigError, address, bus, invalid, number, outside};
+use super::{ConfigError, address, bus, invalid, number, oidc, outside};
 use axum::http::uri::Authority;
 use baton_agents::gateway::GatewaySettings;
 use baton_agents::sandboxes::SandboxSettings;
@@ -15,7 +16,6 @@ use baton_session::NodeLabel;
 use baton_session::wire::NodeType;
 use baton_store::DatabaseUrl;
 use baton_sync::ConflictResolution;
-use baton_sync::oidc::OidcSettings;
 use baton_sync::people::PeopleSettings;
 use baton_sync::webhooks::WebhookSettings;
 use std::collections::BTreeSet;
@@ -67,8 +67,8 @@ pub struct Choices {
     pub auto_register_cloud: Option<bool>,
     /// See [`Outbound::allow`](baton_net::outbound::Outbound::allow).
     pub outbound_allow: Option<Vec<Allowed>>,
-    /// See [`Config::oidc`](super::Config::oidc).
-    pub oidc: Option<OidcSettings>,
+    /// See [`Config::oidc`](super::Config::oidc) and [`Config::sign_in`](super::Config::sign_in).
+    pub oidc: Option<OidcChoices>,
     /// See [`Config::people`](super::Config::people).
     pub people: PeopleSettings,
     /// See [`Config::webhooks`](super::Config::webhooks).
@@ -206,7 +206,7 @@ impl Choices {
             cloud_url: outside::url(origin, "sync.cloudUrl", sync.cloud_url)?,
             auto_register_cloud: sync.auto_register_cloud,
             outbound_allow: outbound.allow.map(|texts| allowed(origin, &texts)).transpose()?,
-            oidc: auth.oidc.map(|texts| outside::check_oidc(origin, texts)).transpose()?,
+            oidc: auth.oidc.map(|texts| oidc::check(origin, texts)).transpose()?,
             people: outside::people(origin, people)?,
             webhooks: hooks.map(|texts| outside::check_webhooks(origin, texts)).transpose()?,
             node_type: own.node_type.map(|text| outside::node_type(origin, &text)).transpose()?,

@@ -6,6 +6,7 @@
 mod browsers;
 mod bus;
 mod choices;
+mod oidc;
 mod outside;
 mod proxy;
 mod sandboxes;
@@ -15,7 +16,8 @@ pub use baton_store::DatabaseUrl;
 pub use browsers::{BrowserChoices, BrowserSettings, ProxyLoginTexts};
 pub use bus::BusSettings;
 pub use choices::Choices;
-pub use outside::{AuthTexts, OidcTexts, PeopleTexts, WebhookTexts, detect_node_type};
+pub use oidc::{AuthTexts, OidcChoices, OidcTexts, RuleTexts, SignInTexts};
+pub use outside::{PeopleTexts, WebhookTexts, detect_node_type};
 pub use proxy::ProxyChoices;
 pub use sandboxes::{
     AgentTexts, FlavorTexts, GatewayTexts, SandboxTexts, SessionServiceTexts, UpstreamTexts,
@@ -44,7 +46,7 @@ use baton_store::Limits;
 use baton_store::data::{DataError, DataFolder};
 use baton_sync::SyncSettings;
 use baton_sync::identity::NodeSettings;
-use baton_sync::oidc::OidcSettings;
+use baton_sync::oidc::{ClientSecret, OidcSettings, SignInSettings};
 use baton_sync::people::PeopleSettings;
 use baton_sync::webhooks::WebhookSettings;
 use secrecy::SecretString;
@@ -89,6 +91,8 @@ pub struct Config {
     pub outbound: Outbound,
     /// Which tokens open this node to others; none takes no tokens.
     pub oidc: Option<OidcSettings>,
+    /// How people of a provider sign in to the page; none means with keys alone.
+    pub sign_in: Option<SignInSettings>,
     /// Which programs hear of sessions that come from elsewhere.
     pub webhooks: Vec<WebhookSettings>,
     /// Who is told when an agent asks a person.
@@ -178,6 +182,8 @@ pub struct Surroundings {
     pub master_key: Option<SecretString>,
     /// See [`Config::debug_secret`].
     pub debug_secret: Option<SecretString>,
+    /// The secret of the client as which people are sent to a provider, where no settings file holds it.
+    pub client_secret: Option<SecretString>,
     /// How keepers are started.
     pub keepers: Arc<dyn Keepers>,
     /// The variables of the environment that keepers and browsers may inherit.
@@ -213,6 +219,7 @@ impl Config {
         // Where there are other nodes, one that has little memory left is better not asked.
         let usual = cluster.is_some().then_some(CLUSTER_RESERVE);
         let reserve = browser.memory_reserve.or(usual).filter(|bytes| *bytes > 0);
+        let (oidc, sign_in) = oidc_of(choices.oidc, around.client_secret);
         Ok(Self {
             listen: choices.listen,
             exposure,
@@ -233,7 +240,8 @@ impl Config {
                     .unwrap_or(sync.auto_register_cloud),
             },
             outbound: Outbound { allow: choices.outbound_allow.unwrap_or_default() },
-            oidc: choices.oidc,
+            oidc,
+            sign_in,
             webhooks: choices.webhooks.unwrap_or_default(),
             people: choices.people,
             node: NodeSettings {
@@ -300,6 +308,18 @@ impl Config {
             data: around.data,
         })
     }
+}
+
+/// Which nodes a provider lets in, and which people, with the secret of their client.
+fn oidc_of(
+    choices: Option<OidcChoices>,
+    secret: Option<SecretString>,
+) -> (Option<OidcSettings>, Option<SignInSettings>) {
+    let Some(OidcChoices { nodes, mut people }) = choices else { return (None, None) };
+    if let Some(SignInSettings { client_secret: none @ None, .. }) = &mut people {
+        *none = secret.map(ClientSecret::Given);
+    }
+    (nodes, people)
 }
 
 fn rates_of(choices: &Choices) -> RateLimits {

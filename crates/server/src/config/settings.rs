@@ -4,7 +4,8 @@
 
 use super::ConfigError;
 use super::browsers::BrowserSettings;
-use super::outside::{AuthTexts, PeopleTexts, WebhookTexts};
+use super::oidc::AuthTexts;
+use super::outside::{PeopleTexts, WebhookTexts};
 use super::sandboxes::{GatewayTexts, SandboxTexts};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};

@@ -16,6 +16,7 @@ mod listeners;
 mod live;
 mod mcp;
 mod nodes;
+mod oidc;
 mod page;
 mod peer_listener;
 mod request;
@@ -131,6 +132,9 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(page::ticket))
         .routes(routes!(page::sign_in).layer(DefaultBodyLimit::max(PAIRING_LIMIT)))
         .routes(routes!(page::show, page::sign_out))
+        .routes(routes!(oidc::ways))
+        .routes(routes!(oidc::depart).layer(DefaultBodyLimit::max(PAIRING_LIMIT)))
+        .routes(routes!(oidc::arrive))
         // A person who was asked.
         .routes(routes!(asks::look).layer(DefaultBodyLimit::max(PAIRING_LIMIT)))
         .routes(routes!(asks::redeem).layer(DefaultBodyLimit::max(PAIRING_LIMIT)))

@@ -5,7 +5,8 @@ use crate::auth::{Known, attempt};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::{Peer, Refusal};
-use crate::page::{PageFile, PageHalves, PageKey, PagePlace, file, no_cookie, security};
+use crate::newcomers;
+use crate::page::{PageCode, PageFile, PageHalves, PageKey, PagePlace, file, no_cookie, security};
 use axum::extract::{FromRequest, Path, Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, SET_COOKIE};
 use axum::http::request::Parts;
@@ -53,7 +54,7 @@ fn missing(name: &str) -> Refusal {
 }
 
 /// Where the page has no name of its own, other programs of the host would get its cookie.
-fn no_name() -> Refusal {
+pub(super) fn no_name() -> Refusal {
     let detail = "expected a host name under which the page lives, found an address";
     let hint =
         "baton dashboard opens it on the node's machine; node.publicUrl names the node elsewhere";
@@ -73,7 +74,7 @@ pub(super) async fn ticket(
     here: Here,
 ) -> Result<impl IntoResponse, Refusal> {
     let mut url = place.address(&here.http()).ok_or_else(no_name)?;
-    let (code, limit) = context.pages.create_code(key)?;
+    let (code, limit) = context.page_codes.create(PageCode::Key(key))?;
     url.set_fragment(Some(&format!("code={}", code.expose_secret())));
     let ticket = PageTicket { url, expires_at: Timestamp::now() + limit };
     Ok(([(CACHE_CONTROL, "no-store")], axum::Json(ticket)))
@@ -96,9 +97,19 @@ pub(super) async fn sign_in(
     let here = here.http();
     let request = Request::from_parts(parts.clone(), body);
     let Json(PageSignIn { code }) = Json::from_request(request, &context).await?;
-    let secret_hash = match &code {
-        Some(code) => context.pages.redeem(code).ok_or(NodeError::BadPageCode)?.secret_hash,
-        None => key_of(&parts.headers).map_err(NodeError::from)?.hash(),
+    let redeemed = code.map(|code| context.page_codes.redeem(&code).ok_or(NodeError::BadPageCode));
+    // A key that is made for a person stays because they have a page.
+    let _turn = context.pages.turn().await;
+    let (secret_hash, person, provider) = match redeemed.transpose()? {
+        None => (key_of(&parts.headers).map_err(NodeError::from)?.hash(), None, None),
+        Some(PageCode::Key(key)) => (key.secret_hash, key.person, None),
+        Some(PageCode::Person(person)) => {
+            let provider = (person.issuer.clone(), person.subject.clone());
+            let key = newcomers::key_for(&context, *person).await?;
+            (key.secret_hash, key.person, Some(provider))
+        }
+        // That was noted when they came.
+        Some(PageCode::Refused(refusal)) => return Err(NodeError::from(*refusal).into()),
     };
     let found = context.store.find_key(secret_hash).await.map_err(NodeError::from)?;
     let FoundKey { key, limited_peer } =
@@ -111,8 +122,13 @@ pub(super) async fn sign_in(
     }
     refund(&parts, &context);
     let note = Note::new(&Actor::key(&key), &key.owner, Action::SignIn, &key.id);
+    let note = match provider {
+        Some((issuer, subject)) => note.with("issuer", issuer).with("subject", subject),
+        None => note,
+    };
     note.done(&context.store).await.map_err(NodeError::from)?;
-    let stands_for = PageKey { secret_hash, id: key.id.clone(), owner: key.owner.clone() };
+    let (id, owner) = (key.id.clone(), key.owner.clone());
+    let stands_for = PageKey { secret_hash, id, owner, person };
     let opened = context.pages.open(stands_for).await.map_err(NodeError::Exchange)?;
     let cookie = opened.cookie(here.scheme() == "https");
     let value = opened.value.expose_secret().to_owned();
@@ -120,7 +136,8 @@ pub(super) async fn sign_in(
     Ok(([(CACHE_CONTROL, "no-store".to_owned()), (SET_COOKIE, cookie)], axum::Json(session)))
 }
 
-fn refund(parts: &Parts, context: &Context) {
+/// Forgets a try of this request's address, which was a good one.
+pub(super) fn refund(parts: &Parts, context: &Context) {
     if let Some(Peer(address)) = parts.extensions.get() {
         context.rates.refund(*address);
     }
@@ -170,6 +187,9 @@ pub(super) async fn sign_out(
     let note = Note::new(&caller.actor, &caller.owner, Action::SignOut, &caller.key);
     note.done(&context.store).await.map_err(NodeError::from)?;
     context.pages.close(&shown).await.map_err(NodeError::Exchange)?;
+    if newcomers::is_of_person(&context, &caller.key) {
+        newcomers::sweep(&context).await.map_err(NodeError::from)?;
+    }
     let value = headers.get(PAGE_HEADER).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let cookie = no_cookie(value, here.http().scheme() == "https");
     Ok((StatusCode::NO_CONTENT, AppendHeaders([(SET_COOKIE, cookie)])))

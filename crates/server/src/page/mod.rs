@@ -4,12 +4,17 @@
 //! cannot be kept from asking the other. So the page has a host name of its own, and its cookie opens nothing:
 //! with it goes a value that only the page knows, which no other origin can read, and no cookie jar holds.
 
+mod codes;
+mod departures;
 mod files;
 mod place;
 mod sessions;
 
+pub(crate) use codes::{PageCode, PageCodes};
+pub(crate) use departures::{CALLBACK, DEPARTURE_LIMIT, Departures, no_departure};
 pub(crate) use files::{PageFile, file, security};
 pub(crate) use place::{LinkPlace, PagePlace, host_of};
 pub(crate) use sessions::{
-    LivePage, NewGuest, PageHalves, PageHash, PageKey, PageSessions, hash, no_cookie, random,
+    LivePage, NewGuest, PageHalves, PageHash, PageKey, PagePerson, PageSessions, hash, no_cookie,
+    random,
 };

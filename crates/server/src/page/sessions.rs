@@ -1,7 +1,8 @@
-//! Who is signed in to the page: codes that open it once, and what opens the node to it from then on.
+//! Who is signed in to the page, and what opens the node to it.
 //!
 //! A page session stands for one API key, found by the hash of its secret, as keys are: it may what the key may,
-//! and ends with it. It has two halves, a cookie and a value that the page keeps; only hashes of both are known,
+//! and ends with it. A person who came from a provider has a key that the node made for their pages, and whose secret
+//! nobody has. A session has two halves, a cookie and a value that the page keeps; only hashes of both are known,
 //! in memory and in a file of the data folder, so that a node that starts again knows its pages.
 
 use axum::http::HeaderMap;
@@ -9,36 +10,32 @@ use axum::http::header::COOKIE;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use baton_api::{GUEST_HEADER, PAGE_HEADER};
-use baton_runtime::RuntimeError;
 use baton_session::Owner;
 use baton_store::blocking::blocking;
 use baton_store::clock;
 use baton_store::data::{DataError, DataFolder, write_private};
+use baton_sync::oidc::RuleId;
 use jiff::{SignedDuration, Timestamp};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// How long a code counts: a browser is started with it.
-const CODE_LIMIT: Duration = Duration::from_mins(2);
 /// How long a page stays signed in.
 const SESSION_LIMIT: SignedDuration = SignedDuration::from_hours(12);
-/// How many codes there may be of one key.
-const CODES_OF_A_KEY: usize = 20;
 /// How many pages one key may be signed in to; one more ends the one that ends first.
 const SESSIONS_OF_A_KEY: usize = 32;
 /// How many there may be in all.
 const MOST: usize = 1024;
 /// What names of our cookies begin with; the proxy passes on none that begins so. What follows tells the pages of
 /// one browser apart.
-const COOKIE_NAME: &str = "baton_page_";
+pub(super) const COOKIE_NAME: &str = "baton_page_";
 /// How long that is, in characters.
-const TAG_LENGTH: usize = 8;
+pub(super) const TAG_LENGTH: usize = 8;
 
 /// What is kept of a secret.
 pub(crate) type PageHash = [u8; 32];
@@ -54,6 +51,20 @@ pub(crate) struct PageKey {
     pub(crate) id: String,
     /// Whose it is.
     pub(crate) owner: Owner,
+    /// For whom the node made it; none where somebody has the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) person: Option<PagePerson>,
+}
+
+/// A person who came from a provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PagePerson {
+    /// Who they are at the provider.
+    pub(crate) id: Hash,
+    /// The rule that let them in.
+    pub(crate) rule: RuleId,
+    /// When their pages end.
+    pub(crate) ends_at: Timestamp,
 }
 
 /// What a request of the page shows.
@@ -76,12 +87,7 @@ impl PageHalves {
 
     fn shown(headers: &HeaderMap, header: &str) -> Option<Self> {
         let value = headers.get(header)?.to_str().ok()?;
-        let tag = value.get(..TAG_LENGTH)?;
-        let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let mut pairs = cookies.flat_map(|value| value.split(';')).map(str::trim);
-        let cookie = pairs.find_map(|pair| {
-            pair.strip_prefix(COOKIE_NAME)?.strip_prefix(tag)?.strip_prefix('=')
-        })?;
+        let cookie = cookies(headers, value.get(..TAG_LENGTH)?).next()?;
         Some(Self { cookie: hash(cookie), value: hash(value) })
     }
 }
@@ -128,16 +134,16 @@ impl LivePage {
     }
 }
 
-/// The codes and page sessions of a node. Cheap to clone.
+/// The page sessions of a node. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct PageSessions(Arc<Inner>);
 
 struct Inner {
     file: PathBuf,
-    codes: Mutex<HashMap<Hash, (PageKey, Instant)>>,
     sessions: Mutex<HashMap<Hash, StoredPage>>,
     /// Held while the file is written, so that the last one written is the newest.
     writing: tokio::sync::Mutex<()>,
+    turn: tokio::sync::Mutex<()>,
 }
 
 impl PageSessions {
@@ -158,42 +164,17 @@ impl PageSessions {
         let sessions = living.map(|session| (session.cookie, session)).collect();
         Self(Arc::new(Inner {
             file,
-            codes: Mutex::default(),
             sessions: Mutex::new(sessions),
             writing: tokio::sync::Mutex::default(),
+            turn: tokio::sync::Mutex::default(),
         }))
-    }
-
-    /// A new code that signs a page in for this key, and how long it counts.
-    pub(crate) fn create_code(
-        &self,
-        key: PageKey,
-    ) -> Result<(SecretString, Duration), RuntimeError> {
-        let now = Instant::now();
-        let codes = &mut lock(&self.0.codes);
-        codes.retain(|_, (_, until)| *until > now);
-        let of_key = codes.values().filter(|(other, _)| other.id == key.id);
-        let first = of_key.clone().map(|(_, until)| *until).min();
-        if of_key.count() >= CODES_OF_A_KEY {
-            let wait = first.map(|first| first.saturating_duration_since(now)).unwrap_or_default();
-            let what = "codes for the page of one key";
-            return Err(RuntimeError::TooManyTickets { what, most: CODES_OF_A_KEY, wait });
-        }
-        let code = random();
-        codes.insert(hash(code.expose_secret()), (key, now + CODE_LIMIT));
-        Ok((code, CODE_LIMIT))
-    }
-
-    /// The key for which a code signs a page in, the one time that it counts.
-    pub(crate) fn redeem(&self, code: &str) -> Option<PageKey> {
-        let (key, until) = lock(&self.0.codes).remove(&hash(code))?;
-        (until > Instant::now()).then_some(key)
     }
 
     /// Signs a page in; that is on disk when this returns.
     pub(crate) async fn open(&self, key: PageKey) -> Result<NewPage, DataError> {
-        let opened =
-            NewPage { cookie: random(), value: random(), ends_at: clock::now() + SESSION_LIMIT };
+        let longest = clock::now() + SESSION_LIMIT;
+        let ends_at = key.person.as_ref().map_or(longest, |person| person.ends_at.min(longest));
+        let opened = NewPage { cookie: random(), value: random(), ends_at };
         let cookie = hash(opened.cookie.expose_secret());
         let session = StoredPage {
             cookie,
@@ -235,6 +216,52 @@ impl PageSessions {
         self.write().await
     }
 
+    /// The key behind the pages that a person has by this rule, if there is one.
+    pub(crate) fn key_of_person(&self, id: Hash, rule: RuleId) -> Option<PageKey> {
+        let now = clock::now();
+        let sessions = lock(&self.0.sessions);
+        let mut living = sessions.values().filter(|session| session.ends_at > now);
+        let is_theirs = |person: &PagePerson| person.id == id && person.rule == rule;
+        let found = living.find(|session| session.key.person.as_ref().is_some_and(is_theirs));
+        found.map(|session| session.key.clone())
+    }
+
+    /// The ids of the keys that were made for persons who have a page, and when the first of these pages ends.
+    pub(crate) fn keys_of_persons(&self) -> (BTreeSet<String>, Option<Timestamp>) {
+        let now = clock::now();
+        let sessions = lock(&self.0.sessions);
+        let of_persons = sessions.values().filter(|session| session.key.person.is_some());
+        let living = of_persons.filter(|session| session.ends_at > now);
+        let first = living.clone().map(|session| session.ends_at).min();
+        (living.map(|session| session.key.id.clone()).collect(), first)
+    }
+
+    /// Ends the pages of persons whom none of these rules let in.
+    pub(crate) async fn keep_rules(&self, rules: &BTreeSet<RuleId>) -> Result<(), DataError> {
+        let is_kept = |session: &StoredPage| {
+            session.key.person.as_ref().is_none_or(|person| rules.contains(&person.rule))
+        };
+        {
+            let sessions = &mut lock(&self.0.sessions);
+            if sessions.values().all(is_kept) {
+                return Ok(());
+            }
+            sessions.retain(|_, session| {
+                let is_kept = is_kept(session);
+                if !is_kept {
+                    session.ended.cancel();
+                }
+                is_kept
+            });
+        }
+        self.write().await
+    }
+
+    /// Holds whoever makes a key for a person's page, or removes those without a page, until the other is done.
+    pub(crate) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.0.turn.lock().await
+    }
+
     async fn write(&self) -> Result<(), DataError> {
         let _writing = self.0.writing.lock().await;
         let sessions: Vec<StoredPage> = lock(&self.0.sessions).values().cloned().collect();
@@ -267,7 +294,8 @@ fn make_room(
 impl NewPage {
     /// The header that gives a browser its half; `secure` where it came by TLS.
     pub(crate) fn cookie(&self, secure: bool) -> String {
-        cookie(self.value.expose_secret(), self.cookie.expose_secret(), SESSION_LIMIT, secure)
+        let left = self.ends_at.duration_since(clock::now());
+        cookie(self.value.expose_secret(), self.cookie.expose_secret(), left, secure)
     }
 }
 
@@ -296,6 +324,15 @@ impl NewGuest {
     }
 }
 
+/// What a request shows in cookies of ours with this tag.
+pub(super) fn cookies<'a>(headers: &'a HeaderMap, tag: &'a str) -> impl Iterator<Item = &'a str> {
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let pairs = cookies.flat_map(|value| value.split(';')).map(str::trim);
+    pairs.filter_map(move |pair| {
+        pair.strip_prefix(COOKIE_NAME)?.strip_prefix(tag)?.strip_prefix('=')
+    })
+}
+
 /// The header that takes it back from the page that shows this value.
 pub(crate) fn no_cookie(value: &str, secure: bool) -> String {
     cookie(value, "", SignedDuration::ZERO, secure)
@@ -305,11 +342,15 @@ fn cookie(value: &str, half: &str, limit: SignedDuration, secure: bool) -> Strin
     let tag = value.get(..TAG_LENGTH).unwrap_or_default();
     let name = format!("{COOKIE_NAME}{tag}");
     let seconds = limit.as_secs();
-    format!("{name}={half}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{}", end(secure))
+    format!(
+        "{name}={half}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{}",
+        self::secure(secure)
+    )
 }
 
-fn end(secure: bool) -> &'static str {
-    if secure { "; Secure" } else { "" }
+/// The end of a cookie's header.
+pub(super) fn secure(is_secure: bool) -> &'static str {
+    if is_secure { "; Secure" } else { "" }
 }
 
 /// A new secret.
@@ -322,7 +363,7 @@ pub(crate) fn hash(text: &str) -> PageHash {
     Sha256::digest(text.as_bytes()).into()
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -333,7 +374,11 @@ mod tests {
 
     fn key(id: &str) -> PageKey {
         let owner = "ada".parse().unwrap();
-        PageKey { secret_hash: [7; 32], id: id.to_owned(), owner }
+        PageKey { secret_hash: [7; 32], id: id.to_owned(), owner, person: None }
+    }
+
+    fn of_person(id: &str, rule: RuleId, ends_at: Timestamp) -> PageKey {
+        PageKey { person: Some(PagePerson { id: [1; 32], rule, ends_at }), ..key(id) }
     }
 
     fn shown(cookie: &SecretString, value: &SecretString) -> PageHalves {
@@ -377,17 +422,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_code_counts_once_and_a_key_has_a_bounded_number_of_pages() {
+    async fn a_key_has_a_bounded_number_of_pages() {
         let (_folder, data) = folder();
         let pages = PageSessions::load(&data);
-        let (code, _) = pages.create_code(key("a")).unwrap();
-        assert_eq!(pages.redeem(code.expose_secret()), Some(key("a")));
-        assert_eq!(pages.redeem(code.expose_secret()), None);
-        for _ in 0..CODES_OF_A_KEY {
-            pages.create_code(key("a")).unwrap();
-        }
-        assert!(pages.create_code(key("a")).is_err());
-        pages.create_code(key("b")).unwrap();
         let first = pages.open(key("a")).await.unwrap();
         let other = pages.open(key("b")).await.unwrap();
         for _ in 0..SESSIONS_OF_A_KEY {
@@ -395,5 +432,35 @@ mod tests {
         }
         assert!(pages.find(&shown(&first.cookie, &first.value)).is_none());
         assert!(pages.find(&shown(&other.cookie, &other.value)).is_some());
+    }
+
+    #[tokio::test]
+    async fn a_persons_page_ends_with_the_rule_that_gave_it_and_when_the_provider_says() {
+        let (_folder, data) = folder();
+        let pages = PageSessions::load(&data);
+        let soon = clock::now() + SignedDuration::from_mins(5);
+        let by_key = pages.open(key("k")).await.unwrap();
+        let one = pages.open(of_person("person_1", [1; 32], soon)).await.unwrap();
+        let two = pages.open(of_person("person_2", [2; 32], soon)).await.unwrap();
+        assert_eq!((one.ends_at, by_key.ends_at > soon), (soon, true));
+        assert!(
+            one.cookie(false).contains("Max-Age=2") || one.cookie(false).contains("Max-Age=300")
+        );
+        assert_eq!(pages.key_of_person([1; 32], [2; 32]).unwrap().id, "person_2");
+        assert_eq!(pages.key_of_person([1; 32], [3; 32]), None);
+        let (kept, first) = pages.keys_of_persons();
+        assert_eq!((kept.len(), first), (2, Some(soon)));
+        // A node that starts with other settings knows the rest.
+        let again = PageSessions::load(&data);
+        let streams = again.find(&shown(&one.cookie, &one.value)).unwrap();
+        again.keep_rules(&[[2; 32]].into()).await.unwrap();
+        streams.end().await;
+        for (found, page) in [(false, &one), (true, &two), (true, &by_key)] {
+            assert_eq!(again.find(&shown(&page.cookie, &page.value)).is_some(), found);
+            assert_eq!(
+                PageSessions::load(&data).find(&shown(&page.cookie, &page.value)).is_some(),
+                found
+            );
+        }
     }
 }

@@ -282,8 +282,9 @@ fn flags_win_over_the_file() {
 #[test]
 fn tokens_are_taken_only_of_those_that_are_named() {
     let whole = "tenant = \"t1\"\naudience = [\"api://baton\"]\nallowed_clients = [\"c\"]\n";
-    let oidc =
-        |lines: &str| check(&format!("[auth.oidc]\n{lines}")).map(|found| found.oidc.unwrap());
+    let oidc = |lines: &str| {
+        check(&format!("[auth.oidc]\n{lines}")).map(|found| found.oidc.unwrap().nodes.unwrap())
+    };
     let taken = oidc(whole).unwrap();
     assert_eq!(taken.issuer.as_str(), "https://login.microsoftonline.com/t1/v2.0");
     assert_eq!((taken.owner, taken.roles), (Owner::local(), Vec::new()));
@@ -309,6 +310,51 @@ fn tokens_are_taken_only_of_those_that_are_named() {
     the file /etc/baton.toml: expected auth.oidc.issuer to be an http or https address without a user, found another text
     the file /etc/baton.toml: expected auth.oidc.leeway to be a number from 0 to 300, found 301
     the file /etc/baton.toml: expected auth.oidc.owner to be the name of an owner, found "not an owner"
+    "#);
+}
+
+#[test]
+fn people_come_in_by_rules_that_say_what_they_may() {
+    let whole = "issuer = \"https://id.test/realm\"\n[auth.oidc.people]\nclient_id = \"baton\"\n\
+                 rules = [{ claim = \"groups\", value = \"shop\", owner = \"shop\", scopes = [\"read\"] }]\n";
+    let oidc =
+        |lines: &str| check(&format!("[auth.oidc]\n{lines}")).map(|found| found.oidc.unwrap());
+    let found = oidc(whole).unwrap();
+    assert!(found.nodes.is_none(), "no node shows a token where people alone come");
+    let people = found.people.unwrap();
+    assert_eq!((people.name.as_str(), people.client_secret.is_none()), ("id.test", true));
+    assert_eq!(
+        (people.scopes, people.lasts),
+        (vec!["profile".to_owned(), "email".to_owned()], Duration::from_hours(12))
+    );
+    let both = whole.replace("[auth", "audience = [\"a\"]\nallowed_clients = [\"c\"]\n[auth");
+    assert!(oidc(&both).unwrap().nodes.is_some());
+    let mut refused = Vec::new();
+    for lines in [
+        whole.replace("client_id = \"baton\"", ""),
+        whole.replace("[{ claim", "[] # [{ claim"),
+        whole.replace("\"groups\"", "\"\""),
+        whole.replace("\"shop\", scopes", "\"not an owner\", scopes"),
+        whole.replace("[\"read\"]", "[]"),
+        whole.replace("[\"read\"]", "[\"read\", \"root\"]"),
+        format!("{whole}client_secret = \"s3cret\"\nclient_secret_file = \"/etc/s\""),
+        format!("{whole}lasts = 43201"),
+        format!("{whole}name = \"{}\"", "x".repeat(201)),
+        both.replace("allowed_clients = [\"c\"]", ""),
+    ] {
+        refused.push(oidc(&lines).unwrap_err().to_string());
+    }
+    insta::assert_snapshot!(refused.join("\n"), @r#"
+    the file /etc/baton.toml: expected auth.oidc.people.client_id to be a text of 1 to 200 characters on one line, found nothing
+    the file /etc/baton.toml: expected auth.oidc.people.rules to be a list of 1 to 100, found 0
+    the file /etc/baton.toml: expected auth.oidc.people.rules.claim to be a text of 1 to 200 characters on one line, found nothing
+    the file /etc/baton.toml: expected auth.oidc.people.rules.owner to be the name of an owner, found "not an owner"
+    the file /etc/baton.toml: expected auth.oidc.people.rules.scopes to be a list of one or more, found none
+    the file /etc/baton.toml: expected auth.oidc.people.rules.scopes to be of read, drive, reveal, watch, sync, sandbox, debug, browser, admin, found "root"
+    the file /etc/baton.toml: expected auth.oidc.people.client_secret to be left out beside auth.oidc.people.client_secret_file, found both
+    the file /etc/baton.toml: expected auth.oidc.people.lasts to be a number from 60 to 43200, found 43201
+    the file /etc/baton.toml: expected auth.oidc.people.name to be a text of 1 to 200 characters on one line, found 201 characters
+    the file /etc/baton.toml: expected auth.oidc.allowed_clients to be a list of one or more, found none
     "#);
 }
 
@@ -342,7 +388,11 @@ fn the_reference_is_a_valid_file_that_sets_everything() {
     );
     assert!(choices.behind_proxy.is_some() && choices.allowed_hosts.is_some());
     assert!(choices.tls_certificate.is_some() && choices.tls_key.is_some());
-    assert_eq!(choices.oidc.unwrap().leeway, Duration::from_secs(30));
+    let oidc = choices.oidc.unwrap();
+    assert_eq!(oidc.nodes.unwrap().leeway, Duration::from_secs(30));
+    let people = oidc.people.unwrap();
+    assert_eq!((people.leeway, people.rules.len()), (Duration::from_secs(30), 2));
+    assert!(people.client_secret.is_some() && people.lasts == Duration::from_hours(12));
     assert!(choices.cloud_url.is_some() && choices.auto_register_cloud.is_some());
     let [hook] = choices.webhooks.unwrap().try_into().unwrap();
     assert_eq!((hook.events, hook.owner), (Event::ALL.into(), Owner::local()));

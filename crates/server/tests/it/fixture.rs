@@ -78,6 +78,7 @@ impl Folder {
             data: self.data.clone(),
             master_key: None,
             debug_secret: None,
+            client_secret: None,
             keepers: Arc::new(keeper),
             sandbox_init: None,
             inherited: BTreeMap::new(),

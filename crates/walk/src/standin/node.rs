@@ -155,6 +155,7 @@ impl StandInNode {
             data: self.data.clone(),
             master_key: self.shared.is_some().then(|| MASTER_KEY.into()),
             debug_secret: None,
+            client_secret: None,
             keepers: Arc::new(StandIns::new(self.street.clone(), self.at, self.machine.clone())),
             sandbox_init: None,
             inherited: BTreeMap::new(),

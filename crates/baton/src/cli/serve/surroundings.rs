@@ -42,6 +42,9 @@ pub(in crate::cli) struct NodeArgs {
     /// What other programs share that sign or check the tokens of pages
     #[arg(long, env = "HIVE_SECRET", hide = true, hide_env_values = true)]
     hive_secret: Option<SecretString>,
+    /// Secret of the client as which people are sent to a provider, for auth.oidc.people
+    #[arg(long, env = "BATON_OIDC_CLIENT_SECRET", hide = true, hide_env_values = true)]
+    oidc_client_secret: Option<SecretString>,
     /// Folder of the board that agents share [default: ~/.federation]
     #[arg(
         long = "federation-dir",
@@ -68,6 +71,7 @@ impl NodeArgs {
             data: data.clone(),
             master_key: self.master_key.clone(),
             debug_secret: self.hive_secret.clone(),
+            client_secret: self.oidc_client_secret.clone(),
             keepers: Arc::new(keeper(data)?),
             sandbox_init: Some(sandbox_init()?),
             inherited: inherited(),

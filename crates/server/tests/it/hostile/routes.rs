@@ -29,6 +29,9 @@ const TABLE: &str = "
     GET /openapi.json anybody
     POST /debug/pair/exchange anybody
     POST /page/session anybody
+    GET /page/ways anybody
+    POST /page/oidc anybody
+    GET /page/oidc/callback anybody
     POST /asked/look anybody
     POST /asked/open anybody
     GET /asked guest
