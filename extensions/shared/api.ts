@@ -1941,6 +1941,107 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/page/oidc": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Where a browser goes so that a person signs in there, with a cookie by which it is known when it is back. Needs no
+         *     key.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["PageDeparture"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/page/oidc/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A person is back from the provider: leads the browser to the page, which hears there whether they are let in. Needs
+         *     no key, but the cookie of the departure.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description What the departure had. */
+                    state?: string;
+                    /** @description What this node exchanges for who it is. */
+                    code?: string;
+                    /** @description Why there is none. */
+                    error?: string;
+                    /** @description The same in words. */
+                    error_description?: string;
+                    /** @description Who sends it back. */
+                    iss?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                303: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/page/session": {
         parameters: {
             query?: never;
@@ -2080,6 +2181,41 @@ export interface paths {
                 };
             };
         };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/page/ways": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How people sign in to the page, beside a key and a code. Needs no key. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["PageWays"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -7985,6 +8121,24 @@ export interface components {
         Outcome: "restored" | "rejected" | "not_portable" | "pending";
         /** @description The user to whom sessions belong: 1 to 128 visible ASCII characters. */
         Owner: string;
+        /** @description Where a browser goes so that a person signs in there. */
+        PageDeparture: {
+            /**
+             * Format: date-time
+             * @description Until when.
+             */
+            expires_at: string;
+            /**
+             * Format: uri
+             * @description The provider's address, with what comes back from there once, to the browser that has the cookie beside it.
+             */
+            url: string;
+        };
+        /** @description A provider at which people sign in. */
+        PageProvider: {
+            /** @description What people call it. */
+            name: string;
+        };
         /** @description A page that is signed in. The other half of what opens the node comes as a cookie beside it. */
         PageSession: components["schemas"]["PageView"] & {
             /** @description What goes with each request, in the header `Baton-Page`. */
@@ -8027,6 +8181,10 @@ export interface components {
             scopes: components["schemas"]["Scope"][];
             /** @description The node's version of Baton. */
             version: string;
+        };
+        /** @description How people sign in to a page. */
+        PageWays: {
+            oidc?: components["schemas"]["PageProvider"] | null;
         };
         /** @description A browser that is paired. */
         PairedBrowser: {

@@ -4,7 +4,7 @@
 // while the page is hidden it is not even listened to.
 
 import { batch, signal } from '@preact/signals'
-import { ask, type Node, nodeOf, type Schemas, signIn } from './node/client.ts'
+import { ask, depart, type Node, nodeOf, type Schemas, signIn } from './node/client.ts'
 import { events } from './node/events.ts'
 import { type Failure, failureOf } from './node/failure.ts'
 import { keepValue, keptValue, takeCode } from './node/keep.ts'
@@ -77,6 +77,16 @@ export async function enter(by: { code: string } | { key: string }): Promise<voi
     start(value)
   } catch (error) {
     goDark(failureOf(error))
+  }
+}
+
+/** Leaves for the provider at which a person signs in; it sends them back with a code. */
+export async function goToProvider(): Promise<void> {
+  try {
+    location.assign((await depart()).url)
+  } catch (error) {
+    goDark(failureOf(error))
+    throw error
   }
 }
 

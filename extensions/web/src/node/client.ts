@@ -60,6 +60,18 @@ export async function ask<T>(request: Promise<{ data?: T; error?: unknown; respo
   return answer.data as T
 }
 
+/** How people sign in here beside a key; asked before anybody is. */
+export async function ways(): Promise<Schemas['PageWays']> {
+  const api = createClient<paths>({ baseUrl: location.origin })
+  return ask(api.GET('/page/ways', { signal: AbortSignal.timeout(SHORT_MS) }))
+}
+
+/** Where this browser goes so that a person signs in there. */
+export async function depart(): Promise<Schemas['PageDeparture']> {
+  const api = createClient<paths>({ baseUrl: location.origin })
+  return ask(api.POST('/page/oidc', { signal: AbortSignal.timeout(SHORT_MS) }))
+}
+
 /** Signs the page in, with a code that counts once or with an API key. */
 export async function signIn(by: { code: string } | { key: string }): Promise<Schemas['PageSession']> {
   const key = 'key' in by ? { Authorization: `Bearer ${by.key}` } : {}
