@@ -42,6 +42,7 @@ mod machines;
 mod manifests;
 mod mcp;
 mod named;
+mod newcomers;
 mod notes;
 mod one_way_in;
 mod other_host;

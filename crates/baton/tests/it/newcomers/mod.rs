@@ -1,0 +1,5 @@
+//! People who come to the page of a node from a provider of `OpenID` Connect.
+
+mod forged;
+mod person;
+mod standin;
