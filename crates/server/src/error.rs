@@ -269,7 +269,7 @@ impl Answers for NodeError {
             | Self::Unauthenticated { .. }
             | Self::BadPairingCode
             | Self::BadPageCode => ErrorCode::Unauthenticated,
-            Self::KeyOfLimitedPeer { .. } => ErrorCode::Forbidden,
+            Self::KeyOfLimitedPeer { .. } | Self::NotANode => ErrorCode::Forbidden,
             Self::TooManyRequests { .. }
             | Self::TooManyConnections { .. }
             | Self::TooManyMcpSessions { .. } => ErrorCode::TooManyRequests,
@@ -278,10 +278,9 @@ impl Answers for NodeError {
             Self::PassedOn(_) => ErrorCode::Untrusted,
             Self::NodeUnreachable { .. } => ErrorCode::NodeUnreachable,
             Self::NoNodeHasRoom { .. } | Self::NoRoomElsewhere { .. } => ErrorCode::NoRoom,
-            Self::NoCluster => ErrorCode::Conflict,
-            Self::NotANode => ErrorCode::Forbidden,
+
             Self::NotReachable => ErrorCode::NotReachable,
-            Self::PeerListener { .. } => ErrorCode::Conflict,
+            Self::PeerListener { .. } | Self::NoCluster => ErrorCode::Conflict,
             Self::Exchange(_) => ErrorCode::Internal,
         }
     }

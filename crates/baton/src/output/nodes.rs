@@ -5,6 +5,7 @@ use super::table::Table;
 use baton_api::{NodeBus, NodeDrain, NodeList, NodeView};
 use baton_session::NodeLabel;
 use jiff::Timestamp;
+use std::fmt::Write as _;
 
 /// A clock that is further off than this, in milliseconds, is said to be.
 const AHEAD_MAX: u64 = 5_000;
@@ -61,14 +62,14 @@ fn told(drain: &NodeDrain) -> String {
     let NodeDrain { left, moved, stayed, sandboxes, is_done } = drain;
     let mut text = format!("{} moved", table::counted(moved.len() as u64, "session"));
     if !stayed.is_empty() {
-        text += &format!(", {} stayed", stayed.len());
+        let _ = write!(text, ", {} stayed", stayed.len());
     }
     if !is_done {
-        text += &format!(", {left} left");
+        let _ = write!(text, ", {left} left");
     }
     if *sandboxes > 0 {
         let word = if *sandboxes == 1 { "sandbox stays" } else { "sandboxes stay" };
-        text += &format!(", {sandboxes} {word} until the end");
+        let _ = write!(text, ", {sandboxes} {word} until the end");
     }
     text
 }

@@ -21,7 +21,7 @@ use tokio::time::timeout;
 use url::Url;
 
 /// The largest refusal of another node, in bytes.
-const PROBLEM_MAX: usize = 64 << 10;
+pub(crate) const PROBLEM_MAX: usize = 64 << 10;
 
 /// Another node did not answer, or another than that node did.
 #[derive(Debug, thiserror::Error)]
@@ -115,11 +115,9 @@ impl Cluster {
         }
         let (status, body) = (answer.status(), answer.into_body());
         let bytes = to_bytes(body, PROBLEM_MAX).await.unwrap_or_default();
-        match serde_json::from_slice(&bytes) {
-            Ok(problem) => {
-                Err(NotDone::Refused { name: row.member.name.clone(), problem: Box::new(problem) })
-            }
-            Err(_) => Err(unreachable(told(status), true).into()),
+        match problem_in(&bytes) {
+            Some(problem) => Err(NotDone::Refused { name: row.member.name.clone(), problem }),
+            None => Err(unreachable(told(status), true).into()),
         }
     }
 
@@ -138,6 +136,11 @@ impl Cluster {
             .body(());
         Ok(request.map_err(|error| error.to_string())?.into_parts().0)
     }
+}
+
+/// Why a node refused, which is at most [`PROBLEM_MAX`].
+pub(crate) fn problem_in(answer: &[u8]) -> Option<Box<Problem>> {
+    serde_json::from_slice(answer).ok().map(Box::new)
 }
 
 fn url_of(row: &ClusterRow) -> Result<Url, String> {

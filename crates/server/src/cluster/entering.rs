@@ -43,9 +43,9 @@ pub(crate) fn stay(
 ) -> AbortOnDropHandle<()> {
     let (supervisor, cluster) = (supervisor.clone(), cluster.clone());
     AbortOnDropHandle::new(tokio::spawn(async move {
-        let mut changes = supervisor.changes_in_number();
+        let mut number = supervisor.changes_in_number();
         let changed = async {
-            while changes.changed().await.is_ok() {
+            while number.changed().await.is_ok() {
                 cluster.beat_at_once();
             }
         };

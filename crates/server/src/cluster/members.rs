@@ -4,7 +4,7 @@
 //! reads who else is; in between it knows what it read last. Its own clock only counts how long that is ago, and how
 //! far it is off is told and reckoned with, never trusted.
 
-use super::placing::SentCounts;
+use super::sent::SentCounts;
 use baton_net::internal::InternalClient;
 use baton_net::outbound::WayError;
 use baton_runtime::live::Room;
@@ -84,7 +84,7 @@ struct Known {
 const PREFIX_MIN: usize = 4;
 
 /// The nodes that this names: by their id or name, or where there is none by the start of their id.
-fn named(rows: Vec<ClusterRow>, reference: &str) -> Vec<ClusterRow> {
+fn named(rows: &[ClusterRow], reference: &str) -> Vec<ClusterRow> {
     let is_named = |row: &&ClusterRow| {
         row.member.name == reference || row.member.node.to_string() == reference
     };
@@ -248,7 +248,7 @@ impl Cluster {
     /// The node of the cluster that this names: by its id, the start of that, or its name. None where there is none,
     /// or more than one.
     pub(crate) async fn named(&self, reference: &str) -> Result<Option<ClusterRow>, StoreError> {
-        let mut found = named(self.list().await?, reference);
+        let mut found = named(&self.list().await?, reference);
         Ok(if found.len() == 1 { found.pop() } else { None })
     }
 

@@ -14,8 +14,9 @@ mod members;
 mod pages;
 mod passed;
 mod placing;
+mod sent;
 
-pub(crate) use asking::{NotDone, Unreachable};
+pub(crate) use asking::{NotDone, PROBLEM_MAX, Unreachable, problem_in};
 pub(crate) use bus::{BusTask, Doorbell, start as start_bus, try_out as try_out_bus};
 pub(crate) use draining::Progress;
 pub(crate) use entering::{enter, stay};

@@ -7,8 +7,7 @@ use super::members::Cluster;
 use baton_runtime::live::Room;
 use baton_session::{NodeId, NodeLabel};
 use baton_store::ClusterRow;
-use jiff::Timestamp;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// How many nodes are tried before the request is refused.
@@ -34,13 +33,6 @@ pub(crate) enum Candidate {
     Here,
     /// Another one.
     There(Box<ClusterRow>),
-}
-
-/// What was sent to a node since it last said how it is.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sent {
-    seen_at: Timestamp,
-    count: u64,
 }
 
 /// A node as who chooses sees it.
@@ -78,7 +70,7 @@ impl Cluster {
                 let places = if is_here {
                     own.places() as u64
                 } else {
-                    row.beat.places.unwrap_or(u64::MAX).saturating_sub(self.sent_to(row))
+                    row.beat.places.unwrap_or(u64::MAX).saturating_sub(self.sent().to(row))
                 };
                 let drains = if is_here { is_draining } else { row.beat.is_draining };
                 Choice { row, places: if drains { 0 } else { places }, is_here }
@@ -95,11 +87,14 @@ impl Cluster {
             return Err(refused(&choices, wanted));
         }
         found.sort_by_key(|choice| rank(choice, wanted.first));
-        let candidate = |choice: &&Choice<'_>| match choice.is_here {
-            true => Candidate::Here,
-            false => Candidate::There(Box::new(choice.row.clone())),
+        let candidate = |choice: &Choice<'_>| {
+            if choice.is_here {
+                Candidate::Here
+            } else {
+                Candidate::There(Box::new(choice.row.clone()))
+            }
         };
-        Ok(found.iter().take(TRIES).map(candidate).collect())
+        Ok(found.into_iter().take(TRIES).map(candidate).collect())
     }
 
     /// How many browsers more the other nodes take, and how each is.
@@ -120,19 +115,7 @@ impl Cluster {
 
     /// Notes that a browser was sent to a node.
     pub(crate) fn note_sent(&self, row: &ClusterRow) {
-        let mut sent = self.sent();
-        let fresh = Sent { seen_at: row.seen_at, count: 0 };
-        let entry = sent.entry(row.member.node).or_insert(fresh);
-        if entry.seen_at != row.seen_at {
-            *entry = fresh;
-        }
-        entry.count += 1;
-    }
-
-    fn sent_to(&self, row: &ClusterRow) -> u64 {
-        let sent = self.sent();
-        let of = sent.get(&row.member.node).filter(|sent| sent.seen_at == row.seen_at);
-        of.map_or(0, |sent| sent.count)
+        self.sent().note(row);
     }
 }
 
@@ -167,6 +150,3 @@ fn refused(choices: &[Choice<'_>], wanted: &Wanted<'_>) -> String {
         more => format!("{text}, and {more} nodes more without room"),
     }
 }
-
-/// What was sent to which node.
-pub(super) type SentCounts = HashMap<NodeId, Sent>;

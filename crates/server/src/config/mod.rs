@@ -6,6 +6,7 @@
 mod browsers;
 mod bus;
 mod choices;
+mod cluster;
 mod oidc;
 mod outside;
 mod proxy;
@@ -16,6 +17,7 @@ pub use baton_store::DatabaseUrl;
 pub use browsers::{BrowserChoices, BrowserSettings, ProxyLoginTexts};
 pub use bus::BusSettings;
 pub use choices::Choices;
+pub use cluster::ClusterSettings;
 pub use oidc::{AuthTexts, OidcChoices, OidcTexts, RuleTexts, SignInTexts};
 pub use outside::{PeopleTexts, WebhookTexts, detect_node_type};
 pub use proxy::ProxyChoices;
@@ -41,7 +43,7 @@ use baton_net::tls::{Exposure, NotLoopback};
 use baton_proxy::{OpenUpstream, ProxySettings};
 use baton_runtime::live::{EgressRules, RecoverySettings, RoomLimits};
 use baton_sandbox::{InitCommand, Provider};
-use baton_session::{NodeLabel, Owner};
+use baton_session::Owner;
 use baton_store::Limits;
 use baton_store::data::{DataError, DataFolder};
 use baton_sync::SyncSettings;
@@ -50,7 +52,7 @@ use baton_sync::oidc::{ClientSecret, OidcSettings, SignInSettings};
 use baton_sync::people::PeopleSettings;
 use baton_sync::webhooks::WebhookSettings;
 use secrecy::SecretString;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU64;
@@ -65,8 +67,6 @@ pub const DEFAULT_LISTEN: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 7420);
 /// How long a lease lasts by default.
 pub const DEFAULT_LEASE: Duration = Duration::from_secs(30);
-/// How much memory a node of a cluster keeps free by default: 512 MiB.
-const CLUSTER_RESERVE: u64 = 512 << 20;
 /// The largest body that a node takes by default: 1 MiB.
 pub const DEFAULT_BODY_BYTES: usize = 1 << 20;
 
@@ -161,19 +161,6 @@ pub struct Config {
     pub idle_exit: Option<Duration>,
 }
 
-/// Which nodes are one with a node, and what it does for them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClusterSettings {
-    /// What they are called together.
-    pub name: String,
-    /// What this node is for: sessions that ask for a label go to nodes that have it.
-    pub labels: BTreeSet<NodeLabel>,
-    /// Whether what a node held that fell silent is resumed on nodes with room.
-    pub failover: bool,
-    /// Whether this node brings its sessions to others before it ends.
-    pub drain: bool,
-}
-
 /// What no settings file can say.
 pub struct Surroundings {
     /// Where the node's files live.
@@ -201,7 +188,7 @@ impl Config {
     /// but not all of it together.
     pub fn new(choices: Choices, around: Surroundings) -> Result<Self, ConfigError> {
         let is_shared = choices.database.is_some();
-        expect_cluster(&choices)?;
+        cluster::expect_whole(&choices)?;
         let bus = bus_of(&choices)?;
         let (limits, rates) = (Limits::default(), rates_of(&choices));
         let bounds = Bounds::default();
@@ -209,16 +196,9 @@ impl Config {
         let exposure = choices.exposure()?;
         exposure.check(choices.listen.unwrap_or(DEFAULT_LISTEN))?;
         let detected = || detect_node_type(&around.inherited);
+        let cluster = cluster::read(&choices);
         let browser = choices.browser;
-        let cluster = choices.cluster.map(|name| ClusterSettings {
-            name,
-            labels: choices.labels.unwrap_or_default(),
-            failover: choices.failover.unwrap_or(false),
-            drain: choices.drain.unwrap_or(false),
-        });
-        // Where there are other nodes, one that has little memory left is better not asked.
-        let usual = cluster.is_some().then_some(CLUSTER_RESERVE);
-        let reserve = browser.memory_reserve.or(usual).filter(|bytes| *bytes > 0);
+        let room = cluster::room(&browser, cluster.is_some());
         let (oidc, sign_in) = oidc_of(choices.oidc, around.client_secret);
         Ok(Self {
             listen: choices.listen,
@@ -280,7 +260,7 @@ impl Config {
             },
             sandbox: browser.sandbox.unwrap_or_default(),
             switches: browser.switches.unwrap_or_default(),
-            room: RoomLimits { most: browser.most, reserve },
+            room,
             keepers: around.keepers,
             inherited: around.inherited,
             recovery: RecoverySettings {
@@ -330,26 +310,6 @@ fn rates_of(choices: &Choices) -> RateLimits {
             .refused_keys_per_minute
             .unwrap_or(usual.refused_keys_per_minute),
     }
-}
-
-/// Checks that there is what nodes need to be one: a database that they share, and an address of each.
-fn expect_cluster(choices: &Choices) -> Result<(), ConfigError> {
-    if choices.cluster.is_none() {
-        return Ok(());
-    }
-    if !matches!(choices.database, Some(DatabaseUrl::Postgres(_))) {
-        return Err(ConfigError::HalfCluster {
-            expected: "storage.database_url to name a PostgreSQL that all its nodes share",
-            fix: "storage.database_url = \"postgres://user@host/database\", or BATON_DATABASE_URL",
-        });
-    }
-    if choices.internal_url.is_none() {
-        return Err(ConfigError::HalfCluster {
-            expected: "node.internalUrl to say where the other nodes ask this one",
-            fix: "node.internalUrl = \"http://10.0.0.7:7420\", or BATON_INTERNAL_URL",
-        });
-    }
-    Ok(())
 }
 
 /// What `choices` say of a bus, if they want one.

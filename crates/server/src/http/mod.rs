@@ -121,10 +121,7 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(exchange::card))
         .merge(between_nodes())
         // Nodes that are one.
-        .routes(routes!(nodes::list))
-        .routes(routes!(nodes::show))
-        .routes(routes!(nodes::drain, nodes::end_drain))
-        .routes(routes!(nodes::take_session))
+        .merge(of_a_cluster())
         // Keys.
         .routes(routes!(system::list, system::create))
         .routes(routes!(system::revoke))
@@ -178,6 +175,15 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(mcp::post, mcp::listen, mcp::end))
         // What was done.
         .routes(routes!(system::list_audit).layer(layers::answers()))
+}
+
+/// The nodes that are one.
+fn of_a_cluster() -> OpenApiRouter<Context> {
+    OpenApiRouter::new()
+        .routes(routes!(nodes::list))
+        .routes(routes!(nodes::show))
+        .routes(routes!(nodes::drain, nodes::end_drain))
+        .routes(routes!(nodes::take_session))
 }
 
 /// What nodes ask each other in messages that they sign: all that the listener for peers answers.

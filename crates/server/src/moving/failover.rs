@@ -34,7 +34,8 @@ pub(crate) async fn run(
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         let (context, cluster, ending) = (context.clone(), cluster.clone(), ending.clone());
         context.tasks.clone().spawn(async move {
-            let _ = ending.run_until_cancelled(fail_over(&context, &cluster, session)).await;
+            let brought = Box::pin(fail_over(&context, &cluster, session));
+            let _ = ending.run_until_cancelled(brought).await;
             drop(place);
         });
     }

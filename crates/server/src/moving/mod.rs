@@ -9,15 +9,51 @@ pub(crate) mod drain;
 pub(crate) mod failover;
 
 use crate::cluster::{Candidate, Cluster, NotDone, Wanted};
+use crate::config::ClusterSettings;
 use crate::context::Context;
+use crate::ending;
 use baton_api::{Answers, ErrorCode};
 use baton_runtime::error::{RuntimeError, Stand};
 use baton_runtime::{Caller, life};
 use baton_session::{NodeId, Session};
 use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 /// How long another node may take to bring a session back.
 const TAKE_LIMIT: Duration = Duration::from_mins(2);
+
+/// Brings back what silent nodes held, where the settings want that. Returns what is left to who resumes what was lost.
+pub(crate) fn fail_over(
+    context: &Context,
+    settings: Option<&ClusterSettings>,
+    inherited: mpsc::Receiver<Session>,
+) -> mpsc::Receiver<Session> {
+    let wanted = settings.is_some_and(|settings| settings.failover);
+    let Some(cluster) = context.cluster.clone().filter(|_| wanted) else { return inherited };
+    context.tasks.spawn(failover::run(context.clone(), cluster, inherited));
+    // Nothing is left.
+    mpsc::channel(1).1
+}
+
+/// Ends the node once it is told to; where the settings want that, when what runs here runs elsewhere.
+pub(crate) fn leave_when_told(
+    context: &Context,
+    settings: Option<&ClusterSettings>,
+    told: CancellationToken,
+    shutdown: &CancellationToken,
+) -> AbortOnDropHandle<()> {
+    let drains = settings.is_some_and(|settings| settings.drain);
+    let (context, shutdown) = (context.clone(), shutdown.clone());
+    AbortOnDropHandle::new(tokio::spawn(async move {
+        told.cancelled().await;
+        if drains {
+            drain::before_the_end(&context, ending::DRAIN).await;
+        }
+        shutdown.cancel();
+    }))
+}
 
 /// Why a session was brought back nowhere.
 #[derive(Debug, thiserror::Error)]

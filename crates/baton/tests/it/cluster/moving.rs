@@ -104,9 +104,8 @@ async fn a_node_is_drained_and_its_tools_find_their_sessions_at_the_same_address
     assert_eq!(told, ["own: 2 sessions moved", "SESSION", "shop", "bank"], "{said}");
     // The tool is told that it may come again, and where it was the session is.
     let closed = loop {
-        match tool.next().await.unwrap().unwrap() {
-            Message::Close(closed) => break closed.unwrap(),
-            _ => {}
+        if let Message::Close(closed) = tool.next().await.unwrap().unwrap() {
+            break closed.unwrap();
         }
     };
     assert_eq!(u16::from(closed.code), 1012);

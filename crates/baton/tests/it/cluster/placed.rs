@@ -31,7 +31,7 @@ fn asked(name: &str, labels: &[&str], site: &Site) -> OpenSession {
 async fn a_session_goes_to_a_node_with_room_and_with_what_it_asks_for() {
     let database = baton_postgres::create_database().unwrap();
     let one = ("BATON_BROWSER_MOST", "1".to_owned());
-    let own = start_with(&database, "own", &[one.clone()]).await;
+    let own = start_with(&database, "own", std::slice::from_ref(&one)).await;
     let gpu = [one, ("BATON_CLUSTER_LABELS", "gpu,region=eu".to_owned())];
     let other = start_with(&database, "other", &gpu).await;
     let (own_id, other_id) = (id(&own).await, id(&other).await);

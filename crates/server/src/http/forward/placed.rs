@@ -6,7 +6,7 @@
 use super::send::{Sending, Sent};
 use super::{Way, keep, sending};
 use crate::auth::{ask, show_caller};
-use crate::cluster::{Candidate, Cluster, Wanted};
+use crate::cluster::{Candidate, Cluster, PROBLEM_MAX, Wanted, problem_in};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::Refusal;
@@ -15,15 +15,12 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::Response;
-use baton_api::{ErrorCode, Problem};
+use baton_api::ErrorCode;
 use baton_runtime::Caller;
 use baton_session::NodeLabel;
 use baton_store::ClusterRow;
 use serde::Deserialize;
 use std::collections::BTreeSet;
-
-/// The largest answer of a node that may say that it has no room, in bytes.
-const PROBLEM_MAX: usize = 64 << 10;
 
 /// What of a new session says where it can be.
 #[derive(Deserialize)]
@@ -33,6 +30,11 @@ struct Asked {
     /// Folders of the machine of the node that was asked.
     #[serde(default)]
     files: Vec<serde::de::IgnoredAny>,
+}
+
+/// What a body of a few kilobytes says of it; none where it makes no sense.
+fn asked_in(body: &[u8]) -> Option<Asked> {
+    serde_json::from_slice(body).ok()
 }
 
 /// Opens a new session at a node with room.
@@ -47,9 +49,7 @@ pub(super) async fn open(
     let here = |parts, body| Ok(Way::Here(Request::from_parts(parts, body)));
     // What is too large, is not read or makes no sense is refused by the operation.
     let (None, Some(kept)) = (&asked.limited_peer, kept) else { return here(parts, body) };
-    let Ok(Asked { labels, files }) = serde_json::from_slice(&kept) else {
-        return here(parts, body);
-    };
+    let Some(Asked { labels, files }) = asked_in(&kept) else { return here(parts, body) };
     if !files.is_empty() {
         return here(parts, body);
     }
@@ -121,8 +121,7 @@ async fn attempt(sending: &Sending, row: &ClusterRow, body: &Bytes) -> Result<At
     let bytes = to_bytes(body, PROBLEM_MAX)
         .await
         .map_err(|_| Refusal::new(ErrorCode::Internal, "the answer of another node broke off"))?;
-    let problem: Option<Problem> = serde_json::from_slice(&bytes).ok();
-    let is_full = problem.is_some_and(|problem| problem.code == ErrorCode::NoRoom);
+    let is_full = problem_in(&bytes).is_some_and(|problem| problem.code == ErrorCode::NoRoom);
     let answer = Response::from_parts(parts, Body::from(bytes));
     Ok(if is_full { Attempt::NotBegun(NotBegun::Full(answer)) } else { Attempt::Answered(answer) })
 }

@@ -1,11 +1,15 @@
-//! The life of a node, in steps.
+//! The life of a node, in steps. `error` is why it did not start.
+
+mod error;
+
+pub use error::ServeError;
 
 use crate::auth::{LocalKeyError, ensure_local_key, first_key};
-use crate::cluster::{BusTask, ClusterError};
+use crate::cluster::BusTask;
 use crate::config::{Config, ConfigError};
 use crate::context::{Context, ContextParts};
 use crate::ending::Budget;
-use crate::http::{DoorError, Listeners, reopen};
+use crate::http::{Listeners, reopen};
 use crate::page::PageSessions;
 use crate::peer_place::PeerPlace;
 use crate::{cluster, ending, metrics, moving, newcomers};
@@ -16,10 +20,8 @@ use baton_debug::token::{DebugSecret, SecretError};
 use baton_debug::{Limits, Relay};
 use baton_net::connections::{Bounds, Freight};
 use baton_net::rates::Rates;
-use baton_net::tls::TlsError;
 use baton_proxy::{
-    Outside, OutsideError, Proxy, ProxyConfig, ProxyPlace, ProxySettings, UpstreamServices,
-    upstreams,
+    Outside, Proxy, ProxyConfig, ProxyPlace, ProxySettings, UpstreamServices, upstreams,
 };
 use baton_runtime::live::{BrowserSupervisor, LiveError, SupervisorConfig};
 use baton_runtime::{board, life};
@@ -27,7 +29,7 @@ use baton_sandbox::Provider;
 use baton_session::{NodeId, Session};
 use baton_store::data::{DataError, DataFolder, NodeFile, NodeLock};
 use baton_store::{KeyError, MasterKey, Store, StoreError, is_sealed};
-use baton_sync::identity::{IdentityError, OwnIdentity, load_or_create};
+use baton_sync::identity::{OwnIdentity, load_or_create};
 use baton_sync::webhooks;
 use futures_util::FutureExt as _;
 use futures_util::future::FusedFuture as _;
@@ -39,97 +41,10 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::AbortOnDropHandle;
 use url::Url;
-
-/// Why a node did not start, or ended early.
-#[derive(Debug, thiserror::Error)]
-pub enum ServeError {
-    /// Its data folder cannot be used.
-    #[error(transparent)]
-    Data(#[from] DataError),
-    /// Its database cannot be used.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The secret of debug tabs cannot be used.
-    #[error(transparent)]
-    DebugSecret(#[from] SecretError),
-    /// It cannot say who it is.
-    #[error(transparent)]
-    Identity(IdentityError),
-    /// It cannot be one of its cluster.
-    #[error(transparent)]
-    Cluster(#[from] ClusterError),
-    /// What was running could not be looked at.
-    #[error("the sessions of the last run could not be looked at: {0}")]
-    Recover(#[from] LiveError),
-    /// Other machines could read along.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// TLS cannot be spoken as the settings say.
-    #[error(transparent)]
-    Tls(#[from] TlsError),
-    /// Metrics cannot be served where the settings say.
-    #[error("expected to serve metrics at {address}, found: {source}")]
-    Metrics {
-        /// Where.
-        address: SocketAddr,
-        /// Why not.
-        source: std::io::Error,
-    },
-    /// The proxy cannot listen where the settings say.
-    #[error("expected the proxy to listen at {address}, found: {source}")]
-    Proxy {
-        /// Where.
-        address: SocketAddr,
-        /// Why not.
-        source: std::io::Error,
-    },
-    /// The listener failed.
-    #[error("the listener failed: {0}")]
-    Listener(#[from] std::io::Error),
-}
-
-impl From<DoorError> for ServeError {
-    fn from(error: DoorError) -> Self {
-        match error {
-            DoorError::Tls(error) => error.into(),
-            DoorError::Io(error) => error.into(),
-        }
-    }
-}
-
-impl From<OutsideError> for ServeError {
-    fn from(error: OutsideError) -> Self {
-        match error {
-            OutsideError::Tls(error) => error.into(),
-            OutsideError::NotLoopback(error) => ConfigError::from(error).into(),
-            OutsideError::Open(error) => ConfigError::from(error).into(),
-        }
-    }
-}
-
-impl From<IdentityError> for ServeError {
-    fn from(error: IdentityError) -> Self {
-        match error {
-            IdentityError::Data(error) => error.into(),
-            IdentityError::Store(error) => error.into(),
-            damaged @ IdentityError::Damaged(_) => Self::Identity(damaged),
-        }
-    }
-}
-
-impl From<LocalKeyError> for ServeError {
-    fn from(error: LocalKeyError) -> Self {
-        match error {
-            LocalKeyError::Data(error) => error.into(),
-            LocalKeyError::Store(error) => error.into(),
-        }
-    }
-}
 
 /// Runs a node on `listener` until `shutdown`. Its browsers outlive it: the next node on this data
 /// folder finds them.
@@ -162,7 +77,6 @@ async fn run(
     shutdown: CancellationToken,
 ) -> Result<(), ServeError> {
     let (told, shutdown) = (shutdown, CancellationToken::new());
-    let drains = config.cluster.as_ref().is_some_and(|cluster| cluster.drain);
     let data = config.data.clone();
     let identity = OwnIdentity::new(load_or_create(&store, &data).await?, &data.place()?);
     let node = identity.node();
@@ -219,21 +133,8 @@ async fn run(
         cluster::start_bus(settings, cluster, context.sync.clone(), context.doorbell.clone())
     });
     let inherited = context.supervisor.inherit();
-    let _leaving = AbortOnDropHandle::new(tokio::spawn(leave_when_told(
-        context.clone(),
-        drains,
-        told,
-        shutdown.clone(),
-    )));
-    let failover = config.cluster.as_ref().is_some_and(|cluster| cluster.failover);
-    let inherited = match &context.cluster {
-        Some(cluster) if failover => {
-            let run = moving::failover::run(context.clone(), cluster.clone(), inherited);
-            context.tasks.spawn(run);
-            mpsc::channel(1).1
-        }
-        _ => inherited,
-    };
+    let _leaving = moving::leave_when_told(&context, config.cluster.as_ref(), told, &shutdown);
+    let inherited = moving::fail_over(&context, config.cluster.as_ref(), inherited);
     context.tasks.spawn(life::rehydrate(context.runtime.clone(), lost, inherited));
     if let Some(proxying) = proxying {
         context.tasks.spawn(proxying);
@@ -269,20 +170,6 @@ async fn run(
     }
     shut_down(&context, &data, bus, budget).await;
     Ok(())
-}
-
-/// Ends the node once it is told to: in a cluster that wants it, when what runs here runs elsewhere.
-async fn leave_when_told(
-    context: Context,
-    drains: bool,
-    told: CancellationToken,
-    shutdown: CancellationToken,
-) {
-    told.cancelled().await;
-    if drains {
-        moving::drain::before_the_end(&context, ending::DRAIN).await;
-    }
-    shutdown.cancel();
 }
 
 /// Tells programs of sessions that come from elsewhere, where the settings name some.

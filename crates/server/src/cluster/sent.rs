@@ -1,0 +1,34 @@
+//! What was sent to other nodes since they last said how they are.
+
+use baton_session::NodeId;
+use baton_store::ClusterRow;
+use jiff::Timestamp;
+use std::collections::HashMap;
+
+/// How many browsers went where, since the last word of each node.
+#[derive(Debug, Default)]
+pub(super) struct SentCounts(HashMap<NodeId, Sent>);
+
+#[derive(Debug, Clone, Copy)]
+struct Sent {
+    seen_at: Timestamp,
+    count: u64,
+}
+
+impl SentCounts {
+    /// Notes that a browser was sent to a node.
+    pub(super) fn note(&mut self, row: &ClusterRow) {
+        let fresh = Sent { seen_at: row.seen_at, count: 0 };
+        let entry = self.0.entry(row.member.node).or_insert(fresh);
+        if entry.seen_at != row.seen_at {
+            *entry = fresh;
+        }
+        entry.count += 1;
+    }
+
+    /// How many a node was sent that it does not count yet.
+    pub(super) fn to(&self, row: &ClusterRow) -> u64 {
+        let sent = self.0.get(&row.member.node).filter(|sent| sent.seen_at == row.seen_at);
+        sent.map_or(0, |sent| sent.count)
+    }
+}
