@@ -32,7 +32,9 @@ pub(crate) fn nodes(list: &NodeList) -> String {
 /// One node in full.
 pub(crate) fn node(node: &NodeView) -> String {
     let now = Timestamp::now();
-    let remarks = Some(remarks(node)).filter(|text| !text.is_empty());
+    // That it answers by itself says nothing of it.
+    let node_elsewhere = NodeView { is_this: false, ..node.clone() };
+    let remarks = Some(remarks(&node_elsewhere)).filter(|text| !text.is_empty());
     let title = remarks.map_or_else(|| node.name.clone(), |text| format!("{} ({text})", node.name));
     let lines = [
         ("id", node.node_id.to_string()),
@@ -54,6 +56,9 @@ pub(crate) fn node(node: &NodeView) -> String {
 
 /// How many browsers more a node takes.
 fn room(node: &NodeView) -> String {
+    if node.is_draining {
+        return "none".to_owned();
+    }
     node.places.map_or_else(|| "any".to_owned(), |places| places.to_string())
 }
 

@@ -7,11 +7,14 @@ use super::members::Cluster;
 use baton_runtime::live::Room;
 use baton_session::{NodeId, NodeLabel};
 use baton_store::ClusterRow;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// How many nodes are tried before the request is refused.
 pub(crate) const TRIES: usize = 3;
+/// All of the places of a node, in what their parts are reckoned in.
+const WHOLE: u128 = 10_000;
 /// How many nodes a refusal tells of.
 const TOLD: usize = 8;
 
@@ -119,12 +122,16 @@ impl Cluster {
     }
 }
 
-/// The smaller, the better: who has the profile, then who has most room, of equals who runs least.
-fn rank(choice: &Choice<'_>, first: Option<NodeId>) -> (bool, std::cmp::Reverse<u64>, u64, bool) {
+/// The smaller, the better: who has the profile, then who has the largest part of its places left, so that nodes of
+/// all sizes fill up alike; of equals who runs least, and this one.
+fn rank(choice: &Choice<'_>, first: Option<NodeId>) -> (bool, Reverse<u128>, u64, bool) {
     let is_first = first == Some(choice.row.member.node);
-    // A third more of room is worth a way.
-    let weight = if choice.is_here { choice.places.saturating_mul(4) / 3 } else { choice.places };
-    (!is_first, std::cmp::Reverse(weight), choice.row.beat.browsers, !choice.is_here)
+    let running = choice.row.beat.browsers;
+    let (left, all) = (u128::from(choice.places), u128::from(choice.places) + u128::from(running));
+    let part = left * WHOLE / all.max(1);
+    // A tenth more of room is worth a way.
+    let weight = if choice.is_here { part * 11 / 10 } else { part };
+    (!is_first, Reverse(weight), running, !choice.is_here)
 }
 
 /// How each node is, for who is refused.
@@ -148,5 +155,61 @@ fn refused(choices: &[Choice<'_>], wanted: &Wanted<'_>) -> String {
     match choices.len().saturating_sub(TOLD) {
         0 => text,
         more => format!("{text}, and {more} nodes more without room"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use baton_session::NodeSecret;
+    use baton_store::{ClusterBeat, ClusterMember};
+    use jiff::Timestamp;
+    use std::time::Duration;
+
+    fn row(seed: u8, browsers: u64, places: Option<u64>) -> ClusterRow {
+        let key = NodeSecret::from_seed(&[seed; 32]).key();
+        let member = ClusterMember {
+            cluster: "shop".to_owned(),
+            node: key.node_id(),
+            name: format!("node-{seed}"),
+            internal_url: format!("http://10.0.0.{seed}:7420/"),
+            key,
+            version: "1.0.0".to_owned(),
+            start: "a".to_owned(),
+            lease: Duration::from_secs(30),
+            labels: BTreeSet::new(),
+        };
+        let now = Timestamp::UNIX_EPOCH;
+        let beat = ClusterBeat { browsers, places, ..ClusterBeat::default() };
+        ClusterRow { member, started_at: now, seen_at: now, beat, is_there: true }
+    }
+
+    /// The nodes in the order in which they are asked; the first of them is the one that chooses.
+    fn order(rows: &[ClusterRow], first: Option<usize>) -> Vec<String> {
+        let here = rows[0].member.node;
+        let first = first.map(|at| rows[at].member.node);
+        let mut choices: Vec<Choice<'_>> = rows
+            .iter()
+            .map(|row| {
+                let places = row.beat.places.unwrap_or(u64::MAX);
+                Choice { row, places, is_here: row.member.node == here }
+            })
+            .collect();
+        choices.sort_by_key(|choice| rank(choice, first));
+        choices.iter().map(|choice| choice.row.member.name.clone()).collect()
+    }
+
+    #[test]
+    fn nodes_of_all_sizes_fill_up_alike_and_a_way_is_saved() {
+        // The larger part of its places counts, not their number.
+        let sizes = [row(1, 50, Some(50)), row(2, 1, Some(3)), row(3, 0, None)];
+        assert_eq!(order(&sizes, None), ["node-3", "node-2", "node-1"]);
+        // A little more room elsewhere is not worth a way.
+        let close = [row(1, 5, Some(95)), row(2, 0, Some(100))];
+        assert_eq!(order(&close, None), ["node-1", "node-2"]);
+        let far = [row(1, 20, Some(80)), row(2, 0, Some(100))];
+        assert_eq!(order(&far, None), ["node-2", "node-1"]);
+        // Where its profile is, a session goes first, as long as there is room at all.
+        assert_eq!(order(&far, Some(0)), ["node-1", "node-2"]);
     }
 }

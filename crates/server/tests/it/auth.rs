@@ -40,11 +40,14 @@ async fn every_other_address_wants_a_key() {
             (Method::DELETE, &item.delete),
         ];
         for (method, operation) in methods {
-            // A code, a link, or a node that has signed, says who asks there.
+            // A code, a link, a provider, or a node that has signed, says who asks there.
             let without = [
                 "/health",
                 "/ready",
                 "/openapi.json",
+                "/page/ways",
+                "/page/oidc",
+                "/page/oidc/callback",
                 "/debug/pair/exchange",
                 "/asked/look",
                 "/asked/open",
