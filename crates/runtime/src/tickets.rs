@@ -25,23 +25,27 @@ const MOST: usize = 10_000;
 /// How many of them may be of one key.
 const MOST_OF_A_KEY: usize = 100;
 
-/// The tickets of a node for one kind of thing, each with something of the type `W`. Cheap to clone.
-pub struct Tickets<W = ()>(Arc<Mutex<HashMap<[u8; 32], Ticket<W>>>>);
+/// The tickets of a node for one kind of thing, each for one of them by its id `I`, with something of the type `W`. Cheap
+/// to clone.
+pub struct Tickets<W = (), I = SessionId>(Arc<Mutex<Known<W, I>>>);
 
-impl<W> Clone for Tickets<W> {
+/// Tickets by the hashes of what shows them.
+type Known<W, I> = HashMap<[u8; 32], Ticket<W, I>>;
+
+impl<W, I> Clone for Tickets<W, I> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<W> Default for Tickets<W> {
+impl<W, I> Default for Tickets<W, I> {
     fn default() -> Self {
         Self(Arc::default())
     }
 }
 
-struct Ticket<W> {
-    session: SessionId,
+struct Ticket<W, I> {
+    thing: I,
     caller: Caller,
     until: Instant,
     uses: Uses,
@@ -67,11 +71,11 @@ impl Tickets {
     }
 }
 
-impl<W: Clone> Tickets<W> {
-    /// A new ticket for a session with something that its holder needs, and how long it is good.
+impl<W: Clone, I: Copy> Tickets<W, I> {
+    /// A new ticket for a thing with something that its holder needs, and how long it is good.
     pub fn issue_with(
         &self,
-        session: SessionId,
+        thing: I,
         caller: &Caller,
         reusable: bool,
         with: W,
@@ -86,19 +90,19 @@ impl<W: Clone> Tickets<W> {
         make_room(&mut tickets, "tickets", MOST, now, |_| true)?;
         let random: [u8; 32] = rand::random();
         let secret = SecretString::from(URL_SAFE_NO_PAD.encode(random));
-        let ticket = Ticket { session, caller: caller.clone(), until: now + limit, uses, with };
+        let ticket = Ticket { thing, caller: caller.clone(), until: now + limit, uses, with };
         tickets.insert(hash(&secret), ticket);
         Ok((secret, limit))
     }
 
     /// Whose ticket this is, if it still opens something.
-    pub fn check(&self, secret: &SecretString) -> Result<(SessionId, Caller), RuntimeError> {
+    pub fn check(&self, secret: &SecretString) -> Result<(I, Caller), RuntimeError> {
         let tickets = self.tickets();
         let found = match tickets.get(&hash(secret)) {
             None => "an unknown one",
             Some(ticket) if ticket.until <= Instant::now() => "one whose time has passed",
             Some(ticket) if ticket.uses == Uses::Used => "one that was used already",
-            Some(ticket) => return Ok((ticket.session, ticket.caller.clone())),
+            Some(ticket) => return Ok((ticket.thing, ticket.caller.clone())),
         };
         Err(RuntimeError::BadTicket { found })
     }
@@ -120,12 +124,12 @@ impl<W: Clone> Tickets<W> {
     }
 
     /// Redeems a ticket that opens once: whose it is, and what goes with it.
-    pub fn redeem(&self, secret: &SecretString) -> Result<(SessionId, Caller, W), RuntimeError> {
+    pub fn redeem(&self, secret: &SecretString) -> Result<(I, Caller, W), RuntimeError> {
         self.punch(secret)?;
         let tickets = self.tickets();
         let ticket = tickets.get(&hash(secret));
         let ticket = ticket.ok_or(RuntimeError::BadTicket { found: "an unknown one" })?;
-        Ok((ticket.session, ticket.caller.clone(), ticket.with.clone()))
+        Ok((ticket.thing, ticket.caller.clone(), ticket.with.clone()))
     }
 
     /// Gives a ticket back that was punched and has opened nothing.
@@ -137,19 +141,19 @@ impl<W: Clone> Tickets<W> {
         }
     }
 
-    fn tickets(&self) -> MutexGuard<'_, HashMap<[u8; 32], Ticket<W>>> {
+    fn tickets(&self) -> MutexGuard<'_, Known<W, I>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Forgets tickets that open nothing any more, if there are too many; fails when none of them go, with
 /// the time until the first one does.
-fn make_room<W>(
-    tickets: &mut HashMap<[u8; 32], Ticket<W>>,
+fn make_room<W, I>(
+    tickets: &mut Known<W, I>,
     what: &'static str,
     most: usize,
     now: Instant,
-    counts: impl Fn(&Ticket<W>) -> bool,
+    counts: impl Fn(&Ticket<W, I>) -> bool,
 ) -> Result<(), RuntimeError> {
     if tickets.values().filter(|ticket| counts(ticket)).count() < most {
         return Ok(());
