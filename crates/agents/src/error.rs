@@ -66,6 +66,17 @@ pub enum SandboxRefusal {
         /// What was found instead.
         why: String,
     },
+    /// The sandbox was made without a display.
+    #[error(
+        "expected a sandbox with a display, found one without\nbaton sandbox create --vnc makes one with a display"
+    )]
+    HasNoDisplay,
+    /// As many look at the display as may.
+    #[error("expected at most {most} viewers of a display, found more\nclose one of them")]
+    TooManyViewers {
+        /// How many there may be.
+        most: usize,
+    },
     /// A display of a sandbox that isolates nothing would be one of this machine.
     #[error(
         "expected a sandbox of its own for a display, found that this node isolates none\ninstall the package bubblewrap, and start the node again"
@@ -227,8 +238,11 @@ fn sandbox(error: &SandboxRefusal) -> ErrorCode {
         SandboxRefusal::Ambiguous { .. } => ErrorCode::AmbiguousReference,
         SandboxRefusal::Unavailable { .. } => ErrorCode::SandboxUnavailable,
         SandboxRefusal::NoDisplay { .. } | SandboxRefusal::NotIsolated => ErrorCode::VncUnavailable,
+        SandboxRefusal::HasNoDisplay => ErrorCode::Conflict,
         SandboxRefusal::UnknownFlavor { .. } => ErrorCode::UnknownFlavor,
-        SandboxRefusal::TooMany { .. } => ErrorCode::TooManyRequests,
+        SandboxRefusal::TooMany { .. } | SandboxRefusal::TooManyViewers { .. } => {
+            ErrorCode::TooManyRequests
+        }
         SandboxRefusal::UnknownService => ErrorCode::AddressNotAllowed,
         SandboxRefusal::Service { .. } => ErrorCode::SessionServiceFailed,
         SandboxRefusal::NotThere { .. } => ErrorCode::SessionNotFound,

@@ -14,10 +14,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use tokio::sync::{OnceCell, watch};
+use tokio::sync::{OnceCell, Semaphore, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
+use zeroize::Zeroizing;
 
 /// The start of an id has to be so long at least.
 const PREFIX: usize = 4;
@@ -58,10 +59,20 @@ pub(crate) struct Kept {
     pub(crate) way_out: Option<Served>,
     /// The session that it has.
     pub(crate) checked_out: Option<SandboxSession>,
+    /// What shows its display through the node, if it has one.
+    pub(crate) display: OnceLock<OwnView>,
     /// Cancelled when it ends, so that no task waits for its time any more.
     pub(crate) ended: CancellationToken,
     /// Since when it is kept although it was to end, because this node could not read it.
     pub(crate) unread_since: OnceLock<Instant>,
+}
+
+/// How the node itself looks at a display.
+pub(crate) struct OwnView {
+    /// What the display wants to hear.
+    pub(crate) password: Zeroizing<String>,
+    /// Places for viewers, which those that come by the port share.
+    pub(crate) viewers: Arc<Semaphore>,
 }
 
 /// A way to the network that is served while this is there.
@@ -123,7 +134,7 @@ impl Sandboxes {
     }
 
     /// Tells each time that one came, is ended, or went.
-    pub(crate) fn changes(&self) -> watch::Receiver<()> {
+    pub fn changes(&self) -> watch::Receiver<()> {
         self.0.changed.subscribe()
     }
 

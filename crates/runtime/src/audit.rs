@@ -93,6 +93,8 @@ pub enum Action {
     CreateSandbox,
     /// A command was run in a sandbox.
     ExecSandbox,
+    /// A person began to watch the display of a sandbox through the node.
+    WatchSandbox,
     /// A session was handed in to a sandbox, which has it until that ends.
     CheckOut,
     /// A sandbox was ended.
@@ -183,6 +185,7 @@ impl Action {
             Self::PutUpstream => "cocoon.put",
             Self::RemoveUpstream => "cocoon.remove",
             Self::CreateSandbox => "sandbox.create",
+            Self::WatchSandbox => "sandbox.watch",
             Self::ExecSandbox => "sandbox.exec",
             Self::CheckOut => "session.lend",
             Self::DeleteSandbox => "sandbox.delete",

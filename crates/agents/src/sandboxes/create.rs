@@ -257,7 +257,16 @@ fn keep(
     let way_out = way_out.map(|way_out| way_out.serve(sandbox.connections()));
     let ended = CancellationToken::new();
     let unread_since = OnceLock::new();
-    let kept = Arc::new(Kept { view, sandbox, env, way_out, checked_out, ended, unread_since });
+    let kept = Arc::new(Kept {
+        view,
+        sandbox,
+        env,
+        way_out,
+        checked_out,
+        display: OnceLock::new(),
+        ended,
+        unread_since,
+    });
     slot.keep(Arc::clone(&kept));
     let mut view = kept.view.clone();
     if let Some(display) = display {

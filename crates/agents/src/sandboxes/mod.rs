@@ -6,7 +6,7 @@
 //!
 //! Rooms: `create`, `exec` and `end` are the verbs; `hand_in` finds a session and takes it, `take_back`
 //! reads what became of it; `plan` says what a sandbox will be, `looks` what of its environment a browser there is told, `tabs` what it is given of its tabs; `prepare` makes profiles before a caller asks for them; `vnc` gives a sandbox a
-//! display, and `way_out` the way to the network that its session has. The sandboxes that there are, are in the
+//! display, `view` shows it through the node, and `way_out` the way to the network that its session has. The sandboxes that there are, are in the
 //! `registry` below.
 
 mod create;
@@ -18,6 +18,7 @@ mod plan;
 mod prepare;
 mod tabs;
 mod take_back;
+mod view;
 mod vnc;
 mod way_out;
 
@@ -28,6 +29,7 @@ pub use create::create;
 pub use end::{delete, end_all};
 pub use exec::{Events, FILE_LIMIT, exec, read, write};
 pub use prepare::start as start_preparing;
+pub use view::{DisplayView, ViewEnd, find_display, open_display};
 
 use crate::Agents;
 use crate::error::AgentsError;

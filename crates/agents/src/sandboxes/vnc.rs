@@ -8,7 +8,7 @@
 
 use super::exec::tool;
 use crate::error::{AgentsError, SandboxRefusal};
-use crate::registry::Kept;
+use crate::registry::{Kept, OwnView};
 use baton_api::sandbox::Vnc;
 use baton_sandbox::{Command, Process, Sandbox, SandboxError};
 use des::Des;
@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
 /// Where the X server listens, in the sandbox.
-const SOCKET: &str = "/tmp/.vnc/socket";
+pub(super) const SOCKET: &str = "/tmp/.vnc/socket";
 /// Where it reads its password.
 const PASSWORD: &str = "/tmp/.vnc/password";
 /// Starts the X server, which tells on its output when it is ready. Debian calls it `Xtigervnc`, others
@@ -43,9 +43,9 @@ const LIMIT: Duration = Duration::from_secs(15);
 /// How long until a viewer is waited for again after one could not be taken.
 const PAUSE: Duration = Duration::from_millis(100);
 /// How many characters of a password the protocol reads.
-const LENGTH: usize = 8;
+pub(super) const LENGTH: usize = 8;
 /// How many viewers there are at once at most, and how many that have shown no password yet.
-const MOST_VIEWERS: usize = 8;
+pub(super) const MOST_VIEWERS: usize = 8;
 const MOST_STRANGERS: usize = 16;
 /// How long one may take to show it: a person types.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -100,9 +100,11 @@ impl Display {
     /// Passes viewers on for as long as the sandbox is there. Returns what its maker hears.
     pub(super) fn serve(self, kept: Arc<Kept>) -> Vnc {
         let told = Vnc { password: Some(self.password.to_string()), ..self.view() };
-        let Self { mut server, listener, .. } = self;
+        let Self { mut server, listener, password, .. } = self;
+        let viewers = Arc::new(Semaphore::new(MOST_VIEWERS));
+        // A sandbox has one display, and it is made once.
+        let _ = kept.display.set(OwnView { password, viewers: Arc::clone(&viewers) });
         tokio::spawn(async move {
-            let viewers = Arc::new(Semaphore::new(MOST_VIEWERS));
             let strangers = Strangers::default();
             let served = async {
                 loop {
