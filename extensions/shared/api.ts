@@ -152,6 +152,84 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sandboxes/{id}/display": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The display of a sandbox, over WebSocket: binary messages, which make a stream of RFB 3.8 together. The viewer is
+         *     asked for no password.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description What `POST` to the same address answered; stands for a key. */
+                    ticket?: string;
+                };
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                101: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** An address that shows the display of a sandbox, once, within a minute; for pages, which send no headers there. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["DisplayAccess"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sandboxes/{id}/exec": {
         parameters: {
             query?: never;
@@ -1217,7 +1295,8 @@ export interface paths {
         };
         /**
          * That something changed: an event `sessions` when the caller's sessions are others than before or stand
-         *     elsewhere, and with the scope `debug` an event `tabs` when the tabs that can be looked into are others.
+         *     elsewhere, with the scope `debug` an event `tabs` when the tabs that can be looked into are others, and with the
+         *     scope `sandbox` an event `sandboxes` when the caller's sandboxes at this node are.
          *     What it is, the lists tell.
          */
         get: {
@@ -6650,6 +6729,20 @@ export interface components {
              * @default 0
              */
             sessions?: number;
+        };
+        /** @description Where the display of a sandbox is shown through the node, once. */
+        DisplayAccess: {
+            /**
+             * Format: uri
+             * @description The address of a WebSocket that speaks RFB, with a ticket that counts once. The display asks for no password
+             *     there.
+             */
+            displayUrl: string;
+            /**
+             * Format: date-time
+             * @description Until when the ticket counts.
+             */
+            expiresAt: string;
         };
         /** @description Brings what a node runs to other nodes. */
         DrainNode: {

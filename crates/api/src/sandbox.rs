@@ -11,6 +11,7 @@ use baton_session::{Forecast, Owner, Receipt, SandboxId, SessionId, SessionName,
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use url::Url;
 use utoipa::{IntoParams, ToSchema};
 
 /// Makes a sandbox.
@@ -176,6 +177,27 @@ pub struct Vnc {
     /// The password, of 8 characters as the protocol has it; told to the sandbox's maker only, once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password: Option<String>,
+}
+
+/// Where the display of a sandbox is shown through the node, once.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DisplayAccess {
+    /// The address of a WebSocket that speaks RFB, with a ticket that counts once. The display asks for no password
+    /// there.
+    pub display_url: Url,
+    /// Until when the ticket counts.
+    #[schema(value_type = String, format = DateTime)]
+    pub expires_at: Timestamp,
+}
+
+impl std::fmt::Debug for DisplayAccess {
+    /// Without the ticket.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DisplayAccess")
+            .field("expires_at", &self.expires_at)
+            .finish_non_exhaustive()
+    }
 }
 
 impl std::fmt::Debug for Vnc {

@@ -7,11 +7,12 @@
 use crate::asking::{Ask, Asks};
 use crate::cluster::{Cluster, Doorbell, LiveTicket, PassedPages, Progress};
 use crate::error::NodeError;
-use crate::page::{Departures, PageCodes, PageSessions};
+use crate::page::{Departures, LivePage, PageCodes, PageSessions};
 use crate::paired::Browsers;
 use crate::peer_place::PeerPlace;
 use baton_agents::Agents;
 use baton_agents::gateway::GatewaySettings;
+use baton_agents::sandboxes;
 use baton_agents::sandboxes::Sandboxes;
 use baton_api::Scope;
 use baton_api::debug::DebugTab;
@@ -26,7 +27,7 @@ use baton_proxy::upstreams::Front;
 use baton_proxy::{ProxyPlace, ProxySettings, UpstreamServices};
 use baton_runtime::live::BrowserSupervisor;
 use baton_runtime::{Activity, Caller, Feed, Request, Runtime, Tickets};
-use baton_session::SessionId;
+use baton_session::{SandboxId, SessionId};
 use baton_store::{SessionsMark, Store};
 use baton_sync::identity::{NodeSettings, OwnIdentity};
 use baton_sync::oidc::{OidcSettings, SignIn, SignInSettings, TokenVerifier, Tokens};
@@ -70,6 +71,8 @@ pub struct Context {
     pub(crate) page_codes: PageCodes,
     /// How people of a provider come in; none where the settings name no provider.
     pub(crate) sign_in: Option<SignIn>,
+    /// What shows the display of a sandbox, each with the page that shows it.
+    pub(crate) display_tickets: Tickets<Option<LivePage>, SandboxId>,
     /// Who is on their way to it.
     pub(crate) departures: Departures,
     /// What shows a session live, each with the page that shows it.
@@ -237,6 +240,7 @@ impl Context {
             pages,
             page_codes: PageCodes::default(),
             sign_in,
+            display_tickets: Tickets::default(),
             departures: Departures::default(),
             live_tickets: Tickets::default(),
             asks: Asks::default(),
@@ -265,6 +269,8 @@ pub(crate) enum Change {
     Sessions,
     /// The tabs that the caller can look into.
     Tabs,
+    /// The caller's sandboxes at this node.
+    Sandboxes,
     /// Something of one of the caller's sessions was written; of which one is not known where too much came.
     Written(Option<SessionId>),
 }
@@ -277,6 +283,7 @@ pub(crate) struct Followed {
     /// The same of other nodes; none where anything may have changed.
     elsewhere: broadcast::Receiver<Option<SessionId>>,
     tabs: watch::Receiver<()>,
+    sandboxes: watch::Receiver<()>,
     revoked: watch::Receiver<u64>,
     seen: ListState,
     /// Whether each write is told.
@@ -292,6 +299,7 @@ pub(crate) struct Followed {
 struct ListState {
     sessions: SessionsMark,
     tabs: Vec<DebugTab>,
+    sandboxes: Vec<SandboxId>,
 }
 
 /// Follows the node: what changes from now on is sent.
@@ -304,6 +312,7 @@ pub(crate) async fn follow(
         sessions: context.store.listen(),
         elsewhere: context.doorbell.listen(),
         tabs: context.relay.listen(),
+        sandboxes: context.agents.sandboxes.changes(),
         revoked: context.revoked.subscribe(),
         seen: read_lists(context, caller).await?,
         tells_writes,
@@ -320,7 +329,12 @@ async fn read_lists(context: &Context, caller: &Caller) -> Result<ListState, Nod
         Ok(()) => context.bus.tabs(&caller.owner).await?,
         Err(_) => Vec::new(),
     };
-    Ok(ListState { sessions, tabs })
+    let sandboxes = match caller.require(Scope::Sandbox) {
+        Ok(()) => sandboxes::list(&context.agents, caller).items,
+        Err(_) => Vec::new(),
+    };
+    let sandboxes = sandboxes.into_iter().map(|sandbox| sandbox.id).collect();
+    Ok(ListState { sessions, tabs, sandboxes })
 }
 
 impl Followed {
@@ -340,6 +354,7 @@ impl Followed {
                     written = self.sessions.recv() => Some(written.ok()),
                     written = self.elsewhere.recv() => Some(written.ok().flatten()),
                     _ = self.tabs.changed() => None,
+                    _ = self.sandboxes.changed() => None,
                     _ = self.revoked.changed() => None,
                 }
             };
@@ -352,6 +367,7 @@ impl Followed {
                 return None;
             }
             self.tabs.mark_unchanged();
+            self.sandboxes.mark_unchanged();
             for id in written {
                 if self.is_told(id).await {
                     self.untold.push_back(Change::Written(id));
@@ -402,6 +418,9 @@ impl Followed {
         }
         if now.tabs != self.seen.tabs {
             self.untold.push_back(Change::Tabs);
+        }
+        if now.sandboxes != self.seen.sandboxes {
+            self.untold.push_back(Change::Sandboxes);
         }
         self.seen = now;
     }

@@ -12,6 +12,7 @@ pub mod auth;
 mod cluster;
 pub mod config;
 pub mod context;
+mod displaying;
 mod ending;
 pub mod error;
 mod guests;

@@ -43,7 +43,8 @@ pub(super) struct WithSnapshots {
 }
 
 /// That something changed: an event `sessions` when the caller's sessions are others than before or stand
-/// elsewhere, and with the scope `debug` an event `tabs` when the tabs that can be looked into are others.
+/// elsewhere, with the scope `debug` an event `tabs` when the tabs that can be looked into are others, and with the
+/// scope `sandbox` an event `sandboxes` when the caller's sandboxes at this node are.
 /// What it is, the lists tell.
 #[utoipa::path(
     get, path = "/events", tag = "sessions", security(("api_key" = [])), params(WithSnapshots),
@@ -61,6 +62,7 @@ pub(super) async fn changes(
     let events = stream::unfold(followed, async |mut followed| {
         let event = match followed.next().await? {
             Change::Sessions => Event::default().event("sessions").data("{}"),
+            Change::Sandboxes => Event::default().event("sandboxes").data("{}"),
             Change::Tabs => Event::default().event("tabs").data("{}"),
             Change::Written(None) => Event::default().event("snapshots").data("{}"),
             Change::Written(Some(id)) => {

@@ -6,6 +6,7 @@
 mod asks;
 mod cdp;
 mod debug;
+mod displays;
 mod events;
 mod exchange;
 mod federation;
@@ -164,6 +165,7 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(sandboxes::create).layer((layers::bodies(), unpacked.clone(), long)))
         .routes(routes!(sandboxes::list))
         .routes(routes!(sandboxes::show, sandboxes::delete))
+        .routes(routes!(displays::connect, displays::open))
         .routes(routes!(sandboxes::exec))
         .routes(routes!(sandboxes::read))
         .routes(routes!(sandboxes::write).layer(files))

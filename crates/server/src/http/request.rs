@@ -18,7 +18,7 @@ use axum::http::request::Parts;
 use axum::http::{Response, StatusCode};
 use baton_api::{ErrorCode, SessionView};
 use baton_browser::keeper;
-use baton_session::SessionId;
+use baton_session::{SandboxId, SessionId};
 use hyper::upgrade::OnUpgrade;
 use serde::de::DeserializeOwned;
 use url::Url;
@@ -135,6 +135,13 @@ impl Here {
     pub(super) fn live(&self, session: SessionId) -> Url {
         let mut url = self.0.clone();
         url.set_path(&format!("/sessions/{session}/live"));
+        url
+    }
+
+    /// Where the display of a sandbox is seen.
+    pub(super) fn display(&self, sandbox: SandboxId) -> Url {
+        let mut url = self.0.clone();
+        url.set_path(&format!("/api/sandboxes/{sandbox}/display"));
         url
     }
 

@@ -108,6 +108,8 @@ const TABLE: &str = "
     POST /api/sandboxes sandbox
     GET /api/sandboxes/{id} sandbox
     DELETE /api/sandboxes/{id} sandbox
+    GET /api/sandboxes/{id}/display sandbox
+    POST /api/sandboxes/{id}/display sandbox
     POST /api/sandboxes/{id}/exec sandbox
     GET /api/sandboxes/{id}/files sandbox
     PUT /api/sandboxes/{id}/files sandbox
