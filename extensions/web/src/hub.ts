@@ -38,6 +38,8 @@ export const sessions = signal<readonly Schemas['SessionSummary'][] | undefined>
 export const writes = new Writes()
 /** Counts up when the tabs that can be looked into are others. */
 export const tabChanges = signal(0)
+/** Counts up when the sandboxes of this node are others. */
+export const sandboxChanges = signal(0)
 /** The time, for ages: a new one once a minute, while somebody looks. */
 export const now = signal(Date.now())
 
@@ -163,10 +165,12 @@ async function follow(): Promise<void> {
       // What was written while nobody listened is not known.
       writes.all()
       tabChanges.value += 1
+      sandboxChanges.value += 1
     })
     for await (const { event, data } of events(stream as ReadableStream<Uint8Array>)) {
       if (event === 'sessions') gatherer.soon()
       if (event === 'tabs') tabChanges.value += 1
+      if (event === 'sandboxes') sandboxChanges.value += 1
       if (event === 'snapshots') {
         const { id } = JSON.parse(data) as { id?: string }
         if (id === undefined) writes.all()

@@ -5,11 +5,12 @@ import { render } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { forgetActs, notice } from './acts.ts'
 import { forgetAll } from './asked.ts'
-import { begin, leave, link, me, tryNow } from './hub.ts'
+import { begin, leave, link, may, me, tryNow } from './hub.ts'
 import type { Failure } from './node/failure.ts'
-import { followAddress, route } from './route.ts'
+import { followAddress, route, sandboxAddress } from './route.ts'
 import { Asked } from './view/asked.tsx'
 import { sentence } from './view/parts.tsx'
+import { forgetSandboxes, Sandboxes } from './view/sandboxes.tsx'
 import { Session } from './view/session.tsx'
 import { Sessions } from './view/sessions.tsx'
 import { SignIn } from './view/sign-in.tsx'
@@ -33,6 +34,8 @@ function Page() {
         <main aria-busy="true">{how.is === 'connecting' && <p class="nothing">Asking the node …</p>}</main>
       ) : at.at === 'session' ? (
         <Session key={at.id} id={at.id} />
+      ) : at.at === 'sandboxes' && may('sandbox') ? (
+        <Sandboxes id={at.id} />
       ) : (
         <Sessions />
       )}
@@ -46,7 +49,7 @@ function skip(): void {
   document.querySelector<HTMLElement>('h1')?.focus()
 }
 
-/** Where the page is, and as whom it asks. More views stand beside the sessions later. */
+/** Where the page is, and as whom it asks. */
 function Top() {
   const view = me.value
   return (
@@ -59,6 +62,11 @@ function Top() {
         <a href="#/" aria-current={route.value.at === 'sessions' ? 'page' : undefined}>
           Sessions
         </a>
+        {may('sandbox') && (
+          <a href={sandboxAddress()} aria-current={route.value.at === 'sandboxes' ? 'page' : undefined}>
+            Sandboxes
+          </a>
+        )}
       </nav>
       {view !== undefined && (
         <span class="as">
@@ -119,6 +127,7 @@ effect(() => {
   if (link.value.is !== 'signed-out') return
   forgetAll()
   forgetActs()
+  forgetSandboxes()
 })
 followAddress()
 const root = document.getElementById('page')

@@ -21,6 +21,7 @@ pub(crate) fn file(name: &str) -> Option<PageFile> {
     let (kind, bytes): (_, &[u8]) = match name {
         "" => ("text/html; charset=utf-8", include_bytes!("built/index.html")),
         "page.js" => ("text/javascript; charset=utf-8", include_bytes!("built/page.js")),
+        "display.js" => ("text/javascript; charset=utf-8", include_bytes!("built/display.js")),
         "page.css" => ("text/css; charset=utf-8", include_bytes!("built/page.css")),
         "icon.svg" => ("image/svg+xml", include_bytes!("built/icon.svg")),
         _ => return None,

@@ -84,6 +84,7 @@ async fn it_lives_under_a_name_of_its_own_and_is_kept_to_it() {
     for (path, kind) in [
         ("/", "text/html; charset=utf-8"),
         ("/page/page.js", "text/javascript; charset=utf-8"),
+        ("/page/display.js", "text/javascript; charset=utf-8"),
         ("/page/page.css", "text/css; charset=utf-8"),
         ("/page/icon.svg", "image/svg+xml"),
     ] {
