@@ -17,6 +17,7 @@ mod hostile;
 mod leaks;
 mod looks;
 mod model;
+mod page;
 mod prepared;
 mod refusals;
 mod scene;
