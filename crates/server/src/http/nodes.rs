@@ -4,6 +4,7 @@
 
 use super::request::{Json, Path};
 use crate::auth::{Admin, FromNode};
+use crate::cluster::Cluster;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::Refusal;
@@ -131,7 +132,12 @@ pub(super) async fn take_session(
     FromNode: FromNode,
     Path((id, session)): Path<(String, SessionId)>,
 ) -> Result<StatusCode, Refusal> {
-    own(&context, &id).await?;
+    let row = own(&context, &id).await?;
+    if context.cluster.as_ref().is_some_and(Cluster::is_draining) {
+        // Two nodes that leave would send it to and fro.
+        let found = format!("{} is being drained", row.member.name);
+        return Err(NodeError::NoNodeHasRoom { found }.into());
+    }
     let found = context.store.fetch_any_session(session).await.map_err(RuntimeError::from)?;
     let reference = session.to_string();
     let found = found.ok_or(RuntimeError::from(StoreError::SessionNotFound { reference }))?;

@@ -30,10 +30,10 @@ pub(crate) async fn begin(context: &Context, partly: bool) -> Result<(), NodeErr
             return Err(NodeError::NoRoomElsewhere { needed: movable, places, told });
         }
     }
+    cluster.set_draining(true);
     if !context.drain.begin(movable) {
         return Ok(());
     }
-    cluster.set_draining(true);
     tracing::info!(sessions = movable, "this node is being drained");
     context.tasks.spawn(run(context.clone(), cluster));
     Ok(())
@@ -59,6 +59,8 @@ pub(crate) async fn before_the_end(context: &Context, limit: Duration) {
     };
     if timeout(limit, is_done).await.is_err() {
         tracing::warn!("not all was brought to other nodes in time");
+        // What is on its way arrives, and nothing more sets out.
+        end(context);
     }
 }
 
