@@ -8,8 +8,8 @@ import { heard, node, now, sandboxChanges } from '../hub.ts'
 import { ask, type Schemas } from '../node/client.ts'
 import type { Failure } from '../node/failure.ts'
 import { sandboxAddress, sessionAddress } from '../route.ts'
-import { DisplayView } from './sandbox-display.tsx'
 import { Trouble } from './parts.tsx'
+import { DisplayView } from './sandbox-display.tsx'
 import { Windowed } from './windowed.tsx'
 
 type Sandbox = Schemas['SandboxView']
