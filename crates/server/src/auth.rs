@@ -19,7 +19,7 @@ use baton_net::connections::Visit;
 use baton_net::rates::Shown;
 use baton_runtime::audit::{Action, Note, is_asked_by};
 use baton_runtime::keys::{KeySecret, key_of, new_key, note, token};
-use baton_runtime::{Actor, Caller};
+use baton_runtime::{Actor, Caller, RuntimeError};
 use baton_session::{AgentName, NodeId, Owner};
 use baton_store::data::{DataError, DataFolder, write_private};
 use baton_store::{FoundKey, Store, StoreError, clock, is_local_key_name, local_key_name};
@@ -171,6 +171,20 @@ pub(crate) fn count(context: &Context, key: &str) -> Result<(), NodeError> {
 pub(crate) fn show(parts: &Parts, key: &str, owner: Option<&Owner>) -> Result<(), NodeError> {
     let Some(visit) = parts.extensions.get::<Visit>() else { return Ok(()) };
     visit.show(key, owner).map_err(|limit| NodeError::TooManyConnections { limit })
+}
+
+/// Lets in who showed a good ticket, in the name of the caller who was given it: the request counts as that caller's,
+/// and its connection ends with the caller's key. Fails where the key was revoked since.
+pub(crate) async fn admit(
+    parts: &Parts,
+    context: &Context,
+    caller: &Caller,
+) -> Result<(), NodeError> {
+    count(context, &caller.key)?;
+    if context.is_shut_out(caller).await? {
+        return Err(RuntimeError::BadTicket { found: "one whose key was revoked" }.into());
+    }
+    show(parts, &caller.key, Some(&caller.owner))
 }
 
 /// The answer to a request without a good key or ticket: `error`. Addresses that send many hear so; a

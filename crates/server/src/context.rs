@@ -253,6 +253,16 @@ impl Context {
             peer_place,
         }
     }
+
+    /// Returns once the caller's key is revoked: at once when that happens at this node, and within `pause` when it
+    /// happens at another. A database that does not answer changes nothing.
+    pub(crate) async fn revocation(&self, caller: &Caller, pause: Duration) {
+        let mut revoked = self.revoked.subscribe();
+        while !self.is_shut_out(caller).await.unwrap_or(false) {
+            // Either is a reason to look.
+            let _ = timeout(pause, revoked.changed()).await;
+        }
+    }
 }
 
 /// How long changes that come together are waited for.

@@ -73,7 +73,7 @@ pub(crate) async fn serve(context: Context, display: Display, upgrade: OnUpgrade
         biased;
         () = context.ending.cancelled() => (CloseCode::Away, "the node ends"),
         () = is_of_page => (CloseCode::Policy, "the page was signed out"),
-        () = revoked(&context, &caller) => (CloseCode::Policy, "the key was revoked"),
+        () = context.revocation(&caller, LOOK_PAUSE) => (CloseCode::Policy, "the key was revoked"),
         end = Box::pin(view.show(far)) => match end {
             ViewEnd::Left => (CloseCode::Normal, "the viewer left"),
             ViewEnd::SandboxEnded => (CloseCode::Away, "the sandbox has ended"),
@@ -119,15 +119,5 @@ async fn tell(sink: &mut SplitSink<Socket, Message>, mut shown: ReadHalf<DuplexS
         if !matches!(timeout(SEND_LIMIT, sink.send(message)).await, Ok(Ok(()))) {
             return;
         }
-    }
-}
-
-/// Returns once the caller's key is revoked: at once when that happens at this node. A database that does not answer
-/// changes nothing.
-async fn revoked(context: &Context, caller: &Caller) {
-    let mut revoked = context.revoked.subscribe();
-    while !context.is_shut_out(caller).await.unwrap_or(false) {
-        // Either is a reason to look.
-        let _ = timeout(LOOK_PAUSE, revoked.changed()).await;
     }
 }

@@ -4,7 +4,7 @@
 //! with a ticket in the address.
 
 use super::request::{Here, Json, Path, Query, shake_hands};
-use crate::auth::{Drive, count, refuse, show};
+use crate::auth::{Drive, admit, refuse};
 use crate::context::Context;
 use crate::ingress::Refusal;
 use axum::body::Body;
@@ -79,7 +79,7 @@ pub(super) async fn connect(
 ) -> Result<Response<Body>, Refusal> {
     let ticket = ticket.map(SecretString::from);
     let (mut parts, _) = request.into_parts();
-    let caller = admit(&context, &id, ticket.as_ref(), &mut parts).await?;
+    let caller = find_caller(&context, &id, ticket.as_ref(), &mut parts).await?;
     let session = sessions::active(&context, &caller.owner, &id).await?;
     let (upgrade, answer) = shake_hands(&mut parts)?;
     let keeper = sessions::connect(&context, &caller, &id, ticket.as_ref()).await?;
@@ -88,7 +88,7 @@ pub(super) async fn connect(
 }
 
 /// Who comes: by a ticket for this session, or by a key.
-async fn admit(
+async fn find_caller(
     context: &Context,
     id: &str,
     ticket: Option<&SecretString>,
@@ -103,11 +103,7 @@ async fn admit(
         Err(error) => Err(error),
     };
     let caller = checked.map_err(|error| refuse(parts, context, error.into()))?;
-    count(context, &caller.key)?;
-    if context.is_shut_out(&caller).await? {
-        return Err(RuntimeError::BadTicket { found: "one whose key was revoked" }.into());
-    }
-    show(parts, &caller.key, Some(&caller.owner))?;
+    admit(parts, context, &caller).await?;
     Ok(caller)
 }
 

@@ -4,7 +4,7 @@
 //! it shows ends with the page. A program comes with a key.
 
 use super::request::{Here, Path, Query, shake_hands};
-use crate::auth::{Sandbox, count, refuse, show};
+use crate::auth::{Sandbox, admit, refuse};
 use crate::context::Context;
 use crate::displaying::{Display, serve};
 use crate::ingress::Refusal;
@@ -99,10 +99,6 @@ async fn redeem(
         Err(error) => Err(error),
     };
     let (caller, page) = redeemed.map_err(|error| refuse(parts, context, error.into()))?;
-    count(context, &caller.key)?;
-    if context.is_shut_out(&caller).await? {
-        return Err(RuntimeError::BadTicket { found: "one whose key was revoked" }.into());
-    }
-    show(parts, &caller.key, Some(&caller.owner))?;
+    admit(parts, context, &caller).await?;
     Ok((caller, page))
 }

@@ -4,7 +4,7 @@
 //! sends no headers. What it shows ends with the page. A program comes with a key.
 
 use super::request::{Here, Path, Query, shake_hands};
-use crate::auth::{Watch, count, refuse, show};
+use crate::auth::{Watch, admit, refuse};
 use crate::cluster::{LiveTicket, Passed};
 use crate::context::Context;
 use crate::error::NodeError;
@@ -113,10 +113,6 @@ async fn redeem(
         Err(error) => Err(error),
     };
     let (caller, page) = redeemed.map_err(|error| refuse(parts, context, error.into()))?;
-    count(context, &caller.key)?;
-    if context.is_shut_out(&caller).await? {
-        return Err(RuntimeError::BadTicket { found: "one whose key was revoked" }.into());
-    }
-    show(parts, &caller.key, Some(&caller.owner))?;
+    admit(parts, context, &caller).await?;
     Ok((caller, page))
 }

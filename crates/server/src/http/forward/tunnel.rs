@@ -12,7 +12,6 @@ use std::future::pending;
 use std::io;
 use std::time::Duration;
 use tokio::io::copy_bidirectional_with_sizes;
-use tokio::time::timeout;
 
 /// How often it is looked whether the key was revoked at another node.
 const LOOK_PAUSE: Duration = Duration::from_millis(500);
@@ -37,6 +36,12 @@ pub(super) async fn join(context: Context, end: End, client: OnUpgrade, other: O
         let (mut client, mut other) = (TokioIo::new(client), TokioIo::new(other));
         copy_bidirectional_with_sizes(&mut client, &mut other, BUFFER, BUFFER).await
     };
+    let revocation = async {
+        match &caller {
+            Some(caller) => context.revocation(caller, LOOK_PAUSE).await,
+            None => pending().await,
+        }
+    };
     let page_end = async {
         match page {
             Some(page) => page.end().await,
@@ -49,15 +54,6 @@ pub(super) async fn join(context: Context, end: End, client: OnUpgrade, other: O
         },
         () = context.ending.cancelled() => {}
         () = page_end => {}
-        () = unwelcome(&context, caller.as_ref()) => {}
-    }
-}
-
-/// Ends once the caller's key is revoked. A database that does not answer changes nothing.
-async fn unwelcome(context: &Context, caller: Option<&Caller>) {
-    let Some(caller) = caller else { return pending().await };
-    let mut revoked = context.revoked.subscribe();
-    while !context.is_shut_out(caller).await.unwrap_or(false) {
-        let _ = timeout(LOOK_PAUSE, revoked.changed()).await;
+        () = revocation => {}
     }
 }
