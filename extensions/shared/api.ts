@@ -8,7 +8,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's sandboxes at this node, the oldest first. */
+        /** The caller's sandboxes at all nodes, the oldest first. */
         get: {
             parameters: {
                 query?: never;
@@ -1970,6 +1970,60 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content?: never;
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/nodes/{id}/tools/{tool}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A tool of the MCP server, called at this node: what another node asks for its client, because something of it is
+         *     here. The events end with how the call ended.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                    tool: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["CallTool"];
+                };
+            };
+            responses: {
+                /** @description Events */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/event-stream": components["schemas"]["ToolEvent"];
+                    };
                 };
                 "4XX": {
                     headers: {
@@ -5958,6 +6012,19 @@ export interface components {
          * @enum {string}
          */
         BrowserSessionType: "inline" | "reference";
+        /** @description What a tool is called with. */
+        CallTool: {
+            /** @description What a person agreed to, as [`ToolEnd::Ask`] named it. */
+            agreed?: string | null;
+            /** @description Its arguments, as its schema says. */
+            arguments?: {
+                [key: string]: unknown;
+            };
+            /** @description Whether the client can ask a person. */
+            can_ask?: boolean;
+            /** @description Whether the client hears that work goes on. */
+            is_heard?: boolean;
+        };
         /** @description An address that opens a session's browser: as good as the browser itself. */
         CdpAccess: {
             /**
@@ -8677,6 +8744,8 @@ export interface components {
         SandboxList: {
             /** @description The oldest first. */
             items: components["schemas"]["SandboxView"][];
+            /** @description Nodes of the cluster that did not answer: what they have is not in it. */
+            missing?: string[];
         };
         /** @description A sandbox that is there. */
         SandboxView: {
@@ -9205,6 +9274,43 @@ export interface components {
             /** @description Why they were not told. */
             failed?: string | null;
         };
+        /** @description How a call of a tool ended. */
+        ToolEnd: {
+            /** @description The same for programs. */
+            data: unknown;
+            /** @enum {string} */
+            end: "done";
+            /** @description What a model reads. */
+            text: string;
+        } | {
+            /** @description A stable word. */
+            code: string;
+            /** @description What was expected, and what was found. */
+            detail: string;
+            /** @enum {string} */
+            end: "failed";
+            /** @description What a model does next. */
+            next?: string | null;
+        } | {
+            /** @description What it is about, such as the id of a session: what is agreed to. */
+            about: string;
+            /** @description The command with which a person does it. */
+            command: string;
+            /** @enum {string} */
+            end: "ask";
+            /** @description What they are asked. */
+            what: string;
+        };
+        /** @description What is said of a call: any number of times that it goes on, and then how it ended. */
+        ToolEvent: {
+            /** @enum {string} */
+            event: "doing";
+            /** @description On what. */
+            text: string;
+        } | (components["schemas"]["ToolEnd"] & {
+            /** @enum {string} */
+            event: "ended";
+        });
         /**
          * @description What fingers did.
          * @enum {string}

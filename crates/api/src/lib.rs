@@ -2,7 +2,7 @@
 //!
 //! The one idea: every door of an operation (HTTP, command line, typed client) shares these types,
 //! so that they cannot drift apart. Rooms: [`session`], [`ask`], [`carry`], [`key`], [`node`], [`federation`], [`chat`],
-//! [`upstream`], [`page`], [`live`], [`debug`], [`sandbox`] and [`sync`] hold requests and views, and `document` what goes through as
+//! [`upstream`], [`page`], [`live`], [`debug`], [`sandbox`], [`tool`] and [`sync`] hold requests and views, and `document` what goes through as
 //! it is; [`problem`] says how a request fails; `client` asks a node.
 
 pub mod ask;
@@ -21,6 +21,7 @@ pub mod problem;
 pub mod sandbox;
 pub mod session;
 pub mod sync;
+pub mod tool;
 pub mod upstream;
 
 pub use ask::{
@@ -61,4 +62,5 @@ pub use session::{
     SharedFolder, SnapshotReason, SnapshotView, StateView, SwitchDebug, Tab, Unread,
 };
 pub use sync::{NodeCard, NodeIdentity};
+pub use tool::{CallTool, ToolEnd, ToolEvent};
 pub use upstream::{InvalidUpstreamId, UpstreamId};

@@ -295,6 +295,9 @@ fn possible() -> Likelihood {
 pub struct SandboxList {
     /// The oldest first.
     pub items: Vec<SandboxView>,
+    /// Nodes of the cluster that did not answer: what they have is not in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
 }
 
 /// A sandbox that has ended.

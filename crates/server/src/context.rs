@@ -7,7 +7,7 @@
 use crate::asking::{Ask, Asks};
 use crate::cluster::{Cluster, Doorbell, LiveTicket, PassedPages, Progress};
 use crate::error::NodeError;
-use crate::page::{Departures, LivePage, PageCodes, PageSessions};
+use crate::page::{Departures, PageCodes, PageSessions};
 use crate::paired::Browsers;
 use crate::peer_place::PeerPlace;
 use baton_agents::Agents;
@@ -72,7 +72,7 @@ pub struct Context {
     /// How people of a provider come in; none where the settings name no provider.
     pub(crate) sign_in: Option<SignIn>,
     /// What shows the display of a sandbox, each with the page that shows it.
-    pub(crate) display_tickets: Tickets<Option<LivePage>, SandboxId>,
+    pub(crate) display_tickets: Tickets<LiveTicket, SandboxId>,
     /// Who is on their way to it.
     pub(crate) departures: Departures,
     /// What shows a session live, each with the page that shows it.

@@ -4,7 +4,7 @@
 //! translates. So every door of one operation behaves alike. [`http`] and [`mcp`] are the doors, [`ingress`]
 //! is what they share, and [`auth`] says who asks. [`config`] reads the settings, [`context`] is what the
 //! doors hand to operations, [`error`] how one fails, and [`serve`](mod@serve) the node's life in steps, with
-//! its [`metrics`]; `cluster` knows which nodes are one with this one. [`looking`] asks what tabs did, [`asking`]
+//! its [`metrics`]; `cluster` knows which nodes are one with this one, and `everywhere` asks all of them. [`looking`] asks what tabs did, [`asking`]
 //! has what persons are asked, and [`inspect`] looks at a node that does not run.
 
 pub mod asking;
@@ -15,6 +15,7 @@ pub mod context;
 mod displaying;
 mod ending;
 pub mod error;
+mod everywhere;
 mod guests;
 pub mod http;
 pub mod ingress;

@@ -83,11 +83,37 @@ uuid_id!(
 );
 
 impl NodeId {
+    /// What ids of sandboxes have of it.
+    fn mark(self) -> [u8; MARK] {
+        let mut mark = [0; MARK];
+        mark.copy_from_slice(&self.0.as_bytes()[16 - MARK..]);
+        mark
+    }
+
     /// The id with the first 122 bits of a hash: a version 8 UUID (RFC 9562, section 5.8).
     pub(crate) fn of_hash(hash: [u8; 32]) -> Self {
         let mut bytes = [0; 16];
         bytes.copy_from_slice(&hash[..16]);
         Self(uuid::Builder::from_custom_bytes(bytes).into_uuid())
+    }
+}
+
+/// How much of a node's id is in the ids of its sandboxes, in bytes: two of a hundred nodes are alike in that once
+/// in a million.
+const MARK: usize = 4;
+
+impl SandboxId {
+    /// An id made at `at` by a node, whose mark takes the place of some of the random bits: so that other nodes know
+    /// where a sandbox is, which is there as long as its node.
+    pub fn made_by(node: NodeId, at: Timestamp, mut random: [u8; 10]) -> Self {
+        let from = random.len() - MARK;
+        random[from..].copy_from_slice(&node.mark());
+        Self::new(at, random)
+    }
+
+    /// Whether it bears the mark of this node.
+    pub fn is_of(self, node: NodeId) -> bool {
+        self.0.as_bytes().ends_with(&node.mark())
     }
 }
 

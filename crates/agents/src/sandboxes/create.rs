@@ -35,7 +35,7 @@ pub async fn create(
     caller: &Caller,
     request: CreateSandbox,
 ) -> Result<SandboxView, AgentsError> {
-    let id = SandboxId::new(clock::now(), rand::random());
+    let id = SandboxId::made_by(context.node, clock::now(), rand::random());
     let note = Note::new(&caller.actor, &caller.owner, Action::CreateSandbox, id.to_string());
     let wanted = request.browser_session.as_ref();
     let note = match wanted.and_then(|wanted| wanted.session_id.clone()) {

@@ -52,7 +52,7 @@ const PROFILE_VARIABLE: &str = "AGENT_BROWSER_PROFILE";
 /// The caller's sandboxes at this node, the oldest first.
 pub fn list(context: &Agents, caller: &Caller) -> SandboxList {
     let kept = context.sandboxes.of(&caller.owner);
-    SandboxList { items: kept.iter().map(|kept| kept.view()).collect() }
+    SandboxList { items: kept.iter().map(|kept| kept.view()).collect(), missing: Vec::new() }
 }
 
 /// One of the caller's sandboxes, by its id or a unique prefix of it.

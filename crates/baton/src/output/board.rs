@@ -129,8 +129,12 @@ pub(crate) fn archived(sessions: &[Archived]) -> String {
 
 /// A list of sandboxes.
 pub(crate) fn sandboxes(list: &SandboxList) -> String {
+    let missing = match list.missing.as_slice() {
+        [] => String::new(),
+        nodes => format!("\nnot asked, for they do not answer: {}", nodes.join(", ")),
+    };
     if list.items.is_empty() {
-        return "no sandboxes\nbaton sandbox create makes one".to_owned();
+        return format!("no sandboxes{missing}\nbaton sandbox create makes one");
     }
     let now = Timestamp::now();
     let mut table = Table::new(&["ID", "FLAVOR", "SESSION", "ENDS"]);
@@ -142,7 +146,7 @@ pub(crate) fn sandboxes(list: &SandboxList) -> String {
             table::until(sandbox.expires_at, now),
         ]);
     }
-    table.render()
+    format!("{}{missing}", table.render())
 }
 
 fn session(handed: &HandedIn) -> String {

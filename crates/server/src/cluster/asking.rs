@@ -4,9 +4,9 @@
 //! itself. What did not come back is told apart by whether the other node may have begun it.
 
 use super::members::Cluster;
-use super::passed::Passing;
+use super::passed::{Origin, Passing};
 use axum::body::{Body, to_bytes};
-use axum::http::header::HOST;
+use axum::http::header::{CONTENT_TYPE, HOST};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, Request, StatusCode};
 use axum::response::Response;
@@ -14,14 +14,20 @@ use baton_api::Problem;
 use baton_net::internal::NoAnswer;
 use baton_runtime::Caller;
 use baton_store::ClusterRow;
+use baton_store::blocking::blocking;
 use baton_sync::identity::Identity;
 use baton_sync::messages::{BATON_CALLER, sign_forwarded, verify_forwarded_answer};
+use serde::de::DeserializeOwned;
 use std::time::Duration;
 use tokio::time::timeout;
 use url::Url;
 
 /// The largest refusal of another node, in bytes.
 pub(crate) const PROBLEM_MAX: usize = 64 << 10;
+/// The largest answer of a node that is only looked at, in bytes.
+const LOOK_MAX: usize = 4 << 20;
+/// How long a node may take for it: all are waited for.
+const LOOK_LIMIT: Duration = Duration::from_secs(3);
 
 /// Another node did not answer, or another than that node did.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +41,14 @@ pub(crate) struct Unreachable {
     pub(crate) found: String,
     /// Whether it may have begun what was asked.
     pub(crate) may_have_begun: bool,
+}
+
+impl Unreachable {
+    /// That node did not answer: there was `found` instead.
+    pub(crate) fn new(row: &ClusterRow, found: String, may_have_begun: bool) -> Self {
+        let (name, url) = (row.member.name.clone(), row.member.internal_url.clone());
+        Self { name, url, found, may_have_begun }
+    }
 }
 
 /// What this node asked another for was not done.
@@ -62,12 +76,7 @@ impl Cluster {
         mut parts: Parts,
         body: Body,
     ) -> Result<Response, Unreachable> {
-        let unreachable = |found: String, may_have_begun| Unreachable {
-            name: row.member.name.clone(),
-            url: row.member.internal_url.clone(),
-            found,
-            may_have_begun,
-        };
+        let unreachable = |found, may_have_begun| Unreachable::new(row, found, may_have_begun);
         let url = url_of(row).map_err(|found| unreachable(found, false))?;
         let signature = sign_forwarded(identity, &mut parts, self.now())
             .map_err(|error| unreachable(error.to_string(), false))?;
@@ -99,14 +108,8 @@ impl Cluster {
         caller: &Caller,
         limit: Duration,
     ) -> Result<(), NotDone> {
-        let unreachable = |found: String, may_have_begun| Unreachable {
-            name: row.member.name.clone(),
-            url: row.member.internal_url.clone(),
-            found,
-            may_have_begun,
-        };
-        let parts = self.own_request(row, path, caller);
-        let parts = parts.map_err(|found| unreachable(found, false))?;
+        let unreachable = |found, may_have_begun| Unreachable::new(row, found, may_have_begun);
+        let parts = self.own_request(row, path, caller)?;
         let asked = timeout(limit, self.exchange(identity, row, parts, Body::empty())).await;
         let answer =
             asked.map_err(|_| unreachable(format!("no answer within {limit:?}"), true))??;
@@ -121,26 +124,83 @@ impl Cluster {
         }
     }
 
+    /// What a node has, as it answers a client that asks for it.
+    pub(crate) async fn look<T: DeserializeOwned + Send + 'static>(
+        &self,
+        identity: &Identity,
+        row: &ClusterRow,
+        path: &str,
+        caller: &Caller,
+        origin: &Origin,
+    ) -> Result<T, Unreachable> {
+        let unreachable = |found: String| Unreachable::new(row, found, true);
+        let parts = self.request(row, Method::GET, path, caller, origin)?;
+        let looked = async {
+            let answer = self.exchange(identity, row, parts, Body::empty()).await?;
+            let (status, body) = (answer.status(), answer.into_body());
+            if !status.is_success() {
+                return Err(unreachable(told(status)));
+            }
+            let bytes = to_bytes(body, LOOK_MAX).await;
+            let bytes = bytes.map_err(|_| unreachable("an answer that broke off".to_owned()))?;
+            let read = blocking(move || serde_json::from_slice(&bytes)).await;
+            let read = read.map_err(|stopping| unreachable(stopping.to_string()))?;
+            read.map_err(|_| unreachable("an answer of another form".to_owned()))
+        };
+        let looked = timeout(LOOK_LIMIT, looked).await;
+        looked.map_err(|_| unreachable(format!("no answer within {LOOK_LIMIT:?}")))?
+    }
+
     /// A request of this node, with nothing in it but who asks.
-    fn own_request(&self, row: &ClusterRow, path: &str, caller: &Caller) -> Result<Parts, String> {
-        let url = url_of(row)?;
-        let here = Url::parse(&self.member().internal_url).map_err(|error| error.to_string())?;
-        let passing = Passing::new(row.member.node, Some(caller), here, None, false);
-        let target = url.join(path).map_err(|error| error.to_string())?;
-        let header = |text: &str| HeaderValue::from_str(text).map_err(|error| error.to_string());
-        let request = Request::builder()
-            .method(Method::POST)
-            .uri(target.as_str())
-            .header(HOST, header(url.authority())?)
-            .header(BATON_CALLER, header(&passing.text())?)
-            .body(());
-        Ok(request.map_err(|error| error.to_string())?.into_parts().0)
+    fn own_request(
+        &self,
+        row: &ClusterRow,
+        path: &str,
+        caller: &Caller,
+    ) -> Result<Parts, Unreachable> {
+        let here = Url::parse(&self.member().internal_url);
+        let here = here.map_err(|error| Unreachable::new(row, error.to_string(), false))?;
+        self.request(row, Method::POST, path, caller, &Origin { here, address: None })
+    }
+
+    /// A request in the name of a client that asked this node, without a body; one that it gets is JSON.
+    pub(crate) fn request(
+        &self,
+        row: &ClusterRow,
+        method: Method,
+        path: &str,
+        caller: &Caller,
+        origin: &Origin,
+    ) -> Result<Parts, Unreachable> {
+        let Origin { here, address } = origin.clone();
+        let passing = Passing::new(row.member.node, Some(caller), here, address, false);
+        request_parts(row, method, path, &passing)
+            .map_err(|found| Unreachable::new(row, found, false))
     }
 }
 
 /// Why a node refused, which is at most [`PROBLEM_MAX`].
 pub(crate) fn problem_in(answer: &[u8]) -> Option<Box<Problem>> {
     serde_json::from_slice(answer).ok().map(Box::new)
+}
+
+fn request_parts(
+    row: &ClusterRow,
+    method: Method,
+    path: &str,
+    passing: &Passing,
+) -> Result<Parts, String> {
+    let url = url_of(row)?;
+    let target = url.join(path).map_err(|error| error.to_string())?;
+    let header = |text: &str| HeaderValue::from_str(text).map_err(|error| error.to_string());
+    let request = Request::builder()
+        .method(method)
+        .uri(target.as_str())
+        .header(HOST, header(url.authority())?)
+        .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
+        .header(BATON_CALLER, header(&passing.text())?)
+        .body(());
+    Ok(request.map_err(|error| error.to_string())?.into_parts().0)
 }
 
 fn url_of(row: &ClusterRow) -> Result<Url, String> {

@@ -252,6 +252,12 @@ impl Cluster {
         Ok(if found.len() == 1 { found.pop() } else { None })
     }
 
+    /// The other nodes of the cluster that are known to be there.
+    pub(crate) fn others(&self) -> Vec<ClusterRow> {
+        let node = self.node();
+        self.rows().into_iter().filter(|row| row.is_there && row.member.node != node).collect()
+    }
+
     /// Another node of the cluster that is there. Where it is not known to be, that is looked up, but not again
     /// and again.
     pub(crate) async fn living(&self, node: NodeId) -> Option<ClusterRow> {

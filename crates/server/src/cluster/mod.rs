@@ -22,5 +22,5 @@ pub(crate) use draining::Progress;
 pub(crate) use entering::{enter, stay};
 pub(crate) use members::{Cluster, ClusterError};
 pub(crate) use pages::{LiveTicket, PassedPages};
-pub(crate) use passed::{Asked, Passed, Passing};
+pub(crate) use passed::{Asked, Origin, Passed, Passing};
 pub(crate) use placing::{Candidate, Wanted};

@@ -1,9 +1,11 @@
-//! Which page an address to watch at was given to, where the session is another node's.
+//! Which page an address to watch at was given to, where the session or the display is another node's.
 //!
 //! The one idea: a page ends where it is signed in. So the node of the page remembers to which one it passed a
 //! ticket, and ends the stream with it; and the ticket opens nothing by way of another node, which would not.
 
+use super::passed::Passed;
 use crate::page::LivePage;
+use baton_runtime::RuntimeError;
 use baton_session::NodeId;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -14,9 +16,26 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Default)]
 pub(crate) struct LiveTicket {
     /// The page that was given it, where that is signed in here.
-    pub(crate) page: Option<LivePage>,
+    page: Option<LivePage>,
     /// The node of the page that was given it, where that is another one: it has to come by way of that one.
-    pub(crate) through: Option<NodeId>,
+    through: Option<NodeId>,
+}
+
+impl LiveTicket {
+    /// That of a page, or of one that is signed in at the node which passed its request on.
+    pub(crate) fn of(page: Option<LivePage>, passed: Option<&Passed>) -> Self {
+        let through = passed.filter(|passed| passed.is_page).map(|passed| passed.from);
+        Self { page, through }
+    }
+
+    /// The page that shows what is opened. The page ends it where it is signed in: at the node that knows it.
+    pub(crate) fn page(self, passed: Option<&Passed>) -> Result<Option<LivePage>, RuntimeError> {
+        let from = passed.filter(|passed| passed.is_page).map(|passed| passed.from);
+        if self.through.is_some() && self.through != from {
+            return Err(RuntimeError::BadTicket { found: "one for a page of another node" });
+        }
+        Ok(self.page)
+    }
 }
 
 /// How long a ticket is waited for: a little longer than it counts.

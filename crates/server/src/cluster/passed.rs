@@ -17,6 +17,15 @@ use url::Url;
 /// The longest header, in bytes.
 const HEADER_MAX: usize = 8 << 10;
 
+/// Where a client asked, so that another node answers it as this one would.
+#[derive(Debug, Clone)]
+pub(crate) struct Origin {
+    /// The address at which it asked, as that of a WebSocket begins.
+    pub(crate) here: Url,
+    /// From where it asked.
+    pub(crate) address: Option<IpAddr>,
+}
+
 /// The header, as it is written.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Passing {

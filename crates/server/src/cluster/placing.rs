@@ -102,9 +102,7 @@ impl Cluster {
 
     /// How many browsers more the other nodes take, and how each is.
     pub(crate) fn places_of_others(&self) -> (u64, String) {
-        let here = self.node();
-        let rows: Vec<ClusterRow> =
-            self.rows().into_iter().filter(|row| row.is_there && row.member.node != here).collect();
+        let rows = self.others();
         let places = |row: &ClusterRow| {
             let beat = row.beat;
             if beat.is_draining { 0 } else { beat.places.unwrap_or(u64::MAX) }

@@ -5,10 +5,12 @@
 
 use super::request::{Here, Path, Query, shake_hands};
 use crate::auth::{Sandbox, admit, refuse};
+use crate::cluster::{LiveTicket, Passed};
 use crate::context::Context;
 use crate::displaying::{Display, serve};
 use crate::ingress::Refusal;
 use crate::page::{LivePage, PageHalves};
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::header::CACHE_CONTROL;
@@ -34,12 +36,14 @@ pub(super) async fn open(
     State(context): State<Context>,
     Sandbox(caller): Sandbox,
     Path(id): Path<String>,
+    passed: Option<Extension<Passed>>,
     headers: HeaderMap,
     here: Here,
 ) -> Result<impl IntoResponse, Refusal> {
     let sandbox = sandboxes::find_display(&context.agents, &caller, &id)?;
     let page = PageHalves::of(&headers).and_then(|shown| context.pages.find(&shown));
-    let (ticket, limit) = context.display_tickets.issue_with(sandbox, &caller, false, page)?;
+    let with = LiveTicket::of(page, passed.as_deref());
+    let (ticket, limit) = context.display_tickets.issue_with(sandbox, &caller, false, with)?;
     let mut display_url = here.display(sandbox);
     display_url.query_pairs_mut().append_pair("ticket", ticket.expose_secret());
     let expires_at = Timestamp::now() + limit;
@@ -94,7 +98,9 @@ async fn redeem(
     parts: &Parts,
 ) -> Result<(Caller, Option<LivePage>), Refusal> {
     let redeemed = match context.display_tickets.redeem(ticket) {
-        Ok((sandbox, caller, page)) if sandbox.to_string() == id => Ok((caller, page)),
+        Ok((sandbox, caller, with)) if sandbox.to_string() == id => {
+            with.page(parts.extensions.get::<Passed>()).map(|page| (caller, page))
+        }
         Ok(_) => Err(RuntimeError::BadTicket { found: "one for another sandbox" }),
         Err(error) => Err(error),
     };

@@ -42,8 +42,7 @@ pub(super) async fn open(
 ) -> Result<impl IntoResponse, Refusal> {
     let session = context.find(&caller.owner, &id).await?;
     let page = PageHalves::of(&headers).and_then(|shown| context.pages.find(&shown));
-    let through = passed.filter(|passed| passed.is_page).map(|passed| passed.from);
-    let with = LiveTicket { page, through };
+    let with = LiveTicket::of(page, passed.as_deref());
     let (ticket, limit) = context.live_tickets.issue_with(session.id, &caller, false, with)?;
     let mut live_url = here.live(session.id);
     live_url.query_pairs_mut().append_pair("ticket", ticket.expose_secret());
@@ -77,7 +76,7 @@ pub(super) async fn connect(
     let (upgrade, answer, caller, page) = if let Some(ticket) = ticket.map(SecretString::from) {
         // What is no handshake uses no ticket up.
         let (upgrade, answer) = shake_hands(&mut parts)?;
-        let (caller, page) = redeem(&context, &id, &ticket, &mut parts).await?;
+        let (caller, page) = redeem(&context, &id, &ticket, &parts).await?;
         (upgrade, answer, caller, page)
     } else {
         let Watch(caller) = Watch::from_request_parts(&mut parts, &context).await?;
@@ -99,16 +98,13 @@ async fn redeem(
     context: &Context,
     id: &str,
     ticket: &SecretString,
-    parts: &mut Parts,
+    parts: &Parts,
 ) -> Result<(Caller, Option<LivePage>), Refusal> {
-    // The page ends its stream where it is signed in: at the node that knows it.
-    let from = parts.extensions.get::<Passed>().filter(|passed| passed.is_page);
-    let from = from.map(|passed| passed.from);
+    let passed = parts.extensions.get::<Passed>();
     let redeemed = match context.live_tickets.redeem(ticket) {
-        Ok((_, _, with)) if with.through.is_some() && with.through != from => {
-            Err(RuntimeError::BadTicket { found: "one for a page of another node" })
+        Ok((session, caller, with)) if session.to_string() == id => {
+            with.page(passed).map(|page| (caller, page))
         }
-        Ok((session, caller, with)) if session.to_string() == id => Ok((caller, with.page)),
         Ok(_) => Err(RuntimeError::BadTicket { found: "one for another session" }),
         Err(error) => Err(error),
     };

@@ -5,9 +5,10 @@
 
 use super::request::{Here, Query};
 use crate::auth::Known;
+use crate::cluster::Origin;
 use crate::ingress::{OwnBody, Refusal};
 use crate::mcp::{Connections, Wishes};
-use crate::page::{LinkPlace, PagePlace};
+use crate::page::PagePlace;
 use axum::Extension;
 use axum::extract::Request;
 use axum::response::Response;
@@ -28,9 +29,14 @@ macro_rules! method {
             connections: Extension<Connections>,
             Extension(place): Extension<PagePlace>,
             here: Here,
-            request: Request,
+            origin: Origin,
+            mut request: Request,
         ) -> Result<Response, Refusal> {
-            answer(caller, query, connections, place.link(&here.http()), request).await
+            if let Some(place) = place.link(&here.http()) {
+                request.extensions_mut().insert(place);
+            }
+            request.extensions_mut().insert(origin);
+            answer(caller, query, connections, request).await
         }
     };
 }
@@ -52,16 +58,12 @@ async fn answer(
     caller: Caller,
     Query(wishes): Query<Wishes>,
     Extension(connections): Extension<Connections>,
-    place: Option<LinkPlace>,
     mut request: Request,
 ) -> Result<Response, Refusal> {
     if let Err(error) = wishes.toolsets() {
         return Err(Refusal::new(ErrorCode::InvalidRequest, error.to_string()));
     }
     request.extensions_mut().insert(wishes);
-    if let Some(place) = place {
-        request.extensions_mut().insert(place);
-    }
     let mut response = connections.answer(caller, request).await?;
     // The protocol has errors of its own.
     response.extensions_mut().insert(OwnBody);

@@ -186,6 +186,7 @@ fn of_a_cluster() -> OpenApiRouter<Context> {
         .routes(routes!(nodes::show))
         .routes(routes!(nodes::drain, nodes::end_drain))
         .routes(routes!(nodes::take_session))
+        .routes(routes!(nodes::call_tool))
 }
 
 /// What nodes ask each other in messages that they sign: all that the listener for peers answers.

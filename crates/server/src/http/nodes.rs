@@ -2,20 +2,27 @@
 //!
 //! `{id}` is a node's id, a unique prefix of one, or a name that one of them has.
 
-use super::request::{Json, Path};
-use crate::auth::{Admin, FromNode};
+use super::request::{Here, Json, Path};
+use crate::auth::{Admin, FromNode, Known};
 use crate::cluster::Cluster;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::Refusal;
+use crate::mcp;
 use crate::moving::drain;
+use crate::page::PagePlace;
+use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
-use baton_api::{DrainNode, NodeList, NodeView, Problem};
+use axum::response::IntoResponse;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use baton_api::{CallTool, DrainNode, Invalid, NodeList, NodeView, Problem, ToolEvent};
 use baton_runtime::audit::{Action, Note};
 use baton_runtime::{RuntimeError, life};
 use baton_session::SessionId;
 use baton_store::{ClusterRow, StoreError};
+use futures_util::StreamExt;
+use std::convert::Infallible;
 
 type Answer<T> = Result<axum::Json<T>, Refusal>;
 
@@ -143,6 +150,38 @@ pub(super) async fn take_session(
     let found = found.ok_or(RuntimeError::from(StoreError::SessionNotFound { reference }))?;
     life::take(&context, found).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// A tool of the MCP server, called at this node: what another node asks for its client, because something of it is
+/// here. The events end with how the call ended.
+#[utoipa::path(
+    post, path = "/nodes/{id}/tools/{tool}", operation_id = "call_tool", tag = "nodes",
+    security(("api_key" = [])), params(("id" = String, Path), ("tool" = String, Path)),
+    request_body = CallTool,
+    responses(
+        (status = 200, description = "Events", content_type = "text/event-stream", body = ToolEvent),
+        (status = "4XX", body = Problem)
+    )
+)]
+pub(super) async fn call_tool(
+    State(context): State<Context>,
+    Known(caller): Known,
+    Path((id, tool)): Path<(String, String)>,
+    Extension(place): Extension<PagePlace>,
+    here: Here,
+    Json(request): Json<CallTool>,
+) -> Result<impl IntoResponse, Refusal> {
+    own(&context, &id).await?;
+    let place = place.link(&here.http());
+    let events = mcp::serve(&context, caller, &tool, request, place);
+    let events = events.ok_or_else(|| Invalid {
+        field: "the path",
+        expected: "the name of a tool of the MCP server",
+        found: tool.chars().take(100).collect(),
+    })?;
+    // An event is made of texts.
+    let event = |event| Ok::<_, Infallible>(Event::default().json_data(event).unwrap_or_default());
+    Ok(Sse::new(events.map(event)).keep_alive(KeepAlive::default()))
 }
 
 /// The row of this node, which the path names.

@@ -4,9 +4,9 @@
 //! A refusal says where what was sent is wrong. The address is that which the caller named, and which the guard
 //! has checked, so that what is answered works for the caller, too.
 
-use crate::cluster::Passed;
+use crate::cluster::{Origin, Passed};
 use crate::context::Context;
-use crate::ingress::{BODY_TOO_LARGE, HttpConfig, Refusal};
+use crate::ingress::{BODY_TOO_LARGE, HttpConfig, Peer, Refusal};
 use axum::body::Body;
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
@@ -115,6 +115,19 @@ impl Scheme {
 /// passed the request on.
 #[derive(Debug, Clone)]
 pub(super) struct Here(Url);
+
+impl FromRequestParts<Context> for Origin {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, context: &Context) -> Result<Self, Refusal> {
+        let here = Here::from_request_parts(parts, context).await?.into_url();
+        let address = match parts.extensions.get::<Passed>() {
+            Some(passed) => passed.address,
+            None => parts.extensions.get::<Peer>().map(|Peer(address)| *address),
+        };
+        Ok(Self { here, address })
+    }
+}
 
 impl Here {
     /// As it is said to another node.

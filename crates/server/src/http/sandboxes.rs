@@ -5,8 +5,11 @@
 
 use super::request::{Json, Path, Query};
 use crate::auth::Sandbox;
+use crate::cluster::{Origin, Passed};
 use crate::context::Context;
+use crate::everywhere;
 use crate::ingress::Refusal;
+use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::extract::rejection::BytesRejection;
@@ -45,7 +48,7 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, axum::Json(view)))
 }
 
-/// The caller's sandboxes at this node, the oldest first.
+/// The caller's sandboxes at all nodes, the oldest first.
 #[utoipa::path(
     get, path = "/api/sandboxes", tag = "sandboxes", security(("api_key" = [])),
     responses((status = 200, body = SandboxList), (status = "4XX", body = Problem))
@@ -53,8 +56,12 @@ pub(super) async fn create(
 pub(super) async fn list(
     State(context): State<Context>,
     Sandbox(caller): Sandbox,
+    passed: Option<Extension<Passed>>,
+    origin: Origin,
 ) -> axum::Json<SandboxList> {
-    axum::Json(sandboxes::list(&context.agents, &caller))
+    // Who asks another node collects what all have.
+    let origin = Some(origin).filter(|_| passed.is_none());
+    axum::Json(everywhere::sandboxes(&context, &caller, origin.as_ref()).await)
 }
 
 /// One sandbox.

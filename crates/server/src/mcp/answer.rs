@@ -20,8 +20,10 @@ use std::collections::BTreeMap;
 
 /// What was done.
 pub(super) struct ToolAnswer {
-    text: String,
-    data: Value,
+    /// What a model reads.
+    pub(super) text: String,
+    /// The same for programs.
+    pub(super) data: Value,
 }
 
 impl ToolAnswer {
@@ -53,6 +55,24 @@ pub(super) enum Failure {
         requests: InputRequests,
         /// What it is about, which the client says when it calls again.
         about: String,
+    },
+    /// The same, by the node that asked for its client.
+    AskThere {
+        /// What it is about.
+        about: String,
+        /// What they are asked.
+        what: String,
+        /// The command with which a person does it.
+        command: String,
+    },
+    /// What another node says of it.
+    There {
+        /// A stable word.
+        code: String,
+        /// What was expected, and what was found.
+        detail: String,
+        /// What to do next.
+        next: Option<String>,
     },
     /// The person said no.
     Declined {
@@ -110,7 +130,7 @@ impl From<Failure> for CallToolResponse {
 
 impl Failure {
     /// A stable word, what was expected and what was found, and what to do next.
-    fn into_texts(self) -> (String, String, Option<String>) {
+    pub(super) fn into_texts(self) -> (String, String, Option<String>) {
         let word = str::to_owned;
         match self {
             Self::Node(error) => {
@@ -149,7 +169,10 @@ impl Failure {
                 format!("a person has to confirm this, and this client cannot ask one: {what}"),
                 Some(format!("ask the user to type: {command}")),
             ),
-            Self::Ask { .. } => (word("needs_confirmation"), String::new(), None),
+            Self::There { code, detail, next } => (code, detail, next),
+            Self::Ask { .. } | Self::AskThere { .. } => {
+                (word("needs_confirmation"), String::new(), None)
+            }
         }
     }
 }

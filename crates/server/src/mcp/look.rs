@@ -7,7 +7,7 @@
 
 use super::answer;
 use super::answer::{Failure, ToolAnswer};
-use super::verb::{Call, Effect, Entry, Verb};
+use super::verb::{Call, Effect, Entry, Place, Verb};
 use crate::looking;
 use baton_api::debug::{ConsoleFilters, ConsoleLevel, DebugTab, EpochMs, NetworkFilters, TabToken};
 use baton_api::{Invalid, Scope, SwitchDebug};
@@ -233,6 +233,10 @@ fn yes() -> bool {
 impl Verb for SessionDebug {
     const NAME: &'static str = "session_debug";
     const EFFECT: Effect = Effect::Changes;
+
+    fn place(&self) -> Place {
+        Place::Session(self.session_id.clone())
+    }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;

@@ -5,10 +5,11 @@
 //! call next. No tool returns a secret, and none reads or writes a file outside of the exchange folder. Rooms:
 //! `server` speaks the protocol (the only user of rmcp beside what it is given here); `verb` is what a tool is, and what it says while it works,
 //! `keep`, `carry`, `look`, `turns` and `sandbox` hold the tools themselves; `answer` and `resources`
-//! are what the protocol has besides.
+//! are what the protocol has besides; `elsewhere` brings a call to another node of a cluster.
 
 mod answer;
 mod carry;
+mod elsewhere;
 mod keep;
 mod look;
 mod resources;
@@ -19,4 +20,4 @@ mod verb;
 
 pub use server::{Offer, Toolset, UnknownToolset, offer};
 
-pub(crate) use server::{Connections, Wishes};
+pub(crate) use server::{Connections, Wishes, begun_at, serve};

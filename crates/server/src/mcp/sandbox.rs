@@ -7,8 +7,9 @@
 
 use super::answer;
 use super::answer::{Failure, ToolAnswer};
-use super::verb::{Call, Effect, Entry, Verb};
+use super::verb::{Call, Effect, Entry, Place, Verb};
 use crate::error::NodeError;
+use crate::everywhere;
 use baton_agents::sandboxes;
 use baton_api::Scope;
 use baton_api::sandbox::{
@@ -55,6 +56,10 @@ struct SandboxCreate {
 impl Verb for SandboxCreate {
     const NAME: &'static str = "sandbox_create";
     const EFFECT: Effect = Effect::Changes;
+
+    fn place(&self) -> Place {
+        Place::NewSandbox(self.session_id.clone())
+    }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Sandbox).await?;
@@ -121,6 +126,10 @@ struct SandboxExec {
 impl Verb for SandboxExec {
     const NAME: &'static str = "sandbox_exec";
     const EFFECT: Effect = Effect::Destroys;
+
+    fn place(&self) -> Place {
+        Place::Sandbox(self.sandbox_id.clone())
+    }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Sandbox).await?;
@@ -212,7 +221,7 @@ impl CutText {
     }
 }
 
-/// Lists your sandboxes at this node.
+/// Lists your sandboxes.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SandboxList {}
@@ -223,7 +232,7 @@ impl Verb for SandboxList {
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Sandbox).await?;
-        let list = sandboxes::list(&call.context.agents, &call.caller);
+        let list = everywhere::sandboxes(&call.context, &call.caller, call.origin.as_ref()).await;
         let mut told = vec![match list.items.len() {
             0 => "No sandboxes. sandbox_create makes one.".to_owned(),
             _ => "sandboxId session ends".to_owned(),
@@ -240,7 +249,10 @@ impl Verb for SandboxList {
             told.push(format!("{} {session} {}", view.id, view.expires_at));
             rows.push(json!([view.id, session, view.expires_at]));
         }
-        Ok(ToolAnswer::new(&told, json!({ "sandboxes": rows })))
+        if !list.missing.is_empty() {
+            told.push(format!("Not asked, for they do not answer: {}", list.missing.join(", ")));
+        }
+        Ok(ToolAnswer::new(&told, json!({ "sandboxes": rows, "missing": list.missing })))
     }
 }
 
@@ -255,6 +267,10 @@ struct SandboxDelete {
 impl Verb for SandboxDelete {
     const NAME: &'static str = "sandbox_delete";
     const EFFECT: Effect = Effect::Destroys;
+
+    fn place(&self) -> Place {
+        Place::Sandbox(self.sandbox_id.clone())
+    }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Sandbox).await?;

@@ -1,9 +1,11 @@
 //! The protocol: what a client of any version is offered, which toolsets there are, how its calls reach
 //! the tools, and which clients are connected.
 
+use super::answer::{Failure, ToolAnswer};
 use super::resources::Subscribed;
 use super::verb::{Call, Confirm, Entry, Progress};
-use super::{carry, keep, look, resources, sandbox, turns};
+use super::{carry, elsewhere, keep, look, resources, sandbox, turns};
+use crate::cluster::Origin;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::page::LinkPlace;
@@ -11,11 +13,12 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, Response, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
+use baton_api::{CallTool, ToolEnd, ToolEvent};
 use baton_runtime::Caller;
-use baton_session::json;
+use baton_session::{NodeId, json};
 use baton_store::blocking::finished;
-use futures_util::StreamExt as _;
+use futures_util::{Stream, StreamExt as _, stream};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, Implementation, InitializeResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
@@ -33,6 +36,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 use utoipa::IntoParams;
 
@@ -158,6 +162,11 @@ fn link_place(context: &RequestContext<RoleServer>) -> Option<LinkPlace> {
     context.extensions.get::<Parts>()?.extensions.get::<LinkPlace>().cloned()
 }
 
+/// Where the client asked.
+fn origin(context: &RequestContext<RoleServer>) -> Option<Origin> {
+    context.extensions.get::<Parts>()?.extensions.get::<Origin>().cloned()
+}
+
 /// Who asks, and for what. The HTTP door has put it there.
 fn asked(context: &RequestContext<RoleServer>) -> Result<(Caller, Wishes), ErrorData> {
     let parts = context.extensions.get::<Parts>();
@@ -215,8 +224,9 @@ impl ServerHandler for Server {
         let confirm = Confirm::of(wishes.unattended, &mut params, &context);
         let progress = Progress::of(&context);
         let place = link_place(&context);
-        let call = Call { context: self.context.clone(), caller, confirm, progress, place };
-        let work = entry.call(params.arguments.unwrap_or_default(), call);
+        let origin = origin(&context);
+        let call = Call { context: self.context.clone(), caller, confirm, progress, place, origin };
+        let work = elsewhere::call(entry, params.arguments.unwrap_or_default(), call);
         // What was begun is finished, also when the client leaves.
         match self.context.tasks.spawn(work).await {
             Ok(Ok(answer)) => Ok(answer.into()),
@@ -284,8 +294,48 @@ impl ServerHandler for Server {
     }
 }
 
+/// How many events wait for the node that reads them.
+const WAITING: usize = 8;
+
+/// Does what another node asks for its client; the events end with how it ended. None where there is no such tool.
+pub(crate) fn serve(
+    context: &Context,
+    caller: Caller,
+    tool: &str,
+    request: CallTool,
+    place: Option<LinkPlace>,
+) -> Option<impl Stream<Item = ToolEvent> + use<>> {
+    let mut entries = Toolset::ALL.into_iter().flat_map(Toolset::entries);
+    let entry = entries.find(|entry| entry.tool.name == tool)?;
+    let CallTool { arguments, agreed, can_ask, is_heard } = request;
+    let (events, heard) = mpsc::channel(WAITING);
+    let progress = if is_heard { Progress::Node(events.clone()) } else { Progress::Nowhere };
+    let confirm = Confirm::Node { can_ask, agreed };
+    let context_of_call = context.clone();
+    let call = Call { context: context_of_call, caller, confirm, progress, place, origin: None };
+    let work = entry.call(arguments, call);
+    // What was begun is finished, also when the node that asked leaves.
+    context.tasks.spawn(async move {
+        let end = match work.await {
+            Ok(ToolAnswer { text, data }) => ToolEnd::Done { text, data },
+            Err(Failure::AskThere { about, what, command }) => {
+                ToolEnd::Ask { about, what, command }
+            }
+            Err(failure) => {
+                let (code, detail, next) = failure.into_texts();
+                ToolEnd::Failed { code, detail, next }
+            }
+        };
+        // Who has left hears nothing.
+        let _ = events.send(ToolEvent::Ended(end)).await;
+    });
+    Some(stream::unfold(heard, async |mut heard| Some((heard.recv().await?, heard))))
+}
+
 /// What names a session of an older protocol.
 const SESSION: &str = "mcp-session-id";
+/// What stands between the node that began one and its id there.
+const OF_NODE: char = '.';
 /// How many of those sessions there are at most; rmcp ends one that rests for five minutes.
 const MOST: usize = 1000;
 /// And of one key, so that no key shuts out the others.
@@ -325,20 +375,42 @@ impl Connections {
     pub(crate) async fn answer(
         &self,
         caller: Caller,
-        request: Request,
+        mut request: Request,
     ) -> Result<Response<Body>, NodeError> {
-        if let Some(id) = text(request.headers(), SESSION) {
+        let mut response = if let Some(shown) = text(request.headers(), SESSION) {
+            let id = self.own(shown).ok_or(NodeError::NoMcpSession)?;
             // A session answers the key that began it.
             let is_theirs = self.keys().get(id).is_some_and(|owner| *owner == caller.key);
-            return if is_theirs {
-                Ok(self.pass(caller, request).await)
-            } else {
-                Err(NodeError::NoMcpSession)
-            };
+            let id = HeaderValue::from_str(id).ok().filter(|_| is_theirs);
+            request.headers_mut().insert(SESSION, id.ok_or(NodeError::NoMcpSession)?);
+            self.pass(caller, request).await
+        } else {
+            // It may begin a session, which is counted also when the client leaves in the middle.
+            let connections = self.clone();
+            finished(tokio::spawn(async move { connections.open(caller, request).await }).await)??
+        };
+        if let Some(id) = text(response.headers(), SESSION)
+            && let Ok(shown) = HeaderValue::from_str(&self.shown(id))
+        {
+            response.headers_mut().insert(SESSION, shown);
         }
-        // It may begin a session, which is counted also when the client leaves in the middle.
-        let connections = self.clone();
-        finished(tokio::spawn(async move { connections.open(caller, request).await }).await)?
+        Ok(response)
+    }
+
+    /// A session of the protocol as clients name it: in a cluster with the node that began it.
+    fn shown(&self, id: &str) -> String {
+        match &self.context.cluster {
+            Some(cluster) => format!("{}{OF_NODE}{id}", cluster.node()),
+            None => id.to_owned(),
+        }
+    }
+
+    /// The same back again; none for one of another node.
+    fn own<'a>(&self, shown: &'a str) -> Option<&'a str> {
+        match &self.context.cluster {
+            Some(cluster) => shown.strip_prefix(&cluster.node().to_string())?.strip_prefix(OF_NODE),
+            None => Some(shown),
+        }
     }
 
     /// Answers a request that names no session. Only rmcp knows which ones begin one.
@@ -408,6 +480,11 @@ impl Connections {
     fn keys(&self) -> MutexGuard<'_, HashMap<String, String>> {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The node of a cluster that began the session of the protocol which a request names.
+pub(crate) fn begun_at(headers: &HeaderMap) -> Option<NodeId> {
+    text(headers, SESSION)?.split_once(OF_NODE)?.0.parse().ok()
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {

@@ -6,7 +6,7 @@
 
 use super::answer;
 use super::answer::{Failure, ToolAnswer, age, cut};
-use super::verb::{Call, Effect, Entry, Verb};
+use super::verb::{Call, Effect, Entry, Place, Verb};
 use crate::asking::Ask;
 use crate::context::Context;
 use crate::guests;
@@ -211,6 +211,10 @@ impl Verb for SessionPass {
     const NAME: &'static str = "session_pass";
     const EFFECT: Effect = Effect::Changes;
 
+    fn place(&self) -> Place {
+        Place::Session(self.session_id.clone())
+    }
+
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;
         let session = call.session(self.session_id).await?;
@@ -243,6 +247,10 @@ struct SessionAskPerson {
 impl Verb for SessionAskPerson {
     const NAME: &'static str = "session_ask_person";
     const EFFECT: Effect = Effect::Changes;
+
+    fn place(&self) -> Place {
+        Place::Session(self.session_id.clone())
+    }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;

@@ -6,10 +6,11 @@
 //! and the client calls again with the person's answer.
 
 use super::answer::{Failure, ToolAnswer};
+use crate::cluster::Origin;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::page::LinkPlace;
-use baton_api::{ListSessions, Scope};
+use baton_api::{ListSessions, Scope, ToolEvent};
 use baton_runtime::audit::{Action, Note};
 use baton_runtime::{Caller, sessions};
 use baton_session::Lifecycle;
@@ -29,6 +30,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::time::Duration;
+use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 /// A tool: the implementing type holds its arguments. Its doc comment is what a model reads.
@@ -38,8 +40,30 @@ pub(super) trait Verb: DeserializeOwned + JsonSchema + Send + 'static {
     /// What it may do to what there is.
     const EFFECT: Effect;
 
+    /// Which node of a cluster does it.
+    fn place(&self) -> Place {
+        Place::Here
+    }
+
     /// Does it.
     fn call(self, call: Call) -> impl Future<Output = Result<ToolAnswer, Failure>> + Send;
+}
+
+/// Which node of a cluster does what a tool is called for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The one that was asked: the database says it, or it is that node's own.
+    Here,
+    /// The session's: by default that of the caller's only active one.
+    Session(Option<String>),
+    /// The session's, which has its profile, while it is there and has room; else one with room.
+    SessionOrRoom(String),
+    /// One with room for a browser more.
+    Room,
+    /// The one that made the sandbox.
+    Sandbox(String),
+    /// The session's that is handed in; else one with room.
+    NewSandbox(Option<String>),
 }
 
 /// What a tool may do to what there is; clients ask their users accordingly.
@@ -76,6 +100,8 @@ pub(super) struct Call {
     pub(super) progress: Progress,
     /// Where links to the node's page lead.
     pub(super) place: Option<LinkPlace>,
+    /// Where the client asked; none where another node asks for it, which is asked no more.
+    pub(super) origin: Option<Origin>,
 }
 
 impl Call {
@@ -128,6 +154,7 @@ pub(super) struct Entry {
     /// What a model reads of it.
     pub(super) tool: Tool,
     run: fn(JsonObject, Call) -> BoxFuture<'static, Result<ToolAnswer, Failure>>,
+    place: fn(JsonObject) -> Result<Place, Failure>,
 }
 
 impl Entry {
@@ -135,10 +162,15 @@ impl Entry {
     pub(super) fn of<V: Verb>() -> Self {
         let (description, schema) = schema::<V>();
         let tool = Tool::new(V::NAME, description, schema).annotate(V::EFFECT.annotations());
-        Self { tool, run: run::<V> }
+        Self { tool, run: run::<V>, place: place::<V> }
     }
 
-    /// Calls it.
+    /// Which node of a cluster does it with these arguments.
+    pub(super) fn place(&self, arguments: JsonObject) -> Result<Place, Failure> {
+        (self.place)(arguments)
+    }
+
+    /// Calls it at this node.
     pub(super) fn call(
         &self,
         arguments: JsonObject,
@@ -150,6 +182,10 @@ impl Entry {
 
 fn run<V: Verb>(given: JsonObject, call: Call) -> BoxFuture<'static, Result<ToolAnswer, Failure>> {
     Box::pin(async move { read_arguments::<V>(given)?.call(call).await })
+}
+
+fn place<V: Verb>(given: JsonObject) -> Result<Place, Failure> {
+    Ok(read_arguments::<V>(given)?.place())
 }
 
 /// What is in a schema and tells a model nothing.
@@ -232,6 +268,13 @@ pub(super) enum Confirm {
     Request(Peer<RoleServer>),
     /// By an answer that makes the client ask and call again.
     Round(Option<Heard>),
+    /// By the node that asks for its client.
+    Node {
+        /// Whether its client can ask anybody.
+        can_ask: bool,
+        /// What a person agreed to.
+        agreed: Option<String>,
+    },
 }
 
 /// What a person answered, as the client says when it calls again.
@@ -270,7 +313,7 @@ impl Confirm {
 
     /// Whether a person can be asked: who agreed beforehand has seen nothing of what is asked now.
     pub(super) fn can_ask(&self) -> bool {
-        matches!(self, Self::Request(_) | Self::Round(_))
+        matches!(self, Self::Request(_) | Self::Round(_) | Self::Node { can_ask: true, .. })
     }
 
     /// Returns when a person agrees to `what`, a sentence about `subject`, such as the id of a session;
@@ -285,6 +328,11 @@ impl Confirm {
         let answer = match self {
             Self::Agreed => return Ok(()),
             Self::Nobody => return Err(Failure::NobodyToAsk { what, command }),
+            Self::Node { agreed, .. } => {
+                let is_agreed = agreed.as_ref() == Some(&about);
+                let asks = Failure::AskThere { about, what, command };
+                return if is_agreed { Ok(()) } else { Err(asks) };
+            }
             Self::Request(peer) => {
                 let asked =
                     peer.create_elicitation_with_timeout(question(&what), Some(LIMIT)).await;
@@ -328,24 +376,51 @@ fn question(what: &str) -> ElicitRequestParams {
 /// How often a client hears of it.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Where the client hears that long work goes on, so that it does not give up; nowhere when it did not ask.
-pub(super) struct Progress(Option<(Peer<RoleServer>, ProgressToken)>);
+/// Where the client hears that long work goes on, so that it does not give up.
+pub(super) enum Progress {
+    /// Nowhere: it did not ask.
+    Nowhere,
+    /// By notifications that name the call.
+    Client(Peer<RoleServer>, ProgressToken),
+    /// By the node that asks for it.
+    Node(mpsc::Sender<ToolEvent>),
+}
 
 impl Progress {
     /// Whether the client hears anything while a call is under way.
     pub(super) fn is_heard(&self) -> bool {
-        self.0.is_some()
+        !matches!(self, Self::Nowhere)
     }
 
     /// That of a call.
     pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
-        let token = context.meta.get_progress_token();
-        Self(token.map(|token| (context.peer.clone(), token)))
+        match context.meta.get_progress_token() {
+            Some(token) => Self::Client(context.peer.clone(), token),
+            None => Self::Nowhere,
+        }
+    }
+
+    /// Says once that work goes on, which has taken so long. A client that has left hears nothing; the work is
+    /// finished all the same.
+    pub(super) async fn tell(&self, taken: Duration, text: String) {
+        match self {
+            Self::Nowhere => {}
+            Self::Client(peer, token) => {
+                let seconds = taken.as_secs_f64().round();
+                let told =
+                    ProgressNotificationParam::new(token.clone(), seconds).with_message(text);
+                let _ = peer.notify_progress(told).await;
+            }
+            // A node that reads slowly misses one of many.
+            Self::Node(events) => drop(events.try_send(ToolEvent::Doing { text })),
+        }
     }
 
     /// Does `work`, and says at its begin and every second that it goes on.
     pub(super) async fn during<T>(&self, doing: &str, work: impl Future<Output = T>) -> T {
-        let Some((peer, token)) = &self.0 else { return work.await };
+        if !self.is_heard() {
+            return work.await;
+        }
         let begun = Instant::now();
         let mut ticks = interval(PAUSE);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -355,11 +430,9 @@ impl Progress {
                 biased;
                 done = &mut work => return done,
                 _ = ticks.tick() => {
-                    let seconds = begun.elapsed().as_secs_f64().round();
-                    let told = ProgressNotificationParam::new(token.clone(), seconds)
-                        .with_message(format!("{doing}, {seconds} s"));
-                    // A client that has left hears nothing; the work is finished all the same.
-                    let _ = peer.notify_progress(told).await;
+                    let taken = begun.elapsed();
+                    let seconds = taken.as_secs_f64().round();
+                    self.tell(taken, format!("{doing}, {seconds} s")).await;
                 }
             }
         }

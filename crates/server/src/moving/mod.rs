@@ -15,12 +15,14 @@ use crate::ending;
 use baton_api::{Answers, ErrorCode};
 use baton_runtime::error::{RuntimeError, Stand};
 use baton_runtime::{Caller, life};
-use baton_session::{NodeId, Session};
+use baton_session::{NodeId, Owner, Session};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+/// How long a request waits for a session that is on its way from one node to another.
+pub(crate) const MOVE_LIMIT: Duration = Duration::from_secs(20);
 /// How long another node may take to bring a session back.
 const TAKE_LIMIT: Duration = Duration::from_mins(2);
 
@@ -53,6 +55,19 @@ pub(crate) fn leave_when_told(
         }
         shutdown.cancel();
     }))
+}
+
+/// The session of an owner that is meant, once it has arrived where it is going; none where there is none.
+pub(crate) async fn find_arrived(
+    context: &Context,
+    owner: &Owner,
+    reference: &str,
+) -> Option<Session> {
+    let session = context.find(owner, reference).await.ok()?;
+    if context.supervisor.table().arrived(session.id, MOVE_LIMIT).await {
+        return context.find(owner, reference).await.ok();
+    }
+    Some(session)
 }
 
 /// Why a session was brought back nowhere.

@@ -61,17 +61,17 @@ pub(crate) async fn open(database: &str) -> Store {
 }
 
 /// Two nodes, of which the first has a session of Ada.
-struct Pair {
+pub(crate) struct Pair {
     database: String,
-    store: Store,
-    right: Node,
-    wrong: Node,
+    pub(crate) store: Store,
+    pub(crate) right: Node,
+    pub(crate) wrong: Node,
     session: SessionId,
-    ada: String,
+    pub(crate) ada: String,
 }
 
 impl Pair {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         Self::start_at(None).await
     }
 
@@ -98,18 +98,18 @@ impl Pair {
         self.wrong.request(method, path).bearer_auth(&self.ada).send().await.unwrap()
     }
 
-    fn client(&self) -> Client {
+    pub(crate) fn client(&self) -> Client {
         self.wrong.client(&self.ada)
     }
 
-    async fn stop(self) {
+    pub(crate) async fn stop(self) {
         self.wrong.stop().await;
         self.right.stop().await;
         self.store.close().await;
     }
 }
 
-fn done_by(response: &Response) -> &str {
+pub(crate) fn done_by(response: &Response) -> &str {
     response.headers()["x-baton-node"].to_str().unwrap()
 }
 
@@ -465,12 +465,15 @@ fn a_cluster_needs_a_database_and_an_address() {
 }
 
 #[test]
-fn every_route_that_names_a_session_or_a_node_says_where_it_is_answered() {
+fn every_route_that_names_a_session_a_sandbox_or_a_node_says_where_it_is_answered() {
     let document = serde_json::to_value(document()).unwrap();
-    // A new session names none, and is made at a node with room.
-    let mut expected: BTreeSet<String> = ["POST /sessions".to_owned()].into();
+    // A new session names none, and is made at a node with room; one of the protocol is named in a header.
+    let others =
+        ["POST /sessions", "POST /v1/chat/completions", "GET /mcp", "POST /mcp", "DELETE /mcp"];
+    let mut expected: BTreeSet<String> = others.into_iter().map(str::to_owned).collect();
     for (path, operations) in document["paths"].as_object().unwrap() {
-        if path.starts_with("/sessions/{id}") || path.starts_with("/nodes/{id}") {
+        let prefixes = ["/sessions/{id}", "/nodes/{id}", "/api/sandboxes"];
+        if prefixes.iter().any(|prefix| path.starts_with(prefix)) {
             let methods = operations.as_object().unwrap().keys();
             expected.extend(methods.map(|method| format!("{} {path}", method.to_uppercase())));
         }

@@ -111,6 +111,7 @@ async fn the_document_names_every_operation() {
     POST /mcp (key)
     POST /nodes/{id}/drain (key)
     POST /nodes/{id}/sessions/{session} (key)
+    POST /nodes/{id}/tools/{tool} (key)
     POST /page/oidc (no key)
     POST /page/session (no key)
     POST /page/tickets (key)

@@ -9,6 +9,8 @@ mod carry;
 mod changes;
 mod cluster;
 mod cluster_bus;
+mod cluster_sandboxes;
+mod cluster_tools;
 mod config;
 mod document;
 mod drivers;

@@ -1,8 +1,10 @@
 //! Real nodes that are one, with a real browser: a session of the one is driven through the other (here), a new one
-//! goes where there is room (`placed`), and what a node held that was lost or leaves goes on elsewhere (`moving`).
+//! goes where there is room (`placed`), also for models (`tools`), as do sandboxes (`sandboxed`), and what a node held that was lost or leaves goes on elsewhere (`moving`).
 
 mod moving;
 mod placed;
+mod sandboxed;
+mod tools;
 
 use crate::cdp::Tool;
 use crate::notes::{LIMIT, eventually};

@@ -54,6 +54,11 @@ async fn a_session_goes_to_a_node_with_room_and_with_what_it_asks_for() {
     // What asks for nothing goes where there is room.
     open(&other, "second", &[], &site).await;
     assert_eq!(home(&other, "second").await, Some(own_id));
+    eventually("both are known to be full", async || {
+        let nodes = other.client().unwrap().list_nodes().await.unwrap().items;
+        nodes.iter().all(|node| node.places == Some(0))
+    })
+    .await;
     let full = other.client().unwrap().open_session(&asked("third", &[], &site)).await.unwrap_err();
     assert_eq!(code(&full), ErrorCode::NoRoom, "{full}");
     assert!(full.to_string().contains("own runs 1 browsers and takes 0 more"), "{full}");

@@ -3,10 +3,11 @@
 //! The one idea: a client is let in where it came, and what it wants is done where the session is. So the first node
 //! finds out who asks, counts it, and passes on who that is, signed; the second believes a living node of its own
 //! cluster, and does it only for sessions of its own: nothing is passed on twice. `routes` says what goes on, `placed`
-//! finds a node with room, `send` is the way out, `take` the way in, and `tunnel` joins connections that are upgraded.
+//! finds a node with room, `sandboxes` the node of a sandbox, `send` is the way out, `take` the way in, and `tunnel` joins connections that are upgraded.
 
 mod placed;
 mod routes;
+mod sandboxes;
 mod send;
 mod take;
 mod tunnel;
@@ -20,6 +21,8 @@ use crate::cluster::{Cluster, Passed, Passing, Wanted};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::{OwnBody, Peer, Refusal};
+use crate::mcp;
+use crate::moving::MOVE_LIMIT;
 use crate::page::PageHalves;
 use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};
@@ -31,13 +34,9 @@ use baton_runtime::Caller;
 use baton_session::{Lifecycle, Session};
 use baton_store::ClusterRow;
 use send::{Sending, Sent};
-use std::time::Duration;
 
 /// The largest body that is kept until it is sure that the session has not moved, in bytes.
 const KEPT_BODY: u64 = 64 << 10;
-
-/// How long a request waits for a session that is on its way from one node to another.
-const MOVE_LIMIT: Duration = Duration::from_secs(20);
 
 /// The layer around the routes: passes on what another node has to do.
 pub(super) async fn pass(State(context): State<Context>, request: Request, next: Next) -> Response {
@@ -54,6 +53,14 @@ pub(super) async fn pass(State(context): State<Context>, request: Request, next:
         Some(Place::Room) => placed::open(&context, &cluster, request).await,
         Some(Place::NamedNode) if is_passed => expect_named(&context, request),
         Some(Place::NamedNode) => to_named(&context, &cluster, request).await,
+        Some(Place::SandboxRoom) if is_passed => expect_taking(&cluster, request),
+        Some(Place::SandboxRoom) => sandboxes::make(&context, &cluster, request).await,
+        // What is not there is said by the operation.
+        Some(Place::SandboxesNode) if is_passed => Ok(Way::Here(request)),
+        Some(Place::SandboxesNode) => sandboxes::pass_on(&context, &cluster, request).await,
+        Some(Place::Everywhere) => Ok(Way::Here(request)),
+        Some(Place::McpSessionsNode) if is_passed => expect_begun(&context, request),
+        Some(Place::McpSessionsNode) => to_begun(&context, &cluster, request).await,
         _ if is_passed => Err(NodeError::Misdirected { found: "one that any node answers" }.into()),
         _ => Ok(Way::Here(request)),
     };
@@ -109,6 +116,14 @@ fn expect_named(context: &Context, request: Request) -> Result<Way, Refusal> {
         return Ok(Way::Here(request));
     }
     Err(NodeError::Misdirected { found: "one for another node" }.into())
+}
+
+/// What another node passed on names a session of the protocol that this one began.
+fn expect_begun(context: &Context, request: Request) -> Result<Way, Refusal> {
+    if mcp::begun_at(request.headers()) == Some(context.node) {
+        return Ok(Way::Here(request));
+    }
+    Err(NodeError::Misdirected { found: "one of no session of the protocol here" }.into())
 }
 
 /// The session that a request names: one of the caller, or any where a ticket says who asks. None where there is no
@@ -189,6 +204,24 @@ async fn to_named(context: &Context, cluster: &Cluster, request: Request) -> Res
     let sending = sending(context, cluster, parts, Some(asked.caller), None).await?;
     match sending.send(&row, body).await? {
         Sent::Answer(answer) | Sent::Misdirected(answer) => Ok(Way::There(answer)),
+    }
+}
+
+/// Passes a request on to the node that began its session of the protocol, if that is another one that is there.
+async fn to_begun(context: &Context, cluster: &Cluster, request: Request) -> Result<Way, Refusal> {
+    let begun_at = mcp::begun_at(request.headers()).filter(|node| *node != context.node);
+    let Some(begun_at) = begun_at else { return Ok(Way::Here(request)) };
+    let (mut parts, body) = request.into_parts();
+    let asked = ask(&mut parts, context).await?;
+    let row = cluster.living(begun_at).await.filter(|_| asked.limited_peer.is_none());
+    // Where it has ended, the client hears that, and begins another one.
+    let Some(row) = row else { return Ok(Way::Here(Request::from_parts(parts, body))) };
+    show_caller(&parts, &asked.caller)?;
+    let sending = sending(context, cluster, parts, Some(asked.caller), None).await?;
+    match sending.try_send(&row, body).await? {
+        Ok(Sent::Answer(answer) | Sent::Misdirected(answer)) => Ok(Way::There(answer)),
+        Err(unreachable) if unreachable.may_have_begun => Err(NodeError::from(unreachable).into()),
+        Err(_) => Err(NodeError::NoMcpSession.into()),
     }
 }
 

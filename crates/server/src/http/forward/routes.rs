@@ -19,17 +19,43 @@ pub enum Place {
     Room,
     /// At the node that the path names, while it is there.
     NamedNode,
+    /// At the node that made the sandbox which the path names.
+    SandboxesNode,
+    /// At the node of the session that is handed in; else at one with room.
+    SandboxRoom,
+    /// At the node that was asked, which asks all others.
+    Everywhere,
+    /// At the node that began the client's session of the Model Context Protocol, which a header names.
+    McpSessionsNode,
 }
 
-use Place::{Anywhere, NamedNode, Room, SessionsNode, SessionsNodeOrRoom};
+use Place::{
+    Anywhere, Everywhere, McpSessionsNode, NamedNode, Room, SandboxRoom, SandboxesNode,
+    SessionsNode, SessionsNodeOrRoom,
+};
 
-/// Every route that names a session or a node, and those that make what runs at one.
+/// Every route that names a session, a node or a sandbox, those that make what runs at a node, and those of the Model
+/// Context Protocol.
 pub const ROUTES: &[(&str, &str, Place)] = &[
     // What it says of itself is more than what the database knows of it.
     ("GET", "/nodes/{id}", NamedNode),
     ("POST", "/nodes/{id}/drain", NamedNode),
     ("DELETE", "/nodes/{id}/drain", NamedNode),
     ("POST", "/nodes/{id}/sessions/{session}", NamedNode),
+    ("POST", "/nodes/{id}/tools/{tool}", NamedNode),
+    ("GET", "/mcp", McpSessionsNode),
+    ("POST", "/mcp", McpSessionsNode),
+    ("DELETE", "/mcp", McpSessionsNode),
+    ("GET", "/api/sandboxes", Everywhere),
+    ("POST", "/api/sandboxes", SandboxRoom),
+    ("GET", "/api/sandboxes/{id}", SandboxesNode),
+    ("DELETE", "/api/sandboxes/{id}", SandboxesNode),
+    ("GET", "/api/sandboxes/{id}/display", SandboxesNode),
+    ("POST", "/api/sandboxes/{id}/display", SandboxesNode),
+    ("POST", "/api/sandboxes/{id}/exec", SandboxesNode),
+    ("GET", "/api/sandboxes/{id}/files", SandboxesNode),
+    ("PUT", "/api/sandboxes/{id}/files", SandboxesNode),
+    ("POST", "/v1/chat/completions", SandboxRoom),
     ("POST", "/sessions", Room),
     // Its tabs, its way out and where it is driven are its browser's.
     ("GET", "/sessions/{id}", SessionsNode),
@@ -83,6 +109,11 @@ pub(super) fn session(path: &str) -> Option<String> {
 /// The node that the path of such a request names.
 pub(super) fn node(path: &str) -> Option<String> {
     named(path, "/nodes/")
+}
+
+/// The sandbox that the path of such a request names.
+pub(super) fn sandbox(path: &str) -> Option<String> {
+    named(path, "/api/sandboxes/")
 }
 
 fn named(path: &str, before: &str) -> Option<String> {

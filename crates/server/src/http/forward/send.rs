@@ -20,17 +20,22 @@ use axum::http::header::{
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, Request, StatusCode, Uri};
 use axum::response::Response;
+use baton_api::sandbox::DisplayAccess;
 use baton_api::{ErrorCode, LiveAccess};
 use baton_runtime::Caller;
 use baton_session::NodeId;
 use baton_store::ClusterRow;
 use baton_sync::messages::BATON_CALLER;
 use hyper::upgrade::OnUpgrade;
+use serde::Deserialize;
 use url::{Position, Url};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+const MCP_PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const MCP_SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 /// What of a request goes on.
-const KEPT: [HeaderName; 14] = [
+const KEPT: [HeaderName; 17] = [
     ACCEPT,
     ACCEPT_ENCODING,
     CONTENT_ENCODING,
@@ -38,6 +43,9 @@ const KEPT: [HeaderName; 14] = [
     CONTENT_TYPE,
     IF_MATCH,
     IF_NONE_MATCH,
+    LAST_EVENT_ID,
+    MCP_PROTOCOL_VERSION,
+    MCP_SESSION_ID,
     RANGE,
     REQUEST_ID,
     SEC_WEBSOCKET_EXTENSIONS,
@@ -83,14 +91,8 @@ impl Sending {
         row: &ClusterRow,
         body: Body,
     ) -> Result<Result<Sent, Unreachable>, Refusal> {
-        let unreachable = |found: &str| Unreachable {
-            name: row.member.name.clone(),
-            url: row.member.internal_url.clone(),
-            found: found.to_owned(),
-            may_have_begun: false,
-        };
         let Ok(url) = row.member.internal_url.parse::<Url>() else {
-            return Ok(Err(unreachable("what is no address")));
+            return Ok(Err(Unreachable::new(row, "what is no address".to_owned(), false)));
         };
         let parts = self.outgoing(&url, row.member.node)?;
         let identity = self.context.own.identity.now();
@@ -179,7 +181,8 @@ impl Sending {
 
     /// Whether the answer has a ticket to watch.
     fn gives_ticket(&self) -> bool {
-        self.parts.method == Method::POST && self.parts.uri.path().ends_with("/live")
+        let path = self.parts.uri.path();
+        self.parts.method == Method::POST && (path.ends_with("/live") || path.ends_with("/display"))
     }
 
     /// Remembers to which page a ticket goes.
@@ -202,8 +205,19 @@ impl Sending {
     }
 }
 
+/// An answer with an address to watch at.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Access {
+    Live(LiveAccess),
+    Display(DisplayAccess),
+}
+
 /// The ticket in an answer that has one, which is small.
 fn ticket_in(answer: &[u8]) -> Option<String> {
-    let access: LiveAccess = serde_json::from_slice(answer).ok()?;
-    routes::ticket(access.live_url.query())
+    let url = match serde_json::from_slice(answer).ok()? {
+        Access::Live(LiveAccess { live_url, .. }) => live_url,
+        Access::Display(DisplayAccess { display_url, .. }) => display_url,
+    };
+    routes::ticket(url.query())
 }

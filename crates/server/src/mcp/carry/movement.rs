@@ -6,7 +6,7 @@
 use super::Direction;
 use super::peers::{Peers, at_once, silent};
 use crate::mcp::answer::{Failure, ToolAnswer};
-use crate::mcp::verb::{Call, Effect, Verb};
+use crate::mcp::verb::{Call, Effect, Place, Verb};
 use crate::mcp::{carry, keep};
 use baton_api::Scope;
 use baton_api::sync::{
@@ -78,6 +78,10 @@ pub(super) struct SaveProfile {
 impl Verb for SaveProfile {
     const NAME: &'static str = "browser_save_profile";
     const EFFECT: Effect = Effect::Changes;
+
+    fn place(&self) -> Place {
+        Place::Session(self.session_id.clone())
+    }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Sync).await?;
@@ -153,6 +157,10 @@ pub(super) struct ExportSession {
 impl Verb for ExportSession {
     const NAME: &'static str = "browser_sync_export_session";
     const EFFECT: Effect = Effect::Changes;
+
+    fn place(&self) -> Place {
+        Place::Session(self.session_id.clone())
+    }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Sync).await?;

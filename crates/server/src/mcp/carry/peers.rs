@@ -226,7 +226,7 @@ impl Verb for RegisterPeer {
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Sync).await?;
         let request = self.request()?;
-        let Call { context, caller, confirm, progress, place: _ } = call;
+        let Call { context, caller, confirm, progress, .. } = call;
         let known = known(&baton_sync::peers::list(&context, &caller).await?, &request);
         let mut peer = if let Some(peer) = known {
             peer

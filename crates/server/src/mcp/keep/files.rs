@@ -6,7 +6,7 @@
 use crate::error::NodeError;
 use crate::mcp::answer;
 use crate::mcp::answer::{Failure, ToolAnswer};
-use crate::mcp::verb::{Call, Effect, Verb};
+use crate::mcp::verb::{Call, Effect, Place, Verb};
 use baton_api::{ExportFormat, ExportSession, FileText, ImportSession, Invalid, Scope};
 use baton_runtime::sessions::FILE_LIMIT;
 use baton_runtime::{RuntimeError, sessions};
@@ -41,6 +41,10 @@ pub(super) struct SessionFiles {
 impl Verb for SessionFiles {
     const NAME: &'static str = "session_files";
     const EFFECT: Effect = Effect::Destroys;
+
+    fn place(&self) -> Place {
+        Place::Session(self.session_id.clone())
+    }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;
@@ -95,10 +99,14 @@ impl Verb for SessionExport {
     const NAME: &'static str = "session_export";
     const EFFECT: Effect = Effect::Changes;
 
+    fn place(&self) -> Place {
+        Place::Session(self.session_id.clone())
+    }
+
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Reveal).await?;
         let session = call.session(self.session_id).await?;
-        let Call { context, caller, confirm, progress, place: _ } = call;
+        let Call { context, caller, confirm, progress, .. } = call;
         let found = context.find(&caller.owner, &session).await?;
         let (id, name) = (found.id, found.name.clone());
         let format = match self.format {

@@ -13,7 +13,7 @@ pub(super) use sessions::resume;
 use super::verb::Entry;
 use crate::mcp::answer;
 use crate::mcp::answer::{Failure, ToolAnswer};
-use crate::mcp::verb::{Call, Effect, Verb};
+use crate::mcp::verb::{Call, Effect, Place, Verb};
 use baton_api::{CompareSnapshots, ListHistory, RollBack, Scope};
 use baton_runtime::sessions as operations;
 use baton_session::SnapshotId;
@@ -115,6 +115,10 @@ struct SessionRollback {
 impl Verb for SessionRollback {
     const NAME: &'static str = "session_rollback";
     const EFFECT: Effect = Effect::Changes;
+
+    fn place(&self) -> Place {
+        Place::Session(self.session_id.clone())
+    }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;

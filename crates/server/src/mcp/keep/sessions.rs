@@ -2,7 +2,7 @@
 
 use crate::mcp::answer;
 use crate::mcp::answer::{Failure, ToolAnswer};
-use crate::mcp::verb::{Call, Effect, Verb};
+use crate::mcp::verb::{Call, Effect, Place, Verb};
 use baton_api::sync::{HandedView, Handing, HolderView};
 use baton_api::{Invalid, OpenSession, ResumeResult, ResumeSession, Scope, SessionSummary};
 use baton_runtime::sessions;
@@ -192,6 +192,10 @@ impl Verb for SessionOpen {
     const NAME: &'static str = "session_open";
     const EFFECT: Effect = Effect::Changes;
 
+    fn place(&self) -> Place {
+        Place::Room
+    }
+
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;
         let request = self.request()?;
@@ -252,6 +256,10 @@ pub(super) struct SessionResume {
 impl Verb for SessionResume {
     const NAME: &'static str = "session_resume";
     const EFFECT: Effect = Effect::Changes;
+
+    fn place(&self) -> Place {
+        Place::SessionOrRoom(self.session_id.clone())
+    }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;
@@ -320,6 +328,10 @@ impl Verb for SessionCapture {
     const NAME: &'static str = "session_capture";
     const EFFECT: Effect = Effect::Changes;
 
+    fn place(&self) -> Place {
+        Place::Session(self.session_id.clone())
+    }
+
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;
         let session = call.session(self.session_id).await?;
@@ -347,6 +359,10 @@ impl Verb for SessionClose {
     const NAME: &'static str = "session_close";
     const EFFECT: Effect = Effect::Changes;
 
+    fn place(&self) -> Place {
+        Place::Session(self.session_id.clone())
+    }
+
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;
         let session = call.session(self.session_id).await?;
@@ -370,6 +386,10 @@ pub(super) struct SessionAbandon {
 impl Verb for SessionAbandon {
     const NAME: &'static str = "session_abandon";
     const EFFECT: Effect = Effect::Destroys;
+
+    fn place(&self) -> Place {
+        Place::Session(Some(self.session_id.clone()))
+    }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Drive).await?;

@@ -32,7 +32,9 @@ pub(super) fn body(method: &Method, path: &str) -> Option<Value> {
         ("POST", "/sessions/{id}/debug") => Some(json!({ "on": true })),
         ("POST", path) if path.starts_with("/debug/tabs/") => Some(json!({})),
         ("POST", "/api/sandboxes/{id}/exec") => Some(json!({ "command": "true" })),
-        ("POST", "/sync/invitations" | "/nodes/{id}/drain") => Some(json!({})),
+        ("POST", "/sync/invitations" | "/nodes/{id}/drain" | "/nodes/{id}/tools/{tool}") => {
+            Some(json!({}))
+        }
         ("POST", "/sync/join") => Some(json!({ "code": "BATON-" })),
         ("PUT", "/sync/peers/{peer}/limits") => Some(json!({ "give": { "kinds": [] } })),
         ("PUT", "/cocoons/{id}") => Some(json!({ "upstream": "http://127.0.0.1:1" })),
@@ -85,7 +87,10 @@ impl Ada {
         };
         let path = path.replace("{id}", id).replace("{session}", &self.session);
         let path = path.replace("{peer}", "cloud").replace("{token}", "abcdefgh23456789");
-        let path = path.replace("{name}", "note").replace("{ask}", "ask_0");
+        let path = path
+            .replace("{name}", "note")
+            .replace("{tool}", "list_sessions")
+            .replace("{ask}", "ask_0");
         assert!(!path.contains('{'), "expected to know what is meant in {path}");
         if path.ends_with("/diff") {
             format!("{path}?a=0197&b=0197")

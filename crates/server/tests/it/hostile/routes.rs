@@ -90,6 +90,7 @@ const TABLE: &str = "
     POST /nodes/{id}/drain admin
     DELETE /nodes/{id}/drain admin
     POST /nodes/{id}/sessions/{session} key
+    POST /nodes/{id}/tools/{tool} key
     GET /keys admin
     POST /keys admin
     DELETE /keys/{id} admin

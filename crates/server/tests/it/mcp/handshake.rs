@@ -9,7 +9,7 @@ use serde_json::json;
 const SESSION: &str = "mcp-session-id";
 
 /// A request of a key.
-fn of(node: &Node, method: Method, key: &str) -> RequestBuilder {
+pub(crate) fn of(node: &Node, method: Method, key: &str) -> RequestBuilder {
     let request = node.request(method, "/mcp").bearer_auth(key);
     request.header("accept", "application/json, text/event-stream")
 }
@@ -21,7 +21,7 @@ pub(super) fn within(node: &Node, method: Method, session: &str) -> RequestBuild
 
 /// A session of an older protocol, in which hands were shaken.
 pub(super) async fn ready(node: &Node) -> String {
-    let begun = hello(node, "2025-06-18").send().await.unwrap();
+    let begun = hello(node, "2025-06-18", &node.admin_key()).send().await.unwrap();
     let session = begun.headers()[SESSION].to_str().unwrap().to_owned();
     assert_eq!(answer(begun).await["result"]["protocolVersion"], "2025-06-18");
     let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
@@ -58,12 +58,12 @@ async fn a_session_of_an_older_protocol_answers_only_the_key_that_began_it() {
 }
 
 /// What begins a session of an older protocol, and says that it is of `version`.
-fn hello(node: &Node, version: &str) -> RequestBuilder {
+pub(crate) fn hello(node: &Node, version: &str, key: &str) -> RequestBuilder {
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": version, "capabilities": {},
         "clientInfo": {"name": "test", "version": "1"},
     }});
-    let request = of(node, Method::POST, &node.admin_key());
+    let request = of(node, Method::POST, key);
     request.header("mcp-protocol-version", version).json(&hello)
 }
 
@@ -73,7 +73,7 @@ async fn a_key_has_a_hundred_sessions_of_an_older_protocol_at_once() {
     // Whatever version it names, a handshake begins a session.
     let mut hellos = tokio::task::JoinSet::new();
     for version in ["2025-06-18", "2026-07-28"].into_iter().cycle().take(110) {
-        hellos.spawn(hello(&node, version).send());
+        hellos.spawn(hello(&node, version, &node.admin_key()).send());
     }
     let (mut begun, mut refused) = (Vec::new(), Vec::new());
     while let Some(answer) = hellos.join_next().await {
@@ -88,7 +88,7 @@ async fn a_key_has_a_hundred_sessions_of_an_older_protocol_at_once() {
     // One that ends leaves its place to another.
     let end = node.request(Method::DELETE, "/mcp").bearer_auth(node.admin_key());
     assert_eq!(end.header("mcp-session-id", &begun[0]).send().await.unwrap().status(), 204);
-    assert_eq!(hello(&node, "2025-06-18").send().await.unwrap().status(), 200);
-    assert_eq!(hello(&node, "2026-07-28").send().await.unwrap().status(), 429);
+    assert_eq!(hello(&node, "2025-06-18", &node.admin_key()).send().await.unwrap().status(), 200);
+    assert_eq!(hello(&node, "2026-07-28", &node.admin_key()).send().await.unwrap().status(), 429);
     node.stop().await;
 }

@@ -3,7 +3,7 @@
 mod carry;
 mod files;
 mod foreign;
-mod handshake;
+pub(crate) mod handshake;
 mod person;
 mod subscriptions;
 mod turns;
@@ -14,7 +14,7 @@ use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 
 /// A message of today's protocol, which has no sessions of its own.
-fn message(
+pub(crate) fn message(
     node: &Node,
     key: &str,
     method: &str,
@@ -51,7 +51,7 @@ async fn ask(node: &Node, key: &str, method: &str, params: Value) -> Value {
 }
 
 /// What a tool answers: the text that a model reads.
-async fn call(node: &Node, key: &str, name: &str, arguments: Value) -> String {
+pub(crate) async fn call(node: &Node, key: &str, name: &str, arguments: Value) -> String {
     let params = json!({"name": name, "arguments": arguments});
     let answer = ask(node, key, "tools/call", params).await;
     told(&answer)
@@ -67,7 +67,7 @@ async fn unattended(node: &Node, name: &str, arguments: Value) -> Value {
     answer(sent).await["result"]["structuredContent"].take()
 }
 
-fn told(answer: &Value) -> String {
+pub(crate) fn told(answer: &Value) -> String {
     let mark = if answer["result"]["isError"] == true { "error: " } else { "" };
     match answer["result"]["content"][0]["text"].as_str() {
         Some(text) => format!("{mark}{text}"),
@@ -76,7 +76,7 @@ fn told(answer: &Value) -> String {
 }
 
 /// The last message of an answer, which may be a stream of events.
-async fn answer(response: Response) -> Value {
+pub(crate) async fn answer(response: Response) -> Value {
     let text = response.text().await.unwrap();
     let mut data = text.lines().filter_map(|line| line.strip_prefix("data:"));
     let last = data.next_back().unwrap_or(&text);

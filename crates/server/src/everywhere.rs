@@ -1,0 +1,78 @@
+//! What nodes of a cluster have that no database knows of: all of them are asked at once.
+//!
+//! The one idea: who asks is told what came, and which nodes did not answer; a node that is gone has nothing.
+
+use crate::cluster::{Cluster, Origin};
+use crate::context::Context;
+use crate::error::NodeError;
+use baton_agents::sandboxes;
+use baton_agents::sandboxes::SandboxRefusal;
+use baton_api::sandbox::SandboxList;
+use baton_runtime::Caller;
+use baton_session::{NodeId, SandboxId};
+use futures_util::future::join_all;
+
+/// The start of a sandbox's id has to be so long at least.
+const PREFIX: usize = 4;
+
+/// The caller's sandboxes at all nodes, the oldest first; those of this one alone, where another node asks.
+pub(crate) async fn sandboxes(
+    context: &Context,
+    caller: &Caller,
+    origin: Option<&Origin>,
+) -> SandboxList {
+    let mut list = sandboxes::list(&context.agents, caller);
+    let (Some(cluster), Some(origin)) = (&context.cluster, origin) else { return list };
+    let identity = context.own.identity.now();
+    let others = cluster.others();
+    let asked = others
+        .iter()
+        .map(|row| cluster.look::<SandboxList>(&identity, row, "/api/sandboxes", caller, origin));
+    for (row, answered) in others.iter().zip(join_all(asked).await) {
+        match answered {
+            Ok(theirs) => list.items.extend(theirs.items),
+            Err(error) => {
+                tracing::warn!(%error, "a node was not asked for its sandboxes");
+                list.missing.push(row.member.name.clone());
+            }
+        }
+    }
+    list.items.sort_by_key(|sandbox| sandbox.id);
+    list
+}
+
+/// The node that made a sandbox of the caller, by its id or a unique prefix of it; none where no node has it.
+pub(crate) async fn maker(
+    context: &Context,
+    cluster: &Cluster,
+    caller: &Caller,
+    origin: &Origin,
+    reference: &str,
+) -> Result<Option<NodeId>, NodeError> {
+    if let Ok(id) = reference.parse() {
+        return Ok(maker_of(context, cluster, id));
+    }
+    let reference = reference.to_ascii_lowercase();
+    if reference.len() < PREFIX {
+        return Ok(None);
+    }
+    let list = sandboxes(context, caller, Some(origin)).await;
+    let ids = list.items.iter().map(|sandbox| sandbox.id);
+    let found: Vec<SandboxId> = ids.filter(|id| id.to_string().starts_with(&reference)).collect();
+    match found.as_slice() {
+        [] => Ok(None),
+        [id] => Ok(maker_of(context, cluster, *id)),
+        several => {
+            let found = several.len();
+            Err(baton_agents::AgentsError::from(SandboxRefusal::Ambiguous { reference, found })
+                .into())
+        }
+    }
+}
+
+/// The node whose mark the id of a sandbox bears, if that is there.
+pub(crate) fn maker_of(context: &Context, cluster: &Cluster, id: SandboxId) -> Option<NodeId> {
+    let others = cluster.others();
+    let mut nodes = others.iter().map(|row| row.member.node);
+    if id.is_of(context.node) { Some(context.node) } else { nodes.find(|node| id.is_of(*node)) }
+}

@@ -1,0 +1,122 @@
+//! Sandboxes of all nodes: a request about one goes to the node that made it, and a new one to a node with room.
+//!
+//! The one idea: a sandbox is there as long as its node is, so nobody else notes that it is. Its id bears a mark of
+//! that node; only for the start of an id are all nodes asked.
+
+use super::send::Sent;
+use super::{Way, keep, placed, routes, sending};
+use crate::auth::{ask, show_caller};
+use crate::cluster::{Cluster, Origin, Wanted};
+use crate::context::Context;
+use crate::everywhere;
+use crate::ingress::Refusal;
+use crate::moving::find_arrived;
+use axum::extract::{FromRequestParts, Request};
+use axum::http::Method;
+use serde::Deserialize;
+
+/// What a request for a new sandbox, or for an agent in one, says of the session in it.
+#[derive(Deserialize)]
+struct Asked {
+    #[serde(default, rename = "browserSession")]
+    handed: Option<Handed>,
+    #[serde(default)]
+    browser_session_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Handed {
+    #[serde(default)]
+    session_id: Option<String>,
+    /// Another service that keeps the session.
+    #[serde(default)]
+    session_service_url: Option<String>,
+}
+
+impl Asked {
+    /// The session of a node that is meant.
+    fn session(self) -> Option<String> {
+        match self.handed {
+            Some(handed) if handed.session_service_url.is_none() => handed.session_id,
+            Some(_) => None,
+            None => self.browser_session_id,
+        }
+    }
+}
+
+/// What a body of a few kilobytes says of it; none where it makes no sense.
+fn asked_in(body: &[u8]) -> Option<Asked> {
+    serde_json::from_slice(body).ok()
+}
+
+/// Has a node make a sandbox: that of the session which is handed in, or one with room.
+pub(super) async fn make(
+    context: &Context,
+    cluster: &Cluster,
+    request: Request,
+) -> Result<Way, Refusal> {
+    let (mut parts, body) = request.into_parts();
+    let asked = ask(&mut parts, context).await?;
+    let (body, kept) = keep(body).await?;
+    let here = |parts, body| Ok(Way::Here(Request::from_parts(parts, body)));
+    // A large one has its session with it, and any node does. What makes no sense is refused by the operation.
+    let (None, Some(kept)) = (&asked.limited_peer, kept) else { return here(parts, body) };
+    let Some(wanted) = asked_in(&kept) else { return here(parts, body) };
+    show_caller(&parts, &asked.caller)?;
+    let Some(named) = wanted.session() else {
+        let wanted = Wanted::default();
+        return placed::place(context, cluster, parts, asked.caller, &kept, &wanted).await;
+    };
+    let home = match find_arrived(context, &asked.caller.owner, &named).await {
+        Some(session) if session.node != context.node => cluster.living(session.node).await,
+        _ => None,
+    };
+    // It is this node's, or that of none: the operation says which.
+    let Some(row) = home else { return here(parts, body) };
+    let sending = sending(context, cluster, parts, Some(asked.caller), None).await?;
+    match sending.send(&row, body).await? {
+        Sent::Answer(answer) | Sent::Misdirected(answer) => Ok(Way::There(answer)),
+    }
+}
+
+/// Passes a request on to the node that made the sandbox which it names, if that is another one that is there.
+pub(super) async fn pass_on(
+    context: &Context,
+    cluster: &Cluster,
+    request: Request,
+) -> Result<Way, Refusal> {
+    let (mut parts, body) = request.into_parts();
+    let ticket = routes::ticket(parts.uri.query()).filter(|_| parts.method == Method::GET);
+    let caller = if ticket.is_some() {
+        None
+    } else {
+        let asked = ask(&mut parts, context).await?;
+        if asked.limited_peer.is_some() {
+            // The operation refuses it.
+            return Ok(Way::Here(Request::from_parts(parts, body)));
+        }
+        Some(asked.caller)
+    };
+    let named = routes::sandbox(parts.uri.path()).unwrap_or_default();
+    let maker = match &caller {
+        Some(caller) => {
+            let origin = Origin::from_request_parts(&mut parts, context).await?;
+            everywhere::maker(context, cluster, caller, &origin, &named).await?
+        }
+        // A ticket is for a whole id.
+        None => named.parse().ok().and_then(|id| everywhere::maker_of(context, cluster, id)),
+    };
+    let row = match maker.filter(|node| *node != context.node) {
+        Some(node) => cluster.living(node).await,
+        None => None,
+    };
+    let Some(row) = row else { return Ok(Way::Here(Request::from_parts(parts, body))) };
+    if let Some(caller) = &caller {
+        show_caller(&parts, caller)?;
+    }
+    let sending = sending(context, cluster, parts, caller, ticket).await?;
+    match sending.send(&row, body).await? {
+        Sent::Answer(answer) | Sent::Misdirected(answer) => Ok(Way::There(answer)),
+    }
+}
