@@ -12,11 +12,13 @@ use super::{mute, watch};
 use crate::cdp::{CdpSessionId, Connection, Event, Events};
 use crate::targets;
 use crate::targets::Contexts;
+use baton_session::Site;
 use serde_json::json;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
+use url::Url;
 
 const INPUT: &str = watch::INPUT.binding;
 const REQUESTS: &str = watch::REQUESTS.binding;
@@ -107,13 +109,14 @@ impl EventPump {
         };
         let Some(tab) = tab else { return };
         let is_page = target_info.kind == "page";
+        let opener = target_info.opener().cloned();
         if target_info.is_tab() {
             self.shared.mirror().tab(&tab).url = target_info.url;
         }
         if is_page {
             self.navigation();
         }
-        let attached = Attached { tab, is_page, is_watched: false };
+        let attached = Attached { tab, opener, is_page, is_watched: false };
         self.shared.attached().insert(session_id, attached.clone());
         let (shared, activity) = (Arc::clone(&self.shared), self.activity.clone());
         self.spawn(watch::target(session, shared, attached, activity));
@@ -151,7 +154,11 @@ impl EventPump {
             return;
         };
         if frame.parent_id.is_none() {
-            self.shared.mirror().visit(&tab, frame.address());
+            let address = frame.address();
+            if let Some(site) = site_of(&address) {
+                self.shared.passwords().visited(&tab, site, Instant::now());
+            }
+            self.shared.mirror().visit(&tab, address);
         }
         let session = self.connection.session(session.clone());
         self.shared.hear(&session);
@@ -262,7 +269,8 @@ impl EventPump {
         match called.name.as_str() {
             // Only what was asked for is sent, and a listener that no longer wants it does not count it.
             INPUT if self.shared.tells_input() => self.activity.input(),
-            REQUESTS => self.activity.request(),
+            REQUESTS if called.payload.is_empty() => self.activity.request(),
+            REQUESTS => self.entered(session, &called.payload),
             mute::BINDING => {
                 let Some(tab) = self.tab_of(Some(session)) else { return };
                 let session = self.connection.session(session.clone());
@@ -272,6 +280,26 @@ impl EventPump {
             }
             _ => {}
         }
+    }
+
+    /// A password was entered in a document of this origin. It belongs to the tab around it, too, and to the one
+    /// that opened that.
+    fn entered(&self, session: &CdpSessionId, origin: &str) {
+        let Some(Attached { tab, opener, .. }) = self.shared.attached().get(session).cloned()
+        else {
+            return;
+        };
+        let addresses: Vec<String> = {
+            let mirror = self.shared.mirror();
+            let is_part = |id: &str| {
+                id == tab.as_str() || opener.as_ref().is_some_and(|opener| opener.as_str() == id)
+            };
+            let tabs = mirror.tabs().iter().filter(|tab| is_part(&tab.id));
+            tabs.map(|tab| tab.url.clone()).collect()
+        };
+        let addresses = addresses.iter().map(String::as_str).chain([origin]);
+        let sites = addresses.filter_map(site_of);
+        self.shared.passwords().entered(&tab, sites, Instant::now());
     }
 
     fn tab_of(&self, session: Option<&CdpSessionId>) -> Option<crate::targets::TargetId> {
@@ -285,6 +313,11 @@ impl EventPump {
     fn wrote(&self) {
         self.activity.wrote();
     }
+}
+
+/// The site of an address; none of one without a host.
+fn site_of(address: &str) -> Option<Site> {
+    Some(Site::of_host(Url::parse(address).ok()?.host_str()?))
 }
 
 #[cfg(test)]
@@ -338,7 +371,7 @@ mod tests {
         let pump = pump(connection);
         let shared = Arc::clone(&pump.shared);
         let tab = crate::targets::TargetId::new("T");
-        let attached = Attached { tab, is_page: true, is_watched: true };
+        let attached = Attached { tab, opener: None, is_page: true, is_watched: true };
         let session = serde_json::from_str("\"S\"").unwrap();
         shared.attached().insert(session, attached);
         run(pump, events).await;

@@ -6,6 +6,7 @@
 //! No event tells of cookies without slowing every request down, so the node has to look; a look costs about
 //! a millisecond.
 
+mod entered;
 mod events;
 mod hearing;
 mod messages;
@@ -16,6 +17,7 @@ pub(crate) mod seen;
 mod shared;
 mod watch;
 
+pub use entered::Entered;
 pub use shared::Activity;
 pub(crate) use shared::Shared;
 
@@ -39,6 +41,9 @@ use url::Url;
 
 /// How long the history of a new tab may lag behind its document.
 const BEGINNING_LIMIT: Duration = Duration::from_secs(3);
+
+/// How long the documents of a tab may take to say whether they ask for a password.
+const ASKS_LIMIT: Duration = Duration::from_secs(2);
 
 /// For how long a page says nothing of other requests once it has told that one was answered.
 pub const REQUESTS_QUIET: Duration = watch::QUIET;
@@ -323,6 +328,30 @@ impl Live {
             }
         }
         false
+    }
+
+    /// Where passwords were entered of late.
+    pub fn entered(&self) -> Vec<Entered> {
+        self.shared.passwords().all(Instant::now())
+    }
+
+    /// The sign-in that followed was seen.
+    pub fn forget_entered(&self, entered: &Entered) {
+        self.shared.passwords().forget(entered);
+    }
+
+    /// Whether a tab asks for a password. One that is gone does not, and one that does not answer may.
+    pub async fn asks_for_password(&self, entered: &Entered) -> bool {
+        let tab = TargetId::new(&entered.tab);
+        let asks = async {
+            for session in self.shared.sessions_of(&tab) {
+                if watch::asks_for_password(&self.connection.session(session)).await? {
+                    return Ok::<_, CdpError>(true);
+                }
+            }
+            Ok(false)
+        };
+        !matches!(tokio::time::timeout(ASKS_LIMIT, asks).await, Ok(Ok(false)))
     }
 
     /// The connection to the keeper.

@@ -9,6 +9,7 @@
 //!
 //! While a frame loads, its site may answer with cookies of which no event tells.
 
+use super::entered::EnteredPasswords;
 use super::hearing::Hearings;
 use super::messages::ScriptParsed;
 use super::mirror::Mirror;
@@ -41,6 +42,8 @@ pub(crate) struct Shared {
     scripts: Mutex<HashMap<CdpSessionId, mpsc::Sender<ScriptParsed>>>,
     /// Which frames are loading.
     loads: Mutex<Loads>,
+    /// Where passwords were entered.
+    passwords: Mutex<EnteredPasswords>,
     /// What is known of the icons of sites.
     icons: Mutex<Icons>,
     /// Whether pages tell of clicks and typing.
@@ -54,6 +57,8 @@ pub(crate) struct Shared {
 pub(crate) struct Attached {
     /// The tab that it is or belongs to.
     pub(crate) tab: TargetId,
+    /// The tab whose page opened it, and hears of it.
+    pub(crate) opener: Option<TargetId>,
     /// Whether it is the tab itself.
     pub(crate) is_page: bool,
     /// Whether events tell of its changes by now, and its frames in other processes are known.
@@ -69,6 +74,7 @@ impl Shared {
             workers: Mutex::default(),
             scripts: Mutex::default(),
             loads: Mutex::default(),
+            passwords: Mutex::default(),
             icons: Mutex::default(),
             input: AtomicBool::new(false),
             profile: OnceLock::new(),
@@ -85,6 +91,10 @@ impl Shared {
 
     pub(super) fn loads(&self) -> MutexGuard<'_, Loads> {
         self.loads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn passwords(&self) -> MutexGuard<'_, EnteredPasswords> {
+        self.passwords.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn icons(&self) -> MutexGuard<'_, Icons> {

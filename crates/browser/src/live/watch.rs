@@ -5,7 +5,7 @@
 //! stay off.
 //!
 //! A listener in our isolated world, which no page script can see, says only *that* something was done,
-//! at most four times a second; never what. `Network` events would tell of answers, too, and cost a
+//! at most four times a second, or that a password was entered; never what. `Network` events would tell of answers, too, and cost a
 //! page a quarter of its speed.
 //!
 //! A worker that runs has its scripts in memory, exactly as they ran, also where the site would answer
@@ -21,7 +21,7 @@ use crate::targets;
 use crate::targets::{Frame, TargetId};
 use baton_session::StorageKey;
 use baton_session::stored::{WorkerScript, WorkerType};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -150,11 +150,41 @@ pub(super) const INPUT: Listener = Listener {
 /// Requests of a document that have been answered, whatever for (Resource Timing, section 4.2): each answer
 /// may have set cookies. Of requests of dedicated workers those alone hear. The world is that of captures,
 /// which is made for each document anyway.
+///
+/// That a password or a code was entered is told as well, by the origin of the document, and what it was is not:
+/// what changes next may be a login.
 pub(super) const REQUESTS: Listener = Listener {
     binding: "batonRequests",
     world: "baton",
-    script: "new PerformanceObserver(tell).observe({ type: 'resource', buffered: true });",
+    script: "new PerformanceObserver(tell).observe({ type: 'resource', buffered: true });
+        const secret = (one) => one instanceof HTMLInputElement && one.value !== ''
+            && (one.type === 'password' || /password|one-time-code/.test(one.autocomplete));
+        const entered = (event) => {
+            const at = event.composedPath()[0];
+            const all = at instanceof HTMLFormElement ? [...at.elements] : [at];
+            if (all.some(secret)) batonRequests(location.origin);
+        };
+        for (const kind of ['change', 'focusout', 'submit']) {
+            addEventListener(kind, entered, { capture: true, passive: true });
+        }",
 };
+
+/// Whether a document asks for a password: one that is wrong is asked for again.
+const ASKS: &str = "[...document.querySelectorAll('input[type=password]')]
+    .some((one) => one.getClientRects().length > 0)";
+
+/// Whether a document of a target asks for a password where a person sees it.
+pub(super) async fn asks_for_password(session: &CdpSession) -> Result<bool, CdpError> {
+    for frame in targets::frames_of(session).await? {
+        let world = REQUESTS.world_in(session, &frame).await?;
+        let params = json!({ "expression": ASKS, "contextId": world, "returnByValue": true });
+        let answer = session.call("Runtime.evaluate", params).await?;
+        if answer["result"]["value"] == true {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
 
 impl Listener {
     /// Listens in every document of a target that is there now.
@@ -177,13 +207,18 @@ impl Listener {
     }
 
     async fn try_listen(&self, session: &CdpSession, frame: &Frame) -> Result<(), CdpError> {
-        let params = json!({ "frameId": frame.id, "worldName": self.world });
-        let world = session.call("Page.createIsolatedWorld", params).await?;
-        let context = &world["executionContextId"];
+        let context = self.world_in(session, frame).await?;
         let params = json!({ "name": self.binding, "executionContextId": context });
         session.call("Runtime.addBinding", params).await?;
         let params = json!({ "expression": self.expression(), "contextId": context });
         session.call("Runtime.evaluate", params).await.map(drop)
+    }
+
+    /// Its world in a document.
+    async fn world_in(&self, session: &CdpSession, frame: &Frame) -> Result<Value, CdpError> {
+        let params = json!({ "frameId": frame.id, "worldName": self.world });
+        let mut world = session.call("Page.createIsolatedWorld", params).await?;
+        Ok(world["executionContextId"].take())
     }
 
     /// One that is there already, of a session before this one, calls under the same name.
