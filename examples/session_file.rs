@@ -11,7 +11,7 @@
 #![allow(clippy::print_stderr, reason = "a program for the terminal")]
 
 use anyhow::{Context as _, Result};
-use baton_session::login::{Likelihood, logins};
+use baton_session::login::{Known, Likelihood, logins};
 use baton_session::printable::Printable;
 use baton_session::{Receipt, State, import, playwright};
 use jiff::Timestamp;
@@ -62,7 +62,7 @@ fn run(from: &Path, to: Option<&Path>) -> Result<()> {
 /// Where the state logs somebody in. Whether it does only the site knows: this is as far as cookies and
 /// storage tell.
 fn say_logins(state: &State) {
-    for login in logins(state, &[], Timestamp::now()) {
+    for login in logins(Known::of(state), Timestamp::now()) {
         let likely = match login.likelihood {
             Likelihood::Likely => "logged in",
             Likelihood::Possible => "perhaps logged in",

@@ -5,7 +5,9 @@
 
 use crate::document::FileText;
 use crate::session::EgressView;
-use baton_session::login::Likelihood;
+use baton_session::diff::SiteDiff;
+use baton_session::login;
+use baton_session::login::{Likelihood, SignIn};
 pub use baton_session::write_back::TakeBack;
 use baton_session::{Forecast, Owner, Receipt, SandboxId, SessionId, SessionName, SnapshotId};
 use jiff::Timestamp;
@@ -271,8 +273,42 @@ pub struct Login {
     /// Whether localStorage or a database holds something that may be a login.
     #[serde(default)]
     pub stored: bool,
+    /// The last sign-in there that was seen, where what it changed lasts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sign_in: Option<SeenSignIn>,
     /// How long the cookies of the site last.
     pub forecast: Forecast,
+}
+
+/// A sign-in that was seen: what is new at a site, or another, since a password was entered there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SeenSignIn {
+    /// When the first snapshot was taken that has what it changed.
+    #[schema(value_type = String, format = DateTime)]
+    pub at: Timestamp,
+    /// What changed, in a sentence.
+    pub changed: String,
+    /// The same by kind, with names and never a value.
+    pub changes: Vec<SiteDiff>,
+}
+
+impl From<&SignIn> for SeenSignIn {
+    fn from(sign_in: &SignIn) -> Self {
+        Self { at: sign_in.at, changed: sign_in.sentence(), changes: sign_in.changes() }
+    }
+}
+
+impl From<login::Login> for Login {
+    fn from(login: login::Login) -> Self {
+        Self {
+            domain: login.site.as_str().to_owned(),
+            likelihood: login.likelihood,
+            address: login.address,
+            stored: login.is_stored,
+            sign_in: login.sign_in.as_ref().map(SeenSignIn::from),
+            forecast: login.forecast,
+        }
+    }
 }
 
 /// Where a session may be logged in.

@@ -53,6 +53,8 @@ words! {
     /// The way out to the network; its name is empty. It is a kind of its own for the same reason: without it
     /// the browser would go everywhere.
     Egress "egress",
+    /// What sign-ins changed that were seen here; its name is empty.
+    SignIns "sign-ins",
 }
 
 impl PartKind {
@@ -64,7 +66,7 @@ impl PartKind {
 
     /// Whether a revision never holds it, because it says something of this node's own captures only.
     pub fn is_of_one_node(self) -> bool {
-        matches!(self, Self::Unread | Self::Icon)
+        matches!(self, Self::Unread | Self::Icon | Self::SignIns)
     }
 }
 
@@ -264,7 +266,9 @@ impl Piece {
             PartKind::ServiceWorkers => Held::ServiceWorkers(decode(part)?),
             PartKind::Raw => Held::Raw(decode(part)?),
             PartKind::Tab => Held::Tab(decode(part)?),
-            PartKind::Preview | PartKind::Unread | PartKind::Icon => Held::Aside,
+            PartKind::Preview | PartKind::Unread | PartKind::Icon | PartKind::SignIns => {
+                Held::Aside
+            }
         }))
     }
 }

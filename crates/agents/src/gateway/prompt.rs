@@ -101,7 +101,8 @@ pub(super) fn browser_session(logins: &[Login]) -> Option<String> {
         if !logins.is_empty() {
             let _ = writeln!(text, "\n{what}:");
             for login in logins {
-                let _ = writeln!(text, "- {}", login.domain);
+                let why = login.sign_in.as_ref().map(|seen| format!(": {}", seen.changed));
+                let _ = writeln!(text, "- {}{}", login.domain, why.unwrap_or_default());
             }
         }
     };
@@ -120,13 +121,15 @@ pub(super) fn browser_session(logins: &[Login]) -> Option<String> {
 mod tests {
     use super::{Conversation, browser_session};
     use baton_api::chat::{ChatMessage, Role};
-    use baton_api::sandbox::Login;
+    use baton_api::sandbox::{Login, SeenSignIn};
     use baton_session::Forecast;
     use baton_session::login::Likelihood::{self, Likely, Over, Possible};
+    use jiff::Timestamp;
 
     fn login(domain: &str, likelihood: Likelihood) -> Login {
         let (domain, address) = (domain.to_owned(), format!("https://{domain}"));
-        Login { domain, likelihood, address, stored: false, forecast: Forecast::default() }
+        let forecast = Forecast::default();
+        Login { domain, likelihood, address, stored: false, sign_in: None, forecast }
     }
 
     #[test]
@@ -180,6 +183,22 @@ mod tests {
         agent-browser open https://bank.example
         # You should already be logged in
         ```
+        ");
+    }
+
+    #[test]
+    fn an_agent_is_told_why() {
+        let changed = "1 cookie at bank.example is new (x7) since a password was entered there";
+        let seen = SeenSignIn {
+            at: Timestamp::UNIX_EPOCH,
+            changed: changed.to_owned(),
+            changes: Vec::new(),
+        };
+        let signed_in = Login { sign_in: Some(seen), ..login("bank.example", Likely) };
+        let told = browser_session(&[signed_in, login("x.com", Likely)]).unwrap();
+        insta::assert_snapshot!(told.lines().skip(3).take(2).collect::<Vec<_>>().join("\n"), @"
+        - bank.example: 1 cookie at bank.example is new (x7) since a password was entered there
+        - x.com
         ");
     }
 

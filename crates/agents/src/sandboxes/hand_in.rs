@@ -17,7 +17,7 @@ use baton_runtime::live::{Checkout, Handed, LiveError};
 use baton_runtime::{Caller, RuntimeError};
 use baton_session::cookie::Expiry;
 use baton_session::import::{ImportError, Imported};
-use baton_session::login::{NoLogin, expect_login, logins};
+use baton_session::login::{Known, NoLogin, SignIns, expect_login, logins};
 use baton_session::view::Domain;
 use baton_session::{
     Lifecycle, Receipt, SandboxId, Session, SessionName, State, StorageKey, admit, import,
@@ -47,6 +47,8 @@ pub(super) struct HandIn {
     pub(super) at_hand: AtHand,
     /// Which storage keys it belongs to.
     pub(super) stored: Vec<StorageKey>,
+    /// What sign-ins changed.
+    pub(super) sign_ins: SignIns,
     /// When that was.
     pub(super) taken_at: Timestamp,
     /// Under which name its profile may be kept.
@@ -64,24 +66,20 @@ pub(super) struct HandIn {
 /// Checks that a session is a login, and says for how long.
 pub(super) fn accept(found: HandIn, domains: &[Domain]) -> Result<HandIn, AgentsError> {
     let now = clock::now();
-    let is_login = expect_login(&found.state, &found.stored, domains, now);
+    let is_login = expect_login(known(&found), domains, now);
     is_login.map_err(|source| refused(source, &found.told.receipt))?;
     Ok(with_logins(found, now))
 }
 
 /// Says where a session is logged in, and for how long.
 fn with_logins(mut found: HandIn, now: Timestamp) -> HandIn {
-    found.told.logins = logins(&found.state, &found.stored, now)
-        .into_iter()
-        .map(|login| Login {
-            domain: login.site.as_str().to_owned(),
-            likelihood: login.likelihood,
-            address: login.address,
-            stored: login.is_stored,
-            forecast: login.forecast,
-        })
-        .collect();
+    found.told.logins = logins(known(&found), now).into_iter().map(Login::from).collect();
     found
+}
+
+/// What is known of it, to judge where it is logged in.
+fn known(found: &HandIn) -> Known<'_> {
+    Known { state: &found.state, stored: &found.stored, sign_ins: &found.sign_ins }
 }
 
 /// Why a session is not taken. What was left out of it may be the login.
@@ -209,6 +207,7 @@ fn admitted(
         state,
         at_hand: AtHand::default(),
         stored: Vec::new(),
+        sign_ins: SignIns::default(),
         taken_at: now,
         key: None,
         checkout: None,
@@ -318,6 +317,7 @@ fn of(session: &Session, handed: Handed, writes_back: bool) -> HandIn {
         state: handed.state,
         at_hand: handed.at_hand,
         stored,
+        sign_ins: handed.sign_ins,
         taken_at: handed.taken_at,
         key,
         checkout: None,

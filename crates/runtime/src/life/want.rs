@@ -8,7 +8,7 @@ use crate::here::Runtime;
 use crate::live::{Handed, LiveError, Loaded, choose};
 use crate::request::{Caller, Consent};
 use baton_api::ResumeAs;
-use baton_session::login::expect_login;
+use baton_session::login::{Known, expect_login};
 use baton_session::view::Domain;
 use baton_session::{AgentName, Lifecycle, NodeId, PartKind, PartRef, Session, StorageKey};
 use baton_store::clock;
@@ -297,8 +297,8 @@ pub struct CheckOut<'l> {
 impl CheckOut<'_> {
     /// Checks that what is handed in is a login.
     pub(super) fn accepts(&self, handed: &Handed) -> Result<(), RuntimeError> {
-        let login = expect_login(&handed.state, &stored(handed), self.domains, clock::now());
-        Ok(login?)
+        let (state, stored, sign_ins) = (&handed.state, &stored(handed), &handed.sign_ins);
+        Ok(expect_login(Known { state, stored, sign_ins }, self.domains, clock::now())?)
     }
 }
 

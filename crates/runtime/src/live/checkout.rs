@@ -14,6 +14,7 @@ use crate::table::Hold;
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile::{CacheKey, CompileError, OF_PAGES, ProfileCache, Times};
 use baton_browser::profile::packed::AtHand;
+use baton_session::login::SignIns;
 use baton_session::{
     Holdings, Lifecycle, Part, PartKind, PartRef, Receipt, SandboxId, Session, SnapshotId,
     SnapshotReason, State, Term, parts,
@@ -44,6 +45,8 @@ pub struct Handed {
     pub at_hand: AtHand,
     /// Its parts that could be read.
     pub parts: Vec<PartRef>,
+    /// What sign-ins changed.
+    pub sign_ins: SignIns,
     /// What could not be read.
     pub receipt: Receipt,
 }
@@ -78,11 +81,11 @@ impl BrowserSupervisor {
             pages: self.compiled().pages(key, Instant(now)),
         };
         let wanted = found.snapshot.id;
-        let Loaded { snapshot, taken_at, state, receipt, good: parts, .. } =
+        let Loaded { snapshot, taken_at, state, sign_ins, receipt, good: parts, .. } =
             self.load_whole(session, found, &kinds_of(&at_hand)).await?;
         // What is at hand is of the one that was wanted.
         let at_hand = if snapshot == wanted { at_hand } else { AtHand::default() };
-        Ok(Handed { snapshot, newest: wanted, taken_at, state, at_hand, parts, receipt })
+        Ok(Handed { snapshot, newest: wanted, taken_at, state, at_hand, parts, sign_ins, receipt })
     }
 
     /// The same, where it may have been loaded before: only a snapshot that came since is loaded anew.
@@ -208,11 +211,12 @@ fn kinds_of(at_hand: &AtHand) -> Vec<PartKind> {
     local_storage.chain(pages).collect()
 }
 
-/// The parts of a state, with the pictures that were there before.
+/// The parts of a state, with the pictures that were there before, and what sign-ins had changed by then.
 fn draft(state: &State, known: &[PartRef]) -> Draft {
     let all: Vec<Part> = parts::split(state);
     let mut draft = Draft::of(all, known);
-    draft.carried.extend(known.iter().filter(|part| part.kind.is_picture()).cloned());
+    let stays = |kind: PartKind| kind.is_picture() || kind == PartKind::SignIns;
+    draft.carried.extend(known.iter().filter(|part| stays(part.kind)).cloned());
     draft
 }
 

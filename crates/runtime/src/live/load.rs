@@ -9,6 +9,7 @@ use super::{BrowserSupervisor, LiveError};
 use crate::latest;
 use crate::latest::Latest;
 use baton_session::cookie::Expiry;
+use baton_session::login::SignIns;
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::{
     Holdings, Lifecycle, Owner, Part, PartHash, PartKind, PartRef, Receipt, Session, SessionId,
@@ -35,6 +36,8 @@ pub struct Loaded {
     pub is_newest: bool,
     /// What it says.
     pub state: State,
+    /// What sign-ins changed.
+    pub(super) sign_ins: SignIns,
     /// What could not be read.
     pub receipt: Receipt,
     /// Whether all of its parts could.
@@ -65,6 +68,7 @@ impl Loaded {
             goes_back: passed_over.is_some(),
             is_whole: read.damaged.is_empty(),
             state: read.state,
+            sign_ins: read.sign_ins,
             receipt,
             good: read.good,
         }
@@ -128,8 +132,8 @@ impl BrowserSupervisor {
                 }
             }
         }
-        let join = move || (Unread::of(&read), parts::join(&read));
-        let (unread, (state, invalid)) = blocking(join).await?;
+        let join = move || (Unread::of(&read), SignIns::of(&read), parts::join(&read));
+        let (unread, sign_ins, (state, invalid)) = blocking(join).await?;
         receipt.extend(unread.into_iter().map(ReceiptItem::as_last_known).collect());
         for part in invalid {
             let place = format!("{} {}", part.kind, part.name);
@@ -137,7 +141,7 @@ impl BrowserSupervisor {
             let is_it = |good: &PartRef| (good.kind, &good.name) == (part.kind, &part.name);
             damaged.extend(good.extract_if(.., |good| is_it(good)));
         }
-        Ok(Read { state, good, damaged, receipt })
+        Ok(Read { state, sign_ins, good, damaged, receipt })
     }
 }
 
@@ -145,6 +149,8 @@ impl BrowserSupervisor {
 #[derive(Debug)]
 pub(super) struct Read {
     pub(super) state: State,
+    /// What sign-ins changed.
+    pub(super) sign_ins: SignIns,
     /// Those that could be read.
     pub(super) good: Vec<PartRef>,
     /// Those that could not.
@@ -288,7 +294,11 @@ fn readable(read: &Read) -> usize {
     let is_setting = |kind: PartKind| {
         matches!(
             kind,
-            PartKind::Environment | PartKind::Certificates | PartKind::Egress | PartKind::Unread
+            PartKind::Environment
+                | PartKind::Certificates
+                | PartKind::Egress
+                | PartKind::Unread
+                | PartKind::SignIns
         )
     };
     let counts = |part: &&PartRef| !part.kind.is_picture() && !is_setting(part.kind);

@@ -17,10 +17,10 @@ use baton_browser::icon::redraw;
 use baton_browser::keeper::{HostRule, HostTally};
 use baton_session::diff::diff as compare;
 use baton_session::egress::Egress;
-use baton_session::login::{Likelihood, forecast, logins};
+use baton_session::login::{Known, Likelihood, SignIns, forecast, logins};
 use baton_session::{
-    CertificateView, Lifecycle, Owner, PartHash, PartKind, PartRef, Session, Site, SnapshotId,
-    State, StorageKey, Unread, parts, redact,
+    CertificateView, Lifecycle, Owner, Part, PartHash, PartKind, PartRef, Session, Site,
+    SnapshotId, State, StorageKey, Unread, parts, redact,
 };
 use baton_store::blocking::blocking;
 use baton_store::{Driver, Snapshot, StoreError, clock};
@@ -148,7 +148,7 @@ fn shut_out(state: &State, only: &[String]) -> Vec<String> {
     if rules.is_empty() {
         return Vec::new();
     }
-    let lasting = logins(state, &[], clock::now())
+    let lasting = logins(Known::of(state), clock::now())
         .into_iter()
         .filter(|login| login.likelihood > Likelihood::Over)
         .map(|login| login.site.to_string());
@@ -388,9 +388,19 @@ pub(super) async fn unread(
     owner: &Owner,
     snapshot: &Snapshot,
 ) -> Result<Vec<Unread>, RuntimeError> {
-    let notes = snapshot.parts.iter().filter(|part| part.kind == PartKind::Unread);
+    Ok(Unread::of(&notes(context, owner, snapshot, PartKind::Unread).await?))
+}
+
+/// What is noted beside the state of a snapshot. A note that is damaged is none.
+async fn notes(
+    context: &Runtime,
+    owner: &Owner,
+    snapshot: &Snapshot,
+    kind: PartKind,
+) -> Result<Vec<Part>, RuntimeError> {
+    let notes = snapshot.parts.iter().filter(|part| part.kind == kind);
     let found = context.store.fetch_parts(owner, &notes.cloned().collect::<Vec<_>>()).await?;
-    Ok(Unread::of(found.iter().filter_map(|part| part.as_ref().ok())))
+    Ok(found.into_iter().filter_map(Result::ok).collect())
 }
 
 fn one_line(error: &StoreError) -> String {
@@ -412,14 +422,10 @@ pub async fn list_logins(
     let held = read_parts(context, &session, &snapshot, &OF_LOGINS).await?;
     let databases = snapshot.parts.iter().filter(|part| part.kind == PartKind::Database);
     let stored: Vec<StorageKey> = databases.filter_map(PartRef::key).collect();
-    let items = logins(&held, &stored, clock::now()).into_iter().map(|login| Login {
-        domain: login.site.as_str().to_owned(),
-        likelihood: login.likelihood,
-        address: login.address,
-        stored: login.is_stored,
-        forecast: login.forecast,
-    });
-    Ok(LoginList { snapshot: Some(snapshot.id), items: items.collect() })
+    let sign_ins = SignIns::of(&notes(context, owner, &snapshot, PartKind::SignIns).await?);
+    let known = Known { state: &held, stored: &stored, sign_ins: &sign_ins };
+    let items = logins(known, clock::now()).into_iter().map(Login::from).collect();
+    Ok(LoginList { snapshot: Some(snapshot.id), items })
 }
 
 /// The preview of a snapshot, a PNG: of the one that is named, else of the latest.

@@ -2,16 +2,22 @@
 //!
 //! The one idea: whether a site takes something for a login, only the site knows. But what has expired is no
 //! login, what only measures visitors never did, and where nothing else is there, there is no login. That
-//! much can be said before an agent finds out, and how likely the rest is.
+//! much can be said before an agent finds out, and how likely the rest is. What a sign-in changed says more than
+//! any name.
 
+mod sign_in;
 mod signs;
 
+pub use sign_in::{SignIn, SignIns};
+
 use crate::cookie::{Cookie, Expiry};
+use crate::receipt::ItemKind;
 use crate::state::{OriginState, State};
 use crate::storage::{Entries, Site, StorageKey};
 use crate::view::Domain;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use sign_in::Marks;
 use signs::{Sign, of_cookie, of_database, of_entry};
 use std::collections::BTreeMap;
 use url::Url;
@@ -73,24 +79,70 @@ pub struct Login {
     pub address: String,
     /// Whether web storage or a database holds something that may be a login.
     pub is_stored: bool,
+    /// The last sign-in there that was seen, where what it changed lasts.
+    pub sign_in: Option<SignIn>,
     /// How long the cookies of the site last.
     pub forecast: Forecast,
+}
+
+/// What is known of a session, to judge where it is logged in.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'s> {
+    /// What it holds.
+    pub state: &'s State,
+    /// More keys that hold something which was not loaded.
+    pub stored: &'s [StorageKey],
+    /// What sign-ins changed.
+    pub sign_ins: &'s SignIns,
+}
+
+impl<'s> Known<'s> {
+    /// A state alone.
+    pub fn of(state: &'s State) -> Self {
+        const NONE: &SignIns = &SignIns::none();
+        Self { state, stored: &[], sign_ins: NONE }
+    }
 }
 
 /// What a state has of a site.
 #[derive(Default)]
 struct Kept<'s> {
-    cookies: Vec<&'s Cookie>,
-    stored: Option<Sign>,
+    cookies: Vec<(&'s Cookie, Judged<'s>)>,
+    stored: Option<Judged<'s>>,
     origin: Option<String>,
     /// Whether a tab shows it.
     is_shown: bool,
 }
 
-/// Where a state may be logged in at `now`, by its cookies, web storage and databases. The likeliest sites come
-/// first, and of those what a tab shows. `stored` has more keys that hold something which was not loaded.
-pub fn logins(state: &State, stored: &[StorageKey], now: Timestamp) -> Vec<Login> {
-    let mut found: Vec<(bool, Login)> = kept(state, stored)
+/// How likely something is a login, and which sign-in says so.
+#[derive(Debug, Clone, Copy)]
+struct Judged<'s> {
+    sign: Sign,
+    sign_in: Option<&'s SignIn>,
+}
+
+impl<'s> Judged<'s> {
+    /// What is new since a sign-in is likely the login, unless it is known to be something else.
+    fn new(sign: Sign, sign_in: Option<&'s SignIn>) -> Self {
+        let sign_in = sign_in.filter(|_| sign > Sign::Else);
+        Self { sign: if sign_in.is_some() { Sign::Likely } else { sign }, sign_in }
+    }
+
+    /// The likelier of both, with the newer of their sign-ins.
+    fn or(self, other: Self) -> Self {
+        let sign_in = [self.sign_in, other.sign_in].into_iter().flatten().max_by_key(|one| one.at);
+        Self { sign: self.sign.max(other.sign), sign_in }
+    }
+
+    fn is_login(&self) -> bool {
+        self.sign > Sign::Else
+    }
+}
+
+/// Where a session may be logged in at `now`, by its cookies, web storage and databases, and by what sign-ins
+/// changed. The likeliest sites come first, and of those what a tab shows.
+pub fn logins(known: Known<'_>, now: Timestamp) -> Vec<Login> {
+    let mut found: Vec<(bool, Login)> = kept(known)
         .into_iter()
         .filter_map(|(site, kept)| Some((!kept.is_shown, kept.login(site, now)?)))
         .collect();
@@ -101,22 +153,19 @@ pub fn logins(state: &State, stored: &[StorageKey], now: Timestamp) -> Vec<Login
     found.into_iter().map(|(_, login)| login).collect()
 }
 
-fn kept<'s>(state: &'s State, stored: &[StorageKey]) -> BTreeMap<Site, Kept<'s>> {
+fn kept(known: Known<'_>) -> BTreeMap<Site, Kept<'_>> {
     let mut sites: BTreeMap<Site, Kept<'_>> = BTreeMap::new();
-    for cookie in &state.cookies {
-        let host = cookie.domain.strip_prefix('.').unwrap_or(&cookie.domain);
-        sites.entry(Site::of_host(host)).or_default().cookies.push(cookie);
+    let marks = Marks::new(known.sign_ins);
+    for cookie in &known.state.cookies {
+        let judged = of_a_cookie(cookie, &marks);
+        sites.entry(cookie.site()).or_default().cookies.push((cookie, judged));
     }
-    let loaded = state.origins.iter().filter_map(|(key, origin)| Some((key, of_origin(origin)?)));
-    // What it says is known only once it is loaded.
-    let others = stored.iter().map(|key| (key, Sign::Possible));
-    let areas = areas(state).filter_map(|(key, entries)| Some((key, of_entries(entries)?)));
-    for (key, sign) in loaded.chain(others).chain(areas) {
-        let kept = sites.entry(Site::of_origin(key.origin())).or_default();
-        kept.stored = kept.stored.max(Some(sign));
+    for (key, judged) in stored(known, &marks) {
+        let kept = sites.entry(key.site()).or_default();
+        kept.stored = Some(kept.stored.map_or(judged, |stored| stored.or(judged)));
         kept.origin.get_or_insert_with(|| key.origin().to_owned());
     }
-    for tab in &state.tabs {
+    for tab in &known.state.tabs {
         let Some(origin) = Url::parse(&tab.url).ok().filter(Url::has_host) else { continue };
         let origin = origin.origin().ascii_serialization();
         if let Some(kept) = sites.get_mut(&Site::of_origin(&origin)).filter(|kept| !kept.is_shown) {
@@ -127,43 +176,60 @@ fn kept<'s>(state: &'s State, stored: &[StorageKey]) -> BTreeMap<Site, Kept<'s>>
     sites
 }
 
+fn of_a_cookie<'s>(cookie: &Cookie, marks: &Marks<'s>) -> Judged<'s> {
+    Judged::new(of_cookie(cookie), marks.of_cookie(cookie))
+}
+
+/// What storage says, key by key: what was loaded, what was not, and what tabs alone have.
+fn stored<'s>(
+    known: Known<'s>,
+    marks: &Marks<'s>,
+) -> impl Iterator<Item = (&'s StorageKey, Judged<'s>)> {
+    let loaded = known.state.origins.iter();
+    let loaded = loaded.filter_map(|(key, origin)| Some((key, of_origin(key, origin, marks)?)));
+    // What it says is known only once it is loaded.
+    let others = known.stored.iter();
+    let others = others.map(|key| (key, Judged::new(Sign::Possible, marks.of_key(key))));
+    let areas = areas(known.state).filter_map(|(key, entries)| {
+        Some((key, of_entries(ItemKind::SessionStorage, key, entries, marks)?))
+    });
+    loaded.chain(others).chain(areas)
+}
+
 impl Kept<'_> {
     /// None where nothing ever was a login.
     fn login(self, site: Site, now: Timestamp) -> Option<Login> {
-        let lives =
-            |cookie: &&&Cookie| cookie.expires.is_none_or(|end| end.0 > now.as_microsecond());
-        let living = self.cookies.iter().filter(lives).map(|cookie| of_cookie(cookie)).max();
-        let was = self.cookies.iter().any(|cookie| of_cookie(cookie) > Sign::Else);
-        let likelihood = match living.max(self.stored) {
+        let lives = |cookie: &Cookie| cookie.expires.is_none_or(|end| end.0 > now.as_microsecond());
+        let living = self.cookies.iter().filter(|(cookie, _)| lives(cookie));
+        let living = living.map(|(_, judged)| *judged).chain(self.stored).reduce(Judged::or);
+        let was = self.cookies.iter().any(|(_, judged)| judged.is_login());
+        let likelihood = match living.map(|living| living.sign) {
             Some(Sign::Likely) => Likelihood::Likely,
             Some(Sign::Possible) => Likelihood::Possible,
             _ if was => Likelihood::Over,
             _ => return None,
         };
         let address = self.origin.unwrap_or_else(|| format!("https://{}", site.as_str()));
-        let is_stored = self.stored > Some(Sign::Else);
-        let forecast = of_cookies(&self.cookies, now);
-        Some(Login { site, likelihood, address, is_stored, forecast })
+        let is_stored = self.stored.is_some_and(|stored| stored.is_login());
+        let sign_in = living.and_then(|living| living.sign_in).cloned();
+        let cookies: Vec<&Cookie> = self.cookies.iter().map(|(cookie, _)| *cookie).collect();
+        let forecast = of_cookies(&cookies, now);
+        Some(Login { site, likelihood, address, is_stored, sign_in, forecast })
     }
 }
 
-/// Checks that a state is a login at `now`, once it is handed in: for each of these domains, or for any site
-/// when none is named. `stored` has more keys that hold something which was not loaded.
-pub fn expect_login(
-    state: &State,
-    stored: &[StorageKey],
-    domains: &[Domain],
-    now: Timestamp,
-) -> Result<(), NoLogin> {
+/// Checks that a session is logged in at `now`, once it is handed in: for each of these domains, or for any site
+/// when none is named.
+pub fn expect_login(known: Known<'_>, domains: &[Domain], now: Timestamp) -> Result<(), NoLogin> {
     if domains.is_empty() {
         let any = Wanted { place: "any site".to_owned() };
-        return any.expect(state, stored, |_| true, |_| true, now);
+        return any.expect(known, |_| true, |_| true, now);
     }
     domains.iter().try_for_each(|domain| {
         let counts = |cookie: &Cookie| counts_for(cookie, domain);
         let has = |key: &StorageKey| host(key).is_some_and(|host| domain.has(&host));
         let wanted = Wanted { place: domain.to_string() };
-        wanted.expect(state, stored, counts, has, now)
+        wanted.expect(known, counts, has, now)
     })
 }
 
@@ -175,23 +241,19 @@ struct Wanted {
 impl Wanted {
     fn expect(
         self,
-        state: &State,
-        stored: &[StorageKey],
+        known: Known<'_>,
         counts: impl Fn(&Cookie) -> bool,
         has: impl Fn(&StorageKey) -> bool,
         now: Timestamp,
     ) -> Result<(), NoLogin> {
         let Self { place } = self;
+        let (state, marks) = (known.state, Marks::new(known.sign_ins));
         let (signs, others): (Vec<&Cookie>, Vec<&Cookie>) = state
             .cookies
             .iter()
             .filter(|cookie| counts(cookie))
-            .partition(|cookie| of_cookie(cookie) > Sign::Else);
-        let origins = || state.origins.iter().filter(|(key, _)| has(key)).map(|(_, origin)| origin);
-        let in_tabs = || areas(state).filter(|(key, _)| has(key)).map(|(_, entries)| entries);
-        let is_stored = stored.iter().any(&has)
-            || origins().any(|one| of_origin(one) > Some(Sign::Else))
-            || in_tabs().any(|one| of_entries(one) > Some(Sign::Else));
+            .partition(|cookie| of_a_cookie(cookie, &marks).is_login());
+        let is_stored = stored(known, &marks).any(|(key, judged)| has(key) && judged.is_login());
         if is_stored || of_cookies(&signs, now).cookies > 0 {
             return Ok(());
         }
@@ -199,8 +261,9 @@ impl Wanted {
         if let Some(ended) = last.and_then(|end| Timestamp::from_microsecond(end.0).ok()) {
             return Err(NoLogin::Expired { place, ended });
         }
-        let keys = origins().map(|origin| &origin.local_storage).chain(in_tabs());
-        let keys = keys.flat_map(|entries| entries.0.keys());
+        let local = state.origins.iter().map(|(key, origin)| (key, &origin.local_storage));
+        let here = local.chain(areas(state)).filter(|(key, _)| has(key));
+        let keys = here.flat_map(|(_, entries)| entries.0.keys());
         let names: Vec<String> = others
             .iter()
             .map(|cookie| cookie.name.clone())
@@ -223,17 +286,25 @@ fn counts_for(cookie: &Cookie, domain: &Domain) -> bool {
 }
 
 /// What a key's localStorage and databases say; none when it holds neither.
-fn of_origin(origin: &OriginState) -> Option<Sign> {
-    let entries = of_entries(&origin.local_storage);
+fn of_origin<'s>(key: &StorageKey, origin: &OriginState, marks: &Marks<'s>) -> Option<Judged<'s>> {
+    let entries = of_entries(ItemKind::LocalStorage, key, &origin.local_storage, marks);
     let databases = origin.databases.iter().map(of_database);
     // What is in the browser's own folders, only a page knows.
     let raw = origin.raw.first().map(|_| Sign::Possible);
-    databases.chain(raw).chain(entries).max()
+    let others = databases.chain(raw).map(|sign| Judged::new(sign, None));
+    others.chain(entries).reduce(Judged::or)
 }
 
 /// What web storage says; none when it holds nothing.
-fn of_entries(entries: &Entries) -> Option<Sign> {
-    entries.0.iter().map(|(key, value)| of_entry(key, value)).max()
+fn of_entries<'s>(
+    kind: ItemKind,
+    key: &StorageKey,
+    entries: &Entries,
+    marks: &Marks<'s>,
+) -> Option<Judged<'s>> {
+    let judged =
+        |(name, value)| Judged::new(of_entry(name, value), marks.of_entry(kind, key, name));
+    entries.0.iter().map(judged).reduce(Judged::or)
 }
 
 /// The sessionStorage of all tabs, without that of frames, which belongs to their page.

@@ -1,6 +1,6 @@
 //! Whether a state logs somebody in, and what is left of it after a sandbox.
 
-use baton_session::login::{Login, expect_login, logins};
+use baton_session::login::{Known, Login, expect_login, logins};
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::state::OriginState;
 use baton_session::view::Domain;
@@ -36,7 +36,7 @@ fn stored(mut state: State, origin: &str, value: &str) -> State {
 
 fn says(state: &State, domains: &[&str]) -> String {
     let domains: Vec<Domain> = domains.iter().map(|domain| domain.parse().unwrap()).collect();
-    match expect_login(state, &[], &domains, noon()) {
+    match expect_login(Known::of(state), &domains, noon()) {
         Ok(()) => "logged in".to_owned(),
         Err(error) => error.to_string().lines().next().unwrap().to_owned(),
     }
@@ -79,7 +79,7 @@ fn the_forecast_is_told_site_by_site() {
         cookie(".app.test", "long", Some(100)),
         cookie("other.test", "sid", Some(-1)),
     ]);
-    let told: Vec<String> = logins(&kept, &[], noon())
+    let told: Vec<String> = logins(Known::of(&kept), noon())
         .into_iter()
         .map(|Login { site, forecast: f, .. }| {
             format!("{} {} {} {:?}", site.as_str(), f.cookies, f.expired, f.next)
@@ -92,7 +92,7 @@ fn the_forecast_is_told_site_by_site() {
 fn likely(state: &State, keys: &[&str]) -> Vec<String> {
     let keys: Vec<StorageKey> = keys.iter().map(|key| StorageKey::first_party(key)).collect();
     let told = |login: Login| format!("{:?} {}", login.likelihood, login.address);
-    logins(state, &keys, noon()).into_iter().map(told).collect()
+    logins(Known { stored: &keys, ..Known::of(state) }, noon()).into_iter().map(told).collect()
 }
 
 #[test]
@@ -270,16 +270,16 @@ fn what_a_tab_alone_keeps_may_be_a_login() {
         State { tabs: vec![Tab { url, session_storage, ..Tab::default() }], ..State::default() }
     };
     let own = kept("auth_token", "https://app.test/");
-    expect_login(&own, &[], &["app.test".parse().unwrap()], noon()).unwrap();
-    let [login] = &logins(&own, &[], noon())[..] else { panic!("expected one login") };
+    expect_login(Known::of(&own), &["app.test".parse().unwrap()], noon()).unwrap();
+    let [login] = &logins(Known::of(&own), noon())[..] else { panic!("expected one login") };
     assert_eq!((login.site.as_str(), login.is_stored), ("app.test", true));
     // A taste is none, and what a frame keeps belongs to the page around it.
     for other in [
         kept("theme", "https://app.test/"),
         kept("auth_token", "https://app.test/^0https://b.test"),
     ] {
-        expect_login(&other, &[], &["b.test".parse().unwrap()], noon()).unwrap_err();
+        expect_login(Known::of(&other), &["b.test".parse().unwrap()], noon()).unwrap_err();
     }
-    expect_login(&kept("theme", "https://app.test/^0https://b.test"), &[], &[], noon())
-        .unwrap_err();
+    let other = kept("theme", "https://app.test/^0https://b.test");
+    expect_login(Known::of(&other), &[], noon()).unwrap_err();
 }

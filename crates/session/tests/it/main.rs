@@ -21,5 +21,6 @@ mod redact;
 mod revisions;
 mod session_file;
 mod shrunk;
+mod sign_in;
 mod views;
 mod wire;

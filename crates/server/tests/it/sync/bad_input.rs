@@ -69,7 +69,9 @@ async fn a_revision_that_was_signed_before_the_order_of_cookies_counted_is_taken
 async fn a_revision_with_a_part_of_one_node_only_is_refused() {
     let (node, stranger) = admitted().await;
     let (content, list) = stranger.says(&shop());
-    for (kind, name) in [(PartKind::Icon, "shop.test"), (PartKind::Unread, "")] {
+    let of_one_node =
+        [(PartKind::Icon, "shop.test"), (PartKind::Unread, ""), (PartKind::SignIns, "")];
+    for (kind, name) in of_one_node {
         let own = Part { kind, name: name.into(), bytes: b"own".to_vec() };
         let lines: Vec<_> = list.parts().chain([own.reference()]).collect();
         let list = PartList::new(&lines);
