@@ -15,6 +15,7 @@ use baton_browser::icon::{SiteIcon, site_in_front};
 use baton_browser::keeper::{HostTally, KeeperError, Role};
 use baton_browser::live::{Jar, Live};
 use baton_browser::{ContextId, MadeContext, keeper};
+use baton_session::login::SignIns;
 use baton_session::{
     Cookie, Environment, Part, PartKind, PartRef, SessionId, SnapshotId, SnapshotReason, State,
     Tab, Unread, parts,
@@ -48,7 +49,8 @@ impl BrowserSupervisor {
     /// stored anew.
     pub async fn capture_anew(&self, id: SessionId) -> Result<Snapshot, LiveError> {
         let runner = self.runner(id)?;
-        runner.last.lock().await.retain(|part| part.kind.is_picture());
+        let stays = |kind: PartKind| kind.is_picture() || kind == PartKind::SignIns;
+        runner.last.lock().await.retain(|part| stays(part.kind));
         self.capture(id, SnapshotReason::Request).await
     }
 
@@ -114,7 +116,8 @@ impl BrowserSupervisor {
         let captured = captured.map_err(|error| ended(runner.session.id, error))?;
         report_unread(runner, &captured);
         let captured = Arc::new(captured);
-        let cut = draft(&captured, &last).await?;
+        let sign_ins = runner.sign_ins(self.store(), &last, &captured, taken_at).await;
+        let cut = draft(&captured, &sign_ins, &last).await?;
         if depth == Depth::Changed && cut.changed.is_empty() && cut.carried.len() == last.len() {
             runner.captured.send_replace(began);
             return Ok(None);
@@ -124,7 +127,7 @@ impl BrowserSupervisor {
         let snapshot = match self.store_draft(runner, occasion, cut).await {
             Err(LiveError::Store(error @ StoreError::PartMissing { .. })) => {
                 tracing::error!(session = %runner.session.id, %error, "storing all parts anew");
-                let cut = draft(&captured, &[]).await?;
+                let cut = draft(&captured, &sign_ins, &[]).await?;
                 self.store_draft(runner, occasion, cut).await?
             }
             stored => stored?,
@@ -136,8 +139,8 @@ impl BrowserSupervisor {
     }
 
     /// Takes a snapshot of what a look at the cookies finds, when nothing else is known to have changed:
-    /// the cookies alone, with everything else as it is in the last one. Where some are gone, or there is
-    /// nothing to go by, everything that changed is captured.
+    /// the cookies alone, with everything else as it is in the last one. Where some are gone, a password was
+    /// entered, or there is nothing to go by, everything that changed is captured.
     pub(super) async fn capture_cookies(&self, runner: &Runner) -> Result<(), LiveError> {
         let (reason, keep) =
             (SnapshotReason::Interval, Some(self.recovery().max_session_snapshots));
@@ -145,7 +148,11 @@ impl BrowserSupervisor {
         let (started, taken_at) = (Instant::now(), Timestamp::now());
         let cookies = match runner.live.look_at_cookies().await {
             Jar::Same => return Ok(()),
-            Jar::Grown(cookies) if !last.is_empty() && runner.is_watched() => cookies,
+            Jar::Grown(cookies)
+                if !last.is_empty() && runner.is_watched() && runner.live.entered().is_empty() =>
+            {
+                cookies
+            }
             Jar::Grown(_) | Jar::Shrunk => {
                 drop(last);
                 return self.capture_automatically(runner, reason).await.map(drop);
@@ -316,8 +323,12 @@ impl Draft {
 }
 
 /// Cuts what was captured into parts, off the async threads: hashing takes the processor.
-pub(super) async fn draft(captured: &Arc<Captured>, last: &[PartRef]) -> Result<Draft, LiveError> {
-    let (captured, last) = (Arc::clone(captured), last.to_vec());
+async fn draft(
+    captured: &Arc<Captured>,
+    sign_ins: &SignIns,
+    last: &[PartRef],
+) -> Result<Draft, LiveError> {
+    let (captured, noted, last) = (Arc::clone(captured), sign_ins.part(), last.to_vec());
     let work = move || {
         let mut all = parts::split(&captured.state);
         let pictures = pictures(&captured);
@@ -325,6 +336,7 @@ pub(super) async fn draft(captured: &Arc<Captured>, last: &[PartRef]) -> Result<
         let kept: Vec<PartRef> = last.iter().filter(|part| is_kept(part)).cloned().collect();
         all.extend(pictures);
         all.extend(Unread::part(&captured.unread));
+        all.extend(noted);
         let mut draft = Draft::of(all, &last);
         draft.carried.extend(kept);
         draft
@@ -372,7 +384,8 @@ mod tests {
             part(PartKind::Preview, "", b"preview").reference(),
             part(PartKind::Icon, "shop.test", b"shop").reference(),
         ];
-        let Draft { changed, carried } = draft(&captured, &last).await.unwrap();
+        let Draft { changed, carried } =
+            draft(&captured, &SignIns::default(), &last).await.unwrap();
         let pictures = |parts: Vec<(PartKind, String)>| {
             let mut pictures: Vec<_> =
                 parts.into_iter().filter(|part| part.0.is_picture()).collect();

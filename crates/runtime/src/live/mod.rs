@@ -20,6 +20,7 @@ mod resume;
 mod room;
 mod runner;
 mod screens;
+mod sign_ins;
 mod signed_in;
 mod way_out;
 

@@ -9,13 +9,16 @@
 use super::held::LastHeld;
 use super::load::Loaded;
 use super::policy::{Began, Due, Policy};
+use super::sign_ins::{SignInWatch, Watched};
 use super::{BrowserSupervisor, LiveError, RecoverySettings};
+use baton_browser::capture::Captured;
 use baton_browser::live::Live;
+use baton_session::login::SignIns;
 use baton_session::{
     Cookie, Holdings, PartRef, Session, SessionId, SnapshotId, SnapshotReason, State, Term,
 };
 use baton_store::clock::uptime;
-use baton_store::{NewSnapshot, Snapshot, StoreError};
+use baton_store::{NewSnapshot, Snapshot, Store, StoreError};
 use jiff::Timestamp;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -35,6 +38,8 @@ pub(super) struct Runner {
     pub(super) last: Mutex<Vec<PartRef>>,
     /// What the last good snapshot held.
     pub(super) held: std::sync::Mutex<LastHeld>,
+    /// What is known of the sign-ins in it.
+    pub(super) sign_ins: Mutex<SignInWatch>,
     /// How much had happened when the last capture that succeeded began, for the task.
     pub(super) captured: watch::Sender<Option<Began>>,
     /// Ends the task, before the browser is ended on purpose.
@@ -67,6 +72,7 @@ impl BrowserSupervisor {
             held: std::sync::Mutex::new(
                 held.unwrap_or_else(|| LastHeld::watched(Holdings::default())),
             ),
+            sign_ins: Mutex::default(),
             captured: watch::Sender::default(),
             leave: CancellationToken::new(),
         });
@@ -242,6 +248,18 @@ impl Runner {
     /// Remembers cookies that are held besides what the last good snapshot held.
     pub(super) fn remember_cookies(&self, cookies: &[Cookie]) {
         self.held.lock().unwrap_or_else(PoisonError::into_inner).add_cookies(cookies);
+    }
+
+    /// What sign-ins have changed by a capture that follows a snapshot with the parts `last`.
+    pub(super) async fn sign_ins(
+        &self,
+        store: &Store,
+        last: &[PartRef],
+        captured: &Arc<Captured>,
+        at: Timestamp,
+    ) -> SignIns {
+        let watched = Watched { store, session: &self.session, live: &self.live };
+        self.sign_ins.lock().await.weigh(watched, last, captured, at).await
     }
 
     /// Whether the browser has been read since it was started.
