@@ -7765,6 +7765,7 @@ export interface components {
              *     `over` where it has expired. What only measures visitors, or notes a taste, is no login.
              */
             likelihood?: components["schemas"]["Likelihood"];
+            sign_in?: components["schemas"]["SeenSignIn"] | null;
             /** @description Whether localStorage or a database holds something that may be a login. */
             stored?: boolean;
         };
@@ -8846,6 +8847,18 @@ export interface components {
             peer: string;
             /** @description The revision that counts in it. */
             rev: components["schemas"]["RevisionId"];
+        };
+        /** @description A sign-in that was seen: what is new at a site, or another, since a password was entered there. */
+        SeenSignIn: {
+            /**
+             * Format: date-time
+             * @description When the first snapshot was taken that has what it changed.
+             */
+            at: string;
+            /** @description What changed, in a sentence. */
+            changed: string;
+            /** @description The same by kind, with names and never a value. */
+            changes: components["schemas"]["SiteDiff"][];
         };
         /** @description One session, here and at a peer. */
         SessionDifference: {

@@ -12,6 +12,7 @@ use crate::carry::{
 use crate::document::FileText;
 use crate::federation::PassSession;
 use crate::live::LiveAccess;
+use crate::sandbox::LoginList;
 use crate::session::{
     AttachSession, CdpAccess, CompareSnapshots, DiffView, History, ListHistory, ListSessions,
     OpenCdp, OpenSession, ResumeResult, ResumeSession, RollBack, SessionFile, SessionFiles,
@@ -229,6 +230,11 @@ impl Client {
         let call = self.request(Method::POST, &["sessions", reference, "rollback"])?;
         let request = RollBack { to: to.to_owned() };
         self.fetch(call.timeout(BROWSER_LIMIT).json(&request)).await
+    }
+
+    /// Where a session may be logged in, the likeliest first.
+    pub async fn list_logins(&self, reference: &str) -> Result<LoginList, ClientError> {
+        self.fetch(self.request(Method::GET, &["sessions", reference, "logins"])?).await
     }
 
     /// What differs between the snapshots `a` and `b` of a session.

@@ -1,13 +1,12 @@
 //! What agents share and where they run, for people: the board, and sandboxes.
 
 use super::table::Table;
-use super::{history, receipt, table, views};
+use super::{logins, receipt, table, views};
 use baton_api::DrivenSession;
 use baton_api::sandbox::{
-    EndedSandbox, Enforcement, HandedIn, Login, SandboxList, SandboxView, WrittenBack,
+    EndedSandbox, Enforcement, HandedIn, SandboxList, SandboxView, WrittenBack,
 };
 use baton_federation::{Archived, Router, Stamp, Task, View};
-use baton_session::login::Likelihood;
 use jiff::Timestamp;
 
 /// How many tasks a look at the board shows.
@@ -186,29 +185,12 @@ pub(crate) fn sandbox(view: &SandboxView) -> String {
         let back = if handed.writes_back { "when it ends" } else { "never" };
         lines.push(format!("back      written back {back}"));
         for login in &handed.logins {
-            lines.push(format!("login     {}: {}", login.domain, told_of(login, now)));
+            lines.push(format!("login     {}: {}", login.domain, logins::login(login, now)));
         }
         lines.push(String::new());
         lines.push(receipt::receipt_of_profile(&handed.receipt));
     }
     lines.join("\n")
-}
-
-/// How sure a login is, and how long it lasts.
-fn told_of(login: &Login, now: Timestamp) -> String {
-    let Login { likelihood, stored, forecast, .. } = login;
-    let cookies = (forecast.cookies + forecast.expired > 0).then(|| {
-        history::forecast(forecast, now)
-            .unwrap_or_else(|| table::counted(forecast.cookies, "cookie"))
-    });
-    let kept: Vec<String> =
-        cookies.into_iter().chain(stored.then(|| "localStorage".to_owned())).collect();
-    let kept = kept.join(", ");
-    match likelihood {
-        Likelihood::Likely => kept,
-        Likelihood::Possible => format!("perhaps; {kept}"),
-        Likelihood::Over => format!("over; {kept}"),
-    }
 }
 
 /// What became of a sandbox's session.

@@ -12,6 +12,7 @@ mod debug;
 mod exchange;
 mod history;
 mod invitations;
+mod logins;
 mod nodes;
 mod peers;
 mod qr;
@@ -33,6 +34,7 @@ pub(crate) use exchange::{
 };
 pub(crate) use history::{diff, history};
 pub(crate) use invitations::{invitation, invitation_card, invitation_counts, invitations, joined};
+pub(crate) use logins::logins;
 pub(crate) use nodes::{bus_away, clustered, drained, node, nodes};
 pub(crate) use peers::{Names, fingerprint, limits, next_for_peer, peer, peers, pinged};
 pub(crate) use receipt::{compiled, imported, in_use, left_out, receipt, resumed, taken, written};

@@ -96,6 +96,8 @@ impl Verb for SandboxCreate {
                     possible.join(", ")
                 ));
             }
+            let seen = handed.logins.iter().filter_map(|login| login.sign_in.as_ref());
+            told.extend(seen.map(|seen| format!("{}.", seen.changed)));
             domains = [likely, possible].concat();
             let (receipt, _) = answer::receipt(&handed.receipt);
             told.extend(receipt);

@@ -73,6 +73,24 @@ impl ShowHistory {
     }
 }
 
+/// Show where a session may be logged in, the likeliest first, and why
+#[derive(Debug, Args)]
+#[command(after_help = "\
+By the snapshot that a resume would take. Names and kinds of cookies and of storage tell what looks like a
+login; where somebody signed in while Baton watched, what is new since then tells more. Only the site knows.")]
+pub(in crate::cli) struct Logins {
+    #[command(flatten)]
+    session: Reference,
+}
+
+impl Logins {
+    pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
+        let list = context.client().await?.list_logins(&self.session.id).await?;
+        context.output.answer(&list, || output::logins(&list));
+        Ok(Exit::Done)
+    }
+}
+
 /// Show what changed from one snapshot of a session to another
 #[derive(Debug, Args)]
 #[command(after_help = "\
