@@ -22,6 +22,7 @@ mod prepared;
 mod refusals;
 mod scene;
 mod services;
+mod signed_in;
 mod tabs;
 mod taken;
 mod tasks;
