@@ -70,7 +70,9 @@ impl SignInWatch {
                 Ok(seen) => {
                     watched.live.forget_entered(&entered);
                     self.before.remove(&entered.tab);
-                    seen.into_iter().for_each(|one| noted.note(one));
+                    for one in seen {
+                        noted.note(one);
+                    }
                 }
                 Err(error) => tracing::warn!(session = %id, %error, "a sign-in was not weighed"),
             }
@@ -108,7 +110,9 @@ impl Watched<'_> {
         lists.reverse();
         lists.push(before.parts);
         let of_site = |part: &PartRef| is_of(part, &entered.sites);
-        lists.iter_mut().for_each(|list| list.retain(of_site));
+        for list in &mut lists {
+            list.retain(of_site);
+        }
         let mut wanted: Vec<PartRef> = lists.iter().flatten().cloned().collect();
         wanted.sort_by(|one, other| place(one).cmp(&place(other)));
         wanted.dedup();

@@ -68,8 +68,8 @@ impl SignIn {
         let moves: Vec<DiffItem> =
             past.windows(2).flat_map(|two| diff(&two[0], &two[1]).items).collect();
         let was_there: BTreeSet<Thing> = moves.iter().map(thing).collect();
-        let changes = |item: &&DiffItem| item.change != Change::Added;
-        let restless: BTreeSet<Thing> = moves.iter().filter(changes).map(thing).collect();
+        let is_restless = |item: &&DiffItem| item.change != Change::Added;
+        let restless: BTreeSet<Thing> = moves.iter().filter(is_restless).map(thing).collect();
         let signs = signs(&after);
         let is_of_it = |item: &DiffItem| {
             let sign = signs.get(&thing(item)).copied().unwrap_or(Sign::Else);
