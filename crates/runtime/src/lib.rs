@@ -8,12 +8,14 @@
 //! what a request names; [`keys`] open the node to callers, and [`tickets`] a browser to tools that send no
 //! headers; [`audit`] is the log. [`board`] writes on the board that agents share, and [`feed`] tells of it.
 //! [`error`] is how an operation fails and what other nodes have against it, what either is for a client,
-//! and the command that a person types then. [`latest`] keeps what came last.
+//! and the command that a person types then. [`latest`] keeps what came last, and
+//! `folder` what files of a session lie in a folder.
 
 pub mod audit;
 pub mod board;
 pub mod error;
 pub mod feed;
+mod folder;
 pub mod here;
 pub mod keys;
 pub mod latest;
