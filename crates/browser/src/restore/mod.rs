@@ -265,9 +265,12 @@ async fn restore_cookies(
     Ok(receipt)
 }
 
-/// Whether the browser has those cookies, and would send them in their order.
+/// Whether the browser has those cookies and no others, and would send them in their order.
 fn is_as_wanted(wanted: &[Cookie], found: &mut [Cookie]) -> bool {
     order(found);
+    if wanted.len() != found.len() {
+        return false;
+    }
     let mut rest = found.iter();
     wanted.iter().all(|wanted| rest.any(|found| is_one(wanted, found)))
 }

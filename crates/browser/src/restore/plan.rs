@@ -55,6 +55,9 @@ impl<'a> Plan<'a> {
             if later.contains(&key.site()) {
                 at_rest.extend(visit.leave_stored());
             }
+            if ground.is_some_and(|ground| ground.made.contains(key)) {
+                at_rest.extend(visit.leave_made());
+            }
             if is_reachable(key) {
                 open.insert(key.clone(), visit);
             } else if ground.is_some_and(|ground| ground.holds(&visit)) {
@@ -130,8 +133,10 @@ pub struct Ground {
     /// Whether the machine has run ever since: then all that the browser wrote is on the disk, and
     /// what was not written since is as it was.
     pub same_boot: bool,
-    /// Whether no browser wrote it: it was compiled of this very snapshot.
+    /// Whether no browser of the session wrote it: it was compiled of this snapshot, or of one before it.
     pub is_compiled: bool,
+    /// Keys of which it has databases, caches, files and workers exactly as the snapshot: of the same parts.
+    pub made: BTreeSet<StorageKey>,
 }
 
 impl Ground {
@@ -139,7 +144,14 @@ impl Ground {
     /// read back from the disk. Blocks on the disk.
     pub fn compiled(profile: &Path, taken_at: Instant) -> Self {
         let at_rest = AtRest::read_local_storage(profile);
-        Self { at_rest, taken_at, same_boot: false, is_compiled: true }
+        let made = BTreeSet::new();
+        Self { at_rest, taken_at, same_boot: false, is_compiled: true, made }
+    }
+
+    /// The same with what only pages make, of which that of the keys `made` is as the snapshot has it.
+    #[must_use]
+    pub fn with_pages(self, made: BTreeSet<StorageKey>) -> Self {
+        Self { made, ..self }
     }
 
     /// Whether a cookie can have changed after the snapshot.
@@ -310,7 +322,13 @@ mod tests {
                 cookies: Some(Instant(self.written[0])),
                 ..AtRest::default()
             };
-            Ground { at_rest, taken_at: SNAPSHOT, same_boot: true, is_compiled: false }
+            Ground {
+                at_rest,
+                taken_at: SNAPSHOT,
+                same_boot: true,
+                is_compiled: false,
+                made: BTreeSet::new(),
+            }
         }
 
         fn wanted(&self) -> State {

@@ -44,6 +44,14 @@ impl FillVisit<'_> {
         of_disk(left.into_iter().flatten(), Verified::None)
     }
 
+    /// Leaves databases, caches, files and workers as the profile has them, which was made of the same, and returns
+    /// their items.
+    pub(super) fn leave_made(&mut self) -> Receipt {
+        let made = Self { local: None, session: None, ..self.clone() };
+        (self.databases, self.stored) = (&[], None);
+        made.held()
+    }
+
     /// Whether there is nothing to fill.
     pub(super) fn is_empty(&self) -> bool {
         let has_web_storage = self.local.is_some() || self.session.is_some();

@@ -7,7 +7,7 @@ use crate::profile::local_storage::{Area, Areas};
 use crate::profile::memory::FromStart;
 use crate::profile::{ProfileError, cookies, create_folder, local_storage, memory};
 use baton_session::cookie::Expiry;
-use baton_session::receipt::{ItemKind, ReceiptItem};
+use baton_session::receipt::{ItemKind, Outcome, ReceiptItem};
 use baton_session::{Cookie, PartKind, Receipt, State};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};
@@ -239,6 +239,18 @@ impl StoreArchive {
     /// A line for each of what is in it, and of what could not be.
     pub(in crate::profile) fn receipt(&self) -> &Receipt {
         &self.0.receipt
+    }
+
+    /// Whether all is in it that it was made of.
+    pub fn is_whole(&self) -> bool {
+        self.0.receipt.items.iter().all(|item| item.outcome == Outcome::Restored)
+    }
+
+    /// Writes what is in it into a profile that has nothing of it, and on which no browser runs. Nothing is synced.
+    /// Blocks on the disk.
+    pub fn write_into(&self, profile: &Path) -> Result<(), ProfileError> {
+        create_folder(profile)?;
+        self.unpack(profile).map_err(ProfileError::new("unpack", profile))
     }
 
     /// When it is another one.
