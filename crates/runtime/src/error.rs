@@ -322,7 +322,9 @@ fn live(error: &LiveError) -> ErrorCode {
             ErrorCode::Conflict
         }
         LiveError::CheckedOut { .. } => ErrorCode::SessionHeld,
-        LiveError::NoRoom(_) | LiveError::NoLabel { .. } => ErrorCode::NoRoom,
+        LiveError::NoRoom(_) | LiveError::NoLabel { .. } | LiveError::TooManyArrive { .. } => {
+            ErrorCode::NoRoom
+        }
         LiveError::NoSnapshot(_) => ErrorCode::NoSnapshot,
         LiveError::ProfileInUse { .. } => ErrorCode::ProfileInUse,
         LiveError::SnapshotsDamaged { .. } | LiveError::SnapshotDamaged { .. } => {

@@ -17,7 +17,7 @@ use std::path::Path;
 use std::pin::pin;
 
 /// How many files of a session are listed, and how many there may be for another one to be put there.
-const MOST: usize = 1000;
+pub(crate) const MOST: usize = 1000;
 /// How many bytes all files of a session may have for another one to be put there.
 const MOST_BYTES: u64 = 2 << 30;
 /// The largest file that is put there, in bytes.
@@ -32,9 +32,12 @@ pub(crate) async fn put<E: std::fmt::Display>(
     let hidden = format!(".put-{:016x}", rand::random::<u64>());
     let there = on_disk(folder, |folder| {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        list_plain_files(folder)
+        list_plain_files(folder, MOST)
     });
-    let room = room(&there.await?)?;
+    let mut there = there.await?;
+    // What is replaced takes no room.
+    there.retain(|file| file.name != name);
+    let room = room(&there)?;
     let beside = hidden.clone();
     let file = on_disk(folder, move |folder| named::create_unnamed(folder, &beside)).await?;
     let written = write(folder, file, bytes, room.min(LARGEST)).await;
@@ -90,8 +93,8 @@ async fn write<E: std::fmt::Display>(
     on_disk(folder, move |_| file.sync_all()).await
 }
 
-/// All plain files with a name that can be asked for.
-pub(crate) fn list_plain_files(folder: &Path) -> io::Result<Vec<SessionFile>> {
+/// Plain files with a name that can be asked for, at most so many.
+pub(crate) fn list_plain_files(folder: &Path, most: usize) -> io::Result<Vec<SessionFile>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
@@ -99,7 +102,7 @@ pub(crate) fn list_plain_files(folder: &Path) -> io::Result<Vec<SessionFile>> {
     let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let names = names.filter(|name| named::is_file_name(name));
     let mut files: Vec<SessionFile> =
-        names.filter_map(|name| shown(folder, &name).ok()).take(MOST).collect();
+        names.filter_map(|name| shown(folder, &name).ok()).take(most).collect();
     files.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(files)
 }
@@ -127,4 +130,31 @@ pub(crate) async fn on_disk<T: Send + 'static>(
     let done = blocking(move || work(&at)).await;
     let done = done.map_err(|stopping| FileError::Cut(stopping.to_string()))?;
     done.map_err(|source| FileError::Disk { folder: folder.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::stream;
+
+    fn names(folder: &Path) -> Vec<String> {
+        list_plain_files(folder, MOST).unwrap().into_iter().map(|file| file.name).collect()
+    }
+
+    #[tokio::test]
+    async fn what_is_cut_in_the_middle_is_not_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path();
+        let whole = [Ok::<_, &str>(Bytes::from_static(b"whole"))];
+        put(at, "note.txt".to_owned(), stream::iter(whole)).await.unwrap();
+        for name in ["note.txt", "other.txt"] {
+            let cut = [Ok(Bytes::from_static(b"ha")), Err("the connection ended")];
+            let error = put(at, name.to_owned(), stream::iter(cut)).await.unwrap_err();
+            assert!(matches!(&error, FileError::Cut(_)), "{error}");
+        }
+        assert_eq!(names(at), ["note.txt"]);
+        assert_eq!(fs::read(at.join("note.txt")).unwrap(), b"whole");
+        // Nothing lies beside it, either.
+        assert_eq!(fs::read_dir(at).unwrap().count(), 1);
+    }
 }

@@ -8,8 +8,8 @@
 //! what a request names; [`keys`] open the node to callers, and [`tickets`] a browser to tools that send no
 //! headers; [`audit`] is the log. [`board`] writes on the board that agents share, and [`feed`] tells of it.
 //! [`error`] is how an operation fails and what other nodes have against it, what either is for a client,
-//! and the command that a person types then. [`latest`] keeps what came last, and
-//! `folder` what files of a session lie in a folder.
+//! and the command that a person types then. [`latest`] keeps what came last,
+//! `folder` says what files of a session lie in a folder, and [`luggage`] how they go to another node.
 
 pub mod audit;
 pub mod board;
@@ -21,6 +21,7 @@ pub mod keys;
 pub mod latest;
 pub mod life;
 pub mod live;
+pub mod luggage;
 pub mod request;
 pub mod sessions;
 pub mod table;

@@ -4,7 +4,7 @@
 //! The one idea: the database first, because that can be given back as it was; then peers, of whom one may
 //! close its browser for us. Both are given back, by themselves, unless something starts.
 
-use super::want::{CheckOut, Starts, StartsBrowser, Want};
+use super::want::{CheckOut, Move, Starts, StartsBrowser, Want};
 use super::wish::{Held, Wish, settled};
 use super::{drive, let_go};
 use crate::error::RuntimeError;
@@ -46,6 +46,15 @@ impl<W: Want> Held<'_, W> {
             self.session.lifecycle = self.wish.context.supervisor.stop(&self.hold).await?;
             self.ran = true;
         }
+        Ok(self)
+    }
+}
+
+impl Held<'_, Move> {
+    /// The same for a session that another node brings back.
+    pub(crate) async fn stop_to_move(mut self) -> Result<Self, RuntimeError> {
+        self.session.lifecycle = self.wish.context.supervisor.stop_to_move(&self.hold).await?;
+        self.ran = true;
         Ok(self)
     }
 }

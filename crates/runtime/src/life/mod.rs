@@ -33,6 +33,7 @@ pub use wish::{Wish, settled};
 use crate::audit::Action;
 use crate::error::{RuntimeError, Stand};
 use crate::here::Runtime;
+use crate::luggage;
 use crate::request::Caller;
 use crate::table::Moving;
 use baton_session::{AgentName, Lifecycle, Session};
@@ -228,7 +229,7 @@ pub async fn give(context: &Runtime, session: Session) -> Result<Moving, Runtime
     let given = async {
         let ready = wish.preflight(Move).await?;
         let moving = context.supervisor.table().sets_out(id);
-        ready.hold().await?.stop().await?;
+        ready.hold().await?.stop_to_move().await?;
         release_peer_lease(context, &owner, id).await;
         Ok(moving)
     };
@@ -236,11 +237,17 @@ pub async fn give(context: &Runtime, session: Session) -> Result<Moving, Runtime
     wish.end(given).await
 }
 
-/// Brings a session back here that another node of the database gave, or left behind. Who asks for it waits for
+/// Brings a session back here that another node of the database gave, or left behind, with what came ahead of it. Who asks for it waits for
 /// nothing else, so those who want to drive it do.
 pub async fn take(context: &Runtime, session: Session) -> Result<(), RuntimeError> {
-    let _moving = context.supervisor.table().sets_out(session.id);
-    start(context, session).await
+    let (id, _moving) = (session.id, context.supervisor.table().sets_out(session.id));
+    let files = luggage::unpack(context, id).await?;
+    let started = start(context, session).await;
+    if !matches!(started, Ok(()) | Err(RuntimeError::NotNoted { .. })) {
+        luggage::take_back(context, id, files).await;
+    }
+    context.supervisor.forget_arrival(id).await;
+    started
 }
 
 async fn start(context: &Runtime, session: Session) -> Result<(), RuntimeError> {
@@ -253,7 +260,11 @@ async fn start(context: &Runtime, session: Session) -> Result<(), RuntimeError> 
     };
     let started = started.await;
     let wish = match &started {
-        Ok(started) => wish.with_losses(&started.resumed.receipt),
+        Ok(started) => {
+            let (session, steps) = (&started.session.id, &started.resumed.timing);
+            tracing::info!(%session, ?steps, "a session was brought back");
+            wish.with_losses(&started.resumed.receipt)
+        }
         Err(_) => wish,
     };
     wish.end(started.map(drop)).await

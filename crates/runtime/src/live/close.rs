@@ -55,6 +55,20 @@ impl BrowserSupervisor {
         }
     }
 
+    /// Holds what the pages of a browser ask for, before it is captured for the last time.
+    pub(super) async fn hold_requests(&self, id: SessionId) {
+        if let Ok(runner) = self.runner(id) {
+            runner.live.hold_requests().await;
+        }
+    }
+
+    /// Lets go what was held, because the browser runs on.
+    pub(super) async fn let_requests_go(&self, id: SessionId) {
+        if let Ok(runner) = self.runner(id) {
+            runner.live.let_requests_go().await;
+        }
+    }
+
     /// Ends the browser, if there is one, without a snapshot.
     pub(crate) async fn abandon(&self, hold: &Hold) -> Result<(), LiveError> {
         expect_checked_in(hold)?;

@@ -4,6 +4,7 @@
 //! watches and captures; when the node ends, however it ends, the browsers live on, and the next
 //! node carries on from the sockets that it finds.
 
+mod arriving;
 mod capture;
 mod checkout;
 mod close;
@@ -34,6 +35,7 @@ pub(crate) use signed_in::choose;
 pub use way_out::EgressRules;
 
 use crate::table::{Busy, Hold, SessionTable};
+use arriving::Arrivals;
 use baton_browser::cdp::CdpError;
 use baton_browser::keeper::{BadEgress, KeeperError, Keepers};
 use baton_browser::launch::{
@@ -88,6 +90,8 @@ struct Inner {
     starting: Mutex<HashSet<SessionId>>,
     /// How many browsers of no session may still be started.
     offstage: Semaphore,
+    /// The sessions that come here from other nodes.
+    arrivals: Arrivals,
     tasks: TaskTracker,
 }
 
@@ -161,6 +165,7 @@ impl BrowserSupervisor {
             number: watch::Sender::default(),
             starting: Mutex::default(),
             offstage: Semaphore::new(offstage::AT_ONCE),
+            arrivals: Arrivals::default(),
             tasks: TaskTracker::new(),
         }))
     }
@@ -283,6 +288,14 @@ pub enum LiveError {
          close sessions that nobody needs, or change browser.most or browser.memory_reserve"
     )]
     NoRoom(Room),
+    /// As many sessions come here from other nodes as may.
+    #[error(
+        "expected at most {most} sessions to be on their way to this node, found as many\ntry again in a minute"
+    )]
+    TooManyArrive {
+        /// How many may.
+        most: usize,
+    },
     /// This node is not for what the session asks for.
     #[error(
         "expected a node with the labels {wanted}, found {found}\n\

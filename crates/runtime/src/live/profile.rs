@@ -22,6 +22,7 @@ use baton_session::{
 use baton_store::blocking::blocking;
 use baton_store::data::write_private;
 use jiff::Timestamp;
+use std::collections::BTreeSet;
 use std::fs::DirBuilder;
 use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
@@ -207,7 +208,7 @@ impl BrowserSupervisor {
 }
 
 impl BrowserSupervisor {
-    /// The ground for a resume. Where no profile is yet, one is compiled of the snapshot. None when
+    /// The ground for a resume. Where one was made ready, that is it; where no profile is yet, one is compiled of the snapshot. None when
     /// there is one that the snapshot did not come from, or the snapshot is not the session's newest.
     /// No browser runs on the profile.
     pub(super) async fn ground(
@@ -215,6 +216,9 @@ impl BrowserSupervisor {
         session: &Session,
         loaded: &mut Loaded,
     ) -> Result<Option<Ground>, LiveError> {
+        if let Some(ground) = self.take_ready(session.id, loaded).await {
+            return Ok(Some(ground));
+        }
         let profile = self.config().data.profile(session.id);
         if is_blank(&profile) {
             return self.compile(profile, loaded).await.map(Some);
@@ -234,6 +238,7 @@ impl BrowserSupervisor {
                 taken_at,
                 same_boot: note.is_of_this_boot(),
                 is_compiled: false,
+                made: BTreeSet::new(),
             }))
         })
         .await

@@ -329,10 +329,31 @@ impl BrowserSupervisor {
     /// Captures what the browser of an active session holds, and ends it. Returns the lifecycle that the
     /// session has then.
     pub(crate) async fn stop(&self, hold: &Hold) -> Result<Lifecycle, LiveError> {
+        self.stop_with(hold, Ending::Close).await
+    }
+
+    /// The same for a session that goes to another node, where nothing counts but the capture: what its pages ask for
+    /// from now on is asked of nobody, so that no token is spent of which the capture has not the next one. A browser
+    /// that ends gently asks for all that was held; this one is killed.
+    pub(crate) async fn stop_to_move(&self, hold: &Hold) -> Result<Lifecycle, LiveError> {
+        self.hold_requests(hold.id()).await;
+        let stopped = self.stop_with(hold, Ending::Kill).await;
+        if stopped.is_err() {
+            self.let_requests_go(hold.id()).await;
+        }
+        stopped
+    }
+
+    async fn stop_with(&self, hold: &Hold, how: Ending) -> Result<Lifecycle, LiveError> {
         if let Ok(runner) = self.runner(hold.id()) {
+            let mut clock = Stopwatch::start(Instant::now());
             // No client accepted what it holds: it may be the reason for going back.
             self.capture_last(&runner, SnapshotReason::Shutdown).await?;
-            self.end(&runner, Ending::Close).await;
+            clock.step("capture");
+            self.end(&runner, how).await;
+            clock.step("end");
+            let (session, steps) = (hold.id(), clock.end());
+            tracing::info!(%session, ?steps, "the browser of a session was stopped");
         }
         self.mark_dead(hold.id()).await
     }

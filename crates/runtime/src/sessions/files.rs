@@ -6,7 +6,7 @@
 
 use super::transfer::FILE_LIMIT;
 use crate::error::RuntimeError;
-use crate::folder::{LARGEST, checked, list_plain_files, on_disk, put};
+use crate::folder::{LARGEST, MOST, checked, list_plain_files, on_disk, put};
 use crate::here::Runtime;
 use crate::life::Wish;
 use crate::request::Caller;
@@ -38,7 +38,7 @@ pub async fn list(
 ) -> Result<SessionFiles, RuntimeError> {
     let session = context.find(&caller.owner, reference).await?;
     let folder = folder(context, &session)?;
-    Ok(SessionFiles { items: on_disk(&folder, list_plain_files).await? })
+    Ok(SessionFiles { items: on_disk(&folder, |folder| list_plain_files(folder, MOST)).await? })
 }
 
 /// Opens a file of a session.

@@ -105,7 +105,13 @@ impl DataFolder {
             .into_iter()
             .chain([self.node_file(), self.node_log(), self.lock(), self.start_lock()])
             .chain([self.page_file(), self.page_door()])
-            .chain([self.run(), self.sessions(), self.sandboxes(), self.exchange()])
+            .chain([
+                self.run(),
+                self.sessions(),
+                self.sandboxes(),
+                self.arriving(),
+                self.exchange(),
+            ])
             .chain(database)
             .chain(sockets.map(|entry| entry.path()))
             .collect()
@@ -238,6 +244,16 @@ impl DataFolder {
     /// The folder in which profiles are made before they go into sandboxes.
     pub fn sandboxes(&self) -> PathBuf {
         self.0.join("sandboxes")
+    }
+
+    /// What comes ahead of sessions that are on their way here from other nodes.
+    pub fn arriving(&self) -> PathBuf {
+        self.0.join("arriving")
+    }
+
+    /// What came ahead of a session.
+    pub fn arriving_of(&self, id: SessionId) -> PathBuf {
+        self.arriving().join(id.to_string())
     }
 
     /// The folder of the files that tools of models write and read.

@@ -1,0 +1,258 @@
+//! What is made ready for a session that comes here from another node, while it still runs there.
+//!
+//! The one idea: a profile takes long to make, so it is made of the newest snapshot there is, before the last one. What
+//! was captured since is told by the names of parts, so a profile that is older never counts for more than what both
+//! have: what differs is filled anew, and one that has what is gone by now is not taken at all.
+//!
+//! There is one for each session, in a folder that is emptied when a node starts, and it goes with the session that
+//! came, with one that does not come, or after a while.
+
+use super::load::Loaded;
+use super::{BrowserSupervisor, LiveError};
+use baton_browser::profile::Note;
+use baton_browser::profile::at_rest::Instant;
+use baton_browser::profile::compile::{OF_PAGES, Times, write_rows};
+use baton_browser::restore::Ground;
+use baton_session::{PartKind, PartRef, Session, SessionId, StorageKey};
+use jiff::Timestamp;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::ErrorKind;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use std::{fs, io};
+
+/// How many sessions are awaited at once.
+const MOST: usize = 32;
+/// How long one is awaited.
+const LIFE: Duration = Duration::from_mins(10);
+
+/// The sessions that are awaited here.
+#[derive(Default)]
+pub(super) struct Arrivals(Mutex<HashMap<SessionId, Arrival>>);
+
+/// A session that is awaited.
+struct Arrival {
+    /// Which one of all that were awaited, so that none ends in the place of another.
+    number: u64,
+    ready: Option<Ready>,
+}
+
+/// A profile that was made ready.
+pub(super) struct Ready {
+    /// Of what it was made.
+    parts: Vec<PartRef>,
+    /// When that was captured.
+    taken_at: Instant,
+    /// Whether what only pages make is in it as it should be.
+    is_whole: bool,
+}
+
+impl Ready {
+    /// The keys of which it holds exactly what `wanted` has, of what only pages make; none where it holds anything
+    /// that is not wanted any more.
+    fn holds_of(&self, wanted: &[PartRef]) -> Option<BTreeSet<StorageKey>> {
+        let of_keys =
+            |part: &&PartRef| part.kind == PartKind::LocalStorage || OF_PAGES.contains(&part.kind);
+        let names: BTreeSet<_> = wanted.iter().map(|part| (part.kind, &part.name)).collect();
+        let mut held = self.parts.iter().filter(of_keys);
+        // A folder of the browser's own is written where there is none, and so would stay as it is.
+        let is_outdated = |part: &PartRef| {
+            !names.contains(&(part.kind, &part.name))
+                || part.kind == PartKind::Raw && !wanted.contains(part)
+        };
+        if held.any(is_outdated) {
+            return None;
+        }
+        if !self.is_whole {
+            return Some(BTreeSet::new());
+        }
+        let (now, made) = (by_key(wanted), by_key(&self.parts));
+        let same = now.into_iter().filter(|(key, parts)| made.get(key) == Some(parts));
+        Some(same.map(|(key, _)| key).collect())
+    }
+}
+
+/// What only pages make, by key.
+fn by_key(parts: &[PartRef]) -> BTreeMap<StorageKey, BTreeSet<(PartKind, &str, [u8; 32])>> {
+    let mut keys: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    for part in parts.iter().filter(|part| OF_PAGES.contains(&part.kind)) {
+        if let Some(key) = part.key() {
+            keys.entry(key).or_default().insert((part.kind, part.name.as_str(), part.hash.0));
+        }
+    }
+    keys
+}
+
+impl BrowserSupervisor {
+    /// Awaits a session of another node, for a while. What comes ahead of it has a folder from now on.
+    pub(crate) fn arrives(&self, id: SessionId) -> Result<(), LiveError> {
+        let number = {
+            let mut awaited = self.awaited();
+            if awaited.contains_key(&id) {
+                return Ok(());
+            }
+            if awaited.len() >= MOST {
+                return Err(LiveError::TooManyArrive { most: MOST });
+            }
+            let number = rand::random();
+            awaited.insert(id, Arrival { number, ready: None });
+            number
+        };
+        let (supervisor, folder) = (self.clone(), self.config().data.arriving_of(id));
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+        made.map_err(LiveError::file(folder))?;
+        // The folder is emptied at the start of the next node, if this one ends before.
+        tokio::spawn(async move {
+            tokio::time::sleep(LIFE).await;
+            let is_it = supervisor.awaited().get(&id).is_some_and(|one| one.number == number);
+            if is_it {
+                supervisor.forget_arrival(id).await;
+            }
+        });
+        Ok(())
+    }
+
+    /// Awaits a session no longer, and removes what is left of all that came ahead of it.
+    pub async fn forget_arrival(&self, id: SessionId) {
+        if self.awaited().remove(&id).is_none() {
+            return;
+        }
+        let folder = self.config().data.arriving_of(id);
+        let removed = self.blocking(move || or_nothing(fs::remove_dir_all(&folder), &folder));
+        if let Err(error) = removed.await {
+            tracing::warn!(session = %id, %error, "what came ahead of a session was not removed");
+        }
+    }
+
+    /// Makes a profile of the newest snapshot of a session that runs at another node.
+    pub async fn make_ready(&self, session: &Session) -> Result<(), LiveError> {
+        let id = session.id;
+        self.expect_room(id)?;
+        self.arrives(id)?;
+        self.awaited().entry(id).and_modify(|arrival| arrival.ready = None);
+        let Loaded { good, mut state, taken_at, is_whole, .. } =
+            self.load_last_good(session).await?;
+        if !is_whole {
+            // Who resumes it says what is damaged.
+            return Ok(());
+        }
+        let scratch = self.config().data.arriving_of(id);
+        let pages = state.take_pages();
+        let made = match pages.is_empty() {
+            true => None,
+            false => Some(self.make_pages(pages, &scratch).await?),
+        };
+        let taken_at = Instant(taken_at.as_microsecond());
+        let is_whole = made.as_ref().is_none_or(|made| made.is_whole());
+        let profile = scratch.join("profile");
+        let write = move || {
+            or_nothing(fs::remove_dir_all(&profile), &profile)?;
+            if let Some(made) = made {
+                made.write_into(&profile)?;
+            }
+            let now = Instant(Timestamp::now().as_microsecond());
+            // Nothing in it is later than the snapshot.
+            write_rows(&state, &profile, Times { now, written: taken_at })?;
+            Ok::<_, LiveError>(())
+        };
+        self.blocking(write).await?;
+        let ready = Ready { parts: good, taken_at, is_whole };
+        self.awaited().entry(id).and_modify(|arrival| arrival.ready = Some(ready));
+        tracing::info!(session = %id, is_whole, "a profile is ready for a session that comes");
+        Ok(())
+    }
+
+    /// Puts the profile that was made ready for a session in the place of an outdated one, and says what it holds of
+    /// what is brought back. None where there is none, or where it has what the session has no more. No browser runs on
+    /// the profile, and its state is kept beside it.
+    pub(super) async fn take_ready(&self, id: SessionId, loaded: &Loaded) -> Option<Ground> {
+        let ready = self.awaited().get_mut(&id)?.ready.take()?;
+        let made = ready.holds_of(&loaded.good)?;
+        let (ahead, profile) = (self.config().data.arriving_of(id), self.config().data.profile(id));
+        let (term, snapshot, taken_at) = (loaded.term, loaded.snapshot, ready.taken_at);
+        let put = self.blocking(move || {
+            let note = Note::read(&profile);
+            if note.is_some_and(|note| Some(note.term) == term || note.from == Some(snapshot)) {
+                // It ran here last: its own profile is nearer.
+                return Ok(None);
+            }
+            replace(&profile, &ahead)?;
+            Ok::<_, LiveError>(Some(Ground::compiled(&profile, taken_at)))
+        });
+        match put.await {
+            Ok(ground) => ground.map(|ground| ground.with_pages(made)),
+            Err(error) => {
+                tracing::warn!(session = %id, %error, "a profile that was made ready is not taken");
+                None
+            }
+        }
+    }
+
+    fn awaited(&self) -> MutexGuard<'_, HashMap<SessionId, Arrival>> {
+        self.0.arrivals.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Puts the profile in the folder `ahead` in the place of another one.
+fn replace(profile: &Path, ahead: &Path) -> Result<(), LiveError> {
+    let outdated = ahead.join("outdated");
+    or_nothing(fs::rename(profile, &outdated), profile)?;
+    let ready: PathBuf = ahead.join("profile");
+    fs::rename(&ready, profile).map_err(LiveError::file(ready))?;
+    or_nothing(fs::remove_dir_all(&outdated), &outdated)
+}
+
+/// What is gone need not be removed.
+fn or_nothing(done: io::Result<()>, path: &Path) -> Result<(), LiveError> {
+    match done {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(LiveError::file(path)(error)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use baton_session::PartHash;
+
+    fn part(kind: PartKind, name: &str, text: &str) -> PartRef {
+        let (name, hash) = (name.to_owned(), PartHash::of(text.as_bytes()));
+        PartRef { kind, name, hash, size: 1 }
+    }
+
+    const SHOP: &str = "https://shop.test/";
+
+    fn database(text: &str) -> PartRef {
+        part(PartKind::Database, r#"["https://shop.test/","db"]"#, text)
+    }
+
+    fn ready(parts: &[PartRef]) -> Ready {
+        Ready { parts: parts.to_vec(), taken_at: Instant(0), is_whole: true }
+    }
+
+    #[test]
+    fn what_is_the_same_is_held_and_what_changed_is_not() {
+        let (local, cookies) =
+            (part(PartKind::LocalStorage, SHOP, "1"), part(PartKind::Cookies, "shop.test", "1"));
+        let before = ready(&[local, cookies, database("1")]);
+        let later = |database: PartRef| [part(PartKind::LocalStorage, SHOP, "2"), database];
+        let shop = BTreeSet::from([StorageKey::new(SHOP)]);
+        assert_eq!(before.holds_of(&later(database("1"))), Some(shop));
+        assert_eq!(before.holds_of(&later(database("2"))), Some(BTreeSet::new()));
+        let half = Ready { is_whole: false, ..before };
+        assert_eq!(half.holds_of(&later(database("1"))), Some(BTreeSet::new()));
+    }
+
+    #[test]
+    fn what_was_removed_since_does_not_rise_again() {
+        let local = part(PartKind::LocalStorage, SHOP, "1");
+        let before = ready(&[local.clone(), database("1")]);
+        assert_eq!(before.holds_of(&[local]), None);
+        assert_eq!(before.holds_of(&[database("1")]), None);
+        let raw = |text| part(PartKind::Raw, SHOP, text);
+        assert_eq!(ready(&[raw("1")]).holds_of(&[raw("2")]), None);
+        assert!(ready(&[raw("1")]).holds_of(&[raw("1")]).is_some());
+    }
+}
