@@ -6,7 +6,7 @@
 use super::members::Cluster;
 use super::passed::{Origin, Passing};
 use axum::body::{Body, to_bytes};
-use axum::http::header::{CONTENT_TYPE, HOST};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, Request, StatusCode};
 use axum::response::Response;
@@ -67,6 +67,29 @@ pub(crate) enum NotDone {
     },
 }
 
+/// What a node asks another one for, in the name of itself and of an owner.
+pub(crate) struct Errand<'a> {
+    method: Method,
+    path: &'a str,
+    caller: &'a Caller,
+    body: Body,
+    /// How many bytes the body has.
+    bytes: u64,
+    limit: Duration,
+}
+
+impl<'a> Errand<'a> {
+    /// One with nothing in it but who asks, and how long the answer may take.
+    pub(crate) fn new(method: Method, path: &'a str, caller: &'a Caller, limit: Duration) -> Self {
+        Self { method, path, caller, body: Body::empty(), bytes: 0, limit }
+    }
+
+    /// The same with a body of so many bytes. One that turns out to be shorter is no request.
+    pub(crate) fn with_body(self, body: Body, bytes: u64) -> Self {
+        Self { body, bytes, ..self }
+    }
+}
+
 impl Cluster {
     /// Asks a node, and checks that it answered. The request is whole but for its signature.
     pub(crate) async fn exchange(
@@ -104,13 +127,12 @@ impl Cluster {
         &self,
         identity: &Identity,
         row: &ClusterRow,
-        path: &str,
-        caller: &Caller,
-        limit: Duration,
+        errand: Errand<'_>,
     ) -> Result<(), NotDone> {
         let unreachable = |found, may_have_begun| Unreachable::new(row, found, may_have_begun);
-        let parts = self.own_request(row, path, caller)?;
-        let asked = timeout(limit, self.exchange(identity, row, parts, Body::empty())).await;
+        let parts = self.own_request(row, &errand)?;
+        let Errand { body, limit, .. } = errand;
+        let asked = timeout(limit, self.exchange(identity, row, parts, body)).await;
         let answer =
             asked.map_err(|_| unreachable(format!("no answer within {limit:?}"), true))??;
         if answer.status().is_success() {
@@ -151,16 +173,16 @@ impl Cluster {
         looked.map_err(|_| unreachable(format!("no answer within {LOOK_LIMIT:?}")))?
     }
 
-    /// A request of this node, with nothing in it but who asks.
-    fn own_request(
-        &self,
-        row: &ClusterRow,
-        path: &str,
-        caller: &Caller,
-    ) -> Result<Parts, Unreachable> {
+    /// A request of this node, but for its body.
+    fn own_request(&self, row: &ClusterRow, errand: &Errand<'_>) -> Result<Parts, Unreachable> {
         let here = Url::parse(&self.member().internal_url);
         let here = here.map_err(|error| Unreachable::new(row, error.to_string(), false))?;
-        self.request(row, Method::POST, path, caller, &Origin { here, address: None })
+        let Errand { method, path, caller, bytes, .. } = errand;
+        let origin = Origin { here, address: None };
+        let mut parts = self.request(row, method.clone(), path, caller, &origin)?;
+        parts.headers.remove(CONTENT_TYPE);
+        parts.headers.insert(CONTENT_LENGTH, HeaderValue::from(*bytes));
+        Ok(parts)
     }
 
     /// A request in the name of a client that asked this node, without a body; one that it gets is JSON.

@@ -38,6 +38,16 @@ pub(crate) enum Candidate {
     There(Box<ClusterRow>),
 }
 
+impl Candidate {
+    /// The row of another node.
+    pub(crate) fn there(self) -> Option<ClusterRow> {
+        match self {
+            Self::Here => None,
+            Self::There(row) => Some(*row),
+        }
+    }
+}
+
 /// A node as who chooses sees it.
 struct Choice<'c> {
     row: &'c ClusterRow,

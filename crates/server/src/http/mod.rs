@@ -185,8 +185,10 @@ fn of_a_cluster() -> OpenApiRouter<Context> {
         .routes(routes!(nodes::list))
         .routes(routes!(nodes::show))
         .routes(routes!(nodes::drain, nodes::end_drain))
-        .routes(routes!(nodes::take_session))
         .routes(routes!(nodes::call_tool))
+        .routes(routes!(nodes::take_session, nodes::forget_session))
+        .routes(routes!(nodes::make_ready))
+        .routes(routes!(nodes::receive_file, nodes::forget_file))
 }
 
 /// What nodes ask each other in messages that they sign: all that the listener for peers answers.

@@ -2,7 +2,7 @@
 //!
 //! `{id}` is a node's id, a unique prefix of one, or a name that one of them has.
 
-use super::request::{Here, Json, Path};
+use super::request::{Here, Json, Path, Query};
 use crate::auth::{Admin, FromNode, Known};
 use crate::cluster::Cluster;
 use crate::context::Context;
@@ -12,17 +12,21 @@ use crate::mcp;
 use crate::moving::drain;
 use crate::page::PagePlace;
 use axum::Extension;
+use axum::body::Body;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use baton_api::{CallTool, DrainNode, Invalid, NodeList, NodeView, Problem, ToolEvent};
 use baton_runtime::audit::{Action, Note};
-use baton_runtime::{RuntimeError, life};
-use baton_session::SessionId;
+use baton_runtime::{RuntimeError, life, luggage};
+use baton_session::{Session, SessionId};
 use baton_store::{ClusterRow, StoreError};
 use futures_util::StreamExt;
+use serde::Deserialize;
 use std::convert::Infallible;
+use std::time::{Duration, UNIX_EPOCH};
+use utoipa::IntoParams;
 
 type Answer<T> = Result<axum::Json<T>, Refusal>;
 
@@ -139,7 +143,95 @@ pub(super) async fn take_session(
     FromNode: FromNode,
     Path((id, session)): Path<(String, SessionId)>,
 ) -> Result<StatusCode, Refusal> {
-    let row = own(&context, &id).await?;
+    let coming = coming(&context, &id, session).await?;
+    life::take(&context, coming).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// A session that another node is about to give runs there still: a profile of its newest snapshot is made ready here
+/// when this answers. Only nodes of the cluster ask this.
+#[utoipa::path(
+    post, path = "/nodes/{id}/sessions/{session}/profile", operation_id = "make_ready",
+    tag = "nodes", security(("api_key" = [])),
+    params(("id" = String, Path), ("session" = String, Path)),
+    responses((status = 204), (status = "4XX", body = Problem))
+)]
+pub(super) async fn make_ready(
+    State(context): State<Context>,
+    FromNode: FromNode,
+    Path((id, session)): Path<(String, SessionId)>,
+) -> Result<StatusCode, Refusal> {
+    let coming = coming(&context, &id, session).await?;
+    context.supervisor.make_ready(&coming).await.map_err(RuntimeError::from)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Another node does not give a session after all: what came ahead of it is removed. Only nodes of the cluster ask
+/// this.
+#[utoipa::path(
+    delete, path = "/nodes/{id}/sessions/{session}", operation_id = "forget_session", tag = "nodes",
+    security(("api_key" = [])), params(("id" = String, Path), ("session" = String, Path)),
+    responses((status = 204), (status = "4XX", body = Problem))
+)]
+pub(super) async fn forget_session(
+    State(context): State<Context>,
+    FromNode: FromNode,
+    Path((id, session)): Path<(String, SessionId)>,
+) -> Result<StatusCode, Refusal> {
+    own(&context, &id).await?;
+    context.supervisor.forget_arrival(session).await;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// When a file was written.
+#[derive(Debug, Deserialize, IntoParams)]
+pub(super) struct Written {
+    /// In microseconds since 1970.
+    modified: u64,
+}
+
+/// A file of a session that comes, whole or not at all; it is among those of the session once that runs here. Only
+/// nodes of the cluster ask this.
+#[utoipa::path(
+    put, path = "/nodes/{id}/sessions/{session}/files/{name}", operation_id = "receive_file",
+    tag = "nodes", security(("api_key" = [])),
+    params(("id" = String, Path), ("session" = String, Path), ("name" = String, Path), Written),
+    request_body(content = Vec<u8>, content_type = "application/octet-stream"),
+    responses((status = 204), (status = "4XX", body = Problem))
+)]
+pub(super) async fn receive_file(
+    State(context): State<Context>,
+    FromNode: FromNode,
+    Path((id, session, name)): Path<(String, SessionId, String)>,
+    Query(Written { modified }): Query<Written>,
+    body: Body,
+) -> Result<StatusCode, Refusal> {
+    coming(&context, &id, session).await?;
+    let modified = UNIX_EPOCH + Duration::from_micros(modified);
+    luggage::receive(&context, session, &name, modified, body.into_data_stream()).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// A file that came ahead of a session, and that it has no more. Only nodes of the cluster ask this.
+#[utoipa::path(
+    delete, path = "/nodes/{id}/sessions/{session}/files/{name}", operation_id = "forget_file",
+    tag = "nodes", security(("api_key" = [])),
+    params(("id" = String, Path), ("session" = String, Path), ("name" = String, Path)),
+    responses((status = 204), (status = "4XX", body = Problem))
+)]
+pub(super) async fn forget_file(
+    State(context): State<Context>,
+    FromNode: FromNode,
+    Path((id, session, name)): Path<(String, SessionId, String)>,
+) -> Result<StatusCode, Refusal> {
+    own(&context, &id).await?;
+    luggage::remove(&context, session, &name).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// A session that another node brings to this one, which the path names.
+async fn coming(context: &Context, id: &str, session: SessionId) -> Result<Session, Refusal> {
+    let row = own(context, id).await?;
     if context.cluster.as_ref().is_some_and(Cluster::is_draining) {
         // Two nodes that leave would send it to and fro.
         let found = format!("{} is being drained", row.member.name);
@@ -147,9 +239,7 @@ pub(super) async fn take_session(
     }
     let found = context.store.fetch_any_session(session).await.map_err(RuntimeError::from)?;
     let reference = session.to_string();
-    let found = found.ok_or(RuntimeError::from(StoreError::SessionNotFound { reference }))?;
-    life::take(&context, found).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(found.ok_or(RuntimeError::from(StoreError::SessionNotFound { reference }))?)
 }
 
 /// A tool of the MCP server, called at this node: what another node asks for its client, because something of it is

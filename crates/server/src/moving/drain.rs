@@ -1,10 +1,11 @@
 //! A node leaves: what it runs goes to others, one session after the other, and nothing new comes.
 //!
-//! The one idea: whether there is room is asked before anything is moved, and each session is away only from its
-//! capture here until it runs there. One that finds no other node after all is brought back where it was.
+//! The one idea: whether there is room is asked before anything is moved, all that can be done ahead is done while the
+//! session still runs, and it is away only from its capture here until it runs there. One that finds no other node after all is brought back where it was.
 
-use super::{NotTaken, bring_back};
-use crate::cluster::{Cluster, Wanted};
+use super::luggage::Luggage;
+use super::{NotTaken, Place, bring_back};
+use crate::cluster::{Candidate, Cluster, Wanted};
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::{Answers, MovedSession, StayedSession};
@@ -110,28 +111,67 @@ async fn move_away(
     let labels = context.store.fetch_session_labels(session.id).await.unwrap_or_default();
     let without = [context.node];
     let wanted = Wanted { labels, first: None, without: &without };
-    cluster.find_candidates(context.supervisor.room(), &wanted).await?;
-    let id = session.id;
+    let candidates = cluster.find_candidates(context.supervisor.room(), &wanted).await?;
+    let mut luggage = Luggage::new(context, cluster, &session);
+    let first = candidates.into_iter().find_map(Candidate::there);
+    if let Some(row) = &first {
+        luggage.send_ahead(row).await;
+    }
+    let wanted = Wanted { first: first.map(|row| row.member.node), ..wanted };
     let began = Instant::now();
-    let moving = life::give(context, session).await.map_err(|error| error.problem().detail)?;
-    let Some(given) =
-        context.store.fetch_any_session(id).await.map_err(|error| error.to_string())?
-    else {
-        return Err("it was deleted meanwhile".to_owned());
+    let moved = hand_over(context, cluster, session.clone(), wanted, &mut luggage).await;
+    let pause = began.elapsed();
+    match moved {
+        Ok(Place { node, name }) => {
+            luggage.arrived(node).await;
+            Ok((name, pause))
+        }
+        Err(NotMoved::Stays(why)) => {
+            luggage.call_back().await;
+            Err(why)
+        }
+        Err(NotMoved::Unknown(why)) => Err(why),
+    }
+}
+
+/// Why a session did not move.
+enum NotMoved {
+    /// It runs here again, or waits here.
+    Stays(String),
+    /// Another node may have begun to bring it back.
+    Unknown(String),
+}
+
+/// Ends the browser of a session here, and has another node bring it back: its pause.
+async fn hand_over(
+    context: &Context,
+    cluster: &Cluster,
+    session: Session,
+    wanted: Wanted<'_>,
+    luggage: &mut Luggage<'_>,
+) -> Result<Place, NotMoved> {
+    let id = session.id;
+    let given = life::give(context, session).await;
+    let _moving = given.map_err(|error| NotMoved::Stays(error.problem().detail))?;
+    let given = context.store.fetch_any_session(id).await;
+    let given = given.map_err(|error| NotMoved::Stays(error.to_string()))?;
+    let Some(given) = given else {
+        return Err(NotMoved::Stays("it was deleted meanwhile".to_owned()));
     };
-    match bring_back(context, cluster, &given, &without).await {
-        Ok(node) => {
-            drop(moving);
-            Ok((node, began.elapsed()))
+    match bring_back(context, cluster, &given, wanted, Some(luggage)).await {
+        Ok(place) => Ok(place),
+        Err(error @ (NotTaken::Unknown(_) | NotTaken::Elsewhere)) => {
+            Err(NotMoved::Unknown(error.to_string()))
         }
         Err(error) => {
             let why = error.to_string();
-            if !matches!(error, NotTaken::Unknown(_) | NotTaken::Elsewhere)
-                && let Err(error) = life::take(context, given).await
-            {
-                return Err(format!("{why}; it waits to be resumed: {}", error.problem().detail));
+            match life::take(context, given).await {
+                Ok(()) => Err(NotMoved::Stays(why)),
+                Err(error) => {
+                    let detail = error.problem().detail;
+                    Err(NotMoved::Stays(format!("{why}; it waits to be resumed: {detail}")))
+                }
             }
-            Err(why)
         }
     }
 }

@@ -4,8 +4,8 @@
 //! that are left share them as they come; each brings back what it ended, here or at another node. Nothing is brought
 //! back that somebody else did meanwhile.
 
-use super::{NotTaken, bring_back};
-use crate::cluster::Cluster;
+use super::{NotTaken, Place, bring_back};
+use crate::cluster::{Cluster, Wanted};
 use crate::context::Context;
 use baton_session::{Lifecycle, Session};
 use std::sync::Arc;
@@ -56,8 +56,10 @@ async fn fail_over(context: &Context, cluster: &Cluster, session: Session) {
                 continue;
             }
         }
-        match bring_back(context, cluster, &session, &[session.node]).await {
-            Ok(node) => {
+        let labels = context.store.fetch_session_labels(id).await.unwrap_or_default();
+        let wanted = Wanted { labels, first: None, without: &[session.node] };
+        match bring_back(context, cluster, &session, wanted, None).await {
+            Ok(Place { name: node, .. }) => {
                 let took_ms = begun.elapsed().as_millis();
                 tracing::info!(session = %id, node, took_ms, "brought back what a silent node held");
                 metrics::counter!("baton_failovers_total", "outcome" => "done").increment(1);

@@ -3,19 +3,23 @@
 //! The one idea: a session moves by being given and taken. Who has it captures it, ends its browser and lets go of its
 //! lease; who takes it acquires the lease and brings it back from that capture. At no moment may two have it, and what
 //! goes wrong in between leaves a session that anybody can resume. `drain` is a node that leaves, `failover` is one that
-//! was lost.
+//! was lost; `luggage` is what goes with a session.
 
 pub(crate) mod drain;
 pub(crate) mod failover;
+mod luggage;
 
-use crate::cluster::{Candidate, Cluster, NotDone, Wanted};
+use crate::cluster::{Candidate, Cluster, Errand, NotDone, Wanted};
 use crate::config::ClusterSettings;
 use crate::context::Context;
 use crate::ending;
+use axum::http::Method;
 use baton_api::{Answers, ErrorCode};
 use baton_runtime::error::{RuntimeError, Stand};
 use baton_runtime::{Caller, life};
 use baton_session::{NodeId, Owner, Session};
+use baton_store::ClusterRow;
+use luggage::Luggage;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -87,22 +91,28 @@ enum NotTaken {
     Refused(String),
 }
 
-/// Brings a session back that nobody runs, at the first node with room that does it. Returns the name of that one.
+/// Where a session was brought back.
+struct Place {
+    node: NodeId,
+    name: String,
+}
+
+/// Brings a session back that nobody runs, at the first node with room that does it, with its files where there are
+/// some to bring.
 async fn bring_back(
     context: &Context,
     cluster: &Cluster,
     session: &Session,
-    without: &[NodeId],
-) -> Result<String, NotTaken> {
-    let labels = context.store.fetch_session_labels(session.id).await.unwrap_or_default();
-    let wanted = Wanted { labels, first: None, without };
+    wanted: Wanted<'_>,
+    mut luggage: Option<&mut Luggage<'_>>,
+) -> Result<Place, NotTaken> {
     let candidates = cluster.find_candidates(context.supervisor.room(), &wanted).await;
     let mut refused = String::new();
     for candidate in candidates.map_err(NotTaken::NoRoom)? {
         match candidate {
             Candidate::Here => match life::take(context, session.clone()).await {
                 Ok(()) | Err(RuntimeError::NotNoted { .. }) => {
-                    return Ok(cluster.name().to_owned());
+                    return Ok(Place { node: context.node, name: cluster.name().to_owned() });
                 }
                 Err(RuntimeError::Elsewhere(error)) if error.stand() == Stand::Kept => {
                     return Err(NotTaken::Elsewhere);
@@ -110,12 +120,17 @@ async fn bring_back(
                 Err(error) => refused = error.problem().detail,
             },
             Candidate::There(row) => {
-                cluster.note_sent(&row);
-                let path = format!("/nodes/{}/sessions/{}", row.member.node, session.id);
-                let caller = Caller::node(session.owner.clone());
-                let identity = context.own.identity.now();
-                match cluster.ask(&identity, &row, &path, &caller, TAKE_LIMIT).await {
-                    Ok(()) => return Ok(row.member.name.clone()),
+                if let Some(luggage) = &mut luggage
+                    && let Err(why) = luggage.bring(&row).await
+                {
+                    refused = why;
+                    continue;
+                }
+                match ask_to_take(context, cluster, session, &row).await {
+                    Ok(()) => {
+                        let name = row.member.name.clone();
+                        return Ok(Place { node: row.member.node, name });
+                    }
                     Err(NotDone::Unreachable(unreachable)) if unreachable.may_have_begun => {
                         return Err(NotTaken::Unknown(unreachable.into()));
                     }
@@ -130,4 +145,17 @@ async fn bring_back(
         }
     }
     Err(NotTaken::Refused(refused))
+}
+
+async fn ask_to_take(
+    context: &Context,
+    cluster: &Cluster,
+    session: &Session,
+    row: &ClusterRow,
+) -> Result<(), NotDone> {
+    cluster.note_sent(row);
+    let path = format!("/nodes/{}/sessions/{}", row.member.node, session.id);
+    let (caller, identity) = (Caller::node(session.owner.clone()), context.own.identity.now());
+    let errand = Errand::new(Method::POST, &path, &caller, TAKE_LIMIT);
+    cluster.ask(&identity, row, errand).await
 }

@@ -37,6 +37,7 @@ use secrecy::SecretString;
 use std::fs::DirBuilder;
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -90,6 +91,7 @@ async fn run(
     ensure_local_key(&store, &data, config.lease.map(|_| node)).await?;
     tell_first_key(&mut config, &store).await?;
     serve_metrics(&config, &shutdown).await?;
+    emptied(config.data.arriving())?;
     let sandboxes = sandboxes(&config, node)?;
     let (exposure, body_bytes) = (config.exposure.clone(), config.body_bytes);
     let (bounds, idle_exit) = (config.bounds, config.idle_exit);
@@ -296,15 +298,19 @@ fn supervisor_config(
     })
 }
 
-/// Who makes sandboxes at this node. What the last node of the folder left of them is removed.
-fn sandboxes(config: &Config, node: NodeId) -> Result<Sandboxes, DataError> {
-    let scratch = config.data.sandboxes();
-    let emptied = match std::fs::remove_dir_all(&scratch) {
+/// A folder of what is of use to one node only, as long as it runs. What the last node of the folder left is removed.
+fn emptied(folder: PathBuf) -> Result<PathBuf, DataError> {
+    let emptied = match std::fs::remove_dir_all(&folder) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         emptied => emptied,
     };
-    let made = emptied.and_then(|()| DirBuilder::new().mode(0o700).create(&scratch));
-    made.map_err(|source| DataError::Io { path: scratch.clone(), source })?;
+    let made = emptied.and_then(|()| DirBuilder::new().mode(0o700).create(&folder));
+    made.map(|()| folder.clone()).map_err(|source| DataError::Io { path: folder, source })
+}
+
+/// Who makes sandboxes at this node.
+fn sandboxes(config: &Config, node: NodeId) -> Result<Sandboxes, DataError> {
+    let scratch = emptied(config.data.sandboxes())?;
     let provider = config.provider.clone().map_or_else(|| provider(config, node), Ok);
     if let Err(why) = &provider {
         tracing::info!(why, "this node makes no sandboxes");

@@ -56,6 +56,10 @@ pub const ROUTES: &[(&str, &str, Place)] = &[
     ("GET", "/api/sandboxes/{id}/files", SandboxesNode),
     ("PUT", "/api/sandboxes/{id}/files", SandboxesNode),
     ("POST", "/v1/chat/completions", SandboxRoom),
+    ("DELETE", "/nodes/{id}/sessions/{session}", NamedNode),
+    ("PUT", "/nodes/{id}/sessions/{session}/files/{name}", NamedNode),
+    ("DELETE", "/nodes/{id}/sessions/{session}/files/{name}", NamedNode),
+    ("POST", "/nodes/{id}/sessions/{session}/profile", NamedNode),
     ("POST", "/sessions", Room),
     // Its tabs, its way out and where it is driven are its browser's.
     ("GET", "/sessions/{id}", SessionsNode),

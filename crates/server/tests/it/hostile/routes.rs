@@ -91,6 +91,10 @@ const TABLE: &str = "
     DELETE /nodes/{id}/drain admin
     POST /nodes/{id}/sessions/{session} key
     POST /nodes/{id}/tools/{tool} key
+    DELETE /nodes/{id}/sessions/{session} key
+    POST /nodes/{id}/sessions/{session}/profile key
+    PUT /nodes/{id}/sessions/{session}/files/{name} key
+    DELETE /nodes/{id}/sessions/{session}/files/{name} key
     GET /keys admin
     POST /keys admin
     DELETE /keys/{id} admin
