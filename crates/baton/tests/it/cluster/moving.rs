@@ -6,12 +6,14 @@ use crate::notes::eventually;
 use axum::Router;
 use axum::http::HeaderMap;
 use axum::response::Html;
-use axum::routing::get;
+use axum::routing::{get, post};
 use baton_api::{Client, ErrorCode, OpenCdp};
 use baton_playground::{Site, TestNode};
 use baton_session::Lifecycle;
 use futures_util::StreamExt;
 use serde_json::json;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::process::Command;
 use tokio_tungstenite::connect_async;
@@ -116,9 +118,13 @@ async fn a_node_is_drained_and_its_tools_find_their_sessions_at_the_same_address
     }
     // Nothing new comes to a node that is drained, whichever is asked, until that is ended.
     client.open_session(&open("new", &site)).await.unwrap();
-    let full = client.open_session(&open("newer", &site)).await.unwrap_err();
-    assert_eq!(full.code(), Some(ErrorCode::NoRoom));
-    assert!(full.to_string().contains("own is being drained"), "{full}");
+    eventually("it is known that the other one is full", async || {
+        // Until its next beat it is asked, and refuses.
+        let full = client.open_session(&open("newer", &site)).await.unwrap_err();
+        assert_eq!(full.code(), Some(ErrorCode::NoRoom));
+        full.to_string().contains("own is being drained")
+    })
+    .await;
     let (is_done, said, _) = drain(&other, &["own", "--undo"]).await;
     assert!(is_done && said.contains("own"), "{said}");
     client.open_session(&open("newer", &site)).await.unwrap();
@@ -154,6 +160,129 @@ async fn a_node_that_is_told_to_end_brings_its_sessions_to_others_first() {
     assert_eq!(title(client, "shop").await, "login=ada");
     // The last one has nowhere to bring them: its browsers wait for it.
     other.client().unwrap().capture_session("shop").await.unwrap();
+    own.clear().await.unwrap();
+    other.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_files_of_a_session_come_with_it_when_its_node_is_drained() {
+    let database = baton_postgres::create_database().unwrap();
+    let own = start_with(&database, "own", &[]).await;
+    let other = start_with(&database, "other", &[]).await;
+    let site = site().await;
+    let session = own.open("shop", [site.url("/").unwrap()]).await.unwrap();
+    let client = own.client().unwrap();
+    let odd = "Zoë & co #1%.txt";
+    for (name, text) in [("note.txt", "before"), (odd, "odd"), ("note.txt", "again")] {
+        client.put_file("shop", name, text.into()).await.unwrap();
+    }
+    let before = client.list_files("shop").await.unwrap().items;
+    // What nobody can ask for stays where it is.
+    let hidden = own.data().files_of(session).join(".hidden");
+    std::fs::write(&hidden, "nobody's").unwrap();
+
+    let (is_done, said, _) = drain(&other, &["own"]).await;
+    assert!(is_done, "{said}");
+    assert_eq!(home(&own, "shop").await, Some(id(&other).await));
+    for node in [&own, &other] {
+        let client = node.client().unwrap();
+        let after = client.list_files("shop").await.unwrap().items;
+        let told = |files: &[baton_api::SessionFile]| -> Vec<_> {
+            let one = |file: &baton_api::SessionFile| {
+                (file.name.clone(), file.bytes, file.changed_at.as_microsecond())
+            };
+            files.iter().map(one).collect()
+        };
+        assert_eq!(told(&after), told(&before));
+        assert_eq!(client.get_file("shop", "note.txt").await.unwrap(), b"again");
+        assert_eq!(client.get_file("shop", odd).await.unwrap(), b"odd");
+    }
+    let left = |node: &TestNode| {
+        let files = std::fs::read_dir(node.data().files_of(session)).unwrap().flatten();
+        let names = files.map(|entry| entry.file_name().into_string().unwrap());
+        names.filter(|name| !name.starts_with('.')).count()
+    };
+    assert_eq!((left(&own), left(&other)), (0, 2));
+    assert!(hidden.exists());
+    // Nothing waits for a session that has come.
+    assert_eq!(std::fs::read_dir(other.data().arriving()).unwrap().count(), 0);
+    own.clear().await.unwrap();
+    other.clear().await.unwrap();
+}
+
+/// A page that writes every ten milliseconds, and whose token counts once.
+const RESTLESS: &str = r"<title>restless</title><script>
+    const open = indexedDB.open('log', 1);
+    open.onupgradeneeded = () => open.result.createObjectStore('lines');
+    open.onsuccess = () => {
+        const store = (mode) => open.result.transaction('lines', mode).objectStore('lines');
+        const count = store('readonly').getAllKeys();
+        count.onsuccess = () => {
+            window.found = count.result;
+            let next = count.result.length;
+            setInterval(() => {
+                store('readwrite').put('x'.repeat(1000), next++);
+                localStorage.written = next;
+            }, 10);
+        };
+    };
+    setInterval(async () => {
+        const answer = await fetch('/token', { method: 'POST', body: localStorage.token ?? '' });
+        localStorage.token = await answer.text();
+    }, 50);
+</script>";
+
+/// A site with that page, which counts the tokens that come a second time.
+async fn restless(spent: Arc<AtomicUsize>) -> Site {
+    let token = Arc::new(Mutex::new(String::new()));
+    let turns = Arc::new(AtomicUsize::new(0));
+    let rotate = async move |shown: String| {
+        let mut token = token.lock().unwrap();
+        if *token != shown {
+            spent.fetch_add(1, Ordering::Relaxed);
+        }
+        *token = format!("token-{}", turns.fetch_add(1, Ordering::Relaxed));
+        token.clone()
+    };
+    let routes = Router::new().route("/", get(async || Html(RESTLESS)));
+    Site::start(routes.route("/token", post(rotate))).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_lost_on_the_way_while_a_page_writes_and_its_token_rotates() {
+    let database = baton_postgres::create_database().unwrap();
+    let own = start_with(&database, "own", &[]).await;
+    let other = start_with(&database, "other", &[]).await;
+    let spent = Arc::new(AtomicUsize::new(0));
+    let site = restless(Arc::clone(&spent)).await;
+    own.open("shop", [site.url("/").unwrap()]).await.unwrap();
+    let client = own.client().unwrap();
+    let evaluate = async |script: &str| {
+        let access = client.open_cdp("shop", &OpenCdp { reusable: false }).await.unwrap();
+        Tool::connect(&access.cdp_url).await.evaluate(script).await
+    };
+    eventually("the page writes", async || {
+        evaluate("Number(localStorage.written ?? 0)").await.as_u64().unwrap_or_default() > 50
+    })
+    .await;
+    // There and back again: to a node with no profile of it, and to one with an outdated one.
+    for (at, leaves) in [(&other, "own"), (&own, "other")] {
+        let written = evaluate("Number(localStorage.written)").await.as_u64().unwrap();
+        client.capture_session("shop").await.unwrap();
+        let (is_done, said, told) = drain(at, &[leaves]).await;
+        assert!(is_done, "{said}{told}");
+        assert_eq!(home(&own, "shop").await, Some(id(at).await));
+        eventually("the page has looked", async || evaluate("!!window.found").await == true).await;
+        let found = evaluate("window.found").await;
+        let found: Vec<u64> =
+            found.as_array().unwrap().iter().map(|key| key.as_u64().unwrap()).collect();
+        assert!(found.len() as u64 >= written, "{} of {written}", found.len());
+        // None is missing in the middle.
+        assert_eq!(found, (0..found.len() as u64).collect::<Vec<_>>());
+        let (is_done, ..) = drain(at, &[leaves, "--undo"]).await;
+        assert!(is_done);
+    }
+    assert_eq!(spent.load(Ordering::Relaxed), 0, "a token that was spent came back");
     own.clear().await.unwrap();
     other.clear().await.unwrap();
 }
