@@ -11,7 +11,7 @@ use super::load::Loaded;
 use super::{BrowserSupervisor, LiveError};
 use baton_browser::profile::Note;
 use baton_browser::profile::at_rest::Instant;
-use baton_browser::profile::compile::{OF_PAGES, Times, write_rows};
+use baton_browser::profile::compile::{OF_PAGES, StoreArchive, Times, write_rows};
 use baton_browser::restore::Ground;
 use baton_session::{PartKind, PartRef, Session, SessionId, StorageKey};
 use jiff::Timestamp;
@@ -74,8 +74,11 @@ impl Ready {
     }
 }
 
+/// What a part is, with the hash of its bytes.
+type PartName<'a> = (PartKind, &'a str, [u8; 32]);
+
 /// What only pages make, by key.
-fn by_key(parts: &[PartRef]) -> BTreeMap<StorageKey, BTreeSet<(PartKind, &str, [u8; 32])>> {
+fn by_key(parts: &[PartRef]) -> BTreeMap<StorageKey, BTreeSet<PartName<'_>>> {
     let mut keys: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
     for part in parts.iter().filter(|part| OF_PAGES.contains(&part.kind)) {
         if let Some(key) = part.key() {
@@ -140,12 +143,10 @@ impl BrowserSupervisor {
         }
         let scratch = self.config().data.arriving_of(id);
         let pages = state.take_pages();
-        let made = match pages.is_empty() {
-            true => None,
-            false => Some(self.make_pages(pages, &scratch).await?),
-        };
+        let made =
+            if pages.is_empty() { None } else { Some(self.make_pages(pages, &scratch).await?) };
         let taken_at = Instant(taken_at.as_microsecond());
-        let is_whole = made.as_ref().is_none_or(|made| made.is_whole());
+        let is_whole = made.as_ref().is_none_or(StoreArchive::is_whole);
         let profile = scratch.join("profile");
         let write = move || {
             or_nothing(fs::remove_dir_all(&profile), &profile)?;
