@@ -156,7 +156,7 @@ impl Cluster {
         origin: &Origin,
     ) -> Result<T, Unreachable> {
         let unreachable = |found: String| Unreachable::new(row, found, true);
-        let parts = self.request(row, Method::GET, path, caller, origin)?;
+        let parts = client_request(row, Method::GET, path, caller, origin)?;
         let looked = async {
             let answer = self.exchange(identity, row, parts, Body::empty()).await?;
             let (status, body) = (answer.status(), answer.into_body());
@@ -179,31 +179,29 @@ impl Cluster {
         let here = here.map_err(|error| Unreachable::new(row, error.to_string(), false))?;
         let Errand { method, path, caller, bytes, .. } = errand;
         let origin = Origin { here, address: None };
-        let mut parts = self.request(row, method.clone(), path, caller, &origin)?;
+        let mut parts = client_request(row, method.clone(), path, caller, &origin)?;
         parts.headers.remove(CONTENT_TYPE);
         parts.headers.insert(CONTENT_LENGTH, HeaderValue::from(*bytes));
         Ok(parts)
-    }
-
-    /// A request in the name of a client that asked this node, without a body; one that it gets is JSON.
-    pub(crate) fn request(
-        &self,
-        row: &ClusterRow,
-        method: Method,
-        path: &str,
-        caller: &Caller,
-        origin: &Origin,
-    ) -> Result<Parts, Unreachable> {
-        let Origin { here, address } = origin.clone();
-        let passing = Passing::new(row.member.node, Some(caller), here, address, false);
-        request_parts(row, method, path, &passing)
-            .map_err(|found| Unreachable::new(row, found, false))
     }
 }
 
 /// Why a node refused, which is at most [`PROBLEM_MAX`].
 pub(crate) fn problem_in(answer: &[u8]) -> Option<Box<Problem>> {
     serde_json::from_slice(answer).ok().map(Box::new)
+}
+
+/// A request in the name of a client that asked this node, without a body; one that it gets is JSON.
+pub(crate) fn client_request(
+    row: &ClusterRow,
+    method: Method,
+    path: &str,
+    caller: &Caller,
+    origin: &Origin,
+) -> Result<Parts, Unreachable> {
+    let Origin { here, address } = origin.clone();
+    let passing = Passing::new(row.member.node, Some(caller), here, address, false);
+    request_parts(row, method, path, &passing).map_err(|found| Unreachable::new(row, found, false))
 }
 
 fn request_parts(

@@ -16,7 +16,7 @@ mod passed;
 mod placing;
 mod sent;
 
-pub(crate) use asking::{Errand, NotDone, PROBLEM_MAX, Unreachable, problem_in};
+pub(crate) use asking::{Errand, NotDone, PROBLEM_MAX, Unreachable, client_request, problem_in};
 pub(crate) use bus::{BusTask, Doorbell, start as start_bus, try_out as try_out_bus};
 pub(crate) use draining::Progress;
 pub(crate) use entering::{enter, stay};

@@ -6,7 +6,9 @@
 
 use super::answer::{Failure, ToolAnswer};
 use super::verb::{Call, Confirm, Entry, Place};
-use crate::cluster::{Candidate, Cluster, PROBLEM_MAX, Unreachable, Wanted, problem_in};
+use crate::cluster::{
+    Candidate, Cluster, PROBLEM_MAX, Unreachable, Wanted, client_request, problem_in,
+};
 use crate::error::NodeError;
 use crate::everywhere;
 use crate::moving::find_arrived;
@@ -58,7 +60,7 @@ pub(super) async fn call(
 async fn nodes(call: &Call, cluster: &Cluster, place: Place) -> Result<Vec<Candidate>, Failure> {
     match place {
         Place::Here => Ok(vec![Candidate::Here]),
-        Place::Room => with_room(call, cluster, Wanted::default()).await,
+        Place::Room | Place::NewSandbox(None) => with_room(call, cluster, Wanted::default()).await,
         Place::Session(named) => {
             let named = call.session(named).await?;
             Ok(match find_arrived(&call.context, &call.caller.owner, &named).await {
@@ -90,7 +92,6 @@ async fn nodes(call: &Call, cluster: &Cluster, place: Place) -> Result<Vec<Candi
             };
             Ok(vec![node(call, cluster, maker.unwrap_or(call.context.node)).await])
         }
-        Place::NewSandbox(None) => with_room(call, cluster, Wanted::default()).await,
         Place::NewSandbox(Some(named)) => {
             Ok(match find_arrived(&call.context, &call.caller.owner, &named).await {
                 Some(session) => vec![node(call, cluster, session.node).await],
@@ -196,7 +197,7 @@ async fn exchange(
     let silent = |found: &str| Unreachable::new(row, found.to_owned(), true);
     let Some(origin) = &call.origin else { return Err(silent("a call that goes nowhere")) };
     let path = format!("/nodes/{}/tools/{tool}", row.member.node);
-    let parts = cluster.request(row, Method::POST, &path, &call.caller, origin)?;
+    let parts = client_request(row, Method::POST, &path, &call.caller, origin)?;
     let identity = call.context.own.identity.now();
     let request = request.clone();
     let body = blocking(move || json::bytes(&request)).await;

@@ -402,11 +402,11 @@ impl Progress {
 
     /// Says once that work goes on, which has taken so long. A client that has left hears nothing; the work is
     /// finished all the same.
-    pub(super) async fn tell(&self, taken: Duration, text: String) {
+    pub(super) async fn tell(&self, worked: Duration, text: String) {
         match self {
             Self::Nowhere => {}
             Self::Client(peer, token) => {
-                let seconds = taken.as_secs_f64().round();
+                let seconds = worked.as_secs_f64().round();
                 let told =
                     ProgressNotificationParam::new(token.clone(), seconds).with_message(text);
                 let _ = peer.notify_progress(told).await;
@@ -430,9 +430,9 @@ impl Progress {
                 biased;
                 done = &mut work => return done,
                 _ = ticks.tick() => {
-                    let taken = begun.elapsed();
-                    let seconds = taken.as_secs_f64().round();
-                    self.tell(taken, format!("{doing}, {seconds} s")).await;
+                    let worked = begun.elapsed();
+                    let seconds = worked.as_secs_f64().round();
+                    self.tell(worked, format!("{doing}, {seconds} s")).await;
                 }
             }
         }

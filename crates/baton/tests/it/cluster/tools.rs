@@ -13,8 +13,8 @@ async fn an_agent_at_one_node_uses_sessions_at_all_of_them() {
     let other = start_with(&database, "other", &one).await;
     let ids = [id(&own).await, id(&other).await];
     eventually("both are known to have room", async || {
-        let nodes = own.client().unwrap().list_nodes().await.unwrap().items;
-        nodes.len() == 2 && nodes.iter().all(|node| node.places == Some(1))
+        let all = own.client().unwrap().list_nodes().await.unwrap().items;
+        all.len() == 2 && all.iter().all(|node| node.places == Some(1))
     })
     .await;
     let notes = Notes::start().await;
@@ -30,8 +30,8 @@ async fn an_agent_at_one_node_uses_sessions_at_all_of_them() {
     }
     assert!(ids.iter().all(|id| homes.contains(id)), "{homes:?}");
     eventually("both are known to be full", async || {
-        let nodes = own.client().unwrap().list_nodes().await.unwrap().items;
-        nodes.iter().all(|node| node.places == Some(0))
+        let all = own.client().unwrap().list_nodes().await.unwrap().items;
+        all.iter().all(|node| node.places == Some(0))
     })
     .await;
     let full = call(&agent, "session_open", json!({"name": "third"})).await;

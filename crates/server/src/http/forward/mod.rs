@@ -49,11 +49,10 @@ pub(super) async fn pass(State(context): State<Context>, request: Request, next:
         Some(Place::SessionsNode) => pass_on(&context, &cluster, request).await,
         Some(Place::SessionsNodeOrRoom) if is_passed => expect_free(&context, request).await,
         Some(Place::SessionsNodeOrRoom) => resume(&context, &cluster, request).await,
-        Some(Place::Room) if is_passed => expect_taking(&cluster, request),
+        Some(Place::Room | Place::SandboxRoom) if is_passed => expect_taking(&cluster, request),
         Some(Place::Room) => placed::open(&context, &cluster, request).await,
         Some(Place::NamedNode) if is_passed => expect_named(&context, request),
         Some(Place::NamedNode) => to_named(&context, &cluster, request).await,
-        Some(Place::SandboxRoom) if is_passed => expect_taking(&cluster, request),
         Some(Place::SandboxRoom) => sandboxes::make(&context, &cluster, request).await,
         // What is not there is said by the operation.
         Some(Place::SandboxesNode) if is_passed => Ok(Way::Here(request)),
