@@ -67,7 +67,7 @@ fn what_changes_at_every_visit_proves_nothing() {
     assert_eq!(told(&[visit("1")], &visit("2"), &visit("3")), "nothing");
     // Nor what comes and goes.
     let (there, gone) = (held(&[("flash", "1")]), held(&[]));
-    assert_eq!(told(&[there.clone()], &gone, &there), "nothing");
+    assert_eq!(told(std::slice::from_ref(&there), &gone, &there), "nothing");
 }
 
 #[test]
