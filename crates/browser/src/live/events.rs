@@ -8,7 +8,7 @@ use super::messages::{
     FrameNavigated, NavigatedWithinDocument, StorageChange, StorageId, parse,
 };
 use super::shared::{Attached, Counters, Shared};
-use super::{mute, watch};
+use super::{in_flight, mute, watch};
 use crate::cdp::{CdpSessionId, Connection, Event, Events};
 use crate::targets;
 use crate::targets::Contexts;
@@ -75,7 +75,11 @@ impl EventPump {
                 self.cache(params);
             }
             "Debugger.scriptParsed" => self.script(session, params),
-            _ => {}
+            _ => {
+                if let Some(session) = session {
+                    in_flight::note(&self.shared, session, method, params);
+                }
+            }
         }
     }
 
@@ -131,6 +135,7 @@ impl EventPump {
         let Some(DetachedFromTarget { session_id }) = parse(params) else {
             return;
         };
+        self.shared.in_flight().left(&session_id);
         if let Some(Some(key)) = self.shared.workers().remove(&session_id) {
             self.shared.mirror().dirty().stored(key).workers = true;
             self.wrote();

@@ -126,6 +126,30 @@ pub(super) struct ScriptParsed {
     pub(super) is_module: bool,
 }
 
+/// `Network.requestWillBeSent`; a redirect bears the id of what it follows.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RequestSent {
+    pub(super) request_id: String,
+    #[serde(rename = "type", default)]
+    pub(super) kind: String,
+}
+
+/// `Network.loadingFinished` and `Network.loadingFailed`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RequestOver {
+    pub(super) request_id: String,
+}
+
+/// `Fetch.requestPaused`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RequestHeld {
+    /// What `Network` calls it.
+    pub(super) network_id: Option<String>,
+}
+
 /// `Storage.indexedDBContentUpdated`, and `indexedDBListUpdated`, which names no database.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

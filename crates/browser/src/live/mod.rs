@@ -9,6 +9,7 @@
 mod entered;
 mod events;
 mod hearing;
+mod in_flight;
 mod messages;
 pub(crate) mod mirror;
 mod mute;
@@ -28,7 +29,6 @@ use crate::targets::{ContextId, Contexts, MadeContext, TargetId};
 use crate::{beginning, cookies, targets};
 use baton_session::{Confinement, Cookie, Environment, State, StorageKey, Tab, cookie};
 use events::EventPump;
-use futures_util::future::join_all;
 use seen::file_usage;
 use serde_json::json;
 use shared::Counters;
@@ -192,37 +192,6 @@ impl Live {
     pub async fn egress(&self) -> Result<Vec<HostTally>, CdpError> {
         let mut told = self.browser().call("Baton.egress", ()).await?;
         Ok(serde_json::from_value(told["hosts"].take()).unwrap_or_default())
-    }
-
-    /// Holds what its pages and workers ask for from now on; what was asked before is answered. Nothing that is held
-    /// goes out unless it is let go.
-    pub async fn hold_requests(&self) {
-        // Of the browser as a whole it would hold only what pages ask for that are opened from now on.
-        self.tell_all("Fetch.enable").await;
-    }
-
-    /// Lets go what was held.
-    pub async fn let_requests_go(&self) {
-        self.tell_all("Fetch.disable").await;
-    }
-
-    /// Says something to every page, frame and worker that is watched. One that has left needs no word.
-    async fn tell_all(&self, method: &'static str) {
-        let workers = self.shared().workers().keys().cloned().collect::<Vec<_>>();
-        let tabs: Vec<TargetId> =
-            self.shared().mirror().tabs().iter().map(|tab| TargetId::new(&tab.id)).collect();
-        let frames = tabs.iter().flat_map(|tab| self.shared().sessions_of(tab));
-        let sessions: Vec<_> = frames
-            .chain(workers)
-            .map(|id| self.connection().session(id))
-            .chain([self.browser()])
-            .collect();
-        let told = sessions.iter().map(async |session| {
-            if let Err(error) = session.call(method, json!({})).await {
-                tracing::debug!(method, %error, "a page was not told");
-            }
-        });
-        join_all(told).await;
     }
 
     /// The tabs, in the order in which they appeared, with what was last read of them.

@@ -11,6 +11,7 @@
 
 use super::entered::EnteredPasswords;
 use super::hearing::Hearings;
+use super::in_flight::InFlight;
 use super::messages::ScriptParsed;
 use super::mirror::Mirror;
 use crate::cdp::{CdpSession, CdpSessionId};
@@ -23,7 +24,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio::sync::watch::{Receiver, Sender, channel};
 
 /// How many scripts of one worker wait to be looked at.
@@ -42,6 +43,10 @@ pub(crate) struct Shared {
     scripts: Mutex<HashMap<CdpSessionId, mpsc::Sender<ScriptParsed>>>,
     /// Which frames are loading.
     loads: Mutex<Loads>,
+    /// What is asked for and not answered yet, while that is wanted.
+    in_flight: Mutex<InFlight>,
+    /// One of them was answered.
+    answered: Notify,
     /// Where passwords were entered.
     passwords: Mutex<EnteredPasswords>,
     /// What is known of the icons of sites.
@@ -74,6 +79,8 @@ impl Shared {
             workers: Mutex::default(),
             scripts: Mutex::default(),
             loads: Mutex::default(),
+            in_flight: Mutex::default(),
+            answered: Notify::new(),
             passwords: Mutex::default(),
             icons: Mutex::default(),
             input: AtomicBool::new(false),
@@ -91,6 +98,15 @@ impl Shared {
 
     pub(super) fn loads(&self) -> MutexGuard<'_, Loads> {
         self.loads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn in_flight(&self) -> MutexGuard<'_, InFlight> {
+        self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Is told when a request was answered.
+    pub(super) fn answered(&self) -> &Notify {
+        &self.answered
     }
 
     pub(super) fn passwords(&self) -> MutexGuard<'_, EnteredPasswords> {

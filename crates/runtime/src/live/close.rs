@@ -55,6 +55,14 @@ impl BrowserSupervisor {
         }
     }
 
+    /// From now on it is known what the pages of a session that is about to move ask for: its pause then waits for
+    /// what is on its way.
+    pub async fn hear_requests(&self, id: SessionId) {
+        if let Ok(runner) = self.runner(id) {
+            runner.live.hear_requests().await;
+        }
+    }
+
     /// Holds what the pages of a browser ask for, before it is captured for the last time.
     pub(super) async fn hold_requests(&self, id: SessionId) {
         if let Ok(runner) = self.runner(id) {
@@ -62,8 +70,9 @@ impl BrowserSupervisor {
         }
     }
 
-    /// Lets go what was held, because the browser runs on.
-    pub(super) async fn let_requests_go(&self, id: SessionId) {
+    /// Lets go what was held, if anything was, because the browser runs on; what its pages ask for is not heard any
+    /// more.
+    pub async fn let_requests_go(&self, id: SessionId) {
         if let Ok(runner) = self.runner(id) {
             runner.live.let_requests_go().await;
         }

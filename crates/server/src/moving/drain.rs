@@ -112,8 +112,9 @@ async fn move_away(
     let without = [context.node];
     let wanted = Wanted { labels, first: None, without: &without };
     let candidates = cluster.find_candidates(context.supervisor.room(), &wanted).await?;
-    let mut luggage = Luggage::new(context, cluster, &session);
+    let (id, mut luggage) = (session.id, Luggage::new(context, cluster, &session));
     let first = candidates.into_iter().find_map(Candidate::there);
+    context.supervisor.hear_requests(id).await;
     if let Some(row) = &first {
         luggage.send_ahead(row).await;
     }
@@ -128,6 +129,8 @@ async fn move_away(
         }
         Err(NotMoved::Stays(why)) => {
             luggage.call_back().await;
+            // Its browser may run on, if it was not ended.
+            context.supervisor.let_requests_go(id).await;
             Err(why)
         }
         Err(NotMoved::Unknown(why)) => Err(why),
