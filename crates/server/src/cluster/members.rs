@@ -24,7 +24,7 @@ use url::Url;
 /// How far the clocks of a node and of the database may be apart before it is told, in milliseconds.
 const AHEAD_MAX: i64 = 5_000;
 /// How old what was read may be when a node is not found in it.
-const FRESH: Duration = Duration::from_millis(200);
+pub(super) const FRESH: Duration = Duration::from_millis(200);
 /// How long the database may take to hear that this node leaves.
 const LEAVE_LIMIT: Duration = Duration::from_secs(2);
 /// How many beats a row has to stand still until its node counts as dead, where a start wants its place.

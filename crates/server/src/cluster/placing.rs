@@ -3,16 +3,20 @@
 //! The one idea: who chooses knows what each node said at its last beat, and what was sent there since; the node that is
 //! chosen has the last word, and says so before it begins. So nothing is reserved, and nobody decides for all.
 
-use super::members::Cluster;
+use super::members::{Cluster, FRESH};
 use baton_runtime::live::Room;
 use baton_session::{NodeId, NodeLabel};
 use baton_store::ClusterRow;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use tokio::time::sleep;
 
 /// How many nodes are tried before the request is refused.
 pub(crate) const TRIES: usize = 3;
+/// How often it is looked whether a node has room, before a request is refused: of a place that has just become free
+/// the others hear at the next beat of its node, which follows at once.
+const LOOKS: u32 = 4;
 /// All of the places of a node, in what their parts are reckoned in.
 const WHOLE: u128 = 10_000;
 /// How many nodes a refusal tells of.
@@ -48,6 +52,14 @@ impl Candidate {
     }
 }
 
+/// No node is known to have room.
+struct NoRoom {
+    /// How each is.
+    told: String,
+    /// Whether one of the others would do, if it had room by now.
+    may_change: bool,
+}
+
 /// A node as who chooses sees it.
 struct Choice<'c> {
     row: &'c ClusterRow,
@@ -56,23 +68,31 @@ struct Choice<'c> {
 }
 
 impl Cluster {
-    /// The nodes that may take a new browser, the best first. Where none is known to have room, they are asked once
-    /// more how they are. Fails with how each is.
+    /// The nodes that may take a new browser, the best first. Where none is known to have room, it is looked again how
+    /// they are, until a place that had become free when this was asked is known. Fails with how each is.
     pub(crate) async fn find_candidates(
         &self,
         own: Room,
         wanted: &Wanted<'_>,
     ) -> Result<Vec<Candidate>, String> {
-        if let Ok(found) = self.candidates(own, wanted) {
-            return Ok(found);
+        let mut found = self.candidates(own, wanted);
+        for look in 0..LOOKS {
+            let Err(NoRoom { may_change, .. }) = found else { break };
+            if look > 0 && !may_change {
+                break;
+            }
+            if look > 0 {
+                sleep(FRESH).await;
+            }
+            self.look_up_soon().await;
+            found = self.candidates(own, wanted);
         }
-        self.look_up_soon().await;
-        self.candidates(own, wanted)
+        found.map_err(|NoRoom { told, .. }| told)
     }
 
     /// The nodes that may take a new browser, the best first. This node is asked before others that have only a
     /// little more room: a way is saved.
-    fn candidates(&self, own: Room, wanted: &Wanted<'_>) -> Result<Vec<Candidate>, String> {
+    fn candidates(&self, own: Room, wanted: &Wanted<'_>) -> Result<Vec<Candidate>, NoRoom> {
         let (rows, here) = (self.rows(), self.node());
         let is_draining = self.is_draining();
         let choices: Vec<Choice<'_>> = rows
@@ -89,15 +109,18 @@ impl Cluster {
                 Choice { row, places: if drains { 0 } else { places }, is_here }
             })
             .collect();
-        let fits = |choice: &&Choice<'_>| {
+        let fits = |choice: &Choice<'_>| {
             let node = &choice.row.member;
-            choice.places > 0
-                && !wanted.without.contains(&node.node)
-                && node.labels.is_superset(&wanted.labels)
+            !wanted.without.contains(&node.node) && node.labels.is_superset(&wanted.labels)
         };
-        let mut found: Vec<&Choice<'_>> = choices.iter().filter(fits).collect();
+        let has_room = |choice: &&Choice<'_>| choice.places > 0 && fits(choice);
+        let mut found: Vec<&Choice<'_>> = choices.iter().filter(has_room).collect();
         if found.is_empty() {
-            return Err(refused(&choices, wanted));
+            let may_change = choices.iter().any(|choice| {
+                let is_another = !choice.is_here && !choice.row.beat.is_draining;
+                is_another && fits(choice)
+            });
+            return Err(NoRoom { told: refused(&choices, wanted), may_change });
         }
         found.sort_by_key(|choice| rank(choice, wanted.first));
         let candidate = |choice: &Choice<'_>| {
