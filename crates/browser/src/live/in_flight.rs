@@ -54,7 +54,8 @@ impl InFlight {
 
     /// For how long there is something to wait for; none when nothing is on its way.
     fn rest(&self, now: Instant) -> Option<Duration> {
-        let rests = self.sent.values().map(|since| PATIENCE.saturating_sub(now.duration_since(*since)));
+        let rests =
+            self.sent.values().map(|since| PATIENCE.saturating_sub(now.duration_since(*since)));
         rests.max().filter(|rest| !rest.is_zero())
     }
 }
@@ -91,7 +92,11 @@ impl Live {
     pub async fn hear_requests(&self) {
         self.shared().in_flight().is_heard = true;
         // No body is kept for us.
-        self.tell_all("Network.enable", json!({ "maxTotalBufferSize": 0, "maxResourceBufferSize": 0 })).await;
+        self.tell_all(
+            "Network.enable",
+            json!({ "maxTotalBufferSize": 0, "maxResourceBufferSize": 0 }),
+        )
+        .await;
     }
 
     /// Holds what its pages and workers ask for from now on, and waits a moment for what they asked before. Nothing that
@@ -163,7 +168,8 @@ mod tests {
 
     #[test]
     fn what_was_sent_is_waited_for_until_it_is_answered_and_no_longer_than_that() {
-        let (mut requests, now) = (InFlight { is_heard: true, ..InFlight::default() }, Instant::now());
+        let (mut requests, now) =
+            (InFlight { is_heard: true, ..InFlight::default() }, Instant::now());
         let session: CdpSessionId = "S".into();
         assert_eq!(requests.rest(now), None);
         requests.sent(session.clone(), "1".to_owned(), now);

@@ -24,8 +24,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::{Notify, mpsc};
 use tokio::sync::watch::{Receiver, Sender, channel};
+use tokio::sync::{Notify, mpsc};
 
 /// How many scripts of one worker wait to be looked at.
 const SCRIPTS: usize = 4096;
