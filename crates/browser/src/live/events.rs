@@ -8,7 +8,7 @@ use super::messages::{
     FrameNavigated, NavigatedWithinDocument, StorageChange, StorageId, parse,
 };
 use super::shared::{Attached, Counters, Shared};
-use super::{in_flight, mute, watch};
+use super::{mute, requests, watch};
 use crate::cdp::{CdpSessionId, Connection, Event, Events};
 use crate::targets;
 use crate::targets::Contexts;
@@ -77,7 +77,7 @@ impl EventPump {
             "Debugger.scriptParsed" => self.script(session, params),
             _ => {
                 if let Some(session) = session {
-                    in_flight::note(&self.shared, session, method, params);
+                    requests::note(&self.shared, session, method, params);
                 }
             }
         }

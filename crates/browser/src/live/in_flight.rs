@@ -1,40 +1,24 @@
-//! What the pages of a browser have asked for and not been answered, and how no more is asked.
-//!
-//! The one idea: a browser whose session moves is captured for the last time when nothing is on its way: what pages ask
-//! for from then on is held, and what they asked before is waited for. A token that counts once is then either not
-//! spent, or its next one is captured. `Network` events cost a page a part of its speed, so they are on only while a
-//! session is about to move.
+//! What pages have asked for and not been answered, and for how long that is waited for.
 
-use super::Live;
-use super::messages::{RequestHeld, RequestOver, RequestSent, parse};
-use super::shared::Shared;
 use crate::cdp::CdpSessionId;
-use futures_util::future::join_all;
-use serde_json::value::RawValue;
-use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
-use tokio::sync::Notify;
-use tokio::time::timeout;
 
 /// How long an answer is waited for, from when it was asked for: what takes longer may never come.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How many requests are known to be on their way at once; more are not waited for.
 const MOST: usize = 1024;
-/// How long pages may take to say that they are held, or have taken what they were answered.
-const TOLD_LIMIT: Duration = Duration::from_secs(1);
-/// How long a page may take to write down what it was answered.
-const WRITTEN: Duration = Duration::from_millis(30);
-
 /// Requests that were sent and not answered yet.
 #[derive(Debug, Default)]
 pub(super) struct InFlight {
-    is_heard: bool,
+    /// Whether what is sent is noted.
+    pub(super) is_heard: bool,
     sent: HashMap<(CdpSessionId, String), Instant>,
 }
 
 impl InFlight {
-    fn sent(&mut self, session: CdpSessionId, request: String, now: Instant) {
+    /// A request was sent.
+    pub(super) fn sent(&mut self, session: CdpSessionId, request: String, now: Instant) {
         if self.is_heard {
             self.sent.retain(|_, since| now.duration_since(*since) < PATIENCE);
             if self.sent.len() < MOST {
@@ -43,7 +27,8 @@ impl InFlight {
         }
     }
 
-    fn over(&mut self, session: CdpSessionId, request: String) {
+    /// It was answered, or will not be.
+    pub(super) fn over(&mut self, session: CdpSessionId, request: String) {
         self.sent.remove(&(session, request));
     }
 
@@ -53,112 +38,10 @@ impl InFlight {
     }
 
     /// For how long there is something to wait for; none when nothing is on its way.
-    fn rest(&self, now: Instant) -> Option<Duration> {
+    pub(super) fn rest(&self, now: Instant) -> Option<Duration> {
         let rests =
             self.sent.values().map(|since| PATIENCE.saturating_sub(now.duration_since(*since)));
         rests.max().filter(|rest| !rest.is_zero())
-    }
-}
-
-/// An event of `Network` or `Fetch`.
-pub(super) fn note(shared: &Shared, session: &CdpSessionId, method: &str, params: &RawValue) {
-    let session = session.clone();
-    match method {
-        "Network.requestWillBeSent" => {
-            // A stream of events is never over.
-            let sent = parse(params).filter(|sent: &RequestSent| sent.kind != "EventSource");
-            if let Some(RequestSent { request_id, .. }) = sent {
-                shared.in_flight().sent(session, request_id, Instant::now());
-            }
-        }
-        "Network.loadingFinished" | "Network.loadingFailed" => {
-            if let Some(RequestOver { request_id }) = parse(params) {
-                shared.in_flight().over(session, request_id);
-            }
-        }
-        // It was told as sent, and is not.
-        "Fetch.requestPaused" => {
-            if let Some(RequestHeld { network_id: Some(request_id) }) = parse(params) {
-                shared.in_flight().over(session, request_id);
-            }
-        }
-        _ => return,
-    }
-    shared.answered().notify_one();
-}
-
-impl Live {
-    /// From now on it is known what its pages and workers ask for, until it is held and let go.
-    pub async fn hear_requests(&self) {
-        self.shared().in_flight().is_heard = true;
-        // No body is kept for us.
-        self.tell_all(
-            "Network.enable",
-            json!({ "maxTotalBufferSize": 0, "maxResourceBufferSize": 0 }),
-        )
-        .await;
-    }
-
-    /// Holds what its pages and workers ask for from now on, and waits a moment for what they asked before. Nothing that
-    /// is held goes out unless it is let go.
-    pub async fn hold_requests(&self) {
-        if !self.shared().in_flight().is_heard {
-            self.hear_requests().await;
-        }
-        // The browser as a whole holds only what pages ask for that are opened from now on.
-        self.tell_all("Fetch.enable", json!({})).await;
-        self.tell_browser("Fetch.enable").await;
-        // What a page sent before that is known once it has said anything.
-        self.expect_a_word().await;
-        self.shared().in_flight().is_heard = false;
-        self.wait_for_answers().await;
-        self.expect_a_word().await;
-        tokio::time::sleep(WRITTEN).await;
-    }
-
-    /// Lets go what was held, and hears no more of what is asked for.
-    pub async fn let_requests_go(&self) {
-        self.tell_all("Fetch.disable", json!({})).await;
-        self.tell_browser("Fetch.disable").await;
-        self.tell_all("Network.disable", json!({})).await;
-        *self.shared().in_flight() = InFlight::default();
-    }
-
-    async fn wait_for_answers(&self) {
-        let answered: &Notify = self.shared().answered();
-        loop {
-            let Some(rest) = self.shared().in_flight().rest(Instant::now()) else { return };
-            // What has come meanwhile was noted, and left a permit.
-            let _ = timeout(rest, answered.notified()).await;
-        }
-    }
-
-    /// Waits until every page has answered something, after all that it did before.
-    async fn expect_a_word(&self) {
-        let said = self.tell_all("Runtime.evaluate", json!({ "expression": "0" }));
-        if timeout(TOLD_LIMIT, said).await.is_err() {
-            tracing::debug!("a page hangs, and may have asked for something");
-        }
-    }
-
-    async fn tell_browser(&self, method: &'static str) {
-        if let Err(error) = self.browser().call(method, json!({})).await {
-            tracing::debug!(method, %error, "a browser was not told");
-        }
-    }
-
-    /// Says something to every page, frame and worker that is watched. One that has left needs no word.
-    async fn tell_all(&self, method: &'static str, params: Value) {
-        let workers = self.shared().workers().keys().cloned().collect::<Vec<_>>();
-        let attached = self.shared().attached().keys().cloned().collect::<Vec<_>>();
-        let sessions = attached.into_iter().chain(workers).map(|id| self.connection().session(id));
-        let sessions: Vec<_> = sessions.collect();
-        let told = sessions.iter().map(async |session| {
-            if let Err(error) = session.call(method, &params).await {
-                tracing::debug!(method, %error, "a page was not told");
-            }
-        });
-        join_all(told).await;
     }
 }
 

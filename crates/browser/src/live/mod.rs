@@ -14,6 +14,7 @@ mod messages;
 pub(crate) mod mirror;
 mod mute;
 pub(crate) mod permissions;
+mod requests;
 pub(crate) mod seen;
 mod shared;
 mod watch;
