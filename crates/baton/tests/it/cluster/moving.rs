@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::process::Command;
+use tokio::time::sleep;
 use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::Message;
 
@@ -226,23 +227,29 @@ const RESTLESS: &str = r"<title>restless</title><script>
             }, 10);
         };
     };
-    setInterval(async () => {
+    const turn = async () => {
         const answer = await fetch('/token', { method: 'POST', body: localStorage.token ?? '' });
         localStorage.token = await answer.text();
-    }, 50);
+        setTimeout(turn, 20);
+    };
+    turn();
 </script>";
+
+/// How far the page is from its site, in time.
+const FAR: Duration = Duration::from_millis(60);
 
 /// A site with that page, which counts the tokens that come a second time.
 async fn restless(spent: Arc<AtomicUsize>) -> Site {
     let token = Arc::new(Mutex::new(String::new()));
     let turns = Arc::new(AtomicUsize::new(0));
     let rotate = async move |shown: String| {
-        let mut token = token.lock().unwrap();
-        if *token != shown {
+        let next = format!("token-{}", turns.fetch_add(1, Ordering::Relaxed));
+        if std::mem::replace(&mut *token.lock().unwrap(), next.clone()) != shown {
             spent.fetch_add(1, Ordering::Relaxed);
         }
-        *token = format!("token-{}", turns.fetch_add(1, Ordering::Relaxed));
-        token.clone()
+        // Most of the time an answer is on its way.
+        sleep(FAR).await;
+        next
     };
     let routes = Router::new().route("/", get(async || Html(RESTLESS)));
     Site::start(routes.route("/token", post(rotate))).await.unwrap()
