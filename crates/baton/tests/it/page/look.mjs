@@ -30,10 +30,13 @@ const tabOf = (page) => page.getByRole('combobox', { name: 'Tab of the browser' 
 const live = (page) => section(page).getByText('Live: what comes').waitFor()
 const numberOf = async (page, name) => Number((await page.getByRole('tab', { name }).locator('.number').textContent()).replaceAll(',', ''))
 
-/** Waits until more has come than was there. */
+/** Waits until more has come than was there. A node that starts anew knows nothing of what came before. */
 async function more(page, name) {
-  const before = await numberOf(page, name)
-  for (let tries = 0; (await numberOf(page, name)) <= before; tries++) {
+  let before = await numberOf(page, name)
+  for (let tries = 0; ; tries++) {
+    const now = await numberOf(page, name)
+    if (now > before) return
+    before = now
     assert.ok(tries < 600, `more comes to ${name}`)
     await page.waitForFunction(() => new Promise((done) => requestAnimationFrame(() => done(true))))
   }
