@@ -2,8 +2,9 @@
 //! models.
 //!
 //! What both share is below them: [`Agents`] is what an operation is given, `registry` the sandboxes that
-//! there are, `settings` how both are set up, and `error` how an operation fails.
+//! there are, `counted` how they count for their owners, `settings` how both are set up, and `error` how an operation fails.
 
+mod counted;
 mod error;
 pub mod gateway;
 mod registry;

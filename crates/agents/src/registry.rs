@@ -2,6 +2,7 @@
 //!
 //! It is below the operations: they find here what each other made, and leave here what became of it.
 
+use crate::counted::Counted;
 use crate::error::{AgentsError, SandboxRefusal};
 use crate::settings::{Prepare, SandboxSettings};
 use baton_api::sandbox::{SandboxView, TakeBack, WrittenBack};
@@ -65,6 +66,8 @@ pub(crate) struct Kept {
     pub(crate) ended: CancellationToken,
     /// Since when it is kept although it was to end, because this node could not read it.
     pub(crate) unread_since: OnceLock<Instant>,
+    /// That it counts among those of its owner.
+    pub(crate) counted: Counted,
 }
 
 /// How the node itself looks at a display.

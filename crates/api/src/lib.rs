@@ -23,6 +23,7 @@ pub mod session;
 pub mod sync;
 pub mod tool;
 pub mod upstream;
+mod usage;
 
 pub use ask::{
     AskOutcome, AskPerson, AskReach, AskState, AskView, CreatedAsk, EndAsk, GUEST_HEADER,
@@ -64,3 +65,4 @@ pub use session::{
 pub use sync::{NodeCard, NodeIdentity};
 pub use tool::{CallTool, ToolEnd, ToolEvent};
 pub use upstream::{InvalidUpstreamId, UpstreamId};
+pub use usage::{ShowUsage, UsageView, Used};

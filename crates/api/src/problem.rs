@@ -126,6 +126,8 @@ error_codes! {
     Forbidden "forbidden" 403 Denied "not allowed";
     /// The browser has every file of its user, so others than that user may not drive it.
     NotConfined "not_confined" 403 Denied "the browser is not confined";
+    /// The owner has as much as the settings of its nodes allow.
+    QuotaReached "quota_reached" 403 Denied "the owner has all that it may have";
     /// A message between nodes is not from whom it should be, or was changed.
     Untrusted "untrusted" 403 Denied "the message cannot be trusted";
     /// The node does not ask this address.

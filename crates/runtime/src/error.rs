@@ -414,6 +414,7 @@ pub(crate) fn store(error: &StoreError) -> ErrorCode {
         | StoreError::SharedChanged { .. }
         | StoreError::TooManyInvitations { .. }
         | StoreError::DriverChanged { .. } => ErrorCode::Conflict,
+        StoreError::QuotaReached { .. } => ErrorCode::QuotaReached,
         StoreError::InvalidText { .. }
         | StoreError::PeerNotFound { .. }
         | StoreError::CredentialRefused { .. }

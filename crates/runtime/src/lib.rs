@@ -26,6 +26,7 @@ pub mod request;
 pub mod sessions;
 pub mod table;
 pub mod tickets;
+pub mod usage;
 
 pub use error::{Elsewhere, RuntimeError, Stand};
 pub use feed::Feed;

@@ -66,7 +66,7 @@ pub struct ClusterRow {
 }
 
 /// The instant by the clock of the database, in milliseconds since 1970. Within a transaction it goes on.
-fn now(engine: Engine) -> &'static str {
+pub(crate) fn now(engine: Engine) -> &'static str {
     match engine {
         Engine::Sqlite => "cast(unixepoch('subsec') * 1000 as integer)",
         Engine::Postgres => "cast(extract(epoch from clock_timestamp()) * 1000 as bigint)",

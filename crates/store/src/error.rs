@@ -3,7 +3,8 @@
 use crate::blocking::Stopping;
 use crate::config::InvalidDatabaseUrl;
 use crate::master_key::KeyError;
-use baton_session::{AgentName, Lifecycle, NodeId, PartKind, SessionId, SnapshotId};
+use crate::quotas::Counted;
+use baton_session::{AgentName, Lifecycle, NodeId, Owner, PartKind, SessionId, SnapshotId};
 use std::io;
 use std::path::PathBuf;
 
@@ -27,6 +28,21 @@ pub enum StoreError {
     IdTaken {
         /// The id.
         id: String,
+    },
+    /// The owner has as much as it may have.
+    #[error(
+        "expected fewer than {most} {what}, the quota of {owner}, found {found}\nend or delete some, or ask who runs \
+         the node for more ([[quotas]])"
+    )]
+    QuotaReached {
+        /// Whose they are.
+        owner: Owner,
+        /// Of what.
+        what: Counted,
+        /// How many there may be.
+        most: u64,
+        /// How many there are, as far as that was counted.
+        found: u64,
     },
     /// The owner has no such session.
     #[error("no session {reference:?}")]
@@ -451,8 +467,7 @@ impl StoreError {
     /// The same error, naming the database that was to be opened, unless it names one already.
     pub(crate) fn at(mut self, whole: &str) -> Self {
         if let Self::NotMigrated { found, known, copy, source } = self {
-            let source = Box::new(source.at(whole));
-            return Self::NotMigrated { found, known, copy, source };
+            return Self::NotMigrated { found, known, copy, source: Box::new(source.at(whole)) };
         }
         match &mut self {
             Self::NotADatabase { place }

@@ -11,7 +11,7 @@
 use crate::error::StoreError;
 use crate::row::word;
 use crate::store::Store;
-use baton_session::{Lifecycle, NodeId, SessionId, Term};
+use baton_session::{Lifecycle, NodeId, Owner, SessionId, Term};
 use jiff::Timestamp;
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
@@ -102,7 +102,29 @@ impl Store {
         session: SessionId,
         node: NodeId,
     ) -> Result<Term, StoreError> {
+        self.acquire(session, node, None).await
+    }
+
+    /// The same for a session that its owner wants to run. Fails with `QuotaReached` as well.
+    pub async fn acquire_lease_within_quota(
+        &self,
+        session: SessionId,
+        node: NodeId,
+        owner: &Owner,
+    ) -> Result<Term, StoreError> {
+        self.acquire(session, node, Some(owner)).await
+    }
+
+    async fn acquire(
+        &self,
+        session: SessionId,
+        node: NodeId,
+        bounded: Option<&Owner>,
+    ) -> Result<Term, StoreError> {
         let mut write = self.write().await?;
+        if let Some(owner) = bounded {
+            self.expect_place_for_browser(write.connection(), owner, session).await?;
+        }
         let term = sqlx::query_scalar(
             "insert into leases (session, node, term)
              select id, node, 1 from sessions where id = $1 and node = $2
@@ -261,6 +283,7 @@ impl Store {
         sqlx::query("update leases set node = null").execute(write.connection()).await?;
         sqlx::query("delete from nodes").execute(write.connection()).await?;
         sqlx::query("delete from cluster_nodes").execute(write.connection()).await?;
+        sqlx::query("delete from sandbox_holds").execute(write.connection()).await?;
         write.commit().await?;
         Ok(Epoch { recoverable, closed })
     }

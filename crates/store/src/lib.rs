@@ -11,8 +11,8 @@
 //! it and look at it while others use it, `transfer` carries its rows from one engine to the other;
 //! `sealed_file` seals what leaves the data folder; `seal` compresses and encrypts; `write` begins what
 //! changes something; `blocking` takes long work off the async threads; `row` translates rows and what an engine says;
-//! `sessions`, `leases`, `snapshots`, `parts`, `agents`, `receipts`, `api_keys` and `upstreams`
-//! hold the verbs, and for sync `identities`, `peers`, `invitations`, `shared` (revisions) and `packed` (parts that
+//! `sessions`, `leases`, `snapshots`, `parts`, `agents`, `receipts`, `api_keys`, `upstreams` and
+//! `usage` (what `quotas` allow) hold the verbs, and for sync `identities`, `peers`, `invitations`, `shared` (revisions) and `packed` (parts that
 //! travel); `error` is what can go wrong. [`data`] is the
 //! folder, [`plain`] opens files that somebody else may have put there, and [`clock`] tells by which
 //! instants rows are written.
@@ -37,6 +37,7 @@ mod packed;
 mod parts;
 mod peers;
 pub mod plain;
+mod quotas;
 mod receipts;
 mod row;
 mod seal;
@@ -47,6 +48,7 @@ mod snapshots;
 mod store;
 mod transfer;
 mod upstreams;
+mod usage;
 mod write;
 
 pub use agents::Driver;
@@ -62,6 +64,7 @@ pub use outside::{Contents, Look, copy_database, has_begun, inspect, is_sealed};
 pub use packed::PackedPart;
 pub use parts::SealedParts;
 pub use peers::Peer;
+pub use quotas::{Counted, Quota, Quotas, Usage};
 pub use sealed_file::{FileKey, FileKeyKind, SealedFileError, SealedReader, SealedWriter};
 pub use sessions::SessionsMark;
 pub use shared::{Base, CommitShared, Generation, RevisionContent, Shared};

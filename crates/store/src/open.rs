@@ -19,6 +19,7 @@ use crate::config::{Config, DatabaseUrl, Engine};
 use crate::connect::{POSTGRES_WRITERS, beats, connect, pool, tune_new};
 use crate::error::{SOMEWHERE, StoreError};
 use crate::master_key::{MasterKey, create_private, sync_folder};
+use crate::quotas::CountedBytes;
 use crate::seal::{Seal, fingerprint, hex, random};
 use crate::store::{Inner, Store, Turns, changes};
 use crate::{copy, write};
@@ -27,7 +28,7 @@ use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::{AnyConnection, Connection, Row as _, SqlSafeStr};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tokio::sync::Mutex;
 use zeroize::Zeroizing;
 
@@ -69,6 +70,8 @@ async fn open(config: Config) -> Result<Store, StoreError> {
         turns: Turns::new(POSTGRES_WRITERS),
         seal: Arc::new(seal),
         limits: config.limits,
+        quotas: OnceLock::new(),
+        counted_bytes: CountedBytes::default(),
         changes: changes(),
     };
     Ok(Store { inner: Arc::new(inner) })
@@ -160,7 +163,7 @@ pub(crate) async fn connect_to(database: &DatabaseUrl) -> Result<(AnyConnection,
 }
 
 /// The newest version of the schema that this program knows.
-pub(crate) const KNOWN: i64 = 12;
+pub(crate) const KNOWN: i64 = 13;
 
 /// A SQLite file, and how to connect to it once more.
 pub(crate) struct SqliteFile<'a> {
@@ -275,6 +278,7 @@ macro_rules! steps {
             ),
             ("cluster", include_str!(concat!("../migrations/", $engine, "/0011_cluster.sql"))),
             ("placement", include_str!(concat!("../migrations/", $engine, "/0012_placement.sql"))),
+            ("quotas", include_str!(concat!("../migrations/", $engine, "/0013_quotas.sql"))),
         ]
     };
 }

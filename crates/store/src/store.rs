@@ -8,11 +8,12 @@
 
 use crate::config::{Engine, Limits};
 use crate::error::{SOMEWHERE, StoreError};
+use crate::quotas::{CountedBytes, Quotas};
 use crate::seal::Seal;
 use baton_session::{Owner, SessionId};
 use sqlx::AnyPool;
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore, broadcast};
 use tokio::time::{Instant, timeout_at};
@@ -36,6 +37,9 @@ pub(crate) struct Inner {
     pub(crate) turns: Turns,
     pub(crate) seal: Arc<Seal>,
     pub(crate) limits: Limits,
+    /// What owners may have; nothing is bounded until that is said.
+    pub(crate) quotas: OnceLock<Quotas>,
+    pub(crate) counted_bytes: CountedBytes,
     pub(crate) changes: Changes,
 }
 

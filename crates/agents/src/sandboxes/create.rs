@@ -10,6 +10,7 @@ use super::vnc::Display;
 use super::way_out::{SessionEgress, WayOut};
 use super::{PROFILE, WRAPPER, hand_in};
 use crate::Agents;
+use crate::counted::Counted;
 use crate::error::{AgentsError, SandboxRefusal};
 use crate::registry::{Kept, SandboxSession, Slot};
 use baton_api::sandbox::{CreateSandbox, Enforcement, SandboxView, WrittenLimits};
@@ -60,6 +61,7 @@ async fn make(
     let provider = context.sandboxes.provider()?;
     let plan = Plan::of(context, id, &request, provider.isolates())?;
     let slot = context.sandboxes.reserve(id)?;
+    let counted = Counted::begin(context, &caller.owner, id).await?;
     let sought = match &request.browser_session {
         Some(wanted) => Some(hand_in::seek(context, caller, wanted).await?),
         None => None,
@@ -70,10 +72,11 @@ async fn make(
         Ok(built) => built,
         Err(error) => {
             check_in(context, found).await;
+            counted.end().await;
             return Err(error);
         }
     };
-    Ok(keep(context, caller, slot, plan, built, found))
+    Ok(keep(context, caller, (slot, counted), plan, built, found))
 }
 
 /// What was made.
@@ -199,7 +202,7 @@ async fn check_in(context: &Agents, found: Option<HandIn>) {
 fn keep(
     context: &Agents,
     caller: &Caller,
-    slot: Slot,
+    (slot, counted): (Slot, Counted),
     plan: Plan,
     built: Built,
     found: Option<HandIn>,
@@ -266,6 +269,7 @@ fn keep(
         display: OnceLock::new(),
         ended,
         unread_since,
+        counted,
     });
     slot.keep(Arc::clone(&kept));
     let mut view = kept.view.clone();

@@ -124,6 +124,7 @@ async fn end(context: &Agents, id: SandboxId) -> Result<(EndedSandbox, LeftSites
     if let Err(error) = kept.sandbox.remove().await {
         tracing::error!(sandbox = %id, %error, "a sandbox was not removed whole");
     }
+    kept.counted.end().await;
     drop(slot);
     tracing::info!(sandbox = %id, "ended a sandbox");
     Ok((EndedSandbox { id, browser_session }, left))

@@ -13,6 +13,7 @@ use crate::key::{AuditList, CreateKey, CreatedKey, KeyList, ListAudit};
 use crate::node::{DrainNode, Health, NodeList, NodeView, Ready};
 use crate::page::PageTicket;
 use crate::problem::{ErrorCode, Exit, Problem};
+use crate::usage::UsageView;
 use baton_session::{AgentName, Owner};
 use reqwest::{Method, RequestBuilder, Response};
 use secrecy::{ExposeSecret, SecretString};
@@ -286,6 +287,13 @@ fn of_owner(call: RequestBuilder, owner: Option<&Owner>) -> RequestBuilder {
     match owner {
         Some(owner) => call.query(&[("owner", owner.as_str())]),
         None => call,
+    }
+}
+
+impl Client {
+    /// What `owner` has and may have, or the caller's own.
+    pub async fn show_usage(&self, owner: Option<&Owner>) -> Result<UsageView, ClientError> {
+        self.fetch(of_owner(self.request(Method::GET, &["usage"])?, owner)).await
     }
 }
 

@@ -14,6 +14,7 @@ fn the_table_is_what_programs_rely_on() {
     401 5 unauthenticated
     403 5 forbidden
     403 5 not_confined
+    403 5 quota_reached
     403 5 untrusted
     403 5 address_not_allowed
     403 5 foreign_origin

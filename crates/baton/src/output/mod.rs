@@ -19,6 +19,7 @@ mod qr;
 mod receipt;
 mod standing;
 mod table;
+mod usage;
 mod views;
 
 pub(crate) use asks::{ask_end, ask_link, ask_reach};
@@ -40,6 +41,7 @@ pub(crate) use peers::{Names, fingerprint, limits, next_for_peer, peer, peers, p
 pub(crate) use receipt::{compiled, imported, in_use, left_out, receipt, resumed, taken, written};
 pub(crate) use standing::{NodeReport, Standing, standing};
 pub(crate) use table::{bad, counted, doubtful, good, plain, size};
+pub(crate) use usage::usage;
 pub(crate) use views::{audit, contexts, files, keys, session, sessions, upstreams, with_unread};
 
 use baton_session::json;

@@ -9,7 +9,7 @@ use super::wish::{Held, Wish, settled};
 use super::{drive, let_go};
 use crate::error::RuntimeError;
 use crate::here::Runtime;
-use crate::live::{Checkout, Handed, Resumed};
+use crate::live::{Checkout, Handed, Resumed, Taker};
 use crate::table::Hold;
 use baton_api::sync::HandedView;
 use baton_session::{Lifecycle, NodeId, Owner, SandboxId, Session, SessionId, Term};
@@ -24,7 +24,8 @@ impl<'w, W: Starts> Held<'w, W> {
         let back = ReleaseGuard::new(context, &session);
         let acquired = async {
             let session = brought_home(context, &want, &hold, session).await?;
-            let term = context.supervisor.acquire(&session).await?;
+            let by = if wish.by.is_node() { Taker::Node } else { Taker::Owner };
+            let term = context.supervisor.acquire(&session, by).await?;
             // One that ran here until now is this node's with its peers.
             let handed = if ran { None } else { ask_peers::<W>(wish, &hold, &session).await? };
             Ok((session, term, handed))

@@ -46,6 +46,15 @@ pub(super) struct Heartbeat {
     over: CancellationToken,
 }
 
+/// Who wants a session to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Taker {
+    /// Its owner, who may have so many of them.
+    Owner,
+    /// The node by itself: it brings back what ran before.
+    Node,
+}
+
 struct ObservedBeat {
     beat: i64,
     since: Instant,
@@ -213,8 +222,14 @@ impl BrowserSupervisor {
     }
 
     /// Makes this node the holder of a session, in a new term.
-    pub(crate) async fn acquire(&self, session: &Session) -> Result<Term, LiveError> {
-        let term = self.store().acquire_lease(session.id, self.config().node).await?;
+    pub(crate) async fn acquire(&self, session: &Session, by: Taker) -> Result<Term, LiveError> {
+        let (id, node) = (session.id, self.config().node);
+        let term = match by {
+            Taker::Node => self.store().acquire_lease(id, node).await?,
+            Taker::Owner => {
+                self.store().acquire_lease_within_quota(id, node, &session.owner).await?
+            }
+        };
         tracing::info!(session = %session.id, %term, "holds a session");
         Ok(term)
     }

@@ -50,6 +50,7 @@ use baton_store::blocking::Stopping;
 use baton_store::data::{DataError, DataFolder};
 use baton_store::{Store, StoreError};
 use lease::Heartbeat;
+pub(crate) use lease::Taker;
 use record::Recording;
 use runner::Runner;
 use screens::Screens;

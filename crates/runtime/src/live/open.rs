@@ -2,6 +2,7 @@
 //! snapshot.
 
 use super::close::Ending;
+use super::lease::Taker;
 use super::runner::Known;
 use super::signed_in::note_browser;
 use super::{BrowserSupervisor, LiveError};
@@ -47,7 +48,7 @@ impl BrowserSupervisor {
 
     async fn open_taken(&self, session: &Session, request: &OpenSession) -> Result<(), LiveError> {
         let _place = self.take_place(session.id)?;
-        let term = self.acquire(session).await?;
+        let term = self.acquire(session, Taker::Owner).await?;
         self.create_files(session.id)?;
         let folders: Vec<Folder> = request.files.iter().map(folder).collect();
         if !folders.is_empty() {
@@ -123,7 +124,7 @@ impl BrowserSupervisor {
     }
 
     async fn attach_taken(&self, session: &Session, cdp_url: &Url) -> Result<(), LiveError> {
-        let term = self.acquire(session).await?;
+        let term = self.acquire(session, Taker::Owner).await?;
         self.start_attached(session.id, cdp_url).await?;
         let link = self.connect_to(session.id).await?;
         let live = Live::start(link, State::default()).await?;

@@ -5,6 +5,7 @@
 
 use super::close::Ending;
 use super::held::LastHeld;
+use super::lease::Taker;
 use super::runner::Known;
 use super::{BrowserSupervisor, HOLD_LIMIT, LiveError, expect_checked_in};
 use crate::table::Hold;
@@ -156,7 +157,7 @@ impl BrowserSupervisor {
             // No snapshot says any more where it may go; whoever leads it there does.
             known.environment.egress = link.asked_of_way_out().await?;
         }
-        let term = self.acquire(session).await?;
+        let term = self.acquire(session, Taker::Node).await?;
         let live = if link.welcome.attached {
             // What was granted to sites by then only their pages can say.
             known.environment.permissions.clear();

@@ -5,7 +5,7 @@ use super::oidc::OidcChoices;
 use super::proxy::ProxyChoices;
 use super::sandboxes::{read_gateway, read_sandboxes};
 use super::settings::{RedactTexts, Settings};
-use super::{ConfigError, address, bus, invalid, number, oidc, outside};
+use super::{ConfigError, address, bus, invalid, number, oidc, outside, quotas};
 use axum::http::uri::Authority;
 use baton_agents::gateway::GatewaySettings;
 use baton_agents::sandboxes::SandboxSettings;
@@ -14,7 +14,7 @@ use baton_net::outbound::Allowed;
 use baton_net::tls::{Exposure, TlsFiles};
 use baton_session::NodeLabel;
 use baton_session::wire::NodeType;
-use baton_store::DatabaseUrl;
+use baton_store::{DatabaseUrl, Quotas};
 use baton_sync::ConflictResolution;
 use baton_sync::people::PeopleSettings;
 use baton_sync::webhooks::WebhookSettings;
@@ -71,6 +71,8 @@ pub struct Choices {
     pub oidc: Option<OidcChoices>,
     /// See [`Config::people`](super::Config::people).
     pub people: PeopleSettings,
+    /// See [`Config::quotas`](super::Config::quotas).
+    pub quotas: Option<Quotas>,
     /// See [`Config::webhooks`](super::Config::webhooks).
     pub webhooks: Option<Vec<WebhookSettings>>,
     /// See [`NodeSettings::node_type`](baton_sync::identity::NodeSettings::node_type).
@@ -174,6 +176,7 @@ impl Choices {
         let Settings { browser, recovery, metrics, limits, proxy, cocoons, .. } = settings;
         let Settings { sandboxes, gateway, auth, webhooks: hooks, people, debug, cluster, .. } =
             settings;
+        let Settings { quotas: most, .. } = settings;
         let seconds = |key, value| {
             let seconds = number(origin, key, value, 1..=LONGEST)?;
             Ok::<_, ConfigError>(seconds.map(Duration::from_secs))
@@ -208,6 +211,7 @@ impl Choices {
             outbound_allow: outbound.allow.map(|texts| allowed(origin, &texts)).transpose()?,
             oidc: auth.oidc.map(|texts| oidc::check(origin, texts)).transpose()?,
             people: outside::people(origin, people)?,
+            quotas: most.map(|texts| quotas::check(origin, texts)).transpose()?,
             webhooks: hooks.map(|texts| outside::check_webhooks(origin, texts)).transpose()?,
             node_type: own.node_type.map(|text| outside::node_type(origin, &text)).transpose()?,
             node_name: own.name.map(|text| outside::name(origin, text)).transpose()?,
@@ -314,6 +318,7 @@ impl Choices {
             outbound_allow: self.outbound_allow.or(other.outbound_allow),
             oidc: self.oidc.or(other.oidc),
             people: self.people.or(other.people),
+            quotas: self.quotas.or(other.quotas),
             webhooks: self.webhooks.or(other.webhooks),
             node_type: self.node_type.or(other.node_type),
             node_name: self.node_name.or(other.node_name),

@@ -10,6 +10,7 @@ mod cluster;
 mod oidc;
 mod outside;
 mod proxy;
+mod quotas;
 mod sandboxes;
 mod settings;
 
@@ -21,6 +22,7 @@ pub use cluster::ClusterSettings;
 pub use oidc::{AuthTexts, OidcChoices, OidcTexts, RuleTexts, SignInTexts};
 pub use outside::{PeopleTexts, WebhookTexts, detect_node_type};
 pub use proxy::ProxyChoices;
+pub use quotas::QuotaTexts;
 pub use sandboxes::{
     AgentTexts, FlavorTexts, GatewayTexts, SandboxTexts, SessionServiceTexts, UpstreamTexts,
 };
@@ -44,8 +46,8 @@ use baton_proxy::{OpenUpstream, ProxySettings};
 use baton_runtime::live::{EgressRules, RecoverySettings, RoomLimits};
 use baton_sandbox::{InitCommand, Provider};
 use baton_session::Owner;
-use baton_store::Limits;
 use baton_store::data::{DataError, DataFolder};
+use baton_store::{Limits, Quotas};
 use baton_sync::SyncSettings;
 use baton_sync::identity::NodeSettings;
 use baton_sync::oidc::{ClientSecret, OidcSettings, SignInSettings};
@@ -105,6 +107,8 @@ pub struct Config {
     pub master_key: Option<SecretString>,
     /// Bounds of what is stored.
     pub limits: Limits,
+    /// How much owners may have.
+    pub quotas: Quotas,
     /// The largest request body, in bytes.
     pub body_bytes: usize,
     /// How many connections there may be, and how long a caller may take.
@@ -242,6 +246,7 @@ impl Config {
                 snapshot_parts: choices.snapshot_parts.unwrap_or(limits.snapshot_parts),
                 staged_bytes: choices.staged_bytes.unwrap_or(limits.staged_bytes),
             },
+            quotas: choices.quotas.unwrap_or_default(),
             body_bytes: choices.body_bytes.unwrap_or(DEFAULT_BODY_BYTES),
             bounds: Bounds {
                 connections: choices.connections.unwrap_or(bounds.connections),

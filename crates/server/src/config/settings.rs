@@ -6,6 +6,7 @@ use super::ConfigError;
 use super::browsers::BrowserSettings;
 use super::oidc::AuthTexts;
 use super::outside::{PeopleTexts, WebhookTexts};
+use super::quotas::QuotaTexts;
 use super::sandboxes::{GatewayTexts, SandboxTexts};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -51,6 +52,8 @@ pub struct Settings {
     pub people: PeopleTexts,
     /// `[[webhooks]]`
     pub webhooks: Option<Vec<WebhookTexts>>,
+    /// `[[quotas]]`
+    pub quotas: Option<Vec<QuotaTexts>>,
 }
 
 /// `[server]`

@@ -175,6 +175,8 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(sandboxes::complete))
         // Models.
         .routes(routes!(mcp::post, mcp::listen, mcp::end))
+        // What there is.
+        .routes(routes!(system::usage))
         // What was done.
         .routes(routes!(system::list_audit).layer(layers::answers()))
 }

@@ -4,7 +4,7 @@
 //! `{id}` is a key's id or the name of one that is not revoked.
 
 use super::request::{Json, Path, Query};
-use crate::auth::{Admin, Auditor};
+use crate::auth::{Admin, Auditor, Read};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::Refusal;
@@ -14,8 +14,11 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
-use baton_api::{AuditList, CreateKey, CreatedKey, Health, KeyList, ListAudit, Problem, Ready};
-use baton_runtime::{audit, keys};
+use baton_api::{
+    AuditList, CreateKey, CreatedKey, Health, KeyList, ListAudit, Problem, Ready, ShowUsage,
+    UsageView,
+};
+use baton_runtime::{audit, keys, usage};
 use baton_session::{Owner, json};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -112,6 +115,19 @@ pub(super) async fn revoke(
 ) -> Result<StatusCode, Refusal> {
     keys::revoke(&context, &caller, owner, &id).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// What the caller's owner has over all nodes of the database, and how much it may have.
+#[utoipa::path(
+    get, path = "/usage", operation_id = "usage", tag = "system", security(("api_key" = [])), params(ShowUsage),
+    responses((status = 200, body = UsageView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn usage(
+    State(context): State<Context>,
+    Read(caller): Read,
+    Query(ShowUsage { owner }): Query<ShowUsage>,
+) -> Result<axum::Json<UsageView>, Refusal> {
+    Ok(axum::Json(usage::show(&context, &caller, owner).await?))
 }
 
 /// Who did what, newest first: the caller's own entries with the scope `read`, those of every owner

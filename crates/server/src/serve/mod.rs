@@ -92,6 +92,7 @@ async fn run(
     tell_first_key(&mut config, &store).await?;
     serve_metrics(&config, &shutdown).await?;
     emptied(config.data.arriving())?;
+    store.release_sandboxes_of(node).await?;
     let sandboxes = sandboxes(&config, node)?;
     let (exposure, body_bytes) = (config.exposure.clone(), config.body_bytes);
     let (bounds, idle_exit) = (config.bounds, config.idle_exit);
@@ -267,7 +268,9 @@ pub(crate) async fn open_store(config: &Config) -> Result<Store, StoreError> {
         key => key?,
     };
     let (database, limits) = (config.database.clone(), config.limits);
-    Store::open(baton_store::Config { database, key, limits }).await
+    let store = Store::open(baton_store::Config { database, key, limits }).await?;
+    store.set_quotas(config.quotas.clone());
+    Ok(store)
 }
 
 fn supervisor_config(

@@ -127,6 +127,9 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         "[[webhooks]]\nurl = \"https://hooks.test/\"\nsecret = \"whsec_hunter2\"",
         "[[webhooks]]\nurl = \"https://hooks.test/\"\nsecret_file = \"key\"\nevents = [\"session.gone\"]",
         "[[webhooks]]\nurl = \"https://hooks.test/\"\nsecret_file = \"key\"\nevents = []",
+        "[[quotas]]\nowner = \"no owner\"",
+        "[[quotas]]\nbrowsers = -1",
+        "[[quotas]]\nowner = \"shop\"\n[[quotas]]\nowner = \"shop\"",
         "[gateway]\nlimit = 0",
         "[gateway.upstream]\nurl = \"https://ada:hunter2@models.example.org\"\nmodel = \"large\"",
         "[gateway.upstream]\nurl = \"https://models.example.org\"\nmodel = \"large\"\nturns = 0",
@@ -164,7 +167,7 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     the file /etc/baton.toml: expected storage.part_bytes to be a number from 1024 to 4294967296, found 9999999999
     the file /etc/baton.toml: expected storage.snapshot_parts to be a number from 1 to 1000000, found 0
     the file /etc/baton.toml: expected storage.database_url to be a path or "postgres://user@host/database", found nothing
-    expected valid settings in /etc/baton.toml at line 1, found: unknown field `recover`, expected one of `server`, `node`, `cluster`, `sync`, `outbound`, `auth`, `storage`, `browser`, `recovery`, `metrics`, `limits`, `proxy`, `debug`, `cocoons`, `sandboxes`, `gateway`, `people`, `webhooks`
+    expected valid settings in /etc/baton.toml at line 1, found: unknown field `recover`, expected one of `server`, `node`, `cluster`, `sync`, `outbound`, `auth`, `storage`, `browser`, `recovery`, `metrics`, `limits`, `proxy`, `debug`, `cocoons`, `sandboxes`, `gateway`, `people`, `webhooks`, `quotas`
     the file /etc/baton.toml: expected node.type to be cloud or hosted, found "server"
     the file /etc/baton.toml: expected node.name to be 1 to 64 characters that can be shown, without spaces around them, found ""
     the file /etc/baton.toml: expected node.publicUrl to be an address such as https://baton.example.org, without a path, a query or a user, found something else
@@ -179,6 +182,9 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     the file /etc/baton.toml: expected webhooks.secret to be whsec_ and 24 to 64 bytes in base64, found another text
     the file /etc/baton.toml: expected webhooks.events to be one or more of session.new, session.changed and session.conflict, found "session.gone"
     the file /etc/baton.toml: expected webhooks.events to be one or more of session.new, session.changed and session.conflict, found none
+    the file /etc/baton.toml: expected quotas.owner to be an owner's name, found "no owner"
+    the file /etc/baton.toml: expected quotas.browsers to be a number from 0 to 9223372036854775807, found -1
+    the file /etc/baton.toml: expected quotas.owner to be each owner once, and once none, found one twice
     the file /etc/baton.toml: expected gateway.limit to be a number from 1 to 86400, found 0
     the file /etc/baton.toml: expected gateway.upstream.url to be an http or https address without a user, found another text
     the file /etc/baton.toml: expected gateway.upstream.turns to be a number from 1 to 1000, found 0

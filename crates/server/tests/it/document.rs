@@ -93,6 +93,7 @@ async fn the_document_names_every_operation() {
     GET /sync/sessions/{id} (key)
     GET /sync/sessions/{id}/revisions (key)
     GET /sync/sessions/{session}/icon (key)
+    GET /usage (key)
     GET /v1/models (key)
     GET /v1/models/{id} (key)
     POST /api/sandboxes (key)

@@ -28,6 +28,7 @@ mod opened;
 mod page;
 mod problems;
 mod proxy;
+mod quotas;
 mod sessions;
 mod signaling;
 mod sync;

@@ -65,21 +65,23 @@ fn not_found(id: SessionId) -> StoreError {
 
 impl Store {
     /// Makes a session. Fails with `NameTaken` when another of the owner's sessions that are not
-    /// closed bears its name, and with `IdTaken`.
+    /// closed bears its name, with `IdTaken`, and with `QuotaReached`.
     pub async fn create_session(&self, session: &Session) -> Result<(), StoreError> {
         let mut write = self.write().await?;
-        insert(write.connection(), session).await?;
+        insert(self, write.connection(), session).await?;
         write.changes(session.id);
         write.commit().await
     }
 }
 
-/// Adds the row of a session.
+/// Adds the row of a session, if its owner may have one more.
 pub(crate) async fn insert(
+    store: &Store,
     connection: &mut AnyConnection,
     session: &Session,
 ) -> Result<(), StoreError> {
     refuse_nul("a description", &session.description)?;
+    store.expect_place_for_session(connection, &session.owner).await?;
     let made = sqlx::query(
         "insert into sessions
          (id, name, description, owner, node, headed, debug, lifecycle, created_at, updated_at)
@@ -96,7 +98,7 @@ pub(crate) async fn insert(
     .bind(session.lifecycle.as_str())
     .bind(session.created_at.as_millisecond())
     .bind(session.updated_at.as_millisecond())
-    .execute(connection)
+    .execute(&mut *connection)
     .await;
     match made {
         Ok(done) if done.rows_affected() == 0 => {

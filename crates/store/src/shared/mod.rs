@@ -265,7 +265,7 @@ impl Store {
         let generation = advance(connection, commit.owner).await?;
         set(connection, &commit, &blobs, generation).await?;
         if let Some(session) = commit.create {
-            sessions::insert(connection, session).await?;
+            sessions::insert(self, connection, session).await?;
         }
         store_contents(connection, &commit, &mut prepared, &self.seal()).await?;
         contents::release(connection, &commit).await?;

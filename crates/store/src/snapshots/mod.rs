@@ -291,7 +291,7 @@ impl Store {
         let mut write = self.write_parts(&draft.owner).await?;
         let connection = write.connection();
         if let Some(session) = session {
-            sessions::insert(connection, session).await?;
+            sessions::insert(self, connection, session).await?;
         }
         insert(connection, &mut draft, &self.seal()).await?;
         let pruned = prune_with(connection, &draft).await?;

@@ -6,7 +6,7 @@ use baton_store::{ClusterBeat, ClusterMember};
 use rstest::rstest;
 use std::time::Duration;
 
-fn member(seed: u8, start: &str) -> ClusterMember {
+pub(crate) fn member(seed: u8, start: &str) -> ClusterMember {
     let key = NodeSecret::from_seed(&[seed; 32]).key();
     ClusterMember {
         cluster: "shop".to_owned(),

@@ -25,6 +25,7 @@ mod opening;
 mod outside;
 mod parts;
 mod peers;
+mod quotas;
 mod receipts;
 mod sealed_file;
 mod sealing;

@@ -390,6 +390,7 @@ impl From<Flags> for Settings {
             sandboxes: None,
             gateway: None,
             webhooks: None,
+            quotas: None,
             people: PeopleTexts::default(),
             auth: AuthTexts::default(),
             server: ServerSettings {

@@ -2,6 +2,7 @@
 
 mod ask;
 mod snapshots;
+mod usage;
 
 use super::Context;
 use crate::output;
@@ -33,6 +34,7 @@ pub(super) enum Sessions {
     Pass(Pass),
     Ask(ask::Ask),
     Files(Files),
+    Usage(usage::Usage),
 }
 
 /// Which session.
@@ -63,6 +65,7 @@ impl Sessions {
             Self::Pass(command) => command.run(context).await,
             Self::Ask(command) => command.run(context).await,
             Self::Files(command) => command.run(context).await,
+            Self::Usage(command) => command.run(context).await,
         }
     }
 }

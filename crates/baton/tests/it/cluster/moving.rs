@@ -138,7 +138,7 @@ fn open(name: &str, site: &Site) -> baton_api::OpenSession {
 }
 
 /// Runs `baton node drain` at a node: whether it did all, and what it said.
-async fn drain(at: &TestNode, arguments: &[&str]) -> (bool, String, String) {
+pub(super) async fn drain(at: &TestNode, arguments: &[&str]) -> (bool, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
     command.arg("--data").arg(at.data().path()).args(["node", "drain"]).args(arguments);
     let run = command.output().await.unwrap();

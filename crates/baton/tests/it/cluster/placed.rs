@@ -3,13 +3,16 @@
 use super::{code, home, id, start_with};
 use crate::notes::eventually;
 use crate::test_nodes;
+use assert_cmd::cargo::cargo_bin_cmd;
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
-use baton_api::{ErrorCode, OpenSession, SessionView};
+use baton_api::sandbox::CreateSandbox;
+use baton_api::{ErrorCode, OpenSession, SessionView, Used};
 use baton_playground::{Site, TestNode};
 use baton_session::{Lifecycle, NodeLabel};
 use std::collections::BTreeSet;
+use std::fs;
 
 async fn site() -> Site {
     let page = async || Html("<title>shop</title><p>Welcome</p>");
@@ -103,4 +106,64 @@ async fn a_node_by_itself_runs_as_many_browsers_as_its_settings_say() {
     client.close_session("second").await.unwrap();
     client.resume_session("first").await.unwrap();
     node.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_owner_has_no_more_than_its_quota_at_all_nodes_together() {
+    let database = baton_postgres::create_database().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let settings = folder.path().join("baton.toml");
+    fs::write(&settings, "[[quotas]]\nsessions = 3\nbrowsers = 1\nsandboxes = 1\n").unwrap();
+    let settings = [("BATON_CONFIG", settings.to_str().unwrap().to_owned())];
+    let own = start_with(&database, "own", &settings).await;
+    let other = start_with(&database, "other", &settings).await;
+    let site = site().await;
+    let client = other.client().unwrap();
+
+    open(&own, "first", &[], &site).await;
+    let full = client.open_session(&asked("second", &[], &site)).await.unwrap_err();
+    assert_eq!(code(&full), ErrorCode::QuotaReached);
+    insta::assert_snapshot!(full.to_string(), @"expected fewer than 1 running sessions, the quota of local, found 1");
+    // Nothing of it is left, and the place of one that ended is free.
+    client.close_session("first").await.unwrap();
+    open(&other, "second", &[], &site).await;
+    let full = client.resume_session("first").await.unwrap_err();
+    assert_eq!(code(&full), ErrorCode::QuotaReached, "{full}");
+    // That its owner had enough is no fault of the session.
+    for _ in 0..2 {
+        client.resume_session("first").await.unwrap_err();
+    }
+    client.close_session("second").await.unwrap();
+    client.resume_session("first").await.unwrap();
+
+    // What runs when a node leaves runs on elsewhere, whatever the bound.
+    let home_of_first = home(&own, "first").await.unwrap();
+    let (leaves, stays) =
+        if home_of_first == id(&own).await { (&own, &other) } else { (&other, &own) };
+    let name = if std::ptr::eq(leaves, &own) { "own" } else { "other" };
+    let (is_done, said, _) = super::moving::drain(stays, &[name]).await;
+    assert!(is_done, "{said}");
+    assert_eq!(home(&own, "first").await, Some(id(stays).await));
+    let (is_done, ..) = super::moving::drain(stays, &[name, "--undo"]).await;
+    assert!(is_done);
+
+    let sandbox = client.create_sandbox(&CreateSandbox::default()).await.unwrap();
+    let full = own.client().unwrap().create_sandbox(&CreateSandbox::default()).await.unwrap_err();
+    assert_eq!(code(&full), ErrorCode::QuotaReached, "{full}");
+    let usage = own.client().unwrap().show_usage(None).await.unwrap();
+    let used = |used: Used| (used.used, used.most);
+    assert_eq!(used(usage.sessions), (2, Some(3)));
+    assert_eq!(used(usage.browsers), (1, Some(1)));
+    assert_eq!(used(usage.sandboxes), (1, Some(1)));
+    assert!(usage.stored_bytes.used > 0 && usage.stored_bytes.most.is_none());
+    let mut command = cargo_bin_cmd!("baton");
+    command.arg("--data").arg(own.data().path()).args(["sessions", "usage"]);
+    let shown = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    let (counts, stored) = shown.rsplit_once("stored").unwrap();
+    assert!(stored.trim_end().ends_with("no bound"), "{stored}");
+    insta::assert_snapshot!(counts, @"");
+    client.delete_sandbox(&sandbox.id.to_string()).await.unwrap();
+    own.client().unwrap().create_sandbox(&CreateSandbox::default()).await.unwrap();
+    own.clear().await.unwrap();
+    other.clear().await.unwrap();
 }

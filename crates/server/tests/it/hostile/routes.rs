@@ -85,6 +85,7 @@ const TABLE: &str = "
     GET /federation/events read
     GET /federation/sessions read
     GET /audit read|admin
+    GET /usage read
     GET /nodes admin
     GET /nodes/{id} admin
     POST /nodes/{id}/drain admin

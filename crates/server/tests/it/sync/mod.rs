@@ -21,6 +21,7 @@ mod leases;
 mod limits;
 mod moves;
 pub(crate) mod pair;
+mod quotas;
 mod receiver;
 mod refusals;
 mod registering;
