@@ -5777,6 +5777,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the caller's owner has over all nodes of the database, and how much it may have. */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description The caller's own when left out; another one's with the scope `admin`. */
+                    owner?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["UsageView"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/chat/completions": {
         parameters: {
             query?: never;
@@ -7158,7 +7204,7 @@ export interface components {
          * @description Why a request failed: stable words that programs may rely on.
          * @enum {string}
          */
-        ErrorCode: "invalid_json" | "unauthenticated" | "forbidden" | "not_confined" | "untrusted" | "address_not_allowed" | "foreign_origin" | "session_not_found" | "no_snapshot" | "peer_not_found" | "invitation_not_found" | "file_not_found" | "ask_not_found" | "not_shared" | "not_on_board" | "tab_gone" | "key_not_found" | "cocoon_not_found" | "sandbox_not_found" | "model_not_found" | "node_not_found" | "route_not_found" | "method_not_allowed" | "body_too_slow" | "name_taken" | "ambiguous_reference" | "wrong_state" | "profile_in_use" | "peer_pending" | "pending_there" | "not_reachable" | "other_agent" | "session_held" | "session_expired" | "login_missing" | "conflict" | "other_revision" | "body_too_large" | "unsupported_media_type" | "misdirected" | "invalid_request" | "invalid_session" | "unknown_flavor" | "revision_refused" | "too_many_requests" | "internal" | "storage_damaged" | "cdp_unreachable" | "peer_denied" | "peer_refused" | "peer_unreachable" | "session_service_failed" | "agent_failed" | "upstream_failed" | "browser_unavailable" | "provider_unavailable" | "browser_offline" | "sandbox_unavailable" | "vnc_unavailable" | "node_unreachable" | "no_room" | "storage_unavailable" | "timed_out" | "storage_full";
+        ErrorCode: "invalid_json" | "unauthenticated" | "forbidden" | "not_confined" | "quota_reached" | "untrusted" | "address_not_allowed" | "foreign_origin" | "session_not_found" | "no_snapshot" | "peer_not_found" | "invitation_not_found" | "file_not_found" | "ask_not_found" | "not_shared" | "not_on_board" | "tab_gone" | "key_not_found" | "cocoon_not_found" | "sandbox_not_found" | "model_not_found" | "node_not_found" | "route_not_found" | "method_not_allowed" | "body_too_slow" | "name_taken" | "ambiguous_reference" | "wrong_state" | "profile_in_use" | "peer_pending" | "pending_there" | "not_reachable" | "other_agent" | "session_held" | "session_expired" | "login_missing" | "conflict" | "other_revision" | "body_too_large" | "unsupported_media_type" | "misdirected" | "invalid_request" | "invalid_session" | "unknown_flavor" | "revision_refused" | "too_many_requests" | "internal" | "storage_damaged" | "cdp_unreachable" | "peer_denied" | "peer_refused" | "peer_unreachable" | "session_service_failed" | "agent_failed" | "upstream_failed" | "browser_unavailable" | "provider_unavailable" | "browser_offline" | "sandbox_unavailable" | "vnc_unavailable" | "node_unreachable" | "no_room" | "storage_unavailable" | "timed_out" | "storage_full";
         /** @description The extension gives the code back. */
         ExchangePairing: {
             /** @description Which browser: the same as long as the extension is installed. 1 to 36 letters, digits and hyphens. */
@@ -9518,6 +9564,35 @@ export interface components {
              * @description Both.
              */
             total_tokens: number;
+        };
+        /** @description What an owner has, and may have. */
+        UsageView: {
+            /** @description Its sessions that run now, in a browser or in a sandbox. */
+            browsers: components["schemas"]["Used"];
+            /** @description Whose it is. */
+            owner: string;
+            /** @description Its sandboxes now. */
+            sandboxes: components["schemas"]["Used"];
+            /** @description Its sessions, whatever state they are in. */
+            sessions: components["schemas"]["Used"];
+            /**
+             * @description Bytes that are stored of its sessions, sealed. Where there are as many as may be, no session is made; what runs
+             *     is captured all the same.
+             */
+            stored_bytes: components["schemas"]["Used"];
+        };
+        /** @description How much of something there is, and may be. */
+        Used: {
+            /**
+             * Format: int64
+             * @description How much there may be; nothing bounds it where this is left out.
+             */
+            most?: number | null;
+            /**
+             * Format: int64
+             * @description How much there is.
+             */
+            used: number;
         };
         /**
          * @description The client hints of a browser (`Sec-CH-UA*` and `navigator.userAgentData`,

@@ -194,7 +194,7 @@ impl Config {
         let is_shared = choices.database.is_some();
         cluster::expect_whole(&choices)?;
         let bus = bus_of(&choices)?;
-        let (limits, rates) = (Limits::default(), rates_of(&choices));
+        let (limits, rates) = (limits_of(&choices), rates_of(&choices));
         let bounds = Bounds::default();
         let sync = SyncSettings::default();
         let exposure = choices.exposure()?;
@@ -241,11 +241,7 @@ impl Config {
                 .database
                 .unwrap_or_else(|| DatabaseUrl::Sqlite(around.data.database())),
             master_key: around.master_key,
-            limits: Limits {
-                part_bytes: choices.part_bytes.unwrap_or(limits.part_bytes),
-                snapshot_parts: choices.snapshot_parts.unwrap_or(limits.snapshot_parts),
-                staged_bytes: choices.staged_bytes.unwrap_or(limits.staged_bytes),
-            },
+            limits,
             quotas: choices.quotas.unwrap_or_default(),
             body_bytes: choices.body_bytes.unwrap_or(DEFAULT_BODY_BYTES),
             bounds: Bounds {
@@ -305,6 +301,15 @@ fn oidc_of(
         *none = secret.map(ClientSecret::Given);
     }
     (nodes, people)
+}
+
+fn limits_of(choices: &Choices) -> Limits {
+    let limits = Limits::default();
+    Limits {
+        part_bytes: choices.part_bytes.unwrap_or(limits.part_bytes),
+        snapshot_parts: choices.snapshot_parts.unwrap_or(limits.snapshot_parts),
+        staged_bytes: choices.staged_bytes.unwrap_or(limits.staged_bytes),
+    }
 }
 
 fn rates_of(choices: &Choices) -> RateLimits {

@@ -123,9 +123,8 @@ fn routes() -> OpenApiRouter<Context> {
         .merge(between_nodes())
         // Nodes that are one.
         .merge(of_a_cluster())
-        // Keys.
-        .routes(routes!(system::list, system::create))
-        .routes(routes!(system::revoke))
+        // Who may what, and does.
+        .merge(of_keys())
         // The page.
         .routes(routes!(page::ticket))
         .routes(routes!(page::sign_in).layer(DefaultBodyLimit::max(PAIRING_LIMIT)))
@@ -175,9 +174,14 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(sandboxes::complete))
         // Models.
         .routes(routes!(mcp::post, mcp::listen, mcp::end))
-        // What there is.
+}
+
+/// Keys, what their owners have, and what was done with them.
+fn of_keys() -> OpenApiRouter<Context> {
+    OpenApiRouter::new()
+        .routes(routes!(system::list, system::create))
+        .routes(routes!(system::revoke))
         .routes(routes!(system::usage))
-        // What was done.
         .routes(routes!(system::list_audit).layer(layers::answers()))
 }
 

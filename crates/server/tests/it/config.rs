@@ -127,9 +127,6 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         "[[webhooks]]\nurl = \"https://hooks.test/\"\nsecret = \"whsec_hunter2\"",
         "[[webhooks]]\nurl = \"https://hooks.test/\"\nsecret_file = \"key\"\nevents = [\"session.gone\"]",
         "[[webhooks]]\nurl = \"https://hooks.test/\"\nsecret_file = \"key\"\nevents = []",
-        "[[quotas]]\nowner = \"no owner\"",
-        "[[quotas]]\nbrowsers = -1",
-        "[[quotas]]\nowner = \"shop\"\n[[quotas]]\nowner = \"shop\"",
         "[gateway]\nlimit = 0",
         "[gateway.upstream]\nurl = \"https://ada:hunter2@models.example.org\"\nmodel = \"large\"",
         "[gateway.upstream]\nurl = \"https://models.example.org\"\nmodel = \"large\"\nturns = 0",
@@ -182,9 +179,6 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     the file /etc/baton.toml: expected webhooks.secret to be whsec_ and 24 to 64 bytes in base64, found another text
     the file /etc/baton.toml: expected webhooks.events to be one or more of session.new, session.changed and session.conflict, found "session.gone"
     the file /etc/baton.toml: expected webhooks.events to be one or more of session.new, session.changed and session.conflict, found none
-    the file /etc/baton.toml: expected quotas.owner to be an owner's name, found "no owner"
-    the file /etc/baton.toml: expected quotas.browsers to be a number from 0 to 9223372036854775807, found -1
-    the file /etc/baton.toml: expected quotas.owner to be each owner once, and once none, found one twice
     the file /etc/baton.toml: expected gateway.limit to be a number from 1 to 86400, found 0
     the file /etc/baton.toml: expected gateway.upstream.url to be an http or https address without a user, found another text
     the file /etc/baton.toml: expected gateway.upstream.turns to be a number from 1 to 1000, found 0
@@ -409,4 +403,26 @@ fn the_reference_is_a_valid_file_that_sets_everything() {
     assert_eq!(choices.connections, Some(Bounds::default().connections));
     assert_eq!(choices.requests_per_minute, Some(rates.requests_per_minute));
     assert_eq!(choices.refused_keys_per_minute, Some(rates.refused_keys_per_minute));
+}
+
+#[test]
+fn a_quota_is_of_one_owner_or_of_all_others() {
+    let text = "[[quotas]]\nsessions = 3\n[[quotas]]\nowner = \"shop\"\nbrowsers = 0";
+    let quotas = check(text).unwrap().quotas.unwrap();
+    let of = |owner: &str| quotas.of(&owner.parse().unwrap());
+    assert_eq!((of("bank").sessions, of("bank").browsers), (Some(3), None));
+    assert_eq!((of("shop").sessions, of("shop").browsers), (None, Some(0)));
+    let refused = [
+        "[[quotas]]\nowner = \"no owner\"",
+        "[[quotas]]\nbrowsers = -1",
+        "[[quotas]]\nowner = \"shop\"\n[[quotas]]\nowner = \"shop\"",
+        "[[quotas]]\nbrowser = 1",
+    ];
+    let refused = refused.map(|text| check(text).map(drop).unwrap_err().to_string()).join("\n");
+    insta::assert_snapshot!(refused, @r#"
+    the file /etc/baton.toml: expected quotas.owner to be an owner's name, found "no owner"
+    the file /etc/baton.toml: expected quotas.browsers to be a number from 0 to 9223372036854775807, found -1
+    the file /etc/baton.toml: expected quotas.owner to be each owner once, and once none, found one twice
+    expected valid settings in /etc/baton.toml at line 2, found: unknown field `browser`, expected one of `owner`, `sessions`, `browsers`, `sandboxes`, `stored_bytes`
+    "#);
 }
