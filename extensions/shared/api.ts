@@ -565,6 +565,8 @@ export interface paths {
                 query?: {
                     /** @description What `POST` to the same address answered. */
                     ticket?: string;
+                    /** @description The mark of the node that answered it. */
+                    node?: string;
                 };
                 header?: never;
                 path?: never;

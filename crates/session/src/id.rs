@@ -83,11 +83,11 @@ uuid_id!(
 );
 
 impl NodeId {
-    /// What ids of sandboxes have of it.
-    fn mark(self) -> [u8; MARK] {
+    /// What it is known by in ids of its sandboxes, and in links to it.
+    pub fn mark(self) -> NodeMark {
         let mut mark = [0; MARK];
         mark.copy_from_slice(&self.0.as_bytes()[16 - MARK..]);
-        mark
+        NodeMark(mark)
     }
 
     /// The id with the first 122 bits of a hash: a version 8 UUID (RFC 9562, section 5.8).
@@ -98,22 +98,41 @@ impl NodeId {
     }
 }
 
-/// How much of a node's id is in the ids of its sandboxes, in bytes: two of a hundred nodes are alike in that once
-/// in a million.
+/// How much of a node's id is a mark, in bytes: two of a hundred nodes are alike in that once in a million.
 const MARK: usize = 4;
+
+/// What says to the nodes of a cluster which of them made something; eight hexadecimal digits. It is no secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NodeMark([u8; MARK]);
+
+impl fmt::Display for NodeMark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:08x}", u32::from_be_bytes(self.0))
+    }
+}
+
+impl NodeMark {
+    /// The one that a text ends with; none where it ends with something else.
+    pub fn at_end_of(text: &str) -> Option<Self> {
+        let digits = text.get(text.len().checked_sub(2 * MARK)?..)?;
+        let is_one = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let mark = is_one.then(|| u32::from_str_radix(digits, 16).ok())??;
+        Some(Self(mark.to_be_bytes()))
+    }
+}
 
 impl SandboxId {
     /// An id made at `at` by a node, whose mark takes the place of some of the random bits: so that other nodes know
     /// where a sandbox is, which is there as long as its node.
     pub fn made_by(node: NodeId, at: Timestamp, mut random: [u8; 10]) -> Self {
         let from = random.len() - MARK;
-        random[from..].copy_from_slice(&node.mark());
+        random[from..].copy_from_slice(&node.mark().0);
         Self::new(at, random)
     }
 
     /// Whether it bears the mark of this node.
     pub fn is_of(self, node: NodeId) -> bool {
-        self.0.as_bytes().ends_with(&node.mark())
+        self.0.as_bytes().ends_with(&node.mark().0)
     }
 }
 

@@ -56,7 +56,8 @@ pub use confinement::Confinement;
 pub use cookie::Cookie;
 pub use diff::Diff;
 pub use id::{
-    AgentName, AuditId, DeliveryId, NodeId, Owner, PartHash, SandboxId, SessionId, SnapshotId,
+    AgentName, AuditId, DeliveryId, NodeId, NodeMark, Owner, PartHash, SandboxId, SessionId,
+    SnapshotId,
 };
 pub use identity::Identity;
 pub use label::NodeLabel;

@@ -4,7 +4,7 @@
 //! a clock that says that it is late cannot both be right. Only hashes of links and of what guests show are kept.
 
 use super::sites::Sites;
-use crate::page::{PageHalves, PageHash, hash, random};
+use crate::page::{PageHalves, PageHash, hash, marked, random};
 use baton_api::{AskOutcome, AskState, AskView, GuestView};
 use baton_browser::TargetId;
 use baton_runtime::Caller;
@@ -156,7 +156,7 @@ impl Asks {
             return Err(AskRefusal::TooMany);
         }
         let NewAsk { session, caller, text, sites, files, limit, tab } = new;
-        let secret = random();
+        let secret = marked(&random(), session.node.mark());
         let id = format!("ask_{:016x}", rand::random::<u64>());
         let standing =
             Standing { state: AskState::Waiting, opened: None, outcome: None, over_at: None };

@@ -60,7 +60,7 @@ pub(crate) async fn redeem(
     let tab = tab_for(&ask, &state).ok_or(AskRefusal::NoSite)?;
     let before = capture(context, &ask).await?.id;
     let entry = note(&ask, Action::OpenAsk).with("person", name.to_string());
-    let guest = NewGuest::generate();
+    let guest = NewGuest::generate(context.node.mark());
     ask.open(guest.halves(), OpenedBy { name, tab, before })?;
     drop(opening);
     if let Err(error) = entry.done(&context.store).await {

@@ -234,7 +234,9 @@ pub(super) async fn open_live(
     let (session, caller) = (ask.session.id, ask.caller.clone());
     let (ticket, limit) = context.guest_tickets.issue_with(session, &caller, false, ask)?;
     let mut live_url = here.asked();
-    live_url.query_pairs_mut().append_pair("ticket", ticket.expose_secret());
+    let node = context.node.mark().to_string();
+    let ticket = ticket.expose_secret();
+    live_url.query_pairs_mut().append_pair("node", &node).append_pair("ticket", ticket);
     let expires_at = Timestamp::now() + limit;
     Ok(([(CACHE_CONTROL, "no-store")], axum::Json(LiveAccess { live_url, expires_at })))
 }
@@ -247,6 +249,9 @@ pub(super) struct GuestTicketed {
     /// What `POST` to the same address answered.
     #[serde(default)]
     ticket: String,
+    /// The mark of the node that answered it.
+    #[serde(default, rename = "node")]
+    _node: String,
 }
 
 /// The one tab live, over WebSocket, as `/sessions/{id}/live` shows a session: one tab, without addresses, as long
@@ -257,7 +262,7 @@ pub(super) struct GuestTicketed {
 )]
 pub(super) async fn connect(
     State(context): State<Context>,
-    Query(GuestTicketed { ticket }): Query<GuestTicketed>,
+    Query(GuestTicketed { ticket, .. }): Query<GuestTicketed>,
     request: Request,
 ) -> Result<Response<Body>, Refusal> {
     let (mut parts, _) = request.into_parts();

@@ -15,6 +15,6 @@ pub(crate) use departures::{CALLBACK, DEPARTURE_LIMIT, Departures, no_departure}
 pub(crate) use files::{PageFile, file, security};
 pub(crate) use place::{LinkPlace, PagePlace, host_of};
 pub(crate) use sessions::{
-    LivePage, NewGuest, PageHalves, PageHash, PageKey, PagePerson, PageSessions, hash, no_cookie,
-    random,
+    LivePage, NewGuest, PageHalves, PageHash, PageKey, PagePerson, PageSessions, hash, marked,
+    no_cookie, random,
 };

@@ -6,11 +6,11 @@
 //! in memory and in a file of the data folder, so that a node that starts again knows its pages.
 
 use axum::http::HeaderMap;
-use axum::http::header::COOKIE;
+use axum::http::header::{COOKIE, HeaderName, HeaderValue};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use baton_api::{GUEST_HEADER, PAGE_HEADER};
-use baton_session::Owner;
+use baton_session::{NodeMark, Owner};
 use baton_store::blocking::blocking;
 use baton_store::clock;
 use baton_store::data::{DataError, DataFolder, write_private};
@@ -36,6 +36,9 @@ const MOST: usize = 1024;
 pub(super) const COOKIE_NAME: &str = "baton_page_";
 /// How long that is, in characters.
 pub(super) const TAG_LENGTH: usize = 8;
+
+/// [`GUEST_HEADER`], as names of headers are compared.
+const GUEST: HeaderName = HeaderName::from_static(GUEST_HEADER);
 
 /// What is kept of a secret.
 pub(crate) type PageHash = [u8; 32];
@@ -83,6 +86,24 @@ impl PageHalves {
     /// Those of a guest, whose page says its half in a header of its own: neither is good for the other's.
     pub(crate) fn of_guest(headers: &HeaderMap) -> Option<Self> {
         Self::shown(headers, GUEST_HEADER)
+    }
+
+    /// What a guest's page says.
+    pub(crate) fn guests_value(headers: &HeaderMap) -> Option<&str> {
+        headers.get(GUEST_HEADER)?.to_str().ok()
+    }
+
+    /// What a guest's request shows, and no other cookie: for the node that gave it to them.
+    pub(crate) fn guests_headers(headers: &HeaderMap) -> HeaderMap {
+        let mut guests = HeaderMap::new();
+        let Some(value) = Self::guests_value(headers) else { return guests };
+        let Some(tag) = value.get(..TAG_LENGTH) else { return guests };
+        let cookie = cookies(headers, tag).next();
+        let cookie = cookie.map(|cookie| format!("{COOKIE_NAME}{tag}={cookie}"));
+        let cookie = cookie.and_then(|cookie| HeaderValue::from_str(&cookie).ok());
+        guests.extend(cookie.map(|cookie| (COOKIE, cookie)));
+        guests.extend(headers.get(GUEST_HEADER).map(|shown| (GUEST, shown.clone())));
+        guests
     }
 
     fn shown(headers: &HeaderMap, header: &str) -> Option<Self> {
@@ -307,9 +328,9 @@ pub(crate) struct NewGuest {
 }
 
 impl NewGuest {
-    /// New ones.
-    pub(crate) fn generate() -> Self {
-        Self { cookie: random(), value: random() }
+    /// New ones, of which the page's ends with the mark of their node.
+    pub(crate) fn generate(node: NodeMark) -> Self {
+        Self { cookie: random(), value: marked(&random(), node) }
     }
 
     /// What is kept of them.
@@ -356,6 +377,11 @@ pub(super) fn secure(is_secure: bool) -> &'static str {
 /// A new secret.
 pub(crate) fn random() -> SecretString {
     URL_SAFE_NO_PAD.encode(rand::random::<Hash>()).into()
+}
+
+/// A secret that says by its end which node gave it out.
+pub(crate) fn marked(secret: &SecretString, node: NodeMark) -> SecretString {
+    format!("{}{node}", secret.expose_secret()).into()
 }
 
 /// What is shown is looked up by its hash, so the time that takes says nothing about what exists.

@@ -29,7 +29,11 @@ async fn start(database: &str, name: &str) -> TestNode {
 }
 
 /// The same with these settings more, which count once it is of the cluster.
-async fn start_with(database: &str, name: &str, settings: &[(&str, String)]) -> TestNode {
+pub(crate) async fn start_with(
+    database: &str,
+    name: &str,
+    settings: &[(&str, String)],
+) -> TestNode {
     let with = |node: TestNode, variable: &str, value: &dyn AsRef<OsStr>| {
         node.with(variable, value.as_ref().to_owned())
     };

@@ -22,7 +22,7 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use tokio::time::timeout;
-use url::Url;
+use url::{Position, Url};
 
 /// A page whose button signs in, and whose link leads elsewhere.
 const PAGE: &str = r#"<!doctype html><title>The <b>bank</b></title>
@@ -110,8 +110,13 @@ pub(super) struct Guest {
 
 impl Guest {
     pub(super) fn at(scene: &Scene, ask: &CreatedAsk) -> Self {
-        let base = scene.client().base().clone();
-        let host = format!("{}:{}", ask.link.host_str().unwrap(), base.port().unwrap());
+        Self::through(&scene.client(), ask)
+    }
+
+    /// One who comes to the node of a client.
+    pub(super) fn through(client: &Client, ask: &CreatedAsk) -> Self {
+        let base = client.base().clone();
+        let host = ask.link[Position::BeforeHost..Position::AfterPort].to_owned();
         Self { base, host, cookie: None, value: None }
     }
 
@@ -150,6 +155,7 @@ impl Guest {
         let mut access: LiveAccess = answer.json().await.unwrap();
         // The name is that of this machine, which only browsers know.
         access.live_url.set_host(self.base.host_str()).unwrap();
+        access.live_url.set_port(self.base.port()).unwrap();
         let mut viewer = Viewer::connect(&access.live_url).await;
         viewer.say(&ViewerMessage::Look { width: 800, height: 600 }).await;
         viewer.until("to drive", |it| it.driver.as_ref().is_some_and(|it| it.own)).await;

@@ -3,6 +3,7 @@
 
 mod asked;
 mod driving;
+mod elsewhere;
 mod given;
 mod guests;
 mod page;

@@ -23,6 +23,8 @@ pub enum Place {
     SandboxesNode,
     /// At the node of the session that is handed in; else at one with room.
     SandboxRoom,
+    /// At the node of the ask that a guest shows.
+    AsksNode,
     /// At the node that was asked, which asks all others.
     Everywhere,
     /// At the node that began the client's session of the Model Context Protocol, which a header names.
@@ -30,12 +32,12 @@ pub enum Place {
 }
 
 use Place::{
-    Anywhere, Everywhere, McpSessionsNode, NamedNode, Room, SandboxRoom, SandboxesNode,
+    Anywhere, AsksNode, Everywhere, McpSessionsNode, NamedNode, Room, SandboxRoom, SandboxesNode,
     SessionsNode, SessionsNodeOrRoom,
 };
 
-/// Every route that names a session, a node or a sandbox, those that make what runs at a node, and those of the Model
-/// Context Protocol.
+/// Every route that names a session, a node or a sandbox, those that make what runs at a node, those of guests, and
+/// those of the Model Context Protocol.
 pub const ROUTES: &[(&str, &str, Place)] = &[
     // What it says of itself is more than what the database knows of it.
     ("GET", "/nodes/{id}", NamedNode),
@@ -56,6 +58,13 @@ pub const ROUTES: &[(&str, &str, Place)] = &[
     ("GET", "/api/sandboxes/{id}/files", SandboxesNode),
     ("PUT", "/api/sandboxes/{id}/files", SandboxesNode),
     ("POST", "/v1/chat/completions", SandboxRoom),
+    ("POST", "/asked/look", AsksNode),
+    ("POST", "/asked/open", AsksNode),
+    ("GET", "/asked", AsksNode),
+    ("POST", "/asked/end", AsksNode),
+    ("PUT", "/asked/files/{name}", AsksNode),
+    ("GET", "/asked/live", AsksNode),
+    ("POST", "/asked/live", AsksNode),
     ("DELETE", "/nodes/{id}/sessions/{session}", NamedNode),
     ("PUT", "/nodes/{id}/sessions/{session}/files/{name}", NamedNode),
     ("DELETE", "/nodes/{id}/sessions/{session}/files/{name}", NamedNode),
@@ -136,8 +145,27 @@ pub(super) fn with_node(uri: &Uri, node: NodeId) -> Uri {
     same.parse().unwrap_or_else(|_| uri.clone())
 }
 
+/// Whether a request to this path has the link of an ask in its body.
+pub(super) fn brings_link(path: &str) -> bool {
+    matches!(path, "/asked/look" | "/asked/open")
+}
+
+/// Whether a request to this path is a guest's.
+pub(super) fn is_guests(path: &str) -> bool {
+    path == "/asked" || path.starts_with("/asked/")
+}
+
 /// The ticket in the query of an address.
 pub(super) fn ticket(query: Option<&str>) -> Option<String> {
+    in_query(query, "ticket")
+}
+
+/// The mark of a node in the query of an address.
+pub(super) fn node_in(query: Option<&str>) -> Option<String> {
+    in_query(query, "node")
+}
+
+fn in_query(query: Option<&str>, wanted: &str) -> Option<String> {
     let mut pairs = url::form_urlencoded::parse(query?.as_bytes());
-    pairs.find(|(name, _)| name == "ticket").map(|(_, ticket)| ticket.into_owned())
+    pairs.find(|(name, _)| name == wanted).map(|(_, value)| value.into_owned())
 }

@@ -1,7 +1,8 @@
 //! The way out: a request of a client becomes one of this node to another, and the answer one to the client.
 //!
 //! The one idea: what goes on is listed. No key, no cookie and no word of a page leaves this node, only what the
-//! request means; and an answer counts only when the node that was meant has signed it.
+//! request means, and of a guest what the other node gave them; and an answer counts only when the node that was meant
+//! has signed it.
 
 use super::tunnel::{End, join};
 use super::{is_misdirected, own_body, routes};
@@ -9,7 +10,7 @@ use crate::cluster::{Cluster, Passing, Unreachable};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::Refusal;
-use crate::page::LivePage;
+use crate::page::{LivePage, PageHalves};
 use axum::body::{Body, to_bytes};
 use axum::http::header::{
     ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, DATE,
@@ -126,6 +127,9 @@ impl Sending {
             for value in self.parts.headers.get_all(&name) {
                 headers.append(name.clone(), value.clone());
             }
+        }
+        if routes::is_guests(self.parts.uri.path()) {
+            headers.extend(PageHalves::guests_headers(&self.parts.headers));
         }
         let host = HeaderValue::from_str(&authority);
         headers.insert(HOST, host.map_err(|_| refused("expected a host that can be named"))?);
