@@ -7872,6 +7872,23 @@ export interface components {
              */
             sent: number;
         };
+        /** @description What a site wishes for. It is refused after a minute. */
+        LivePermission: {
+            /**
+             * @description What it wishes for, in the names of the Permissions API: `camera`, `clipboard-read`, `geolocation`,
+             *     `microphone`, `midi`, `midi-sysex` or `notifications`.
+             */
+            names: string[];
+            /** @description The origin of the document that asks, by the browser. */
+            origin: string;
+            /**
+             * Format: int64
+             * @description Names it, for the answer.
+             */
+            question: number;
+            /** @description The origin of the page around it, where that is another one. */
+            within?: string | null;
+        };
         /** @description Something was not done. */
         LiveRefusal: {
             /** @description Why not, and what to do. */
@@ -7890,6 +7907,7 @@ export interface components {
              * @description Names it for as long as its browser is watched.
              */
             number: number;
+            permission?: components["schemas"]["LivePermission"] | null;
             /** @description Its title, as its page calls itself: to be shown as text and nothing else. */
             title: string;
             /** @description Its address. */
@@ -9792,6 +9810,21 @@ export interface components {
             text?: string | null;
             /** @enum {string} */
             type: "answer";
+        } | {
+            /** @description Whether it may. */
+            allow: boolean;
+            /**
+             * Format: int64
+             * @description Which question.
+             */
+            question: number;
+            /**
+             * Format: int32
+             * @description Which tab.
+             */
+            tab: number;
+            /** @enum {string} */
+            type: "permit";
         } | {
             /** @description Their names among the session's files. */
             files: string[];

@@ -137,6 +137,24 @@ pub struct LiveTab {
     /// That its page asks for files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chooser: Option<LiveChooser>,
+    /// What a site wishes for that a person has to allow; nothing while nobody has taken over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permission: Option<LivePermission>,
+}
+
+/// What a site wishes for. It is refused after a minute.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LivePermission {
+    /// Names it, for the answer.
+    pub question: u64,
+    /// The origin of the document that asks, by the browser.
+    pub origin: String,
+    /// The origin of the page around it, where that is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<String>,
+    /// What it wishes for, in the names of the Permissions API: `camera`, `clipboard-read`, `geolocation`,
+    /// `microphone`, `midi`, `midi-sysex` or `notifications`.
+    pub names: Vec<String>,
 }
 
 /// What a page asks.
@@ -279,6 +297,15 @@ pub enum ViewerMessage {
         /// What a `prompt` gets.
         #[serde(default)]
         text: Option<String>,
+    },
+    /// Answers what a site wishes for.
+    Permit {
+        /// Which tab.
+        tab: u32,
+        /// Which question.
+        question: u64,
+        /// Whether it may.
+        allow: bool,
     },
     /// Gives files of the session to the page that asks for some; without any, it gets none.
     Choose {
@@ -433,6 +460,7 @@ impl ViewerMessage {
             Self::CloseTab { .. } => "close_tab",
             Self::Front { .. } => "front",
             Self::Answer { .. } => "answer",
+            Self::Permit { .. } => "permit",
             Self::Choose { .. } => "choose",
         }
     }

@@ -3,13 +3,18 @@
 //! The one idea: the settings in the profile say everything, some ten seconds late; the page that a
 //! tab shows says of its own site at once what it was granted. A refusal is only taken from the
 //! settings: what a page sees may be that of a client, which ends with it, or of the site itself. And
-//! so is a grant that a person can give for this time only: to a page it looks like one for good.
+//! so is a grant that a person can give for this time only: to a page it looks like one for good. What a person
+//! decides who drives the session is noted here as it is said, and is for good.
 
 use super::Live;
+use crate::cdp::CdpError;
+use crate::profile::at_rest::Instant;
 use crate::profile::permissions;
 use crate::profile::preferences::FileMark;
+use crate::screen::PermissionQuestion;
 use baton_session::permission::{self, Setting};
 use baton_session::{Environment, Permission};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -23,6 +28,10 @@ pub(crate) struct Permissions {
     look: Option<FileMark>,
     /// What pages said that they were granted: by tab, with the origin.
     granted: BTreeMap<String, (String, Vec<String>)>,
+    /// What a person decided who drives, by name and origin.
+    decided: BTreeMap<(String, String), Permission>,
+    /// Whether some of that is new.
+    is_news: bool,
     /// Whether the browser has no window, and so no person to ask.
     is_headless: bool,
 }
@@ -39,6 +48,19 @@ impl Permissions {
             Some(origin) => self.granted.insert(tab.to_owned(), (origin, names)),
             None => self.granted.remove(tab),
         };
+    }
+
+    /// Notes what a person decided; of too many, the oldest is forgotten.
+    fn decide(&mut self, decided: Permission) {
+        let (name, origin) = decided.key();
+        self.decided.insert((name.to_owned(), origin.to_owned()), decided);
+        self.is_news = true;
+        if self.decided.len() > permission::MAX_PERMISSIONS {
+            let oldest = self.decided.iter().min_by_key(|(_, one)| one.changed);
+            if let Some(key) = oldest.map(|(key, _)| key.clone()) {
+                self.decided.remove(&key);
+            }
+        }
     }
 
     /// Forgets what was said in tabs that are gone.
@@ -65,21 +87,56 @@ impl Permissions {
                 known.push(permission);
             }
         }
+        for decided in self.decided.values() {
+            known.retain(|one| one.key() != decided.key() || one.changed > decided.changed);
+            if !known.iter().any(|one| one.key() == decided.key()) {
+                // An instant would say that it stands in the settings.
+                known.push(Permission { changed: None, ..decided.clone() });
+            }
+        }
         permission::bound(known);
     }
 }
 
 impl Live {
+    /// Gives a site what it asked a person for, or refuses it, for as long as the browser is watched; captures have
+    /// it from now on. What a frame asks for within a page of another origin that page lends it, so it is decided
+    /// for the page.
+    pub async fn decide(
+        &self,
+        asked: &PermissionQuestion,
+        setting: Setting,
+        now: Instant,
+    ) -> Result<(), CdpError> {
+        let origin = asked.within.as_ref().unwrap_or(&asked.origin);
+        let word = if setting == Setting::Allow { "granted" } else { "denied" };
+        for &name in &asked.names {
+            let descriptor = match name {
+                "midi-sysex" => json!({ "name": "midi", "sysex": true }),
+                name => json!({ "name": name }),
+            };
+            let params = json!({ "permission": descriptor, "setting": word, "origin": origin });
+            self.browser().call("Browser.setPermission", params).await?;
+            let (name, origin) = (name.to_owned(), origin.clone());
+            let decided = Permission { name, origin, setting, changed: Some(now.0) };
+            self.shared().mirror().seen.permissions.decide(decided);
+        }
+        Ok(())
+    }
+
     /// Reads the settings if they look otherwise than before, and says whether they have another decision.
     /// Those that cannot be read are as they were last known.
     pub(crate) async fn read_permissions(&self) -> bool {
-        let Some(profile) = self.shared().profile() else { return false };
-        let known = self.shared().mirror().seen.permissions.look;
+        let (is_news, known) = {
+            let permissions = &mut self.shared().mirror().seen.permissions;
+            (std::mem::take(&mut permissions.is_news), permissions.look)
+        };
+        let Some(profile) = self.shared().profile() else { return is_news };
         let read = tokio::task::spawn_blocking(move || read_changed(&profile, known)).await;
-        let Ok(Some((look, found))) = read else { return false };
+        let Ok(Some((look, found))) = read else { return is_news };
         let mut mirror = self.shared().mirror();
         mirror.seen.permissions.look = Some(look);
-        found.is_some_and(|found| mirror.set_permissions(found))
+        found.is_some_and(|found| mirror.set_permissions(found)) || is_news
     }
 }
 
@@ -150,6 +207,22 @@ mod tests {
         permissions.note("tab", None, Vec::new());
         permissions.add_to(&mut environment);
         assert_eq!(environment, Environment::default());
+    }
+
+    #[test]
+    fn what_a_person_decided_counts_until_the_settings_have_something_newer() {
+        let decided = |changed| {
+            let (name, origin) = ("camera".to_owned(), "https://app.test".to_owned());
+            Permission { name, origin, setting: Setting::Deny, changed }
+        };
+        for (changed, setting) in [(Some(2), Setting::Deny), (Some(0), Setting::Allow)] {
+            let mut permissions = Permissions::default();
+            permissions.decide(decided(changed));
+            let mut environment = known("camera", Setting::Allow);
+            permissions.add_to(&mut environment);
+            let found: Vec<_> = environment.permissions.iter().map(|one| one.setting).collect();
+            assert_eq!(found, [setting]);
+        }
     }
 
     #[test]

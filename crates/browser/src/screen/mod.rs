@@ -5,23 +5,28 @@
 //! Nothing is queued: the newest picture takes the place of the one before, also for a viewer that reads slowly,
 //! and the browser is told at once that it may send the next one, for a picture that it left out while it
 //! waited would never come. Rooms: `pump` reads what the browser says, `input` writes what a person does,
-//! [`pace`] says how good a picture the line of a viewer takes.
+//! `asking` holds what pages wish for until a person has answered, [`pace`] says how good a picture the line of a
+//! viewer takes.
 
+mod asking;
 mod input;
 pub mod pace;
 mod pump;
 
+pub use asking::PermissionQuestion;
 pub use input::{Hand, Key, KeyEvent, Mouse, MouseButton, MouseEvent, Point, Touch, TouchEvent};
 
 use crate::cdp::{CdpError, CdpSession, Connection};
 use crate::keeper::KeeperLink;
 use crate::targets::{Contexts, TargetId};
+use asking::Asking;
 use pump::ScreenPump;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -72,6 +77,8 @@ pub struct ScreenTab {
     pub dialog: Option<PageDialog>,
     /// Whether it asks for files, and for how many.
     pub chooser: Option<Chooser>,
+    /// What one of its documents wishes for and a person has to allow.
+    pub permission: Option<PermissionQuestion>,
 }
 
 impl ScreenTab {
@@ -157,6 +164,7 @@ pub struct Screen {
     wishes: Mutex<BTreeMap<u64, Option<Wish>>>,
     wished: Wished,
     next_viewer: AtomicU64,
+    asking: Asking,
     _ends_the_pump: DropGuard,
 }
 
@@ -174,6 +182,11 @@ impl Screen {
     /// The screen of the browser behind `link`, which came in as
     /// [`Role::Client`](crate::keeper::Role::Client). Pictures come once a viewer wants some.
     pub async fn start(link: KeeperLink) -> Result<Self, CdpError> {
+        Self::start_within(link, asking::LIMIT).await
+    }
+
+    /// The same, where a person who drives has so long to answer what a page may.
+    pub async fn start_within(link: KeeperLink, limit: Duration) -> Result<Self, CdpError> {
         let KeeperLink { connection, events, .. } = link;
         let (browser, end) = (connection.browser(), CancellationToken::new());
         let contexts = Contexts::fetch(&browser, None).await?;
@@ -181,6 +194,7 @@ impl Screen {
         let (tell_frame, frames) = watch::channel(None);
         let (tell_wish, wishes) = watch::channel(None);
         let sessions = Sessions::default();
+        let asking = Asking::new(tell_state.clone(), sessions.clone(), limit);
         let pump = ScreenPump::new(
             connection.clone(),
             contexts,
@@ -188,6 +202,7 @@ impl Screen {
             tell_state,
             tell_frame,
             wishes,
+            asking.clone(),
         );
         tokio::spawn(end.clone().run_until_cancelled_owned(pump.run(events)));
         browser.call("Target.setDiscoverTargets", json!({ "discover": true })).await?;
@@ -204,6 +219,7 @@ impl Screen {
             wishes: Mutex::default(),
             wished: tell_wish,
             next_viewer: AtomicU64::new(0),
+            asking,
             _ends_the_pump: end.drop_guard(),
         })
     }
@@ -251,6 +267,8 @@ impl Drop for Viewing {
         let mut wishes = self.screen.wishes();
         wishes.remove(&self.viewer);
         self.screen.add_up(&wishes);
+        drop(wishes);
+        self.drive(false);
     }
 }
 
@@ -286,7 +304,7 @@ impl Viewing {
     pub fn tab(&self, number: u32) -> Option<TabControl> {
         let session = self.screen.sessions.lock().get(&number).cloned()?;
         let found = self.state.borrow().tab(number).cloned()?;
-        Some(TabControl { session, tab: found })
+        Some(TabControl { session, tab: found, asking: self.screen.asking.clone() })
     }
 
     /// Opens a tab at this address.
@@ -295,11 +313,10 @@ impl Viewing {
         browser.call("Target.createTarget", json!({ "url": url })).await.map(drop)
     }
 
-    /// Whether pages that ask for files are answered here, by a person who drives.
-    pub fn intercept_choosers(&self, on: bool) {
-        for session in self.screen.sessions.lock().values() {
-            session.post("Page.setInterceptFileChooserDialog", json!({ "enabled": on }));
-        }
+    /// Whether this viewer drives: while one does, pages that ask for files, or for what has to be allowed, are
+    /// answered here.
+    pub fn drive(&self, on: bool) {
+        self.screen.asking.drive(self.viewer, on);
     }
 }
 
@@ -309,6 +326,7 @@ impl Viewing {
 pub struct TabControl {
     session: CdpSession,
     tab: ScreenTab,
+    asking: Asking,
 }
 
 impl TabControl {
@@ -371,11 +389,24 @@ impl TabControl {
         self.session.call("Page.handleJavaScriptDialog", params).await.map(drop)
     }
 
+    /// The question of this number, if it stands.
+    pub fn permission(&self, number: u64) -> Option<&PermissionQuestion> {
+        self.tab.permission.as_ref().filter(|question| question.number == number)
+    }
+
+    /// Lets a page go on that waits for the answer to a question. Where nothing was decided before, the browser
+    /// refuses.
+    pub fn settle(&self, number: u64) {
+        self.asking.settle(self.tab.number, number);
+    }
+
     /// Gives the files at these paths to the element that asks for some.
     pub async fn choose(&self, files: &[PathBuf]) -> Result<(), CdpError> {
         let Some(chooser) = &self.tab.chooser else { return Ok(()) };
         let params = json!({ "files": files, "backendNodeId": chooser.element });
-        self.session.call("DOM.setFileInputFiles", params).await.map(drop)
+        self.session.call("DOM.setFileInputFiles", params).await?;
+        self.asking.chosen(self.tab.number);
+        Ok(())
     }
 }
 

@@ -6,12 +6,15 @@
 //! Texts of pages are cut and freed of control characters here, so that nobody behind this has to. A message
 //! that holds no JPEG, or one that is too large, is counted and told to nobody.
 
+use super::asking::{Asking, Told, Whose};
 use super::{Chooser, Frame, PageDialog, ScreenState, ScreenTab, Sessions, TABS, Wish};
 use crate::cdp::{CdpError, CdpSession, CdpSessionId, Connection, Event, Events};
 use crate::targets::{Contexts, TargetInfo, all};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, OptionFuture};
+use futures_util::stream::FuturesUnordered;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -31,6 +34,8 @@ const ASK_PAUSE: Duration = Duration::from_millis(750);
 const TITLE: usize = 200;
 const ADDRESS: usize = 2000;
 const MESSAGE: usize = 2000;
+/// How many wishes of pages are looked at at once; of more, nobody is asked.
+const WISHES: usize = 16;
 
 pub(super) struct ScreenPump {
     connection: Connection,
@@ -43,6 +48,9 @@ pub(super) struct ScreenPump {
     state: watch::Sender<ScreenState>,
     frames: watch::Sender<Option<Arc<Frame>>>,
     wishes: watch::Receiver<Option<Wish>>,
+    asking: Asking,
+    /// Wishes of pages, while it is found out whose they are.
+    told: FuturesUnordered<BoxFuture<'static, (Told, Option<Whose>)>>,
     /// The question what tabs are called, while it is not answered.
     asked: OptionFuture<BoxFuture<'static, Result<Vec<TargetInfo>, CdpError>>>,
 }
@@ -55,6 +63,7 @@ impl ScreenPump {
         state: watch::Sender<ScreenState>,
         frames: watch::Sender<Option<Arc<Frame>>>,
         wishes: watch::Receiver<Option<Wish>>,
+        asking: Asking,
     ) -> Self {
         let numbers = HashMap::new();
         let (next_number, sequence) = (1, 0);
@@ -68,6 +77,8 @@ impl ScreenPump {
             state,
             frames,
             wishes,
+            asking,
+            told: FuturesUnordered::new(),
             asked: None.into(),
         }
     }
@@ -90,7 +101,14 @@ impl ScreenPump {
                         self.rename(&info);
                     }
                 }
-                _ = asks.tick() => self.ask(),
+                Some(found) = self.told.next() => {
+                    let (told, whose) = found;
+                    self.asking.ask(told, whose);
+                }
+                _ = asks.tick() => {
+                    self.asking.expire();
+                    self.ask();
+                }
             }
         }
         self.state.send_modify(|state| {
@@ -103,9 +121,13 @@ impl ScreenPump {
     fn handle_event(&mut self, event: Event) {
         // What is missing are pictures: who comes and goes is never dropped.
         let Event::Message { session, method, params } = event else { return };
+        if let ("Page.frameNavigated", Some(session)) = (method.as_str(), &session) {
+            self.asking.arrived(&self.connection.session(session.clone()));
+        }
         let tab = session.as_ref().and_then(|session| self.numbers.get(session).copied());
         match (method.as_str(), tab) {
-            ("Target.attachedToTarget", _) => self.attached(&params),
+            ("Target.attachedToTarget", _) => self.attached(session.as_ref(), &params),
+            ("Runtime.bindingCalled", _) => self.wished(session, &params),
             ("Target.detachedFromTarget", _) => self.detached(&params),
             ("Target.targetInfoChanged", _) => self.renamed(&params),
             ("Page.loadEventFired" | "Page.domContentEventFired", Some(_)) => self.ask(),
@@ -124,6 +146,9 @@ impl ScreenPump {
             }
             ("Page.frameNavigated", Some(tab)) => {
                 let committed = read::<Navigated>(&params).and_then(Navigated::into_top);
+                if committed.is_some() {
+                    self.asking.moved(tab);
+                }
                 self.change(tab, |tab| {
                     tab.chooser = None;
                     if committed.is_some() {
@@ -152,9 +177,17 @@ impl ScreenPump {
         });
     }
 
-    fn attached(&mut self, params: &RawValue) {
+    fn attached(&mut self, parent: Option<&CdpSessionId>, params: &RawValue) {
         let Some(Attached { session_id, target_info }) = read(params) else { return };
         let session = self.connection.session(session_id.clone());
+        if let Some(tab) = parent.and_then(|parent| self.tab_of(parent)) {
+            let is_wanted = target_info.kind == "iframe";
+            if !is_wanted || !self.asking.frame_attached(tab, &session) {
+                let params = json!({ "sessionId": session_id });
+                self.connection.browser().post("Target.detachFromTarget", params);
+            }
+            return;
+        }
         let is_wanted = target_info.kind == "page" && self.contexts.keep(&target_info);
         if !is_wanted || self.numbers.len() >= TABS {
             let params = json!({ "sessionId": session_id });
@@ -174,16 +207,35 @@ impl ScreenPump {
             has_crashed: false,
             dialog: None,
             chooser: None,
+            permission: None,
         };
         self.state.send_modify(|state| state.tabs.push(tab));
         session.post("Page.enable", json!({}));
         session.post("Inspector.enable", json!({}));
         self.cast(&session);
+        self.asking.attached(&session);
+    }
+
+    /// The tab of a session, which may be that of a frame in it.
+    fn tab_of(&self, session: &CdpSessionId) -> Option<u32> {
+        self.numbers.get(session).copied().or_else(|| self.asking.tab_of(session))
+    }
+
+    /// A document wishes for something, or says so.
+    fn wished(&self, session: Option<CdpSessionId>, params: &RawValue) {
+        let Some(session) = session.filter(|_| self.told.len() < WISHES) else { return };
+        let Some(tab) = self.tab_of(&session) else { return };
+        let Some(top) = self.sessions.lock().get(&tab).cloned() else { return };
+        if let Some(told) = Told::read(tab, self.connection.session(session), params.get()) {
+            self.told.push(Box::pin(told.whose(top)));
+        }
     }
 
     fn detached(&mut self, params: &RawValue) {
         let Some(Detached { session_id }) = read(params) else { return };
-        let Some(number) = self.numbers.remove(&session_id) else { return };
+        let number = self.numbers.remove(&session_id);
+        self.asking.detached(&session_id, number);
+        let Some(number) = number else { return };
         self.sessions.lock().remove(&number);
         self.state.send_modify(|state| {
             state.tabs.retain(|tab| tab.number != number);

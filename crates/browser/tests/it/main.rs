@@ -4,6 +4,7 @@
 
 mod answers;
 mod areas;
+mod asking;
 mod at_rest;
 mod blocks;
 mod cdp;

@@ -2,12 +2,16 @@
 //!
 //! The one idea: a session has one screen, which all who watch it share, and none while nobody does: it ends
 //! with the last of them, and with its browser. Who watches on asks again, and has the one of the next browser.
+//! What a person decides there about the wishes of sites outlives it: a screen's own word would end with it.
 
 use super::{BrowserSupervisor, LiveError};
 use baton_browser::keeper;
 use baton_browser::keeper::{KeeperError, Role};
-use baton_browser::screen::Screen;
+use baton_browser::profile::at_rest::Instant;
+use baton_browser::screen::{PermissionQuestion, Screen};
 use baton_session::SessionId;
+use baton_session::permission::Setting;
+use jiff::Timestamp;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use tokio::sync::Mutex;
@@ -32,5 +36,17 @@ impl BrowserSupervisor {
         let screen = Arc::new(Screen::start(link).await?);
         screens.insert(id, Arc::downgrade(&screen));
         Ok(screen)
+    }
+
+    /// Gives a site what it asked a person for, or refuses it.
+    pub async fn decide(
+        &self,
+        id: SessionId,
+        asked: &PermissionQuestion,
+        setting: Setting,
+    ) -> Result<(), LiveError> {
+        let runner = self.runner(id)?;
+        let now = Instant(Timestamp::now().as_microsecond());
+        Ok(runner.live.decide(asked, setting, now).await?)
     }
 }

@@ -8,6 +8,7 @@ use baton_browser::cdp::CdpError;
 use baton_browser::screen::{Screen, TabControl, Viewing};
 use baton_runtime::sessions::{PersonTurn, files, take_over};
 use baton_runtime::{Caller, RuntimeError};
+use baton_session::permission::Setting;
 use baton_session::{AgentName, Lifecycle, Session};
 use baton_store::StoreError;
 use futures_util::future::BoxFuture;
@@ -93,6 +94,22 @@ pub(super) fn with_tab(
         ViewerMessage::Front { tab } => on(control(tab), async |tab| tab.bring_to_front().await),
         ViewerMessage::Answer { tab, accept, text } => {
             on(control(tab), async move |tab| tab.answer(accept, text.as_deref()).await)
+        }
+        ViewerMessage::Permit { tab, question, allow } => {
+            let (control, supervisor, id) = (control(tab), context.supervisor.clone(), session.id);
+            Box::pin(async move {
+                let control = control.map_err(|refused| refused.detail)?;
+                let Some(asked) = control.permission(question) else {
+                    return Err(
+                        "expected a question that stands, found one that is over".to_owned()
+                    );
+                };
+                let setting = if allow { Setting::Allow } else { Setting::Deny };
+                let decided = supervisor.decide(id, asked, setting).await;
+                decided.map_err(|error| error.to_string())?;
+                control.settle(question);
+                Ok(())
+            })
         }
         ViewerMessage::OpenTab { url } => {
             let viewing = Arc::clone(viewing);

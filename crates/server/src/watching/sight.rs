@@ -7,7 +7,7 @@ use super::words;
 use crate::asking::{Ask, AskVisit};
 use baton_api::live::{LiveTabs, ViewerMessage};
 use baton_browser::TargetId;
-use baton_browser::screen::{Frame, ScreenState, ScreenTab};
+use baton_browser::screen::{Frame, PermissionQuestion, ScreenState, ScreenTab};
 use baton_session::AgentName;
 use std::sync::Arc;
 
@@ -42,6 +42,12 @@ impl Guest {
         &self.ask
     }
 
+    /// Whether they are asked: of what is part of the ask, and nothing around it is not.
+    fn is_asked(&self, question: &PermissionQuestion) -> bool {
+        let within = question.within.as_deref();
+        self.ask.sites.have([&*question.origin].into_iter().chain(within))
+    }
+
     /// The one tab.
     fn tab<'s>(&self, state: &'s ScreenState) -> Option<&'s ScreenTab> {
         state.tabs.iter().find(|tab| tab.target == self.tab)
@@ -61,9 +67,13 @@ impl Sight {
         told.url = String::new();
         if away.is_some() {
             (told.title, told.dialog, told.chooser) = (String::new(), None, None);
+            told.permission = None;
         }
         if !guest.ask.files {
             told.chooser = None;
+        }
+        if tab.permission.as_ref().is_some_and(|question| !guest.is_asked(question)) {
+            told.permission = None;
         }
         let front = state.front.filter(|front| *front == tab.number);
         LiveTabs { tabs: vec![told], front, bad_pictures: 0, away }
@@ -103,6 +113,13 @@ impl Sight {
                         .to_owned(),
                 );
             }
+            ViewerMessage::Permit { .. }
+                if tab.permission.as_ref().is_some_and(|question| !guest.is_asked(question)) =>
+            {
+                return Err(
+                    "expected a site that is part of what was asked, found another one".to_owned()
+                );
+            }
             _ => {}
         }
         match guest.ask.sites.away(tab.addresses()) {
@@ -111,6 +128,17 @@ impl Sight {
                 "expected a site that is part of what was asked, found {place}, which is not\ngo back"
             )),
         }
+    }
+
+    /// Questions that a guest is not asked, and nobody else is while they drive: their tabs, and their numbers.
+    pub(super) fn unasked(&self, state: &ScreenState) -> Vec<(u32, u64)> {
+        let Self::Guest(guest) = self else { return Vec::new() };
+        let standing = state.tabs.iter().filter_map(|tab| Some((tab, tab.permission.as_ref()?)));
+        let unasked = standing.filter(|(tab, question)| {
+            let is_seen = tab.target == guest.tab && guest.ask.sites.have(tab.addresses());
+            !is_seen || !guest.is_asked(question)
+        });
+        unasked.map(|(tab, question)| (tab.number, question.number)).collect()
     }
 
     /// Whether a guest may be led to this address.
@@ -150,6 +178,7 @@ fn tab_of(message: &ViewerMessage) -> Option<u32> {
         | ViewerMessage::Reload { tab }
         | ViewerMessage::Front { tab }
         | ViewerMessage::Answer { tab, .. }
+        | ViewerMessage::Permit { tab, .. }
         | ViewerMessage::Choose { tab, .. } => Some(*tab),
         ViewerMessage::Look { .. }
         | ViewerMessage::Rest {}

@@ -1,6 +1,8 @@
 //! What a viewer is told, in the words of the API: tabs, pictures, and why a visit ends.
 
-use baton_api::live::{LiveChooser, LiveDialog, LiveTab, LiveTabs, PictureHeader, write_picture};
+use baton_api::live::{
+    LiveChooser, LiveDialog, LivePermission, LiveTab, LiveTabs, PictureHeader, write_picture,
+};
 use baton_browser::screen::{Frame, ScreenState, ScreenTab, VIEWERS};
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
@@ -30,6 +32,12 @@ pub(super) fn tab(tab: &ScreenTab) -> LiveTab {
         message: dialog.message.clone(),
         suggests: dialog.suggests.clone(),
     });
+    let permission = tab.permission.as_ref().map(|asked| LivePermission {
+        question: asked.number,
+        origin: asked.origin.clone(),
+        within: asked.within.clone(),
+        names: asked.names.iter().map(|name| (*name).to_owned()).collect(),
+    });
     LiveTab {
         number: tab.number,
         title: tab.title.clone(),
@@ -37,6 +45,7 @@ pub(super) fn tab(tab: &ScreenTab) -> LiveTab {
         crashed: tab.has_crashed,
         dialog,
         chooser: tab.chooser.as_ref().map(|chooser| LiveChooser { many: chooser.takes_many }),
+        permission,
     }
 }
 

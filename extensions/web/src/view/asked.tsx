@@ -8,6 +8,7 @@ import { failureOf } from '../node/failure.ts'
 import { minutesLeft, over } from '../words/asked.ts'
 import { Choice, Question, Screen, State, useLive } from './live.tsx'
 import { sentence, Trouble } from './parts.tsx'
+import { Wish } from './wish.tsx'
 
 /** The view. */
 export function Asked({ secret }: { secret: string | undefined }) {
@@ -138,6 +139,9 @@ function Inside({ at: { ask, value, why } }: { at: Visit & { is: 'inside' } }) {
         <Question live={live} tab={tab} dialog={tab.dialog} from={ask.sites[0] ?? 'the page'} />
       )}
       {live !== undefined && tab?.chooser != null && <Choice live={live} put={put} tab={tab} from={ask.sites[0] ?? 'the page'} />}
+      {live !== undefined && tab?.permission != null && (
+        <Wish key={tab.permission.question} live={live} tab={tab.number} asked={tab.permission} />
+      )}
       <Screen
         live={live}
         canvas={canvas}

@@ -9,6 +9,7 @@ import { type Picture, sizeFor } from '../live/picture.ts'
 import { acting, ask, type Schemas } from '../node/client.ts'
 import { count, host } from '../words/amounts.ts'
 import { sentence, Trouble } from './parts.tsx'
+import { Wish } from './wish.tsx'
 
 type View = Schemas['SessionView']
 
@@ -113,6 +114,10 @@ function Watched({ view, onClose }: { view: View; onClose: () => void }) {
       )}
       {live?.tabs.value.tabs.map(
         (one) => one.chooser != null && <Choice key={one.number} live={live} put={put} tab={one} from={host(one.url)} />,
+      )}
+      {live?.tabs.value.tabs.map(
+        (one) =>
+          one.permission != null && <Wish key={one.permission.question} live={live} tab={one.number} asked={one.permission} />,
       )}
       <Screen
         live={live}

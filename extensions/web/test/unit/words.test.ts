@@ -7,6 +7,7 @@ import { minutesLeft, over } from '../../src/words/asked.ts'
 import { bySite, changesWith, nameOf } from '../../src/words/diff.ts'
 import { checkName, found, grouped, lasts } from '../../src/words/sessions.ts'
 import { inSight } from '../../src/words/sight.ts'
+import { wish } from '../../src/words/wishes.ts'
 
 const NOW = Date.parse('2026-01-02T03:04:05Z')
 
@@ -100,4 +101,11 @@ test('what changed stands by site and kind, by names and counts', () => {
     changesWith(changes, 'basket').map(({ kind }) => kind),
     ['cookie'],
   )
+})
+
+test('what a site wishes for is said with who wishes, and where', () => {
+  const asked = { question: 1, origin: 'https://shop.test', names: ['geolocation'] }
+  assert.equal(wish(asked), 'https://shop.test wants to know your location')
+  const within = { ...asked, within: 'https://mall.test', names: ['camera', 'microphone'] }
+  assert.equal(wish(within), 'https://shop.test (in a page of https://mall.test) wants to use the camera and use the microphone')
 })

@@ -33,6 +33,15 @@ const PAGE: &str = r#"<!doctype html><title>The <b>bank</b></title>
  onclick="document.cookie = 'in=ada; max-age=1209600'; localStorage.token = 'x'.repeat(40)">Sign in</button>
 <script>let seen = ''; setInterval(() => { document.body.style.background = `hsl(${Date.now() % 360} 60% 80%)` }, 30)</script>"#;
 
+/// A page that asks where the browser is once that is held, and says what came of it to the page around it.
+const FRAME: &str = "<!doctype html><script>
+const told = (text) => parent.postMessage(text, '*');
+const asks = () => {
+    if (typeof batonWish !== 'function') return setTimeout(asks, 10);
+    navigator.geolocation.getCurrentPosition(() => told('found'), ({ code }) => told('code ' + code));
+};
+asks();</script>";
+
 pub(super) struct Scene {
     pub(super) test_node: TestNode,
     site: Site,
@@ -41,9 +50,16 @@ pub(super) struct Scene {
 
 impl Scene {
     pub(super) async fn set(test_node: TestNode) -> Self {
-        let site = Site::start(Router::new().route("/", get(async || Html(PAGE)))).await.unwrap();
+        let pages = Router::new().route("/", get(async || Html(PAGE)));
+        let pages = pages.route("/frame", get(async || Html(FRAME)));
+        let site = Site::start(pages).await.unwrap();
         let id = test_node.open("shop", [site.url_on("bank", "/").unwrap()]).await.unwrap();
         Self { test_node, site, id }
+    }
+
+    /// An address of another site.
+    pub(super) fn elsewhere(&self, path: &str) -> Url {
+        self.site.url_on("evil", path).unwrap()
     }
 
     /// Another session on the page.
@@ -292,7 +308,7 @@ async fn refusal(viewer: &mut Viewer, message: &ViewerMessage) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_guest_sees_one_tab_at_its_site_and_what_they_change_is_told() {
     let scene = Scene::set(test_nodes::test_node().await).await;
-    let elsewhere = scene.site.url_on("evil", "/").unwrap();
+    let elsewhere = scene.elsewhere("/");
     let ask = scene.ask().await;
     let mut guest = Guest::at(&scene, &ask);
     guest.open(&secret(&ask)).await;

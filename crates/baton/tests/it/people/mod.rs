@@ -8,6 +8,7 @@ mod given;
 mod guests;
 mod page;
 mod watching;
+mod wishes;
 
 use crate::test_nodes;
 use axum::Router;

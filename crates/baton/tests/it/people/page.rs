@@ -22,8 +22,10 @@ const FORM: &str = r#"<!doctype html><title>Sign in</title>
 [name=user]{top:40px}[name=code]{top:120px}button{top:200px}</style>
 <form method="post" action="/in"><input name="user"><input name="code" type="password"><button>Go</button></form>"#;
 const INSIDE: &str = r#"<!doctype html><title>Signed in as Ada</title>
-<style>body{margin:0}button,input{position:absolute;left:40px;top:40px;width:400px;height:40px}input{top:120px}</style>
-<button onclick="document.title = confirm('Really <b>sure</b>?') ? 'Sure' : 'Not sure'">Ask</button>
+<style>body{margin:0}button,input{position:absolute;left:40px;top:40px;width:400px;height:40px}input{top:120px}button+button{top:200px}</style>
+<button onclick="document.title = confirm('Really <b>sure</b>?') ? 'Sure' : 'Not sure'">Ask</button><button onclick="const done = async () =>
+ document.title = 'Location ' + (await navigator.permissions.query({ name: 'geolocation' })).state;
+ navigator.geolocation.getCurrentPosition(done, done, { timeout: 1000 })">Locate</button>
 <input type="file" onchange="document.title = this.files[0].name">"#;
 
 async fn home(headers: HeaderMap) -> Html<&'static str> {
@@ -67,6 +69,7 @@ async fn a_person_signs_an_agents_session_in_by_its_picture() {
     a live picture, and who drives
     taken over, and signed in by mouse and keys
     a question of the page
+    what the site may
     a file of the person
     out of the picture by a key
     nothing while nobody looks

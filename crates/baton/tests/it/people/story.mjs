@@ -79,7 +79,38 @@ async function file(page) {
   const asks = page.getByRole('group', { name: /asks for a file/ })
   await asks.locator('input[type=file]').setInputFiles({ name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') })
   await tabCalled(page, 'note.txt').waitFor()
+  await asks.waitFor({ state: 'detached' })
   saw('a file of the person')
+}
+
+async function wish(page) {
+  await clickAt(page, 200, 220)
+  const asks = page.getByRole('alertdialog', { name: /^http:\/\/127\.0\.0\.1:\d+ wants to know your location$/ })
+  await asks.waitFor()
+  await accessible(page, 'what a site wishes for')
+  // All of it on one screen, for the guide.
+  await page.setViewportSize({ width: 900, height: 1600 })
+  await page.evaluate(() => scrollTo(0, 0))
+  await shot(page.locator('section.live'), 'live-wish')
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.setViewportSize(PHONE)
+  await accessible(page, 'what a site wishes for, in the dark')
+  await fits(page, 'what a site wishes for')
+  await shot(page, 'live-wish-phone', true)
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize(DESKTOP)
+  // By keys alone: out of the picture, and on to the answer.
+  await page.locator('textarea.keys').focus()
+  await page.keyboard.press('F6')
+  const focused = () => page.evaluate(() => document.activeElement.textContent)
+  for (let steps = 0; (await focused()) !== 'Allow'; steps++) {
+    assert.ok(steps < 30, 'the answer is reached by the tabulator')
+    await page.keyboard.press('Tab')
+  }
+  await page.keyboard.press('Enter')
+  await tabCalled(page, 'Location granted').waitFor()
+  await asks.waitFor({ state: 'detached' })
+  saw('what the site may')
 }
 
 async function leavesByKey(page) {
@@ -132,6 +163,7 @@ try {
   const page = await visitor(DESKTOP)
   await takeOver(page)
   await question(page)
+  await wish(page)
   await file(page)
   await leavesByKey(page)
   await giveBack(page)

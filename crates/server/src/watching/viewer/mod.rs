@@ -130,8 +130,6 @@ struct Visit {
     messages: (Instant, u32),
     misunderstood: u32,
     refused_at: Option<Instant>,
-    /// How many tabs there were when choosers were last asked for.
-    tabs_asked: usize,
 }
 
 /// What the viewer has to be told once there is room.
@@ -196,7 +194,6 @@ impl Visit {
             messages: (now, 0),
             misunderstood: 0,
             refused_at: None,
-            tabs_asked: 0,
         }
     }
 
@@ -253,7 +250,7 @@ impl Visit {
         let Self { context, line, hand, turn, mut acts, looking, sight, .. } = self;
         drop(hand);
         if let (Some(looking), true) = (&looking, turn.is_some()) {
-            looking.viewing.intercept_choosers(false);
+            looking.viewing.drive(false);
         }
         drop(looking);
         let tidied = async {
@@ -351,8 +348,7 @@ impl Visit {
     fn take_hand(&mut self) {
         let (Some(looking), Some(_)) = (&self.looking, &self.turn) else { return };
         self.hand = Some(looking.viewing.hand());
-        looking.viewing.intercept_choosers(true);
-        self.tabs_asked = looking.state.borrow().tabs.len();
+        looking.viewing.drive(true);
     }
 
     /// Says which pictures are wanted now.
@@ -366,14 +362,17 @@ impl Visit {
     fn tabs_changed(&mut self) {
         let Some(looking) = &mut self.looking else { return };
         let state = looking.state.borrow_and_update();
-        let (has_ended, tabs) = (state.has_ended, state.tabs.len());
+        let (has_ended, unasked) = (state.has_ended, self.sight.unasked(&state));
         drop(state);
         self.owed.tabs = true;
         if has_ended {
             self.lose_browser();
-        } else if self.turn.is_some() && tabs != self.tabs_asked {
-            looking.viewing.intercept_choosers(true);
-            self.tabs_asked = tabs;
+        } else if self.turn.is_some() {
+            for (tab, question) in unasked {
+                if let Some(tab) = looking.viewing.tab(tab) {
+                    tab.settle(question);
+                }
+            }
         }
         self.bring_guest_to_front();
     }
@@ -426,7 +425,7 @@ impl Visit {
         {
             (self.turn, self.hand) = (None, None);
             if let Some(looking) = &self.looking {
-                looking.viewing.intercept_choosers(false);
+                looking.viewing.drive(false);
             }
         }
         // A database that does not answer changes nothing.

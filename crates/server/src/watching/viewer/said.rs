@@ -133,7 +133,7 @@ impl Visit {
         self.hand = None;
         let Some(turn) = self.turn.take() else { return };
         if let Some(looking) = &self.looking {
-            looking.viewing.intercept_choosers(false);
+            looking.viewing.drive(false);
         }
         self.acts.push(acts::give_back(&self.context, turn));
     }
