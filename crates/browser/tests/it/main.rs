@@ -34,6 +34,7 @@ mod offstage;
 mod opened;
 mod partitions;
 mod permissions;
+mod pictures;
 mod profiles;
 mod recording;
 mod relay;

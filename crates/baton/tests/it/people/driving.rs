@@ -156,6 +156,35 @@ async fn a_person_who_vanishes_in_a_drag_lets_go_and_gives_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_people_who_take_over_at_once_one_drives_and_the_others_are_told_who() {
+    let scene = Scene::set().await;
+    let mut people = Vec::new();
+    for name in ["ada", "bea", "cleo"] {
+        let mut viewer = scene.watch(scene.client()).await;
+        viewer.tab().await;
+        people.push((name, viewer));
+    }
+    for (name, viewer) in &mut people {
+        let (name, reason) = (name.parse().unwrap(), None);
+        viewer.say(&ViewerMessage::TakeOver { name, reason }).await;
+    }
+    let owns = |viewer: &Viewer| viewer.driver.as_ref().is_some_and(|driver| driver.own);
+    for (_, viewer) in &mut people {
+        viewer.until("an answer", |it| owns(it) || !it.refused.is_empty()).await;
+    }
+    let drivers: Vec<_> =
+        people.iter().filter(|(_, viewer)| owns(viewer)).map(|(name, _)| *name).collect();
+    let [driver] = drivers.as_slice() else { panic!("expected one driver, found {drivers:?}") };
+    let view = scene.client().fetch_session("shop").await.unwrap();
+    assert_eq!(view.session.agent.unwrap().agent.as_str(), *driver);
+    for (name, viewer) in people.iter().filter(|(name, _)| name != driver) {
+        assert!(viewer.refused[0].contains(driver), "{name}: {:?}", viewer.refused);
+    }
+    drop(people);
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tabs_addresses_and_questions_are_a_persons_who_drives() {
     let scene = Scene::set().await;
     let mut ada = scene.watch(scene.client()).await;
