@@ -89,7 +89,7 @@ async fn a_node_with_a_public_address_gives_a_link_that_anybody_opens() {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_owned()).unwrap();
     let link = text(&asked.get_output().stdout);
     let (place, secret) = link.trim().split_once("/#/asked/").unwrap();
-    assert_eq!((place, secret.len()), ("https://baton.example.org", 43));
+    assert_eq!((place, secret.len()), ("https://baton.example.org", 51));
     let said = text(&asked.get_output().stderr);
     assert!(said.starts_with("whoever has the link opens it, once\n"), "{said}");
     assert!(!said.contains(secret), "the link is said once");
