@@ -113,6 +113,8 @@ pub enum Action {
     HandOver,
     /// A session was taken from a node that does not answer.
     TakeOver,
+    /// A person decides what a site may.
+    Permit,
     /// A person chose between revisions.
     ResolveConflict,
     /// A peer was registered.
@@ -196,6 +198,7 @@ impl Action {
             Self::Receive => "session.receive",
             Self::HandOver => "session.hand_over",
             Self::TakeOver => "session.take_over",
+            Self::Permit => "session.permit",
             Self::ResolveConflict => "session.resolve",
             Self::RegisterPeer => "peer.register",
             Self::InvitePeer => "peer.invite",

@@ -6,6 +6,7 @@ use crate::context::Context;
 use baton_api::live::{LiveRefusal, ViewerMessage};
 use baton_browser::cdp::CdpError;
 use baton_browser::screen::{Screen, TabControl, Viewing};
+use baton_runtime::audit::{Action, Note};
 use baton_runtime::sessions::{PersonTurn, files, take_over};
 use baton_runtime::{Caller, RuntimeError};
 use baton_session::permission::Setting;
@@ -96,7 +97,10 @@ pub(super) fn with_tab(
             on(control(tab), async move |tab| tab.answer(accept, text.as_deref()).await)
         }
         ViewerMessage::Permit { tab, question, allow } => {
-            let (control, supervisor, id) = (control(tab), context.supervisor.clone(), session.id);
+            let (control, context, session) = (control(tab), context.clone(), session.clone());
+            let note =
+                Note::new(&caller.actor, &session.owner, Action::Permit, session.id.to_string());
+            let note = note.with("name", session.name.to_string()).with("allow", allow);
             Box::pin(async move {
                 let control = control.map_err(|refused| refused.detail)?;
                 let Some(asked) = control.permission(question) else {
@@ -105,10 +109,15 @@ pub(super) fn with_tab(
                     );
                 };
                 let setting = if allow { Setting::Allow } else { Setting::Deny };
-                let decided = supervisor.decide(id, asked, setting).await;
-                decided.map_err(|error| error.to_string())?;
-                control.settle(question);
-                Ok(())
+                let note = note.with("origin", asked.origin.clone());
+                let note = note.with("wishes", asked.names.clone());
+                let decided = context.supervisor.decide(session.id, asked, setting).await;
+                if decided.is_ok() {
+                    control.settle(question);
+                }
+                let decided = decided.map_err(RuntimeError::from);
+                let noted = note.end(&context.store, decided).await;
+                noted.map_err(|error| error.to_string())
             })
         }
         ViewerMessage::OpenTab { url } => {

@@ -4,8 +4,10 @@
 use super::guests::{self, Guest, secret};
 use super::{LIMIT, Scene, Viewer};
 use crate::test_nodes;
+use baton_api::ListAudit;
 use baton_api::live::{LivePermission, ViewerMessage};
 use baton_playground::Page;
+use serde_json::json;
 use std::time::Instant;
 
 fn wish(viewer: &Viewer) -> Option<LivePermission> {
@@ -56,6 +58,10 @@ async fn what_who_drives_allows_is_kept_and_comes_back_with_the_session() {
     ada.until("to watch", |it| it.driver.as_ref().is_some_and(|it| !it.own && it.agent.is_none()))
         .await;
     drop((ada, bea, page));
+    let log = scene.client().list_audit(&ListAudit::default()).await.unwrap().items;
+    let entry = log.iter().find(|entry| entry.action == "session.permit").unwrap();
+    assert_eq!(entry.detail["wishes"], json!(["notifications"]));
+    assert_eq!(entry.detail["allow"], true);
     scene.client().close_session("shop").await.unwrap();
     scene.client().resume_session("shop").await.unwrap();
     let page =
