@@ -50,6 +50,24 @@ async fn a_guest_gives_a_file_where_one_was_asked_for() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_a_file_that_is_too_large_nothing_stays() {
+    let scene = Scene::set(test_nodes::test_node().await).await;
+    let request = AskPerson { files: true, ..wanted("send the receipt") };
+    let ask = scene.client().ask_person("shop", &request).await.unwrap();
+    let mut guest = Guest::at(&scene, &ask);
+    guest.open(&secret(&ask)).await;
+    let huge = guest.request(Method::PUT, "asked/files/huge.bin").body(vec![0; 200 << 20]);
+    // Whoever still sends may not hear the answer.
+    if let Ok(answer) = huge.send().await {
+        assert_eq!(refused(answer).await.0, ErrorCode::BodyTooLarge);
+    }
+    assert_eq!(scene.client().list_files("shop").await.unwrap().items, []);
+    let put = guest.request(Method::PUT, "asked/files/receipt.txt").body("42 EUR");
+    assert_eq!(put.send().await.unwrap().status(), 200);
+    scene.test_node.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_link_that_comes_late_opens_nothing_and_none_leads_to_another_session() {
     let scene = Scene::set(test_nodes::test_node().await).await;
     let other = scene.other("other").await;
