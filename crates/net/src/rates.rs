@@ -4,6 +4,8 @@
 //! up to a minute ahead, so a minute's worth may come at once. A caller that used nothing for a while is
 //! forgotten, so what is remembered is bounded.
 
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::net::IpAddr;
@@ -15,6 +17,10 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 const AHEAD: Duration = Duration::from_mins(1);
 /// How many keys or addresses are remembered.
 const MOST: usize = 10_000;
+/// The part of a minute's worth that somebody has used up when other nodes hear of it: this one divides it.
+const MUCH: u32 = 20;
+/// Of how many keys, and how many addresses, other nodes hear.
+const TOLD: usize = 64;
 
 /// How often a caller may ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +52,25 @@ struct Inner {
     lanes: [Semaphore; 2],
 }
 
+/// Who uses up an allowance.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Spender {
+    /// Whoever has the key of this id.
+    Key(String),
+    /// Whoever shows what is no good key from here.
+    Address(IpAddr),
+}
+
+/// How much somebody asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Who.
+    pub who: Spender,
+    /// How often since all was last given back.
+    pub total: u64,
+}
+
 /// What a stranger shows.
 #[derive(Debug, Clone, Copy)]
 pub enum Shown {
@@ -72,6 +97,25 @@ impl Rates {
     /// Notes a request with the key of this id; fails with the time to wait when there were too many.
     pub fn asked(&self, key: &str) -> Result<(), Duration> {
         self.0.keys.spend(key.to_owned(), Instant::now())
+    }
+
+    /// Who asked much of late here, and how often since they began: for the other nodes of a cluster.
+    pub fn spent(&self) -> Vec<Spent> {
+        let now = Instant::now();
+        let keys = self.0.keys.spent(now).into_iter();
+        let keys = keys.map(|(key, total)| Spent { who: Spender::Key(key), total });
+        let addresses = self.0.addresses.spent(now).into_iter();
+        keys.chain(addresses.map(|(at, total)| Spent { who: Spender::Address(at), total }))
+            .collect()
+    }
+
+    /// So many more were asked at another node.
+    pub fn spent_elsewhere(&self, who: &Spender, count: u64) {
+        let now = Instant::now();
+        match who {
+            Spender::Key(key) => self.0.keys.add(key.clone(), count, now),
+            Spender::Address(address) => self.0.addresses.add(household(*address), count, now),
+        }
     }
 
     /// Notes a request from `address` without a good key; fails like [`asked`](Self::asked).
@@ -155,46 +199,87 @@ pub fn household(address: IpAddr) -> IpAddr {
 #[derive(Debug)]
 struct Allowances<K> {
     each: Duration,
-    used_until: Mutex<HashMap<K, Instant>>,
+    used: Mutex<HashMap<K, Used>>,
+}
+
+/// What one used up.
+#[derive(Debug, Clone, Copy)]
+struct Used {
+    /// When all of it is given back.
+    until: Instant,
+    /// How often here, since all was last given back.
+    total: u64,
 }
 
 impl<K: Hash + Eq> Allowances<K> {
     fn new(per_minute: u32) -> Self {
-        Self { each: AHEAD / per_minute.max(1), used_until: Mutex::default() }
+        Self { each: AHEAD / per_minute.max(1), used: Mutex::default() }
+    }
+
+    fn used(&self) -> MutexGuard<'_, HashMap<K, Used>> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn is_used_up(&self, who: &K, now: Instant) -> bool {
-        let used_until = self.used_until.lock().unwrap_or_else(PoisonError::into_inner);
-        used_until.get(who).is_some_and(|until| *until + self.each > now + AHEAD)
+        self.used().get(who).is_some_and(|used| used.until + self.each > now + AHEAD)
     }
 
     /// Gives one back that was taken.
     fn refund(&self, who: &K, now: Instant) {
-        let mut used_until = self.used_until.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(until) = used_until.get_mut(who) {
-            *until = until.checked_sub(self.each).unwrap_or(now);
+        if let Some(used) = self.used().get_mut(who) {
+            used.until = used.until.checked_sub(self.each).unwrap_or(now);
+            used.total = used.total.saturating_sub(1);
         }
     }
 
     /// Uses one up; fails with the time to wait when there is none.
     fn spend(&self, who: K, now: Instant) -> Result<(), Duration> {
-        let mut used_until = self.used_until.lock().unwrap_or_else(PoisonError::into_inner);
-        if used_until.len() >= MOST && !used_until.contains_key(&who) {
-            used_until.retain(|_, until| *until > now);
-            if used_until.len() >= MOST {
-                // So many at once are an attack from everywhere, which no limit of this kind stops.
-                used_until.clear();
-            }
-        }
-        let until = used_until.entry(who).or_insert(now);
-        let next = (*until).max(now) + self.each;
+        let all = &mut self.used();
+        let used = of(all, who, now);
+        let next = used.until.max(now) + self.each;
         match next.duration_since(now).checked_sub(AHEAD) {
             Some(wait) if !wait.is_zero() => Err(wait),
             _ => {
-                *until = next;
+                if used.until <= now {
+                    used.total = 0;
+                }
+                used.total += 1;
+                used.until = next;
                 Ok(())
             }
         }
+    }
+
+    /// So many were used up elsewhere; never more than all that there is.
+    fn add(&self, who: K, count: u64, now: Instant) {
+        let all = &mut self.used();
+        let used = of(all, who, now);
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        let more = self.each.checked_mul(count).unwrap_or(AHEAD).min(AHEAD);
+        used.until = (used.until.max(now) + more).min(now + AHEAD);
+    }
+}
+
+/// What one used up, of whom there may be nothing yet.
+fn of<K: Hash + Eq>(all: &mut HashMap<K, Used>, who: K, now: Instant) -> &mut Used {
+    if all.len() >= MOST && !all.contains_key(&who) {
+        all.retain(|_, used| used.until > now);
+        if all.len() >= MOST {
+            // So many at once are an attack from everywhere, which no limit of this kind stops.
+            all.clear();
+        }
+    }
+    all.entry(who).or_insert(Used { until: now, total: 0 })
+}
+
+impl<K: Hash + Eq + Clone> Allowances<K> {
+    /// Those who used up most, and how much that is here: no small ones.
+    fn spent(&self, now: Instant) -> Vec<(K, u64)> {
+        let used = self.used();
+        let is_much = |used: &Used| used.total > 0 && used.until > now + AHEAD / MUCH;
+        let mut found: Vec<_> = used.iter().filter(|(_, used)| is_much(used)).collect();
+        found.sort_by_key(|(_, used)| Reverse(used.until));
+        found.into_iter().take(TOLD).map(|(who, used)| (who.clone(), used.total)).collect()
     }
 }
 
@@ -233,6 +318,30 @@ mod tests {
     }
 
     #[test]
+    fn what_was_asked_elsewhere_counts_and_only_what_is_much_is_told() {
+        let (allowances, now) = (Allowances::new(100), Instant::now());
+        allowances.add("ada", 99, now);
+        assert_eq!(allowances.spent(now), [], "others tell of their own");
+        assert_eq!(allowances.spend("ada", now), Ok(()));
+        assert!(allowances.spend("ada", now).is_err());
+        assert_eq!(allowances.spent(now), [("ada", 1)]);
+        // However much it is, no more than a minute's worth has to be waited for.
+        allowances.add("ada", u64::MAX, now);
+        let wait = allowances.spend("ada", now).unwrap_err();
+        assert!(wait <= Duration::from_mins(1) / 100, "{wait:?}");
+        for _ in 0..5 {
+            allowances.spend("bob", now).unwrap();
+        }
+        assert_eq!(allowances.spent(now), [("ada", 1)], "a little is not worth a word");
+        let later = now + Duration::from_mins(2);
+        assert_eq!(allowances.spent(later), []);
+        for _ in 0..6 {
+            allowances.spend("ada", later).unwrap();
+        }
+        assert_eq!(allowances.spent(later), [("ada", 6)], "what was given back is over");
+    }
+
+    #[test]
     fn what_is_remembered_is_bounded() {
         let (allowances, now) = (Allowances::new(1), Instant::now());
         for who in 0..MOST {
@@ -240,11 +349,11 @@ mod tests {
         }
         let much_later = now + Duration::from_mins(2);
         allowances.spend(MOST, much_later).unwrap();
-        assert_eq!(allowances.used_until.lock().unwrap().len(), 1, "the idle are forgotten");
+        assert_eq!(allowances.used().len(), 1, "the idle are forgotten");
         for who in 0..3 * MOST {
             allowances.spend(who, much_later).unwrap_or_default();
         }
-        assert!(allowances.used_until.lock().unwrap().len() <= MOST);
+        assert!(allowances.used().len() <= MOST);
     }
 
     #[test]

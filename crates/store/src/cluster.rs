@@ -172,6 +172,41 @@ impl Store {
         rows.iter().map(decode).collect()
     }
 
+    /// Notes which callers asked a node much of late, in words of the node; empty where nobody did.
+    pub async fn tell_rates(&self, node: NodeId, spent: &str) -> Result<(), StoreError> {
+        refuse_nul("what callers asked", spent)?;
+        let mut write = self.write_beat().await?;
+        sqlx::query(
+            "insert into cluster_rates (node, spent) values ($1, $2)
+             on conflict (node) do update set spent = excluded.spent",
+        )
+        .bind(node.to_string())
+        .bind(spent)
+        .execute(write.connection())
+        .await?;
+        write.commit().await
+    }
+
+    /// The same of the other nodes of a cluster that are there, each with its start.
+    pub async fn hear_rates(
+        &self,
+        member: &ClusterMember,
+    ) -> Result<Vec<(String, String)>, StoreError> {
+        let sql = format!(
+            "select cluster_nodes.start as start, cluster_rates.spent as spent
+             from cluster_rates join cluster_nodes on cluster_nodes.node = cluster_rates.node
+             where cluster = $1 and cluster_nodes.node <> $2 and spent <> ''
+                 and seen_at + lease >= {}",
+            now(self.inner.engine)
+        );
+        let rows = sqlx::query(AssertSqlSafe(sql))
+            .bind(&member.cluster)
+            .bind(member.node.to_string())
+            .fetch_all(&self.inner.beats)
+            .await?;
+        rows.iter().map(|row| Ok((row.try_get("start")?, row.try_get("spent")?))).collect()
+    }
+
     /// Takes a node out of its cluster, unless another start has its place.
     pub async fn leave_cluster(&self, member: &ClusterMember) -> Result<(), StoreError> {
         let mut write = self.write_beat().await?;

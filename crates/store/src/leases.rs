@@ -283,6 +283,7 @@ impl Store {
         sqlx::query("update leases set node = null").execute(write.connection()).await?;
         sqlx::query("delete from nodes").execute(write.connection()).await?;
         sqlx::query("delete from cluster_nodes").execute(write.connection()).await?;
+        sqlx::query("delete from cluster_rates").execute(write.connection()).await?;
         sqlx::query("delete from sandbox_holds").execute(write.connection()).await?;
         write.commit().await?;
         Ok(Epoch { recoverable, closed })

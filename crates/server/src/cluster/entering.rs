@@ -1,9 +1,11 @@
 //! Entering a cluster at the start of a node, and staying in it.
 
 use super::members::{Cluster, ClusterError};
+use super::rates::SharedRates;
 use crate::config::{Config, DEFAULT_LEASE};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use baton_net::rates::Rates;
 use baton_runtime::live::BrowserSupervisor;
 use baton_store::{ClusterMember, Store};
 use baton_sync::identity::OwnIdentity;
@@ -39,8 +41,10 @@ pub(crate) async fn enter(
 pub(crate) fn stay(
     cluster: &Cluster,
     supervisor: &BrowserSupervisor,
+    rates: &Rates,
     shutdown: CancellationToken,
 ) -> AbortOnDropHandle<()> {
+    let rates = SharedRates::new(rates.clone());
     let (supervisor, cluster) = (supervisor.clone(), cluster.clone());
     AbortOnDropHandle::new(tokio::spawn(async move {
         let mut number = supervisor.changes_in_number();
@@ -49,7 +53,7 @@ pub(crate) fn stay(
                 cluster.beat_at_once();
             }
         };
-        let beat = cluster.clone().beat(|| supervisor.room(), shutdown);
+        let beat = cluster.clone().beat(|| supervisor.room(), rates, shutdown);
         tokio::pin!(beat);
         tokio::select! {
             () = &mut beat => {}

@@ -4,6 +4,7 @@
 //! reads who else is; in between it knows what it read last. Its own clock only counts how long that is ago, and how
 //! far it is off is told and reckoned with, never trusted.
 
+use super::rates::SharedRates;
 use super::sent::SentCounts;
 use baton_net::internal::InternalClient;
 use baton_net::outbound::WayError;
@@ -131,7 +132,12 @@ impl Cluster {
     }
 
     /// Says that this node is there until it ends; cancels `shutdown` when another start has its place.
-    pub(crate) async fn beat(self, room: impl Fn() -> Room, shutdown: CancellationToken) {
+    pub(crate) async fn beat(
+        self,
+        room: impl Fn() -> Room,
+        mut rates: SharedRates,
+        shutdown: CancellationToken,
+    ) {
         let mut times = interval(pause(self.0.member.lease));
         times.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let over = self.0.over.clone();
@@ -143,7 +149,11 @@ impl Cluster {
         };
         while over.run_until_cancelled(next()).await.is_some() {
             match self.beat_once(room()).await {
-                Ok(true) => {}
+                Ok(true) => {
+                    if let Err(error) = rates.exchange(&self.0.store, &self.0.member).await {
+                        tracing::warn!(%error, "how often callers ask is counted by this node alone");
+                    }
+                }
                 Ok(false) if over.is_cancelled() => {}
                 Ok(false) => {
                     tracing::error!(

@@ -3,7 +3,7 @@
 //! The one idea: there is no cluster but rows of the database. A node says there that it is present and where it is
 //! asked; any node takes any request, and passes on what needs the browser, profile or files of a session to the
 //! node whose session it is. `entering` is the start, `members` knows who is there, `passed` is what goes along with a request, and `pages`
-//! remembers which page an address to watch at was given to. `placing` says where a new browser goes. The way itself is `http::forward`. `bus` is a doorbell:
+//! remembers which page an address to watch at was given to. `placing` says where a new browser goes, and `rates` counts how often callers ask. The way itself is `http::forward`. `bus` is a doorbell:
 //! by it the others know at once what they would see at their next look.
 
 mod asking;
@@ -14,6 +14,7 @@ mod members;
 mod pages;
 mod passed;
 mod placing;
+mod rates;
 mod sent;
 
 pub(crate) use asking::{Errand, NotDone, PROBLEM_MAX, Unreachable, client_request, problem_in};

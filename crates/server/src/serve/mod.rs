@@ -99,8 +99,9 @@ async fn run(
     let rates = Rates::new(config.rates);
     let _beating = supervisor.start_beating(shutdown.clone()).await?;
     let cluster = cluster::enter(&config, &store, &identity).await?;
-    let _clustered =
-        cluster.as_ref().map(|cluster| cluster::stay(cluster, &supervisor, shutdown.clone()));
+    let _clustered = cluster
+        .as_ref()
+        .map(|cluster| cluster::stay(cluster, &supervisor, &rates, shutdown.clone()));
     let lost = recover(&supervisor).await?;
     let front =
         Front { services: &services, secret: &debug_secret, store: &store, rates: &rates, bounds };

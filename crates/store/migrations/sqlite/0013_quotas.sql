@@ -7,3 +7,8 @@ create table sandbox_holds (
 create index sandbox_holds_owner on sandbox_holds (owner);
 -- Which sessions are held, among all that ever were.
 create index leases_held on leases (session) where node is not null;
+-- Which callers asked a node of a cluster much of late, for the others to count; none where nobody did.
+create table cluster_rates (
+    node text primary key,
+    spent text not null
+);

@@ -51,7 +51,7 @@ impl Table {
 }
 
 /// Every table.
-pub(super) const TABLES: [Table; 24] = [
+pub(super) const TABLES: [Table; 25] = [
     table("data_keys", 2, 1, &[text("id"), text("wrapped_by"), bytes("wrapped")]),
     table("sessions", 1, 1, SESSIONS),
     table("parts", 1, 1, &[text("id"), text("owner"), bytes("sealed")]),
@@ -75,6 +75,7 @@ pub(super) const TABLES: [Table; 24] = [
     table("invitations", 1, 10, INVITATIONS),
     table("cluster_nodes", 1, 11, CLUSTER_NODES),
     table("session_labels", 1, 12, &[text("session"), text("labels")]),
+    table("cluster_rates", 1, 13, &[text("node"), text("spent")]),
     table("sandbox_holds", 1, 13, &[text("sandbox"), text("owner"), text("node")]),
 ];
 

@@ -153,6 +153,7 @@ async fn what_snapshots_of_version_2_name_is_kept_and_collected_as_before(
 /// Takes the last steps of the schema back, as the version before them wrote the same.
 async fn make_version_2(fixture: &Fixture) {
     for sql in [
+        "drop table cluster_rates",
         "drop table sandbox_holds",
         "drop index leases_held",
         "drop table session_labels",

@@ -15,7 +15,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Every table with one of its statements: `T` a text, `B` bytes, `I` an integer, `N` an integer or
 /// nothing, `M` bytes or nothing; `K` a key and `H` a hash, which differ from row to row; `O` a key or
 /// nothing.
-const INSERTS: [&str; 23] = [
+const INSERTS: [&str; 24] = [
     "data_keys (id, wrapped_by, wrapped) values (K, T, B)",
     "sessions (id, owner, name, description, node, headed, lifecycle, created_at, updated_at,
         failed_resumes, debug) values (K, T, K, T, T, I, T, I, I, I, I)",
@@ -49,6 +49,7 @@ const INSERTS: [&str; 23] = [
         values (K, T, T, T, T, T, T, I, I, I, I, I, T, I, I)",
     "session_labels (session, labels) values (K, T)",
     "sandbox_holds (sandbox, owner, node) values (K, T, T)",
+    "cluster_rates (node, spent) values (K, T)",
 ];
 
 /// Texts that somebody might get wrong. None has a NUL: no engine takes one.
