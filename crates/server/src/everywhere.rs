@@ -2,14 +2,17 @@
 //!
 //! The one idea: who asks is told what came, and which nodes did not answer; a node that is gone has nothing.
 
-use crate::cluster::{Cluster, Origin};
+use crate::cluster::{Cluster, Origin, Unreachable};
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::looking;
 use baton_agents::sandboxes;
 use baton_agents::sandboxes::SandboxRefusal;
+use baton_api::debug::{DebugTabs, TabToken};
 use baton_api::sandbox::SandboxList;
 use baton_runtime::Caller;
 use baton_session::{NodeId, SandboxId};
+use baton_store::ClusterRow;
 use futures_util::future::join_all;
 
 /// The start of a sandbox's id has to be so long at least.
@@ -39,6 +42,57 @@ pub(crate) async fn sandboxes(
     }
     list.items.sort_by_key(|sandbox| sandbox.id);
     list
+}
+
+/// The tabs that the caller can look into at all nodes; those of this one alone, where another node asks.
+pub(crate) async fn tabs(
+    context: &Context,
+    caller: &Caller,
+    origin: Option<&Origin>,
+) -> Result<DebugTabs, NodeError> {
+    let mut list = looking::list_tabs(context, caller).await?;
+    let Some(origin) = origin else { return Ok(list) };
+    for (row, answered) in tabs_of_others(context, caller, origin).await {
+        match answered {
+            Ok(theirs) => list.items.extend(theirs.items),
+            Err(error) => {
+                tracing::warn!(%error, "a node was not asked for its tabs");
+                list.missing.push(row.member.name);
+            }
+        }
+    }
+    Ok(list)
+}
+
+/// The node that has a tab of the caller, if any does.
+pub(crate) async fn teller(
+    context: &Context,
+    caller: &Caller,
+    origin: &Origin,
+    token: &TabToken,
+) -> Option<NodeId> {
+    let has = |tabs: &DebugTabs| tabs.items.iter().any(|tab| tab.token == *token);
+    if looking::list_tabs(context, caller).await.is_ok_and(|tabs| has(&tabs)) {
+        return Some(context.node);
+    }
+    let told = tabs_of_others(context, caller, origin).await;
+    let found = told.into_iter().find(|(_, tabs)| tabs.as_ref().is_ok_and(has));
+    found.map(|(row, _)| row.member.node)
+}
+
+/// What the other nodes answer.
+async fn tabs_of_others(
+    context: &Context,
+    caller: &Caller,
+    origin: &Origin,
+) -> Vec<(ClusterRow, Result<DebugTabs, Unreachable>)> {
+    let Some(cluster) = &context.cluster else { return Vec::new() };
+    let identity = context.own.identity.now();
+    let asked = cluster.others().into_iter().map(async |row| {
+        let tabs = cluster.look(&identity, &row, "/debug/tabs", caller, origin).await;
+        (row, tabs)
+    });
+    join_all(asked).await
 }
 
 /// The node that made a sandbox of the caller, by its id or a unique prefix of it; none where no node has it.

@@ -35,11 +35,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The tabs that can be looked into, the newest first.
+/// The tabs of this node that can be looked into, the newest first.
 pub async fn list_tabs(context: &Context, caller: &Caller) -> Result<DebugTabs, NodeError> {
     let mut items = context.bus.tabs(&caller.owner).await?;
     items.reverse();
-    Ok(DebugTabs { items })
+    Ok(DebugTabs { items, missing: Vec::new() })
 }
 
 /// The requests of a tab; when nothing fits, those that come within `wait`.

@@ -19,8 +19,11 @@ pub struct TabList {
 /// The tabs of the caller's cocoons and sessions, as a list like any other.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DebugTabs {
-    /// Newest first.
+    /// Newest first, node by node.
     pub items: Vec<DebugTab>,
+    /// The nodes of the cluster that did not answer, by their names: tabs of theirs are missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
 }
 
 /// A tab that a browser offered is taken.

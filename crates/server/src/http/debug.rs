@@ -4,9 +4,12 @@
 use super::request::{Here, Json, Path, Query};
 use super::system::OfOwner;
 use crate::auth::{Admin, Browser, Debug, attempt};
+use crate::cluster::{Origin, Passed};
 use crate::context::Context;
+use crate::everywhere;
 use crate::ingress::{Peer, Refusal};
 use crate::looking;
+use axum::Extension;
 use axum::extract::{FromRequest, Request, State};
 use axum::http::StatusCode;
 use axum::http::header::CACHE_CONTROL;
@@ -26,7 +29,8 @@ use std::time::Duration;
 
 type Answer<T> = Result<axum::Json<T>, Refusal>;
 
-/// The tabs that can be looked into: of the caller's sessions that are recorded, and of its cocoons.
+/// The tabs that can be looked into: of the caller's sessions that are recorded, and of its cocoons; in a cluster those
+/// of all nodes.
 #[utoipa::path(
     get, path = "/debug/tabs", tag = "debug", security(("api_key" = [])),
     responses((status = 200, body = DebugTabs), (status = "4XX", body = Problem))
@@ -34,8 +38,12 @@ type Answer<T> = Result<axum::Json<T>, Refusal>;
 pub(super) async fn list_tabs(
     State(context): State<Context>,
     Debug(caller): Debug,
+    passed: Option<Extension<Passed>>,
+    origin: Origin,
 ) -> Answer<DebugTabs> {
-    Ok(axum::Json(looking::list_tabs(&context, &caller).await?))
+    // Who asks another node collects what all have.
+    let origin = Some(origin).filter(|_| passed.is_none());
+    Ok(axum::Json(everywhere::tabs(&context, &caller, origin.as_ref()).await?))
 }
 
 /// The requests of a tab that fit the filters, the newest last. Secrets are hidden unless revealed.

@@ -92,6 +92,15 @@ async fn nodes(call: &Call, cluster: &Cluster, place: Place) -> Result<Vec<Candi
             };
             Ok(vec![node(call, cluster, maker.unwrap_or(call.context.node)).await])
         }
+        Place::Tab(named) => {
+            let teller = match (&call.origin, named.parse()) {
+                (Some(origin), Ok(token)) => {
+                    everywhere::teller(&call.context, &call.caller, origin, &token).await
+                }
+                _ => None,
+            };
+            Ok(vec![node(call, cluster, teller.unwrap_or(call.context.node)).await])
+        }
         Place::NewSandbox(Some(named)) => {
             Ok(match find_arrived(&call.context, &call.caller.owner, &named).await {
                 Some(session) => vec![node(call, cluster, session.node).await],

@@ -8,6 +8,7 @@
 use super::answer;
 use super::answer::{Failure, ToolAnswer};
 use super::verb::{Call, Effect, Entry, Place, Verb};
+use crate::everywhere;
 use crate::looking;
 use baton_api::debug::{ConsoleFilters, ConsoleLevel, DebugTab, EpochMs, NetworkFilters, TabToken};
 use baton_api::{Invalid, Scope, SwitchDebug};
@@ -50,7 +51,9 @@ impl Verb for BrowserDebugListTabs {
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Debug).await?;
-        let tabs = looking::list_tabs(&call.context, &call.caller).await?.items;
+        let (caller, origin) = (&call.caller, call.origin.as_ref());
+        let found = everywhere::tabs(&call.context, caller, origin).await?;
+        let tabs = found.items;
         let mut told = vec![match tabs.len() {
             0 => "No tabs. session_debug records those of a session.".to_owned(),
             1 => "1 tab".to_owned(),
@@ -59,6 +62,9 @@ impl Verb for BrowserDebugListTabs {
         told.extend(tabs.iter().take(LISTED).map(line));
         if tabs.len() > LISTED {
             told.push(format!("Left out: {} older.", tabs.len() - LISTED));
+        }
+        if !found.missing.is_empty() {
+            told.push(format!("Not asked: {}, which did not answer.", found.missing.join(", ")));
         }
         let shown: Vec<&DebugTab> = tabs.iter().take(LISTED).collect();
         Ok(ToolAnswer::new(&told, json!({"tabs": shown})))
@@ -106,6 +112,10 @@ struct BrowserDebugGetNetwork {
 impl Verb for BrowserDebugGetNetwork {
     const NAME: &'static str = "browser_debug_get_network";
     const EFFECT: Effect = Effect::Reads;
+
+    fn place(&self) -> Place {
+        Place::Tab(self.token.clone())
+    }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Debug).await?;
@@ -173,6 +183,10 @@ struct BrowserDebugGetConsole {
 impl Verb for BrowserDebugGetConsole {
     const NAME: &'static str = "browser_debug_get_console";
     const EFFECT: Effect = Effect::Reads;
+
+    fn place(&self) -> Place {
+        Place::Tab(self.token.clone())
+    }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
         call.require(Scope::Debug).await?;

@@ -62,6 +62,8 @@ pub(super) enum Place {
     Room,
     /// The one that made the sandbox.
     Sandbox(String),
+    /// The one that has what the tab did which this token names.
+    Tab(String),
     /// The session's that is handed in; else one with room.
     NewSandbox(Option<String>),
 }

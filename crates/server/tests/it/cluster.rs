@@ -472,7 +472,7 @@ fn every_route_that_names_a_session_a_sandbox_or_a_node_says_where_it_is_answere
         ["POST /sessions", "POST /v1/chat/completions", "GET /mcp", "POST /mcp", "DELETE /mcp"];
     let mut expected: BTreeSet<String> = others.into_iter().map(str::to_owned).collect();
     for (path, operations) in document["paths"].as_object().unwrap() {
-        let prefixes = ["/sessions/{id}", "/nodes/{id}", "/api/sandboxes", "/asked"];
+        let prefixes = ["/sessions/{id}", "/nodes/{id}", "/api/sandboxes", "/asked", "/debug/tabs"];
         if prefixes.iter().any(|prefix| path.starts_with(prefix)) {
             let methods = operations.as_object().unwrap().keys();
             expected.extend(methods.map(|method| format!("{} {path}", method.to_uppercase())));

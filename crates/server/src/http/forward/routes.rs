@@ -25,6 +25,8 @@ pub enum Place {
     SandboxRoom,
     /// At the node of the ask that a guest shows.
     AsksNode,
+    /// At the node that has what the tab did which the path names.
+    TabsNode,
     /// At the node that was asked, which asks all others.
     Everywhere,
     /// At the node that began the client's session of the Model Context Protocol, which a header names.
@@ -33,11 +35,11 @@ pub enum Place {
 
 use Place::{
     Anywhere, AsksNode, Everywhere, McpSessionsNode, NamedNode, Room, SandboxRoom, SandboxesNode,
-    SessionsNode, SessionsNodeOrRoom,
+    SessionsNode, SessionsNodeOrRoom, TabsNode,
 };
 
-/// Every route that names a session, a node or a sandbox, those that make what runs at a node, those of guests, and
-/// those of the Model Context Protocol.
+/// Every route that names a session, a node or a sandbox, those that make what runs at a node, those of tabs
+/// and of guests, and those of the Model Context Protocol.
 pub const ROUTES: &[(&str, &str, Place)] = &[
     // What it says of itself is more than what the database knows of it.
     ("GET", "/nodes/{id}", NamedNode),
@@ -58,6 +60,10 @@ pub const ROUTES: &[(&str, &str, Place)] = &[
     ("GET", "/api/sandboxes/{id}/files", SandboxesNode),
     ("PUT", "/api/sandboxes/{id}/files", SandboxesNode),
     ("POST", "/v1/chat/completions", SandboxRoom),
+    ("GET", "/debug/tabs", Everywhere),
+    ("POST", "/debug/tabs/{token}/network", TabsNode),
+    ("POST", "/debug/tabs/{token}/console", TabsNode),
+    ("GET", "/debug/tabs/{token}/har", TabsNode),
     ("POST", "/asked/look", AsksNode),
     ("POST", "/asked/open", AsksNode),
     ("GET", "/asked", AsksNode),
@@ -122,6 +128,11 @@ pub(super) fn session(path: &str) -> Option<String> {
 /// The node that the path of such a request names.
 pub(super) fn node(path: &str) -> Option<String> {
     named(path, "/nodes/")
+}
+
+/// The token of a tab that the path of such a request names.
+pub(super) fn tab(path: &str) -> Option<String> {
+    named(path, "/debug/tabs/")
 }
 
 /// The sandbox that the path of such a request names.

@@ -1,6 +1,7 @@
 //! The relay over WebSocket: browsers are paired and tell of tabs, others ask.
 
 mod company;
+mod elsewhere;
 mod link;
 mod pairing;
 

@@ -1,0 +1,52 @@
+//! A tab that a browser tells one node of a cluster is looked into at any of them.
+
+use super::{browser, console, page_token, pair};
+use crate::cluster::{Pair, done_by};
+use crate::mcp::call;
+use baton_api::debug::{NetworkFilters, TabToken};
+use baton_api::{ErrorCode, Scope};
+use serde_json::json;
+use std::time::Duration;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_tab_did_is_asked_where_its_browser_tells_it() {
+    let nodes = Pair::start().await;
+    let key = pair(&nodes.right, "b-1").await;
+    let mut link = browser(&nodes.right, &key).await;
+    let (token, ..) = link.offer(&page_token(&nodes.right, "local"), 1).await;
+    link.write(&token, 1, "only three plums are left").await;
+    let other = pair(&nodes.wrong, "b-1").await;
+    let mut near = browser(&nodes.wrong, &other).await;
+    let (own, ..) = near.offer(&page_token(&nodes.wrong, "local"), 1).await;
+
+    let client = nodes.wrong.admin();
+    let tabs = client.list_tabs().await.unwrap();
+    let listed: Vec<_> = tabs.items.iter().map(|tab| tab.token.to_string()).collect();
+    assert_eq!(listed, [own.clone(), token.clone()]);
+    assert!(tabs.missing.is_empty(), "{:?}", tabs.missing);
+    assert_eq!(console(&nodes.wrong, &token).await.0, ["only three plums are left"]);
+    assert_eq!(console(&nodes.wrong, &own).await.0, [""; 0]);
+    let parsed: TabToken = token.parse().unwrap();
+    let filters = NetworkFilters::default();
+    let found = client.get_network(&parsed, &filters, Duration::ZERO).await.unwrap();
+    assert!(found.requests.is_empty());
+    let path = format!("debug/tabs/{token}/har");
+    let archive = nodes.wrong.admin_request(reqwest::Method::GET, &path).send().await.unwrap();
+    assert_eq!(archive.status(), 200);
+    assert_eq!(done_by(&archive), nodes.right.id().to_string());
+
+    // Models hear the same.
+    let admin = nodes.wrong.admin_key();
+    let listed = call(&nodes.wrong, &admin, "browser_debug_list_tabs", json!({})).await;
+    assert!(listed.contains(&token) && listed.contains(&own), "{listed}");
+    let told = call(&nodes.wrong, &admin, "browser_debug_get_console", json!({"token": token}));
+    let told = told.await;
+    assert!(told.contains("only three plums are left"), "{told}");
+    // A tab of somebody else is none, wherever it is.
+    let ada = nodes.wrong.as_owner("ada", &[Scope::Debug]).await;
+    assert!(ada.list_tabs().await.unwrap().items.is_empty());
+    let foreign = ada.get_network(&parsed, &filters, Duration::ZERO).await.unwrap_err();
+    assert_eq!(foreign.code(), Some(ErrorCode::TabGone));
+    drop((link, near));
+    nodes.stop().await;
+}
