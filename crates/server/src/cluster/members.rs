@@ -132,7 +132,7 @@ impl Cluster {
     }
 
     /// Says that this node is there until it ends; cancels `shutdown` when another start has its place.
-    pub(crate) async fn beat(
+    pub(super) async fn beat(
         self,
         room: impl Fn() -> Room,
         mut rates: SharedRates,
