@@ -1089,7 +1089,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tabs that can be looked into: of the caller's sessions that are recorded, and of its cocoons. */
+        /**
+         * The tabs that can be looked into: of the caller's sessions that are recorded, and of its cocoons; in a cluster those
+         *     of all nodes.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -6917,8 +6920,10 @@ export interface components {
         };
         /** @description The tabs of the caller's cocoons and sessions, as a list like any other. */
         DebugTabs: {
-            /** @description Newest first. */
+            /** @description Newest first, node by node. */
             items: components["schemas"]["DebugTab"][];
+            /** @description The nodes of the cluster that did not answer, by their names: tabs of theirs are missing. */
+            missing?: string[];
         };
         /** @description What an agent said since the last piece. */
         Delta: {

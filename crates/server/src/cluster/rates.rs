@@ -5,6 +5,7 @@
 //! seconds late, and nobody asks the database about a request. Who asks little costs nothing, and is told to nobody.
 
 use baton_net::rates::{Rates, Spender, Spent};
+use baton_session::json;
 use baton_store::{ClusterMember, Store, StoreError};
 use std::collections::HashMap;
 
@@ -30,7 +31,7 @@ impl SharedRates {
         own: &ClusterMember,
     ) -> Result<(), StoreError> {
         let spent = self.rates.spent();
-        let text = if spent.is_empty() { String::new() } else { text_of(&spent) };
+        let text = if spent.is_empty() { String::new() } else { json::text(&spent) };
         if text != self.told {
             store.tell_rates(own.node, &text).await?;
             self.told = text;
@@ -57,10 +58,6 @@ impl SharedRates {
     }
 }
 
-fn text_of(spent: &[Spent]) -> String {
-    serde_json::to_string(spent).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,7 +70,7 @@ mod tests {
         let mut shared = SharedRates::new(rates.clone());
         let told = |total| {
             let who = Spender::Key("ada".to_owned());
-            vec![("a".to_owned(), text_of(&[Spent { who, total }]))]
+            vec![("a".to_owned(), json::text(&[Spent { who, total }]))]
         };
         shared.hear(told(50));
         shared.hear(told(50));
