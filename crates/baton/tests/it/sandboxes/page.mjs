@@ -117,6 +117,7 @@ async function others(id) {
   const phone = await visitor({ viewport: PHONE })
   await enterWithKey(phone, 'phone', 'read', 'sandbox')
   await phone.getByRole('link', { name: 'Sandboxes' }).click()
+  await phone.getByRole('heading', { name: 'Sandboxes', level: 1 }).waitFor()
   await fits(phone, 'sandboxes, on a phone')
   await accessible(phone, 'sandboxes, on a phone')
   await phone.getByRole('link', { name: /^Display of shop/ }).click()
