@@ -9,6 +9,7 @@
 //! have, no lease and no running browser.
 
 use crate::error::StoreError;
+use crate::quotas::Counted;
 use crate::row::word;
 use crate::store::Store;
 use baton_session::{Lifecycle, NodeId, Owner, SessionId, Term};
@@ -121,7 +122,10 @@ impl Store {
         node: NodeId,
         bounded: Option<&Owner>,
     ) -> Result<Term, StoreError> {
-        let mut write = self.write().await?;
+        let mut write = match bounded {
+            Some(owner) => self.write_to_take(Counted::Browsers, owner).await?,
+            None => self.write().await?,
+        };
         if let Some(owner) = bounded {
             self.expect_place_for_browser(write.connection(), owner, session).await?;
         }

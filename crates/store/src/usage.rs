@@ -8,7 +8,7 @@ use crate::cluster::now;
 use crate::error::StoreError;
 use crate::quotas::{Counted, Quota, Quotas, Usage};
 use crate::store::Store;
-use crate::write;
+use crate::write::Write;
 use baton_session::{NodeId, Owner, SandboxId, SessionId};
 use sqlx::{AnyConnection, AssertSqlSafe};
 use std::collections::HashMap;
@@ -52,7 +52,8 @@ impl Store {
         })
     }
 
-    /// Refuses a new session of an owner that has as much as it may have. The transaction goes on to make it.
+    /// Refuses a new session of an owner that has as much as it may have. The transaction goes on to make it; it is one
+    /// [to take](Self::write_to_take) it, or one that adds parts.
     pub(crate) async fn expect_place_for_session(
         &self,
         connection: &mut AnyConnection,
@@ -64,7 +65,6 @@ impl Store {
             expect_less(owner, Counted::StoredBytes, found, most)?;
         }
         let Some(most) = quota.most(Counted::Sessions) else { return Ok(()) };
-        self.queue_for_quota(connection, owner).await?;
         let found = count_sessions(connection, owner, Some(most)).await?;
         expect_less(owner, Counted::Sessions, found, most)
     }
@@ -77,18 +77,22 @@ impl Store {
         session: SessionId,
     ) -> Result<(), StoreError> {
         let Some(most) = self.quota(owner).most(Counted::Browsers) else { return Ok(()) };
-        self.queue_for_quota(connection, owner).await?;
         let found = count_browsers(connection, owner, Some(most), Some(session)).await?;
         expect_less(owner, Counted::Browsers, found, most)
     }
 
-    /// Those who take of one owner's quota come one after the other, until their transactions end.
-    async fn queue_for_quota(
+    /// Begins a transaction that takes of this. Where it is bounded, those of one owner come one after the other: in
+    /// this process before they have a connection, as all do who add parts.
+    pub(crate) async fn write_to_take(
         &self,
-        connection: &mut AnyConnection,
+        what: Counted,
         owner: &Owner,
-    ) -> Result<(), StoreError> {
-        write::lock(connection, self.inner.engine, &format!("quota of {owner}")).await
+    ) -> Result<Write, StoreError> {
+        if self.quota(owner).most(what).is_some() {
+            self.write_parts(owner).await
+        } else {
+            self.write().await
+        }
     }
 
     /// How many bytes an owner has, or had a moment ago.
@@ -125,9 +129,8 @@ impl Store {
         sandbox: SandboxId,
         node: NodeId,
     ) -> Result<(), StoreError> {
-        let mut write = self.write().await?;
+        let mut write = self.write_to_take(Counted::Sandboxes, owner).await?;
         if let Some(most) = self.quota(owner).most(Counted::Sandboxes) {
-            self.queue_for_quota(write.connection(), owner).await?;
             let found = self.count_sandboxes(write.connection(), owner).await?;
             expect_less(owner, Counted::Sandboxes, found, most)?;
         }

@@ -9,6 +9,7 @@ mod life;
 pub(crate) use life::delete;
 
 use crate::error::StoreError;
+use crate::quotas::Counted;
 use crate::row::{
     MATCHES_MAX, behind_prefix, flag, instant, is_taken, page, parse_prefix, refuse_nul, word,
 };
@@ -67,7 +68,7 @@ impl Store {
     /// Makes a session. Fails with `NameTaken` when another of the owner's sessions that are not
     /// closed bears its name, with `IdTaken`, and with `QuotaReached`.
     pub async fn create_session(&self, session: &Session) -> Result<(), StoreError> {
-        let mut write = self.write().await?;
+        let mut write = self.write_to_take(Counted::Sessions, &session.owner).await?;
         insert(self, write.connection(), session).await?;
         write.changes(session.id);
         write.commit().await
