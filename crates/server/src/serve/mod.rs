@@ -92,13 +92,14 @@ async fn run(
     tell_first_key(&mut config, &store).await?;
     serve_metrics(&config, &shutdown).await?;
     emptied(config.data.arriving())?;
-    store.release_sandboxes_of(node).await?;
     let sandboxes = sandboxes(&config, node)?;
     let (exposure, body_bytes) = (config.exposure.clone(), config.body_bytes);
     let (bounds, idle_exit) = (config.bounds, config.idle_exit);
     let rates = Rates::new(config.rates);
     let _beating = supervisor.start_beating(shutdown.clone()).await?;
     let cluster = cluster::enter(&config, &store, &identity).await?;
+    // Only now is it sure that no other start of this node runs.
+    store.release_sandboxes_of(node).await?;
     let _clustered = cluster
         .as_ref()
         .map(|cluster| cluster::stay(cluster, &supervisor, &rates, shutdown.clone()));
