@@ -3,8 +3,7 @@
 //! The one idea: an ask is in the memory of one node. What opens it, the link and what a guest's page keeps, ends with
 //! a mark of that node; so a balancer may send a guest anywhere, and no node has to ask the others.
 
-use super::send::Sent;
-use super::{Way, keep, routes, sending};
+use super::{Way, keep, routes, sending, there};
 use crate::cluster::Cluster;
 use crate::context::Context;
 use crate::ingress::Refusal;
@@ -39,9 +38,7 @@ pub(super) async fn pass_on(
     // Where nobody knows it, the operation says so.
     let Some(row) = row else { return Ok(Way::Here(Request::from_parts(parts, body))) };
     let sending = sending(context, cluster, parts, None, None).await?;
-    match sending.send(&row, kept.map_or(body, Body::from)).await? {
-        Sent::Answer(answer) | Sent::Misdirected(answer) => Ok(Way::There(answer)),
-    }
+    there(&sending, &row, kept.map_or(body, Body::from)).await
 }
 
 /// The mark in what a guest shows: in the link, in the address of a picture, or in what their page keeps.

@@ -207,9 +207,7 @@ async fn to_named(context: &Context, cluster: &Cluster, request: Request) -> Res
     // The other node knows itself by its id alone.
     parts.uri = routes::with_node(&parts.uri, row.member.node);
     let sending = sending(context, cluster, parts, Some(asked.caller), None).await?;
-    match sending.send(&row, body).await? {
-        Sent::Answer(answer) | Sent::Misdirected(answer) => Ok(Way::There(answer)),
-    }
+    there(&sending, &row, body).await
 }
 
 /// Passes a request on to the node that began its session of the protocol, if that is another one that is there.
@@ -273,9 +271,7 @@ async fn pass_on(context: &Context, cluster: &Cluster, request: Request) -> Resu
                 return Ok(Way::Here(Request::from_parts(sending.parts, Body::from(kept))));
             }
             let Some(row) = cluster.living(now).await else { return Ok(Way::There(answer)) };
-            match sending.send(&row, Body::from(kept)).await? {
-                Sent::Answer(answer) | Sent::Misdirected(answer) => Ok(Way::There(answer)),
-            }
+            there(&sending, &row, Body::from(kept)).await
         }
     }
 }
@@ -298,6 +294,13 @@ async fn sending(
     };
     let passing = Passing::new(context.node, caller.as_ref(), here, address, page.is_some());
     Ok(Sending { context: context.clone(), cluster: cluster.clone(), parts, passing, caller, page })
+}
+
+/// Asks a node that has the last word.
+async fn there(sending: &Sending, row: &ClusterRow, body: Body) -> Result<Way, Refusal> {
+    match sending.send(row, body).await? {
+        Sent::Answer(answer) | Sent::Misdirected(answer) => Ok(Way::There(answer)),
+    }
 }
 
 /// A body, and once more if it is small.

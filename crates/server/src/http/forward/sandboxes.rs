@@ -3,8 +3,7 @@
 //! The one idea: a sandbox is there as long as its node is, so nobody else notes that it is. Its id bears a mark of
 //! that node; only for the start of an id are all nodes asked.
 
-use super::send::Sent;
-use super::{Way, keep, placed, routes, sending};
+use super::{Way, keep, placed, routes, sending, there};
 use crate::auth::{ask, show_caller};
 use crate::cluster::{Cluster, Origin, Wanted};
 use crate::context::Context;
@@ -75,9 +74,7 @@ pub(super) async fn make(
     // It is this node's, or that of none: the operation says which.
     let Some(row) = home else { return here(parts, body) };
     let sending = sending(context, cluster, parts, Some(asked.caller), None).await?;
-    match sending.send(&row, body).await? {
-        Sent::Answer(answer) | Sent::Misdirected(answer) => Ok(Way::There(answer)),
-    }
+    there(&sending, &row, body).await
 }
 
 /// Passes a request on to the node that made the sandbox which it names, if that is another one that is there.
@@ -116,7 +113,5 @@ pub(super) async fn pass_on(
         show_caller(&parts, caller)?;
     }
     let sending = sending(context, cluster, parts, caller, ticket).await?;
-    match sending.send(&row, body).await? {
-        Sent::Answer(answer) | Sent::Misdirected(answer) => Ok(Way::There(answer)),
-    }
+    there(&sending, &row, body).await
 }
