@@ -14,9 +14,13 @@ use baton_runtime::Caller;
 use baton_session::{NodeId, SandboxId};
 use baton_store::ClusterRow;
 use futures_util::future::join_all;
+use serde::de::DeserializeOwned;
 
 /// The start of a sandbox's id has to be so long at least.
 const PREFIX: usize = 4;
+/// Where a node lists its sandboxes, and its tabs.
+const SANDBOXES: &str = "/api/sandboxes";
+const TABS: &str = "/debug/tabs";
 
 /// The caller's sandboxes at all nodes, the oldest first; those of this one alone, where another node asks.
 pub(crate) async fn sandboxes(
@@ -25,18 +29,13 @@ pub(crate) async fn sandboxes(
     origin: Option<&Origin>,
 ) -> SandboxList {
     let mut list = sandboxes::list(&context.agents, caller);
-    let (Some(cluster), Some(origin)) = (&context.cluster, origin) else { return list };
-    let identity = context.own.identity.now();
-    let others = cluster.others();
-    let asked = others
-        .iter()
-        .map(|row| cluster.look::<SandboxList>(&identity, row, "/api/sandboxes", caller, origin));
-    for (row, answered) in others.iter().zip(join_all(asked).await) {
+    let Some(origin) = origin else { return list };
+    for (row, answered) in answers::<SandboxList>(context, SANDBOXES, caller, origin).await {
         match answered {
             Ok(theirs) => list.items.extend(theirs.items),
             Err(error) => {
                 tracing::warn!(%error, "a node was not asked for its sandboxes");
-                list.missing.push(row.member.name.clone());
+                list.missing.push(row.member.name);
             }
         }
     }
@@ -52,7 +51,7 @@ pub(crate) async fn tabs(
 ) -> Result<DebugTabs, NodeError> {
     let mut list = looking::list_tabs(context, caller).await?;
     let Some(origin) = origin else { return Ok(list) };
-    for (row, answered) in tabs_of_others(context, caller, origin).await {
+    for (row, answered) in answers::<DebugTabs>(context, TABS, caller, origin).await {
         match answered {
             Ok(theirs) => list.items.extend(theirs.items),
             Err(error) => {
@@ -75,22 +74,23 @@ pub(crate) async fn teller(
     if looking::list_tabs(context, caller).await.is_ok_and(|tabs| has(&tabs)) {
         return Some(context.node);
     }
-    let told = tabs_of_others(context, caller, origin).await;
+    let told = answers(context, TABS, caller, origin).await;
     let found = told.into_iter().find(|(_, tabs)| tabs.as_ref().is_ok_and(has));
     found.map(|(row, _)| row.member.node)
 }
 
-/// What the other nodes answer.
-async fn tabs_of_others(
+/// What the other nodes answer; nothing where this one is none of a cluster.
+async fn answers<T: DeserializeOwned + Send + 'static>(
     context: &Context,
+    path: &str,
     caller: &Caller,
     origin: &Origin,
-) -> Vec<(ClusterRow, Result<DebugTabs, Unreachable>)> {
+) -> Vec<(ClusterRow, Result<T, Unreachable>)> {
     let Some(cluster) = &context.cluster else { return Vec::new() };
     let identity = context.own.identity.now();
     let asked = cluster.others().into_iter().map(async |row| {
-        let tabs = cluster.look(&identity, &row, "/debug/tabs", caller, origin).await;
-        (row, tabs)
+        let answer = cluster.look(&identity, &row, path, caller, origin).await;
+        (row, answer)
     });
     join_all(asked).await
 }
