@@ -199,15 +199,17 @@ const TEMPORARY_FROM_HERE: &str = "/proc/self/cwd/.tmp";
 /// The largest file of X cookies that is copied, in bytes.
 const COOKIES_LIMIT: u64 = 1 << 20;
 
-/// Folders of the home, and the variables that lead to them.
+/// Where the browser's own settings are, in its home.
+const CONFIG: &str = ".config";
+/// Folders of the home, and the variables that lead to them. Who writes there makes them (XDG Base Directory
+/// Specification): a launch waits for each folder that it makes.
 const FOLDERS: &[(&str, Option<&str>)] = &[
     (".cache", Some("XDG_CACHE_HOME")),
-    (".config", Some("XDG_CONFIG_HOME")),
+    (CONFIG, Some("XDG_CONFIG_HOME")),
     (".local", None),
     (".local/share", Some("XDG_DATA_HOME")),
     (".local/state", Some("XDG_STATE_HOME")),
     (".pki", None),
-    (".run", Some("XDG_RUNTIME_DIR")),
 ];
 
 /// What of the user's own home is seen, to be read: fonts, and certificates of their own.
@@ -236,13 +238,19 @@ impl Home {
         };
         lead("HOME", &home);
         lead("TMPDIR", Path::new(TEMPORARY_FROM_HERE));
+        // What is there for as long as the browser runs: it is empty at each start.
+        lead("XDG_RUNTIME_DIR", &temporary);
+        // A desktop's settings are not seen from here: without this, each start makes a base of its own for
+        // them.
+        lead("GSETTINGS_BACKEND", Path::new("memory"));
         for (name, variable) in FOLDERS {
             let path = home.join(name);
-            folder(&path)?;
+            folder_or_nothing(&path)?;
             if let Some(variable) = variable {
                 lead(variable, &path);
             }
         }
+        folder(&home.join(CONFIG))?;
         downloads(&home, &options.files)?;
         let shown = show(options, &home)?;
         if options.headed {
@@ -275,6 +283,14 @@ fn folder(path: &Path) -> Result<(), LaunchError> {
     made.map_err(LaunchError::file("create", path))
 }
 
+/// Takes away what is there and is no folder.
+fn folder_or_nothing(path: &Path) -> Result<(), LaunchError> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if !found.is_dir() => clear(path),
+        _ => Ok(()),
+    }
+}
+
 /// Removes a file, a link or a folder with all that is in it.
 fn clear(path: &Path) -> Result<(), LaunchError> {
     let removed = match fs::symlink_metadata(path) {
@@ -303,7 +319,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), LaunchError> {
 fn downloads(home: &Path, files: &Path) -> Result<(), LaunchError> {
     let folder = files.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
     let line = format!("XDG_DOWNLOAD_DIR=\"{folder}\"\n");
-    write(&home.join(".config/user-dirs.dirs"), line.as_bytes())
+    write(&home.join(CONFIG).join("user-dirs.dirs"), line.as_bytes())
 }
 
 /// Links to what is seen of the user's own home. A folder of the browser's own is left where the user
@@ -316,6 +332,7 @@ fn show(options: &LaunchOptions, home: &Path) -> Result<Vec<PathBuf>, LaunchErro
         let was_link = fs::symlink_metadata(&link).is_ok_and(|found| found.is_symlink());
         if real.exists() {
             clear(&link)?;
+            link.parent().map_or(Ok(()), folder)?;
             symlink(&real, &link).map_err(LaunchError::file("link", &link))?;
             shown.push(real);
         } else if was_link {
