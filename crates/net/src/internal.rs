@@ -4,6 +4,7 @@
 //! text it goes to private addresses and to this machine only.
 
 use crate::outbound::{WayError, refuse, resolve, said};
+use crate::trust::{Speaks, trusting};
 use axum::body::{Body, Bytes};
 use axum::http::{Request, Response};
 use baton_egress::is_public;
@@ -45,7 +46,8 @@ impl InternalClient {
             }
             (scheme, _) => return refuse(format!("one with the scheme {scheme}")),
         }
-        let client = reqwest::Client::builder()
+        let none = |why: String| WayError::NoClient { url: url.clone(), why };
+        let builder = reqwest::Client::builder()
             .connect_timeout(CONNECT_LIMIT)
             .pool_idle_timeout(KEPT)
             .pool_max_idle_per_host(KEPT_MOST)
@@ -53,10 +55,10 @@ impl InternalClient {
             .http1_only()
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
-            .resolve_to_addrs(url.host_str().unwrap_or_default(), &found)
-            .build()
-            .map_err(|error| WayError::NoClient { url: url.clone(), why: said(error) })?;
-        Ok(Self(client))
+            .resolve_to_addrs(url.host_str().unwrap_or_default(), &found);
+        let builder =
+            trusting(builder, url, Speaks::Http1).map_err(|error| none(error.to_string()))?;
+        Ok(Self(builder.build().map_err(|error| none(said(error)))?))
     }
 
     /// Asks. How long the answer may take to begin is the caller's business.

@@ -6,6 +6,7 @@
 //! only this node can reach.
 
 use crate::certificate;
+use crate::trust::{Speaks, trusting};
 use baton_api::{Answers, ErrorCode};
 use baton_egress::{is_public, is_within};
 use baton_session::invitation::CertificatePin;
@@ -199,7 +200,9 @@ pub async fn client_within(
     connect: Duration,
 ) -> Result<reqwest::Client, WayError> {
     let addresses = outbound.check(url, reach).await?;
-    built(url, builder(url, &addresses, connect))
+    let builder = trusting(builder(url, &addresses, connect), url, Speaks::Newest)
+        .map_err(|error| WayError::NoClient { url: url.clone(), why: error.to_string() })?;
+    built(url, builder)
 }
 
 /// A client that goes to whoever has the key of this pin, at an address that an invitation named: that it is

@@ -51,9 +51,11 @@ impl Client {
         let http = reqwest::Client::builder()
             .connect_timeout(CONNECT_LIMIT)
             .redirect(reqwest::redirect::Policy::none())
-            .no_proxy()
-            .build()
-            .map_err(ClientError::NotBuilt)?;
+            .no_proxy();
+        // The authorities that a machine trusts are a hundred files: a command that asks its own node reads none.
+        let is_clear = base.scheme() == "http";
+        let http = if is_clear { http.tls_certs_only(Vec::new()) } else { http };
+        let http = http.build().map_err(ClientError::NotBuilt)?;
         Ok(Self { http, base, key, agent: None })
     }
 
