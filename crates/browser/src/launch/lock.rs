@@ -146,6 +146,10 @@ impl<'a> WantedProfile<'a> {
     /// do that write cookies and storage. Its command line is read once.
     fn is_of(&self, pid: u32) -> bool {
         let line = CommandLine::of(pid);
+        // A thread of the kernel, or one that is gone.
+        if line.0.is_empty() {
+            return false;
+        }
         let mut found = line
             .arguments()
             .filter_map(|argument| argument.strip_prefix(PROFILE))
@@ -186,7 +190,7 @@ impl CommandLine {
         let line: Vec<u8> = [b" ", &*self.0, b" "].concat();
         let line: Vec<u8> = line.iter().map(|byte| if *byte == 0 { b' ' } else { *byte }).collect();
         let wanted = [b" ", argument, b" "].concat();
-        line.windows(wanted.len()).any(|found| found == wanted)
+        memchr::memmem::find(&line, &wanted).is_some()
     }
 
     /// Its arguments, as long as they are apart.

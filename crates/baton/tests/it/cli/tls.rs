@@ -28,3 +28,16 @@ fn commands_need_no_certificate_and_a_key_that_others_can_read_is_told() {
     assert!(doctor.contains("ok       certificate  DATA/tls.crt"), "{doctor}");
     folder.stop_node();
 }
+
+/// Who opens a pipe that nobody writes to waits for ever: a command that reads whom the machine trusts does not end.
+#[test]
+fn a_command_that_asks_its_own_node_reads_no_authorities() {
+    let folder = Folder::new();
+    folder.run(&["sessions", "list"]).success();
+    let pipe = folder.data().join("authorities");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let variable = ("SSL_CERT_FILE", pipe.to_str().unwrap());
+    folder.run_with(&["sessions", "list"], &[variable]).success();
+    folder.stop_node();
+}
