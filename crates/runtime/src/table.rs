@@ -138,11 +138,20 @@ impl SessionTable {
     /// Waits until a session has arrived that is on its way, but no longer than `limit`. Returns whether it was
     /// on its way.
     pub async fn arrived(&self, id: SessionId, limit: Duration) -> bool {
-        let Some(seat) = self.seen(id).filter(|seat| *seat.moving.borrow()) else { return false };
+        if !self.is_moving(id) {
+            return false;
+        }
+        // It goes on late rather than never.
+        let _ = tokio::time::timeout(limit, self.arrival(id)).await;
+        true
+    }
+
+    /// Waits until a session is on its way no longer.
+    pub(crate) async fn arrival(&self, id: SessionId) {
+        let Some(seat) = self.seen(id) else { return };
         let mut moving = seat.moving.subscribe();
         // Ours is one of those that keep it, so it does not close.
-        let _ = tokio::time::timeout(limit, moving.wait_for(|moving| !moving)).await;
-        true
+        let _ = moving.wait_for(|moving| !moving).await;
     }
 
     /// Notes that a session is on its way between nodes, for as long as what this returns lives, and wakes those
@@ -152,6 +161,13 @@ impl SessionTable {
         seat.moving.send_replace(true);
         self.has_passed();
         Moving(seat)
+    }
+
+    /// Notes that a session has arrived: who waits for it goes on, before who brought it back is done.
+    pub(crate) fn arrives(&self, id: SessionId) {
+        if let Some(seat) = self.seen(id) {
+            seat.moving.send_replace(false);
+        }
     }
 
     /// The receiver hears, from now on, of every session that passes to another agent, or sets out to another node.

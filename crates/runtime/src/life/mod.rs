@@ -37,6 +37,7 @@ use crate::luggage;
 use crate::request::Caller;
 use crate::table::Moving;
 use baton_session::{AgentName, Lifecycle, Session};
+use baton_store::blocking::finished;
 use baton_store::{StoreError, clock};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -238,9 +239,34 @@ pub async fn give(context: &Runtime, session: Session) -> Result<Moving, Runtime
 }
 
 /// Brings a session back here that another node of the database gave, or left behind, with what came ahead of it. Who asks for it waits for
-/// nothing else, so those who want to drive it do.
+/// nothing else, so those who want to drive it do: it is there when clients may come, and its first capture, for which
+/// nobody is away, goes on by itself.
 pub async fn take(context: &Runtime, session: Session) -> Result<(), RuntimeError> {
-    let (id, _moving) = (session.id, context.supervisor.table().sets_out(session.id));
+    let (id, moving) = (session.id, context.supervisor.table().sets_out(session.id));
+    let whole = {
+        let context = context.clone();
+        async move { take_whole(&context, session, moving).await }
+    };
+    let mut taking = context.tasks.spawn(whole);
+    let taken = tokio::select! {
+        taken = &mut taking => taken,
+        // It is on its way no longer, and runs: or it failed, which the task says next.
+        () = context.supervisor.table().arrival(id) => {
+            if context.supervisor.holds(id) {
+                return Ok(());
+            }
+            taking.await
+        }
+    };
+    finished(taken)?
+}
+
+async fn take_whole(
+    context: &Runtime,
+    session: Session,
+    _moving: Moving,
+) -> Result<(), RuntimeError> {
+    let id = session.id;
     let files = luggage::unpack(context, id).await?;
     let started = start(context, session).await;
     if !matches!(started, Ok(()) | Err(RuntimeError::NotNoted { .. })) {

@@ -166,6 +166,7 @@ impl BrowserSupervisor {
             held: Some(LastHeld::restored(std::mem::take(&mut loaded.held))),
         };
         let runner = self.watch(active, term, live, known);
+        self.table().arrives(session.id);
         self.record_if_asked(&runner.session, false).await;
         clock.step("watch");
         let Loaded { snapshot, mut receipt, .. } = loaded;
