@@ -4,7 +4,9 @@
 //! code stands for a key, for a person whom a rule lets in, or for why it does not: the page shows that as it shows
 //! any other refusal, and nobody else's words reach it by an address.
 
-use super::sessions::{PageHash, PageKey, hash, lock, random};
+use super::halves::{PageHash, hash, random};
+use super::live::PageKey;
+use super::sessions::lock;
 use baton_runtime::RuntimeError;
 use baton_sync::oidc::{Person, SignInRefusal};
 use secrecy::{ExposeSecret, SecretString};

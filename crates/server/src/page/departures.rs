@@ -4,7 +4,8 @@
 //! an answer of their own. So each departure has a cookie beside its state, of the browser that left; both are needed,
 //! once, within minutes.
 
-use super::sessions::{COOKIE_NAME, PageHash, TAG_LENGTH, cookies, hash, lock, random, secure};
+use super::halves::{COOKIE_NAME, PageHash, TAG_LENGTH, cookies, hash, random, secure};
+use super::sessions::lock;
 use axum::http::HeaderMap;
 use baton_sync::oidc::{KeptDeparture, SignInRefusal};
 use secrecy::{ExposeSecret, SecretString};

@@ -7,14 +7,15 @@
 mod codes;
 mod departures;
 mod files;
+mod halves;
+mod live;
 mod place;
 mod sessions;
 
 pub(crate) use codes::{PageCode, PageCodes};
 pub(crate) use departures::{CALLBACK, DEPARTURE_LIMIT, Departures, no_departure};
 pub(crate) use files::{PageFile, file, security};
+pub(crate) use halves::{NewGuest, PageHalves, PageHash, hash, marked, no_cookie, random};
+pub(crate) use live::{LivePage, PageKey, PagePerson};
 pub(crate) use place::{LinkPlace, PagePlace, host_of};
-pub(crate) use sessions::{
-    LivePage, NewGuest, PageHalves, PageHash, PageKey, PagePerson, PageSessions, hash, marked,
-    no_cookie, random,
-};
+pub(crate) use sessions::PageSessions;

@@ -1,28 +1,21 @@
-//! Who is signed in to the page, and what opens the node to it.
+//! Who is signed in to the page.
 //!
 //! A page session stands for one API key, found by the hash of its secret, as keys are: it may what the key may,
 //! and ends with it. A person who came from a provider has a key that the node made for their pages, and whose secret
-//! nobody has. A session has two halves, a cookie and a value that the page keeps; only hashes of both are known,
-//! in memory and in a file of the data folder, so that a node that starts again knows its pages.
+//! nobody has. Of its two halves only hashes are known, in memory and in a file of the data folder, so that a node that
+//! starts again knows its pages.
 
-use axum::http::HeaderMap;
-use axum::http::header::{COOKIE, HeaderName, HeaderValue};
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use baton_api::{GUEST_HEADER, PAGE_HEADER};
-use baton_session::{NodeMark, Owner};
+use super::halves::{NewPage, PageHalves, PageHash};
+use super::live::{LivePage, PageKey, PagePerson};
 use baton_store::blocking::blocking;
 use baton_store::clock;
 use baton_store::data::{DataError, DataFolder, write_private};
 use baton_sync::oidc::RuleId;
 use jiff::{SignedDuration, Timestamp};
-use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// How long a page stays signed in.
@@ -31,102 +24,11 @@ const SESSION_LIMIT: SignedDuration = SignedDuration::from_hours(12);
 const SESSIONS_OF_A_KEY: usize = 32;
 /// How many there may be in all.
 const MOST: usize = 1024;
-/// What names of our cookies begin with; the proxy passes on none that begins so. What follows tells the pages of
-/// one browser apart.
-pub(super) const COOKIE_NAME: &str = "baton_page_";
-/// How long that is, in characters.
-pub(super) const TAG_LENGTH: usize = 8;
-
-/// [`GUEST_HEADER`], as names of headers are compared.
-const GUEST: HeaderName = HeaderName::from_static(GUEST_HEADER);
-
-/// What is kept of a secret.
-pub(crate) type PageHash = [u8; 32];
-
-type Hash = PageHash;
-
-/// The key behind a page.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct PageKey {
-    /// What the database knows of its secret.
-    pub(crate) secret_hash: Hash,
-    /// Names it.
-    pub(crate) id: String,
-    /// Whose it is.
-    pub(crate) owner: Owner,
-    /// For whom the node made it; none where somebody has the key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) person: Option<PagePerson>,
-}
-
-/// A person who came from a provider.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct PagePerson {
-    /// Who they are at the provider.
-    pub(crate) id: Hash,
-    /// The rule that let them in.
-    pub(crate) rule: RuleId,
-    /// When their pages end.
-    pub(crate) ends_at: Timestamp,
-}
-
-/// What a request of the page shows.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct PageHalves {
-    cookie: Hash,
-    value: Hash,
-}
-
-impl PageHalves {
-    /// Both halves, where a request shows both.
-    pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
-        Self::shown(headers, PAGE_HEADER)
-    }
-
-    /// Those of a guest, whose page says its half in a header of its own: neither is good for the other's.
-    pub(crate) fn of_guest(headers: &HeaderMap) -> Option<Self> {
-        Self::shown(headers, GUEST_HEADER)
-    }
-
-    /// What a guest's page says.
-    pub(crate) fn guests_value(headers: &HeaderMap) -> Option<&str> {
-        headers.get(GUEST_HEADER)?.to_str().ok()
-    }
-
-    /// What a guest's request shows, and no other cookie: for the node that gave it to them.
-    pub(crate) fn guests_headers(headers: &HeaderMap) -> HeaderMap {
-        let mut guests = HeaderMap::new();
-        let Some(value) = Self::guests_value(headers) else { return guests };
-        let Some(tag) = value.get(..TAG_LENGTH) else { return guests };
-        let cookie = cookies(headers, tag).next();
-        let cookie = cookie.map(|cookie| format!("{COOKIE_NAME}{tag}={cookie}"));
-        let cookie = cookie.and_then(|cookie| HeaderValue::from_str(&cookie).ok());
-        guests.extend(cookie.map(|cookie| (COOKIE, cookie)));
-        guests.extend(headers.get(GUEST_HEADER).map(|shown| (GUEST, shown.clone())));
-        guests
-    }
-
-    fn shown(headers: &HeaderMap, header: &str) -> Option<Self> {
-        let value = headers.get(header)?.to_str().ok()?;
-        let cookie = cookies(headers, value.get(..TAG_LENGTH)?).next()?;
-        Some(Self { cookie: hash(cookie), value: hash(value) })
-    }
-}
-
-/// A page that was signed in: both halves, this once.
-pub(crate) struct NewPage {
-    /// For the cookie.
-    cookie: SecretString,
-    /// For the page; it begins with what the cookie's name ends with.
-    pub(crate) value: SecretString,
-    /// When it ends.
-    pub(crate) ends_at: Timestamp,
-}
 
 #[derive(Clone, Serialize, Deserialize)]
 struct StoredPage {
-    cookie: Hash,
-    value: Hash,
+    cookie: PageHash,
+    value: PageHash,
     #[serde(flatten)]
     key: PageKey,
     ends_at: Timestamp,
@@ -135,33 +37,13 @@ struct StoredPage {
     ended: CancellationToken,
 }
 
-/// A page session that was found.
-#[derive(Clone)]
-pub(crate) struct LivePage {
-    /// The key behind it.
-    pub(crate) key: PageKey,
-    /// When it ends.
-    pub(crate) ends_at: Timestamp,
-    ended: CancellationToken,
-}
-
-impl LivePage {
-    /// Waits until it has ended.
-    pub(crate) async fn end(self) {
-        let left = self.ends_at.duration_since(clock::now());
-        let left = Duration::try_from(left).unwrap_or_default();
-        // Either is the end.
-        let _ = tokio::time::timeout(left, self.ended.cancelled()).await;
-    }
-}
-
 /// The page sessions of a node. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct PageSessions(Arc<Inner>);
 
 struct Inner {
     file: PathBuf,
-    sessions: Mutex<HashMap<Hash, StoredPage>>,
+    sessions: Mutex<HashMap<PageHash, StoredPage>>,
     /// Held while the file is written, so that the last one written is the newest.
     writing: tokio::sync::Mutex<()>,
     turn: tokio::sync::Mutex<()>,
@@ -193,17 +75,12 @@ impl PageSessions {
 
     /// Signs a page in; that is on disk when this returns.
     pub(crate) async fn open(&self, key: PageKey) -> Result<NewPage, DataError> {
-        let longest = clock::now() + SESSION_LIMIT;
+        let now = clock::now();
+        let longest = now + SESSION_LIMIT;
         let ends_at = key.person.as_ref().map_or(longest, |person| person.ends_at.min(longest));
-        let opened = NewPage { cookie: random(), value: random(), ends_at };
-        let cookie = hash(opened.cookie.expose_secret());
-        let session = StoredPage {
-            cookie,
-            value: hash(opened.value.expose_secret()),
-            key,
-            ends_at: opened.ends_at,
-            ended: CancellationToken::new(),
-        };
+        let opened = NewPage::generate(ends_at, ends_at.duration_since(now));
+        let PageHalves { cookie, value } = opened.halves();
+        let session = StoredPage { cookie, value, key, ends_at, ended: CancellationToken::new() };
         {
             let sessions = &mut lock(&self.0.sessions);
             let key = &session.key;
@@ -238,7 +115,7 @@ impl PageSessions {
     }
 
     /// The key behind the pages that a person has by this rule, if there is one.
-    pub(crate) fn key_of_person(&self, id: Hash, rule: RuleId) -> Option<PageKey> {
+    pub(crate) fn key_of_person(&self, id: PageHash, rule: RuleId) -> Option<PageKey> {
         let now = clock::now();
         let sessions = lock(&self.0.sessions);
         let mut living = sessions.values().filter(|session| session.ends_at > now);
@@ -297,7 +174,7 @@ impl PageSessions {
 /// Ends sessions that count until there is room for one more: those that have passed, else the one that ends
 /// first.
 fn make_room(
-    sessions: &mut HashMap<Hash, StoredPage>,
+    sessions: &mut HashMap<PageHash, StoredPage>,
     most: usize,
     counts: impl Fn(&StoredPage) -> bool,
 ) {
@@ -312,83 +189,6 @@ fn make_room(
     }
 }
 
-impl NewPage {
-    /// The header that gives a browser its half; `secure` where it came by TLS.
-    pub(crate) fn cookie(&self, secure: bool) -> String {
-        let left = self.ends_at.duration_since(clock::now());
-        cookie(self.value.expose_secret(), self.cookie.expose_secret(), left, secure)
-    }
-}
-
-/// Both halves of a guest's page, this once.
-pub(crate) struct NewGuest {
-    cookie: SecretString,
-    /// For the page; it begins with what the cookie's name ends with.
-    pub(crate) value: SecretString,
-}
-
-impl NewGuest {
-    /// New ones, of which the page's ends with the mark of their node.
-    pub(crate) fn generate(node: NodeMark) -> Self {
-        Self { cookie: random(), value: marked(&random(), node) }
-    }
-
-    /// What is kept of them.
-    pub(crate) fn halves(&self) -> PageHalves {
-        let [cookie, value] = [&self.cookie, &self.value].map(|half| hash(half.expose_secret()));
-        PageHalves { cookie, value }
-    }
-
-    /// The header that gives a browser its half for so long.
-    pub(crate) fn cookie(&self, limit: SignedDuration, secure: bool) -> String {
-        cookie(self.value.expose_secret(), self.cookie.expose_secret(), limit, secure)
-    }
-}
-
-/// What a request shows in cookies of ours with this tag.
-pub(super) fn cookies<'a>(headers: &'a HeaderMap, tag: &'a str) -> impl Iterator<Item = &'a str> {
-    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let pairs = cookies.flat_map(|value| value.split(';')).map(str::trim);
-    pairs.filter_map(move |pair| {
-        pair.strip_prefix(COOKIE_NAME)?.strip_prefix(tag)?.strip_prefix('=')
-    })
-}
-
-/// The header that takes it back from the page that shows this value.
-pub(crate) fn no_cookie(value: &str, secure: bool) -> String {
-    cookie(value, "", SignedDuration::ZERO, secure)
-}
-
-fn cookie(value: &str, half: &str, limit: SignedDuration, secure: bool) -> String {
-    let tag = value.get(..TAG_LENGTH).unwrap_or_default();
-    let name = format!("{COOKIE_NAME}{tag}");
-    let seconds = limit.as_secs();
-    format!(
-        "{name}={half}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{}",
-        self::secure(secure)
-    )
-}
-
-/// The end of a cookie's header.
-pub(super) fn secure(is_secure: bool) -> &'static str {
-    if is_secure { "; Secure" } else { "" }
-}
-
-/// A new secret.
-pub(crate) fn random() -> SecretString {
-    URL_SAFE_NO_PAD.encode(rand::random::<Hash>()).into()
-}
-
-/// A secret that says by its end which node gave it out.
-pub(crate) fn marked(secret: &SecretString, node: NodeMark) -> SecretString {
-    format!("{}{node}", secret.expose_secret()).into()
-}
-
-/// What is shown is looked up by its hash, so the time that takes says nothing about what exists.
-pub(crate) fn hash(text: &str) -> PageHash {
-    Sha256::digest(text.as_bytes()).into()
-}
-
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -396,7 +196,11 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use axum::http::HeaderValue;
+    use crate::page::halves::{COOKIE_NAME, TAG_LENGTH};
+    use axum::http::header::COOKIE;
+    use axum::http::{HeaderMap, HeaderValue};
+    use baton_api::PAGE_HEADER;
+    use secrecy::{ExposeSecret, SecretString};
 
     fn key(id: &str) -> PageKey {
         let owner = "ada".parse().unwrap();
