@@ -163,7 +163,7 @@ pub(crate) async fn connect_to(database: &DatabaseUrl) -> Result<(AnyConnection,
 }
 
 /// The newest version of the schema that this program knows.
-pub(crate) const KNOWN: i64 = 13;
+pub(crate) const KNOWN: i64 = 14;
 
 /// A SQLite file, and how to connect to it once more.
 pub(crate) struct SqliteFile<'a> {
@@ -279,6 +279,7 @@ macro_rules! steps {
             ("cluster", include_str!(concat!("../migrations/", $engine, "/0011_cluster.sql"))),
             ("placement", include_str!(concat!("../migrations/", $engine, "/0012_placement.sql"))),
             ("quotas", include_str!(concat!("../migrations/", $engine, "/0013_quotas.sql"))),
+            ("pages", include_str!(concat!("../migrations/", $engine, "/0014_pages.sql"))),
         ]
     };
 }

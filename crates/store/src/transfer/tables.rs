@@ -51,7 +51,7 @@ impl Table {
 }
 
 /// Every table.
-pub(super) const TABLES: [Table; 25] = [
+pub(super) const TABLES: [Table; 26] = [
     table("data_keys", 2, 1, &[text("id"), text("wrapped_by"), bytes("wrapped")]),
     table("sessions", 1, 1, SESSIONS),
     table("parts", 1, 1, &[text("id"), text("owner"), bytes("sealed")]),
@@ -77,6 +77,20 @@ pub(super) const TABLES: [Table; 25] = [
     table("session_labels", 1, 12, &[text("session"), text("labels")]),
     table("cluster_rates", 1, 13, &[text("node"), text("spent")]),
     table("sandbox_holds", 1, 13, &[text("sandbox"), text("owner"), text("node")]),
+    table("page_sessions", 1, 14, PAGE_SESSIONS),
+];
+
+const PAGE_SESSIONS: &[Column] = &[
+    bytes("cookie_hash"),
+    text("cluster"),
+    bytes("value_hash"),
+    bytes("key_hash"),
+    text("key_id"),
+    text("owner"),
+    bytes("person"),
+    bytes("rule"),
+    integer("person_ends_at"),
+    integer("ends_at"),
 ];
 
 const CLUSTER_NODES: &[Column] = &[

@@ -23,6 +23,7 @@ mod migrating;
 mod naming;
 mod opening;
 mod outside;
+mod pages;
 mod parts;
 mod peers;
 mod quotas;

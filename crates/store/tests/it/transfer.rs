@@ -15,7 +15,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Every table with one of its statements: `T` a text, `B` bytes, `I` an integer, `N` an integer or
 /// nothing, `M` bytes or nothing; `K` a key and `H` a hash, which differ from row to row; `O` a key or
 /// nothing.
-const INSERTS: [&str; 24] = [
+const INSERTS: [&str; 25] = [
     "data_keys (id, wrapped_by, wrapped) values (K, T, B)",
     "sessions (id, owner, name, description, node, headed, lifecycle, created_at, updated_at,
         failed_resumes, debug) values (K, T, K, T, T, I, T, I, I, I, I)",
@@ -50,6 +50,8 @@ const INSERTS: [&str; 24] = [
     "session_labels (session, labels) values (K, T)",
     "sandbox_holds (sandbox, owner, node) values (K, T, T)",
     "cluster_rates (node, spent) values (K, T)",
+    "page_sessions (cookie_hash, cluster, value_hash, key_hash, key_id, owner, person, rule,
+        person_ends_at, ends_at) values (H, T, B, B, T, T, H, M, N, I)",
 ];
 
 /// Texts that somebody might get wrong. None has a NUL: no engine takes one.
@@ -167,7 +169,7 @@ async fn every_row_is_the_same_on_the_other_engine_and_back(
 
     let file = fixture.folder.path().join("back.db");
     let contents = copy_database(&server, &key(), &file).await.unwrap();
-    assert_eq!((contents.version, contents.sessions, contents.parts), (13, 1_203, 1_203));
+    assert_eq!((contents.version, contents.sessions, contents.parts), (14, 1_203, 1_203));
     assert!(dump(&DatabaseUrl::Sqlite(file.clone())).await == before, "and in a file again");
 
     // Both are databases like any other.
@@ -263,7 +265,7 @@ async fn an_older_server_stays_as_it_is_and_its_copy_is_brought_up_to_date() {
     .unwrap();
     let to = folder.path().join("copy.db");
     let contents = copy_database(&server, &key(), &to).await.unwrap();
-    assert_eq!((contents.version, contents.sessions), (13, 1));
+    assert_eq!((contents.version, contents.sessions), (14, 1));
     assert_eq!(number(&mut old, "select max(version) from _sqlx_migrations").await, 1);
     let mut copy = raw(&DatabaseUrl::Sqlite(to)).await;
     let sql = "select count(*) from sessions where failed_resumes = 0 and updated_at = 6";
