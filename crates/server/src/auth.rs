@@ -139,16 +139,19 @@ async fn find_key(parts: &mut Parts, context: &Context) -> Result<FoundKey, Node
     if token(&parts.headers).is_some() {
         return Err(TokenRefusal::NotHere.into());
     }
+    let address = parts.extensions.get::<Peer>().map(|Peer(address)| *address);
     let (secret_hash, person) = match page::PageHalves::of(&parts.headers) {
         Some(shown) if !parts.headers.contains_key(AUTHORIZATION) => {
             let ended = NodeError::Unauthenticated { found: "a page that is signed out" };
-            let key = context.pages.find(&shown).ok_or(ended)?.key;
+            let is_good = |page: &Result<Option<_>, _>| page.as_ref().ok().map(Option::is_some);
+            let (look, half) = (context.pages.find(&shown), (Shown::Key, shown.cookie()));
+            let page = context.rates.look_up(address, half, look, is_good).await?;
+            let key = page.ok_or(ended)?.key;
             (key.secret_hash, key.person)
         }
         _ => (key_of(&parts.headers)?.hash(), None),
     };
     let shown = (Shown::Key, secret_hash);
-    let address = parts.extensions.get::<Peer>().map(|Peer(address)| *address);
     let is_good = |key: &Result<Option<_>, _>| key.as_ref().ok().map(Option::is_some);
     let key =
         context.rates.look_up(address, shown, context.store.find_key(shown.1), is_good).await?;

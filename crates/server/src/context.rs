@@ -5,11 +5,12 @@
 //! follower misses nothing but hints that came together, and nothing is queued.
 
 use crate::asking::{Ask, Asks};
-use crate::cluster::{Cluster, Doorbell, LiveTicket, PassedPages, Progress};
+use crate::cluster::{Cluster, Doorbell, Passed, Progress};
 use crate::error::NodeError;
-use crate::page::{Departures, PageCodes, PageSessions};
+use crate::page::{Departures, LivePage, PageCodes, PageHalves, PageSessions};
 use crate::paired::Browsers;
 use crate::peer_place::PeerPlace;
+use axum::http::HeaderMap;
 use baton_agents::Agents;
 use baton_agents::gateway::GatewaySettings;
 use baton_agents::sandboxes;
@@ -72,11 +73,11 @@ pub struct Context {
     /// How people of a provider come in; none where the settings name no provider.
     pub(crate) sign_in: Option<SignIn>,
     /// What shows the display of a sandbox, each with the page that shows it.
-    pub(crate) display_tickets: Tickets<LiveTicket, SandboxId>,
+    pub(crate) display_tickets: Tickets<Option<LivePage>, SandboxId>,
     /// Who is on their way to it.
     pub(crate) departures: Departures,
     /// What shows a session live, each with the page that shows it.
-    pub(crate) live_tickets: Tickets<LiveTicket>,
+    pub(crate) live_tickets: Tickets<Option<LivePage>>,
     /// What persons are asked.
     pub(crate) asks: Asks,
     /// What shows a guest the one tab of an ask.
@@ -89,8 +90,6 @@ pub struct Context {
     pub(crate) drain: Progress,
     /// What the other nodes of the cluster say that they did.
     pub(crate) doorbell: Doorbell,
-    /// Which pages were given tickets of other nodes.
-    pub(crate) passed_pages: PassedPages,
     /// Where this node listens for peers alone.
     pub(crate) peer_place: PeerPlace,
 }
@@ -238,7 +237,7 @@ impl Context {
             rates,
             freight,
             pages,
-            page_codes: PageCodes::default(),
+            page_codes: PageCodes::new(node.mark()),
             sign_in,
             display_tickets: Tickets::default(),
             departures: Departures::default(),
@@ -249,9 +248,23 @@ impl Context {
             cluster,
             drain: Progress::default(),
             doorbell: Doorbell::default(),
-            passed_pages: PassedPages::default(),
             peer_place,
         }
+    }
+
+    /// The page that asks, here or at the node that passed its request on; none where it is no page's. Fails where the
+    /// page that asked there is signed out meanwhile.
+    pub(crate) async fn page(
+        &self,
+        headers: &HeaderMap,
+        passed: Option<&Passed>,
+    ) -> Result<Option<LivePage>, NodeError> {
+        if let Some(cookie) = passed.and_then(|passed| passed.page) {
+            let ended = NodeError::Unauthenticated { found: "a page that is signed out" };
+            return Ok(Some(self.pages.find_passed(cookie).await?.ok_or(ended)?));
+        }
+        let Some(shown) = PageHalves::of(headers) else { return Ok(None) };
+        Ok(self.pages.find(&shown).await?)
     }
 
     /// Returns once the caller's key is revoked: at once when that happens at this node, and within `pause` when it

@@ -2,6 +2,7 @@
 
 use crate::asking::AskRefusal;
 use crate::cluster::Unreachable;
+use crate::page::PageError;
 use baton_agents::AgentsError;
 use baton_api::{Answers, ErrorCode, Invalid, by_way_of};
 use baton_debug::LookError;
@@ -208,6 +209,15 @@ pub enum NodeError {
 impl From<Unreachable> for NodeError {
     fn from(Unreachable { name, url, found, .. }: Unreachable) -> Self {
         Self::NodeUnreachable { name, url, found }
+    }
+}
+
+impl From<PageError> for NodeError {
+    fn from(error: PageError) -> Self {
+        match error {
+            PageError::Data(error) => Self::Exchange(error),
+            PageError::Store(error) => error.into(),
+        }
     }
 }
 

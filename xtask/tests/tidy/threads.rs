@@ -38,15 +38,15 @@ const LITTLE: [(&str, &str); 17] = [
     ("crates/server/src/serve/mod.rs", "NodeLock::acquire"),
     ("crates/server/src/serve/mod.rs", "PageSessions::load"),
     ("crates/backup/src/restore.rs", "Old::inspect"),
-    // Texts of a few lines, one line of the index, and an address with a ticket.
+    // Texts of a few lines, and one line of the index.
     ("crates/server/src/http/layers.rs", "problem"),
     ("crates/sync/src/shelf.rs", "index::entry"),
-    ("crates/server/src/http/forward/send.rs", "ticket_in"),
     // A refusal of another node, and a request that is kept until it is known where it goes: 64 KiB at most.
     ("crates/server/src/cluster/asking.rs", "problem_in"),
     ("crates/server/src/http/forward/placed.rs", "asked_in"),
     ("crates/server/src/http/forward/sandboxes.rs", "asked_in"),
     ("crates/server/src/http/forward/guests.rs", "mark(&parts"),
+    ("crates/server/src/http/forward/pages.rs", "mark(&parts"),
     // A message of a bus has an end at 16 KiB, before it is read.
     ("crates/server/src/cluster/bus/heard.rs", "Unverified::read"),
     // No more is read than a provider or a node may say of itself, and than a header holds.

@@ -200,7 +200,7 @@ pub(crate) fn client_request(
     origin: &Origin,
 ) -> Result<Parts, Unreachable> {
     let Origin { here, address } = origin.clone();
-    let passing = Passing::new(row.member.node, Some(caller), here, address, false);
+    let passing = Passing::new(row.member.node, Some(caller), here, address, None);
     request_parts(row, method, path, &passing).map_err(|found| Unreachable::new(row, found, false))
 }
 

@@ -9,7 +9,7 @@ use super::sent::SentCounts;
 use baton_net::internal::InternalClient;
 use baton_net::outbound::WayError;
 use baton_runtime::live::Room;
-use baton_session::{NodeId, NodeKey};
+use baton_session::{NodeId, NodeKey, NodeMark};
 use baton_store::{ClusterBeat, ClusterMember, ClusterRow, Store, StoreError};
 use baton_sync::messages::NonceCache;
 use jiff::{SignedDuration, Timestamp};
@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -72,6 +72,8 @@ struct Inner {
     is_draining: AtomicBool,
     /// A beat is wanted at once.
     beat_now: Notify,
+    /// How often pages were signed out here; who watches looks also when that was elsewhere.
+    pages: watch::Sender<u64>,
     /// Ends the beat.
     over: CancellationToken,
 }
@@ -124,6 +126,7 @@ impl Cluster {
             sent: Mutex::default(),
             is_draining: AtomicBool::new(false),
             beat_now: Notify::new(),
+            pages: watch::Sender::default(),
             over: CancellationToken::new(),
         }));
         cluster.measure().await?;
@@ -322,6 +325,26 @@ impl Cluster {
     /// The others hear at once how this node is.
     pub(super) fn beat_at_once(&self) {
         self.0.beat_now.notify_one();
+    }
+
+    /// Pages were signed out at this node: the others hear of it at once.
+    pub(crate) fn pages_ended(&self) {
+        self.0.pages.send_modify(|count| *count += 1);
+    }
+
+    /// Pages may have been signed out at another node.
+    pub(super) fn wake_pages(&self) {
+        self.0.pages.send_modify(|_| {});
+    }
+
+    /// Changes when it is to be looked which pages are still signed in; counts what happened here.
+    pub(crate) fn watch_pages(&self) -> watch::Receiver<u64> {
+        self.0.pages.subscribe()
+    }
+
+    /// Another node that is known to be there, by its mark.
+    pub(crate) fn marked(&self, mark: NodeMark) -> Option<ClusterRow> {
+        self.other(|row| row.member.node.mark() == mark)
     }
 
     /// The nodes of the cluster, as they were read last.

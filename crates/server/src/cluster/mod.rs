@@ -2,8 +2,8 @@
 //!
 //! The one idea: there is no cluster but rows of the database. A node says there that it is present and where it is
 //! asked; any node takes any request, and passes on what needs the browser, profile or files of a session to the
-//! node whose session it is. `entering` is the start, `members` knows who is there, `passed` is what goes along with a request, and `pages`
-//! remembers which page an address to watch at was given to. `placing` says where a new browser goes, and `rates` counts how often callers ask. The way itself is `http::forward`. `bus` is a doorbell:
+//! node whose session it is. `entering` is the start, `members` knows who is there, and `passed` is what goes along with a
+//! request. `placing` says where a new browser goes, and `rates` counts how often callers ask. The way itself is `http::forward`. `bus` is a doorbell:
 //! by it the others know at once what they would see at their next look.
 
 mod asking;
@@ -11,7 +11,6 @@ mod bus;
 mod draining;
 mod entering;
 mod members;
-mod pages;
 mod passed;
 mod placing;
 mod rates;
@@ -22,6 +21,5 @@ pub(crate) use bus::{BusTask, Doorbell, start as start_bus, try_out as try_out_b
 pub(crate) use draining::Progress;
 pub(crate) use entering::{enter, stay};
 pub(crate) use members::{Cluster, ClusterError};
-pub(crate) use pages::{LiveTicket, PassedPages};
 pub(crate) use passed::{Asked, Origin, Passed, Passing};
 pub(crate) use placing::{Candidate, Wanted};

@@ -37,8 +37,8 @@ pub(crate) struct Passing {
     pub(crate) here: Url,
     /// From where the client asked.
     pub(crate) address: Option<IpAddr>,
-    /// Whether a page asked, which ends.
-    pub(crate) is_page: bool,
+    /// The page that asked, by the hash of one of its halves.
+    pub(crate) page: Option<[u8; 32]>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ impl Passing {
         caller: Option<&Caller>,
         here: Url,
         address: Option<IpAddr>,
-        is_page: bool,
+        page: Option<[u8; 32]>,
     ) -> Self {
         let caller = caller.map(|caller| CallerText {
             owner: caller.owner.clone(),
@@ -66,7 +66,7 @@ impl Passing {
             scopes: caller.scopes.clone(),
             agent: caller.agent.clone(),
         });
-        Self { to, caller, here, address, is_page }
+        Self { to, caller, here, address, page }
     }
 
     /// The same for another node.
@@ -94,7 +94,7 @@ impl Passing {
             scopes: text.scopes,
             agent: text.agent,
         });
-        Passed { from, caller, here: self.here, address: self.address, is_page: self.is_page }
+        Passed { from, caller, here: self.here, address: self.address, page: self.page }
     }
 }
 
@@ -109,8 +109,8 @@ pub(crate) struct Passed {
     pub(crate) here: Url,
     /// See [`Passing::address`].
     pub(crate) address: Option<IpAddr>,
-    /// See [`Passing::is_page`].
-    pub(crate) is_page: bool,
+    /// See [`Passing::page`].
+    pub(crate) page: Option<[u8; 32]>,
 }
 
 /// Who asks, found out before it was known at which node: an extension of the request. It is counted once.

@@ -5,11 +5,11 @@
 
 use super::request::{Here, Path, Query, shake_hands};
 use crate::auth::{Sandbox, admit, refuse};
-use crate::cluster::{LiveTicket, Passed};
+use crate::cluster::Passed;
 use crate::context::Context;
 use crate::displaying::{Display, serve};
 use crate::ingress::Refusal;
-use crate::page::{LivePage, PageHalves};
+use crate::page::LivePage;
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
@@ -41,9 +41,8 @@ pub(super) async fn open(
     here: Here,
 ) -> Result<impl IntoResponse, Refusal> {
     let sandbox = sandboxes::find_display(&context.agents, &caller, &id)?;
-    let page = PageHalves::of(&headers).and_then(|shown| context.pages.find(&shown));
-    let with = LiveTicket::of(page, passed.as_deref());
-    let (ticket, limit) = context.display_tickets.issue_with(sandbox, &caller, false, with)?;
+    let page = context.page(&headers, passed.as_deref()).await?;
+    let (ticket, limit) = context.display_tickets.issue_with(sandbox, &caller, false, page)?;
     let mut display_url = here.display(sandbox);
     display_url.query_pairs_mut().append_pair("ticket", ticket.expose_secret());
     let expires_at = Timestamp::now() + limit;
@@ -98,9 +97,7 @@ async fn redeem(
     parts: &Parts,
 ) -> Result<(Caller, Option<LivePage>), Refusal> {
     let redeemed = match context.display_tickets.redeem(ticket) {
-        Ok((sandbox, caller, with)) if sandbox.to_string() == id => {
-            with.page(parts.extensions.get::<Passed>()).map(|page| (caller, page))
-        }
+        Ok((sandbox, caller, page)) if sandbox.to_string() == id => Ok((caller, page)),
         Ok(_) => Err(RuntimeError::BadTicket { found: "one for another sandbox" }),
         Err(error) => Err(error),
     };

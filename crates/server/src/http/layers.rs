@@ -13,6 +13,7 @@
 use super::forward;
 use super::sandboxes::{is_listened_to, is_spoken, openai_error};
 use crate::context::Context;
+use crate::error::NodeError;
 use crate::ingress::{
     BODY_TOO_LARGE, HostCheck, HttpConfig, OwnBody, Refusal, check_host_and_origin,
 };
@@ -263,15 +264,18 @@ fn as_body(request: Request<DecompressionBody<Body>>) -> Request<Body> {
 
 /// The layer: a stream of events ends with the page that listens, when it is signed out.
 async fn end_with_page(State(context): State<Context>, request: Request, next: Next) -> Response {
-    let page = page::PageHalves::of(request.headers()).and_then(|shown| context.pages.find(&shown));
+    let shown = page::PageHalves::of(request.headers());
     let response = next.run(request).await;
     let is_stream =
         response.headers().get(CONTENT_TYPE).is_some_and(|it| it == "text/event-stream");
-    match page {
-        Some(page) if is_stream => response.map(|body| {
+    let Some(shown) = shown.filter(|_| is_stream) else { return response };
+    match context.pages.find(&shown).await {
+        Ok(Some(page)) => response.map(|body| {
             Body::from_stream(body.into_data_stream().take_until(Box::pin(page.end())))
         }),
-        _ => response,
+        // It has ended since it was let in.
+        Ok(None) => response.map(|_| Body::empty()),
+        Err(error) => Refusal::from(NodeError::from(error)).into_response(),
     }
 }
 

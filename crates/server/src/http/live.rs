@@ -5,11 +5,11 @@
 
 use super::request::{Here, Path, Query, shake_hands};
 use crate::auth::{Watch, admit, refuse};
-use crate::cluster::{LiveTicket, Passed};
+use crate::cluster::Passed;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::Refusal;
-use crate::page::{LivePage, PageHalves};
+use crate::page::LivePage;
 use crate::watching::{Sight, Watcher, serve};
 use axum::Extension;
 use axum::body::Body;
@@ -41,9 +41,8 @@ pub(super) async fn open(
     here: Here,
 ) -> Result<impl IntoResponse, Refusal> {
     let session = context.find(&caller.owner, &id).await?;
-    let page = PageHalves::of(&headers).and_then(|shown| context.pages.find(&shown));
-    let with = LiveTicket::of(page, passed.as_deref());
-    let (ticket, limit) = context.live_tickets.issue_with(session.id, &caller, false, with)?;
+    let page = context.page(&headers, passed.as_deref()).await?;
+    let (ticket, limit) = context.live_tickets.issue_with(session.id, &caller, false, page)?;
     let mut live_url = here.live(session.id);
     live_url.query_pairs_mut().append_pair("ticket", ticket.expose_secret());
     let expires_at = Timestamp::now() + limit;
@@ -100,11 +99,8 @@ async fn redeem(
     ticket: &SecretString,
     parts: &Parts,
 ) -> Result<(Caller, Option<LivePage>), Refusal> {
-    let passed = parts.extensions.get::<Passed>();
     let redeemed = match context.live_tickets.redeem(ticket) {
-        Ok((session, caller, with)) if session.to_string() == id => {
-            with.page(passed).map(|page| (caller, page))
-        }
+        Ok((session, caller, page)) if session.to_string() == id => Ok((caller, page)),
         Ok(_) => Err(RuntimeError::BadTicket { found: "one for another session" }),
         Err(error) => Err(error),
     };

@@ -57,7 +57,7 @@ pub(super) async fn depart(
     let is_secure = back.scheme() == "https";
     back.set_path(CALLBACK);
     let address = parts.extensions.get::<Peer>().map(|Peer(address)| *address);
-    let departed = match Box::pin(sign_in.depart(back)).await {
+    let departed = match Box::pin(sign_in.depart(back, context.node.mark())).await {
         Ok(departure) => {
             let kept =
                 context.departures.keep(&departure.state, departure.kept, address, is_secure);

@@ -129,7 +129,9 @@ pub(super) async fn sign_in(
     note.done(&context.store).await.map_err(NodeError::from)?;
     let (id, owner) = (key.id.clone(), key.owner.clone());
     let stands_for = PageKey { secret_hash, id, owner, person };
-    let opened = context.pages.open(stands_for).await.map_err(NodeError::Exchange)?;
+    let opened = context.pages.open(stands_for).await.map_err(NodeError::from)?;
+    let gone = NodeError::Unauthenticated { found: "a key that is gone meanwhile" };
+    let opened = opened.ok_or(gone)?;
     let cookie = opened.cookie(here.scheme() == "https");
     let value = opened.value.expose_secret().to_owned();
     let session = PageSession { value, view: view(&context, key, opened.ends_at) };
@@ -165,8 +167,7 @@ pub(super) async fn show(
     Known(_caller): Known,
     headers: HeaderMap,
 ) -> Result<axum::Json<PageView>, Refusal> {
-    let shown = PageHalves::of(&headers).and_then(|shown| context.pages.find(&shown));
-    let found = shown.ok_or_else(no_page)?;
+    let found = context.page(&headers, None).await?.ok_or_else(no_page)?;
     let key = context.store.find_key(found.key.secret_hash).await.map_err(NodeError::from)?;
     let key = key.ok_or(NodeError::Unauthenticated { found: "a revoked key" })?.key;
     Ok(axum::Json(view(&context, key, found.ends_at)))
@@ -186,7 +187,7 @@ pub(super) async fn sign_out(
     let shown = PageHalves::of(&headers).ok_or_else(no_page)?;
     let note = Note::new(&caller.actor, &caller.owner, Action::SignOut, &caller.key);
     note.done(&context.store).await.map_err(NodeError::from)?;
-    context.pages.close(&shown).await.map_err(NodeError::Exchange)?;
+    context.pages.close(&shown).await.map_err(NodeError::from)?;
     if newcomers::is_of_person(&context, &caller.key) {
         newcomers::sweep(&context).await.map_err(NodeError::from)?;
     }

@@ -2,12 +2,14 @@
 //!
 //! The one idea: a browser comes to the page with nothing else, be it from the command line or from a provider. So a
 //! code stands for a key, for a person whom a rule lets in, or for why it does not: the page shows that as it shows
-//! any other refusal, and nobody else's words reach it by an address.
+//! any other refusal, and nobody else's words reach it by an address. What it stands for is in the memory of one node,
+//! whose mark is at its end: so another one of its cluster knows whom to ask.
 
-use super::halves::{PageHash, hash, random};
+use super::halves::{PageHash, hash, marked, random};
 use super::live::PageKey;
-use super::sessions::lock;
+use super::own::lock;
 use baton_runtime::RuntimeError;
+use baton_session::NodeMark;
 use baton_sync::oidc::{Person, SignInRefusal};
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::HashMap;
@@ -43,17 +45,25 @@ impl PageCode {
 }
 
 /// The codes of a node. Cheap to clone.
-#[derive(Clone, Default)]
-pub(crate) struct PageCodes(Arc<Mutex<HashMap<PageHash, (PageCode, Instant)>>>);
+#[derive(Clone)]
+pub(crate) struct PageCodes {
+    codes: Arc<Mutex<HashMap<PageHash, (PageCode, Instant)>>>,
+    node: NodeMark,
+}
 
 impl PageCodes {
+    /// None yet, of the node with this mark: each code ends with it.
+    pub(crate) fn new(node: NodeMark) -> Self {
+        Self { codes: Arc::default(), node }
+    }
+
     /// A new code, and how long it counts.
     pub(crate) fn create(
         &self,
         stands_for: PageCode,
     ) -> Result<(SecretString, Duration), RuntimeError> {
         let now = Instant::now();
-        let codes = &mut lock(&self.0);
+        let codes = &mut lock(&self.codes);
         codes.retain(|_, (_, until)| *until > now);
         let of_the_same = codes.values().filter(|(other, _)| other.is_of_the_same(&stands_for));
         let first = of_the_same.clone().map(|(_, until)| *until).min();
@@ -65,14 +75,14 @@ impl PageCodes {
         if matches!(stands_for, PageCode::Refused(_)) {
             make_room(codes);
         }
-        let code = random();
+        let code = marked(&random(), self.node);
         codes.insert(hash(code.expose_secret()), (stands_for, now + CODE_LIMIT));
         Ok((code, CODE_LIMIT))
     }
 
     /// What a code stands for, the one time that it counts.
     pub(crate) fn redeem(&self, code: &str) -> Option<PageCode> {
-        let (stands_for, until) = lock(&self.0).remove(&hash(code))?;
+        let (stands_for, until) = lock(&self.codes).remove(&hash(code))?;
         (until > Instant::now()).then_some(stands_for)
     }
 }
@@ -92,6 +102,10 @@ fn make_room(codes: &mut HashMap<PageHash, (PageCode, Instant)>) {
 mod tests {
     use super::*;
 
+    fn mark() -> NodeMark {
+        NodeMark::at_end_of("8f3a52c1").unwrap()
+    }
+
     fn key(id: &str) -> PageCode {
         let owner = "ada".parse().unwrap();
         PageCode::Key(PageKey { secret_hash: [7; 32], id: id.to_owned(), owner, person: None })
@@ -103,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_code_counts_once_and_one_key_has_a_bounded_number_of_them() {
-        let codes = PageCodes::default();
+        let codes = PageCodes::new(mark());
         let (code, _) = codes.create(key("a")).unwrap();
         let redeemed = codes.redeem(code.expose_secret()).unwrap();
         assert!(redeemed.is_of_the_same(&key("a")));
@@ -117,7 +131,7 @@ mod tests {
 
     #[test]
     fn refusals_push_each_other_out_and_no_code_that_signs_in() {
-        let codes = PageCodes::default();
+        let codes = PageCodes::new(mark());
         let (code, _) = codes.create(key("a")).unwrap();
         let (first, _) = codes.create(refusal()).unwrap();
         let made: Vec<_> = (0..MOST_REFUSALS).map(|_| codes.create(refusal()).unwrap().0).collect();

@@ -34,6 +34,11 @@ pub(crate) struct PageHalves {
 }
 
 impl PageHalves {
+    /// The hash of the half that the browser keeps.
+    pub(crate) fn cookie(&self) -> PageHash {
+        self.cookie
+    }
+
     /// Both halves, where a request shows both.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
         Self::shown(headers, PAGE_HEADER)
@@ -54,10 +59,7 @@ impl PageHalves {
         let mut guests = HeaderMap::new();
         let Some(value) = Self::guests_value(headers) else { return guests };
         let Some(tag) = value.get(..TAG_LENGTH) else { return guests };
-        let cookie = cookies(headers, tag).next();
-        let cookie = cookie.map(|cookie| format!("{COOKIE_NAME}{tag}={cookie}"));
-        let cookie = cookie.and_then(|cookie| HeaderValue::from_str(&cookie).ok());
-        guests.extend(cookie.map(|cookie| (COOKIE, cookie)));
+        guests.extend(cookie_alone(headers, tag).map(|cookie| (COOKIE, cookie)));
         guests.extend(headers.get(GUEST_HEADER).map(|shown| (GUEST, shown.clone())));
         guests
     }
@@ -131,6 +133,12 @@ pub(super) fn cookies<'a>(headers: &'a HeaderMap, tag: &'a str) -> impl Iterator
     pairs.filter_map(move |pair| {
         pair.strip_prefix(COOKIE_NAME)?.strip_prefix(tag)?.strip_prefix('=')
     })
+}
+
+/// The header with the cookie of ours that has this tag, and with no other one.
+pub(super) fn cookie_alone(headers: &HeaderMap, tag: &str) -> Option<HeaderValue> {
+    let cookie = cookies(headers, tag).next()?;
+    HeaderValue::from_str(&format!("{COOKIE_NAME}{tag}={cookie}")).ok()
 }
 
 /// The header that takes it back from the page that shows this value.

@@ -1,13 +1,23 @@
 //! A page that is signed in, as what is done in its name knows it: the key behind it, and when it ends.
+//!
+//! The one idea: it stands for one API key, found by the hash of its secret, as keys are: it may what the key may, and
+//! ends with it. A person who came from a provider has a key that a node made for their pages, and whose secret nobody
+//! has.
 
 use super::halves::PageHash;
 use baton_session::Owner;
-use baton_store::clock;
 use baton_sync::oidc::RuleId;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
+
+/// How long a page stays signed in.
+pub(super) const SESSION_LIMIT: SignedDuration = SignedDuration::from_hours(12);
+/// How many pages one key may be signed in to; one more ends the one that ends first.
+pub(super) const SESSIONS_OF_A_KEY: u32 = 32;
 
 /// The key behind a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,19 +47,39 @@ pub(crate) struct PagePerson {
 /// A page session that was found.
 #[derive(Clone)]
 pub(crate) struct LivePage {
+    /// The hash of the half that its browser keeps: by that another node of a cluster finds it.
+    pub(crate) cookie: PageHash,
     /// The key behind it.
     pub(crate) key: PageKey,
     /// When it ends.
     pub(crate) ends_at: Timestamp,
-    pub(super) ended: CancellationToken,
+    /// The same by a clock that nobody sets.
+    until: Instant,
+    /// Ends what it has open; who has something open has this in hand.
+    pub(super) ended: Arc<CancellationToken>,
 }
 
 impl LivePage {
+    /// One that ends then, so long from now, or with `ended`.
+    pub(super) fn new(
+        cookie: PageHash,
+        key: PageKey,
+        ends_at: Timestamp,
+        left: SignedDuration,
+        ended: Arc<CancellationToken>,
+    ) -> Self {
+        let until = Instant::now() + Duration::try_from(left).unwrap_or_default();
+        Self { cookie, key, ends_at, until, ended }
+    }
+
     /// Waits until it has ended.
     pub(crate) async fn end(self) {
-        let left = self.ends_at.duration_since(clock::now());
-        let left = Duration::try_from(left).unwrap_or_default();
         // Either is the end.
-        let _ = tokio::time::timeout(left, self.ended.cancelled()).await;
+        let _ = timeout_at(self.until, self.ended.cancelled()).await;
+    }
+
+    /// Whether something is done in its name, besides keeping it.
+    pub(super) fn is_open(&self) -> bool {
+        Arc::strong_count(&self.ended) > 1
     }
 }

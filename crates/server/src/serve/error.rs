@@ -4,6 +4,7 @@ use crate::auth::LocalKeyError;
 use crate::cluster::ClusterError;
 use crate::config::ConfigError;
 use crate::http::DoorError;
+use crate::page::PageError;
 use baton_debug::token::SecretError;
 use baton_net::tls::TlsError;
 use baton_proxy::OutsideError;
@@ -66,6 +67,15 @@ impl From<DoorError> for ServeError {
         match error {
             DoorError::Tls(error) => error.into(),
             DoorError::Io(error) => error.into(),
+        }
+    }
+}
+
+impl From<PageError> for ServeError {
+    fn from(error: PageError) -> Self {
+        match error {
+            PageError::Data(error) => error.into(),
+            PageError::Store(error) => error.into(),
         }
     }
 }

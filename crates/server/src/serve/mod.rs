@@ -108,6 +108,7 @@ async fn run(
         Front { services: &services, secret: &debug_secret, store: &store, rates: &rates, bounds };
     let proxy = open_proxy(&config.proxy, outside, front, &shutdown).await?;
     let (proxy, proxying) = proxy.unzip();
+    let pages = PageSessions::load(&data, &store, cluster.as_ref());
     let context = Context::new(ContextParts {
         store,
         supervisor,
@@ -128,7 +129,7 @@ async fn run(
         people: config.people,
         rates,
         freight: Freight::new(&bounds),
-        pages: PageSessions::load(&data),
+        pages,
         peer_place: PeerPlace::new(bounds),
         board: config.board.as_deref().map(board::at),
         cluster,

@@ -161,7 +161,7 @@ async fn a_key_that_may_not_is_refused_through_any_node() {
 }
 
 /// A WebSocket to watch a session at.
-async fn watch(url: &Url) -> Response {
+pub(crate) async fn watch(url: &Url) -> Response {
     let mut url = url.clone();
     url.set_scheme("http").unwrap();
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
@@ -171,7 +171,7 @@ async fn watch(url: &Url) -> Response {
 }
 
 /// The next short text in a frame of its own: two bytes precede it (RFC 6455, section 5.2).
-async fn next_text(stream: &mut (impl AsyncRead + Unpin)) -> Vec<u8> {
+pub(crate) async fn next_text(stream: &mut (impl AsyncRead + Unpin)) -> Vec<u8> {
     loop {
         let mut head = [0; 2];
         timeout(LIMIT, stream.read_exact(&mut head)).await.unwrap().unwrap();
@@ -236,7 +236,7 @@ impl Forwarded {
         });
         let passing = json!({
             "to": self.to, "caller": caller, "here": "ws://127.0.0.1:1/", "address": null,
-            "is_page": false,
+            "page": null,
         });
         URL_SAFE_NO_PAD.encode(passing.to_string())
     }
@@ -467,9 +467,17 @@ fn a_cluster_needs_a_database_and_an_address() {
 #[test]
 fn every_route_that_names_a_session_a_sandbox_or_a_node_says_where_it_is_answered() {
     let document = serde_json::to_value(document()).unwrap();
-    // A new session names none, and is made at a node with room; one of the protocol is named in a header.
-    let others =
-        ["POST /sessions", "POST /v1/chat/completions", "GET /mcp", "POST /mcp", "DELETE /mcp"];
+    // A new session names none, and is made at a node with room; one of the protocol is named in a header; who signs in
+    // brings what a node gave out.
+    let others = [
+        "POST /sessions",
+        "POST /v1/chat/completions",
+        "GET /mcp",
+        "POST /mcp",
+        "DELETE /mcp",
+        "POST /page/session",
+        "GET /page/oidc/callback",
+    ];
     let mut expected: BTreeSet<String> = others.into_iter().map(str::to_owned).collect();
     for (path, operations) in document["paths"].as_object().unwrap() {
         let prefixes = ["/sessions/{id}", "/nodes/{id}", "/api/sandboxes", "/asked", "/debug/tabs"];

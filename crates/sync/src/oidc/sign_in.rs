@@ -11,6 +11,7 @@ use super::refusal::{Strangers, TokenRefusal};
 use super::signed::SignedTokens;
 use super::{Issuer, Provider, ProviderError, ProviderMetadata, shown};
 use baton_net::outbound::Outbound;
+use baton_session::NodeMark;
 use baton_store::clock;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
@@ -241,8 +242,9 @@ impl SignIn {
         self.0.strangers.note()
     }
 
-    /// Sends a person to the provider, from where they come back to `back`.
-    pub async fn depart(&self, back: Url) -> Result<Departure, SignInRefusal> {
+    /// Sends a person to the provider, from where they come back to `back`, with a state that ends with the mark of the
+    /// `node` from which they leave.
+    pub async fn depart(&self, back: Url, node: NodeMark) -> Result<Departure, SignInRefusal> {
         let document = self.document().await?;
         let provider = self.provider();
         let Some(url) = document.authorization_endpoint else {
@@ -255,7 +257,7 @@ impl SignIn {
         let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
         let nonce = CsrfToken::new_random();
         let (url, state) = client
-            .authorize_url(CsrfToken::new_random)
+            .authorize_url(|| CsrfToken::new(format!("{}{node}", CsrfToken::new_random().secret())))
             .add_scope(Scope::new("openid".to_owned()))
             .add_scopes(settings.scopes.iter().cloned().map(Scope::new))
             .add_extra_param("nonce", nonce.secret())

@@ -61,6 +61,7 @@ impl Ear {
     pub(super) fn wake_all(&self) {
         self.doorbell.ring(None);
         self.revoked.send_modify(|_| {});
+        self.cluster.wake_pages();
     }
 
     /// The message in these bytes, if a node of the cluster said it.
@@ -115,6 +116,7 @@ impl Ear {
             }
             What::Left => self.cluster.look_up().await,
             What::Revoked => self.revoked.send_modify(|_| {}),
+            What::Pages => self.cluster.wake_pages(),
             What::Sessions(sessions) => {
                 for session in sessions {
                     self.doorbell.ring(Some(session));

@@ -60,11 +60,10 @@ pub(crate) fn start(
     let place = Place::new(cluster.cluster(), sync.store.key_id());
     doorbell.open();
     let ear = Ear::new(cluster.clone(), place.clone(), doorbell.clone(), sync.revoked.clone());
-    let counted = *sync.revoked.borrow();
     let line = Line {
         changes: sync.store.listen(),
-        revoked: sync.revoked.subscribe(),
-        counted,
+        revoked: Counted::new(sync.revoked.subscribe()),
+        pages: Counted::new(cluster.watch_pages()),
         number: 0,
         leaving: leaving.clone(),
         settings,
@@ -83,6 +82,36 @@ pub(crate) async fn try_out(settings: &BusSettings) -> Result<String, BusError> 
     Ok(shown(settings))
 }
 
+/// What this node did, as often as its count says, and how much of that the others were told of.
+struct Counted {
+    count: watch::Receiver<u64>,
+    told: u64,
+}
+
+impl Counted {
+    fn new(count: watch::Receiver<u64>) -> Self {
+        let told = *count.borrow();
+        Self { count, told }
+    }
+
+    /// Waits until there is something to be told; none once there will be nothing more. What was heard of others does
+    /// not go out again: it leaves the count as it is.
+    async fn next(&mut self) -> Option<()> {
+        loop {
+            self.count.changed().await.ok()?;
+            if self.skip() > 0 {
+                return Some(());
+            }
+        }
+    }
+
+    /// How much there was to be told.
+    fn skip(&mut self) -> u64 {
+        let count = *self.count.borrow_and_update();
+        count.saturating_sub(std::mem::replace(&mut self.told, count))
+    }
+}
+
 struct Line {
     settings: BusSettings,
     cluster: Cluster,
@@ -91,9 +120,8 @@ struct Line {
     place: Place,
     ear: Ear,
     changes: broadcast::Receiver<SessionId>,
-    revoked: watch::Receiver<u64>,
-    /// How many revoked keys the others were told of.
-    counted: u64,
+    revoked: Counted,
+    pages: Counted,
     /// The number of the last message.
     number: u64,
     leaving: CancellationToken,
@@ -161,14 +189,8 @@ impl Line {
                     let what = self.changed(changed);
                     self.say(client, what).await?;
                 }
-                Ok(()) = self.revoked.changed() => {
-                    let count = *self.revoked.borrow_and_update();
-                    // What was heard of others does not go out again.
-                    if count != self.counted {
-                        self.counted = count;
-                        self.say(client, What::Revoked).await?;
-                    }
-                }
+                Some(()) = self.revoked.next() => self.say(client, What::Revoked).await?,
+                Some(()) = self.pages.next() => self.say(client, What::Pages).await?,
                 message = heard.next() => {
                     let Some(message) = message else { return Err(self.ended()) };
                     let own = self.ear.hear(&message.payload).await;
@@ -202,9 +224,7 @@ impl Line {
                 Err(TryRecvError::Empty | TryRecvError::Closed) => break,
             }
         }
-        let count = *self.revoked.borrow_and_update();
-        unsent += count.saturating_sub(self.counted);
-        self.counted = count;
+        unsent += self.revoked.skip() + self.pages.skip();
         self.number = self.number.saturating_add(unsent);
     }
 

@@ -50,6 +50,8 @@ pub(super) enum What {
     Left,
     /// It revoked keys.
     Revoked,
+    /// It signed pages out.
+    Pages,
     /// It wrote something of these sessions, or changed their list.
     Sessions(Vec<SessionId>),
     /// The same of more sessions than are named.
@@ -216,6 +218,7 @@ mod tests {
             Just(What::Here),
             Just(What::Left),
             Just(What::Revoked),
+            Just(What::Pages),
             Just(What::ManySessions),
             proptest::collection::vec(id, 0..=MOST_SESSIONS).prop_map(What::Sessions),
         ]

@@ -31,13 +31,10 @@ pub(super) async fn pass_on(
     let is_first = parts.method == Method::POST && routes::brings_link(parts.uri.path());
     let (body, kept) = if is_first { keep(body).await? } else { (body, None) };
     let mark = mark(&parts, kept.as_ref()).filter(|mark| *mark != context.node.mark());
-    let row = mark.and_then(|mark| {
-        let others = cluster.others();
-        others.into_iter().find(|row| row.member.node.mark() == mark)
-    });
+    let row = mark.and_then(|mark| cluster.marked(mark));
     // Where nobody knows it, the operation says so.
     let Some(row) = row else { return Ok(Way::Here(Request::from_parts(parts, body))) };
-    let sending = sending(context, cluster, parts, None, None).await?;
+    let sending = sending(context, cluster, parts, None).await?;
     there(&sending, &row, kept.map_or(body, Body::from)).await
 }
 

@@ -3,9 +3,10 @@
 //! The one idea: a client is let in where it came, and what it wants is done where the session is. So the first node
 //! finds out who asks, counts it, and passes on who that is, signed; the second believes a living node of its own
 //! cluster, and does it only for sessions of its own: nothing is passed on twice. `routes` says what goes on, `placed`
-//! finds a node with room, `sandboxes` the node of a sandbox, `guests` that of an ask, `tabs` that of a tab, `send` is the way out, `take` the way in, and `tunnel` joins connections that are upgraded.
+//! finds a node with room, `sandboxes` the node of a sandbox, `guests` that of an ask, `pages` that of a code of the page, `tabs` that of a tab, `send` is the way out, `take` the way in, and `tunnel` joins connections that are upgraded.
 
 mod guests;
+mod pages;
 mod placed;
 mod routes;
 mod sandboxes;
@@ -25,7 +26,6 @@ use crate::error::NodeError;
 use crate::ingress::{OwnBody, Peer, Refusal};
 use crate::mcp;
 use crate::moving::MOVE_LIMIT;
-use crate::page::PageHalves;
 use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};
 use axum::http::request::Parts;
@@ -57,11 +57,14 @@ pub(super) async fn pass(State(context): State<Context>, request: Request, next:
         Some(Place::NamedNode) => to_named(&context, &cluster, request).await,
         Some(Place::SandboxRoom) => sandboxes::make(&context, &cluster, request).await,
         // What is not there is said by the operation.
-        Some(Place::SandboxesNode | Place::AsksNode | Place::TabsNode) if is_passed => {
+        Some(Place::SandboxesNode | Place::AsksNode | Place::TabsNode | Place::CodesNode)
+            if is_passed =>
+        {
             Ok(Way::Here(request))
         }
         Some(Place::SandboxesNode) => sandboxes::pass_on(&context, &cluster, request).await,
         Some(Place::TabsNode) => tabs::pass_on(&context, &cluster, request).await,
+        Some(Place::CodesNode) => pages::pass_on(&context, &cluster, request).await,
         Some(Place::AsksNode) => guests::pass_on(&context, &cluster, request).await,
         Some(Place::Everywhere) => Ok(Way::Here(request)),
         Some(Place::McpSessionsNode) if is_passed => expect_begun(&context, request),
@@ -206,7 +209,7 @@ async fn to_named(context: &Context, cluster: &Cluster, request: Request) -> Res
     show_caller(&parts, &asked.caller)?;
     // The other node knows itself by its id alone.
     parts.uri = routes::with_node(&parts.uri, row.member.node);
-    let sending = sending(context, cluster, parts, Some(asked.caller), None).await?;
+    let sending = sending(context, cluster, parts, Some(asked.caller)).await?;
     there(&sending, &row, body).await
 }
 
@@ -220,7 +223,7 @@ async fn to_begun(context: &Context, cluster: &Cluster, request: Request) -> Res
     // Where it has ended, the client hears that, and begins another one.
     let Some(row) = row else { return Ok(Way::Here(Request::from_parts(parts, body))) };
     show_caller(&parts, &asked.caller)?;
-    let sending = sending(context, cluster, parts, Some(asked.caller), None).await?;
+    let sending = sending(context, cluster, parts, Some(asked.caller)).await?;
     match sending.try_send(&row, body).await? {
         Ok(Sent::Answer(answer) | Sent::Misdirected(answer)) => Ok(Way::There(answer)),
         Err(unreachable) if unreachable.may_have_begun => Err(NodeError::from(unreachable).into()),
@@ -256,7 +259,7 @@ async fn pass_on(context: &Context, cluster: &Cluster, request: Request) -> Resu
     if let Some(caller) = &caller {
         show_caller(&parts, caller)?;
     }
-    let sending = sending(context, cluster, parts, caller, ticket).await?;
+    let sending = sending(context, cluster, parts, caller).await?;
     let (body, kept) = keep(body).await?;
     match sending.send(&row, body).await? {
         Sent::Answer(answer) => Ok(Way::There(answer)),
@@ -282,17 +285,16 @@ async fn sending(
     cluster: &Cluster,
     mut parts: Parts,
     caller: Option<Caller>,
-    ticket: Option<String>,
 ) -> Result<Sending, Refusal> {
     let here = Here::from_request_parts(&mut parts, context).await?.into_url();
     let address = parts.extensions.get::<Peer>().map(|Peer(address)| *address);
-    let shown = PageHalves::of(&parts.headers).filter(|_| caller.is_some());
-    let page = match (&ticket, shown) {
-        (Some(ticket), _) => context.passed_pages.take(ticket),
-        (None, Some(shown)) => context.pages.find(&shown),
-        (None, None) => None,
+    // Of who comes with a ticket, the other node knows which page it was given to.
+    let page = match caller {
+        Some(_) => context.page(&parts.headers, None).await?,
+        None => None,
     };
-    let passing = Passing::new(context.node, caller.as_ref(), here, address, page.is_some());
+    let shown = page.as_ref().map(|page| page.cookie);
+    let passing = Passing::new(context.node, caller.as_ref(), here, address, shown);
     Ok(Sending { context: context.clone(), cluster: cluster.clone(), parts, passing, caller, page })
 }
 

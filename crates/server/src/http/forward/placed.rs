@@ -69,7 +69,7 @@ pub(super) async fn place(
 ) -> Result<Way, Refusal> {
     let candidates = cluster.find_candidates(context.supervisor.room(), wanted).await;
     let candidates = candidates.map_err(|found| NodeError::NoNodeHasRoom { found })?;
-    let sending = sending(context, cluster, parts, Some(caller), None).await?;
+    let sending = sending(context, cluster, parts, Some(caller)).await?;
     let mut last = None;
     for candidate in candidates {
         let Candidate::There(row) = candidate else {

@@ -25,6 +25,8 @@ pub enum Place {
     SandboxRoom,
     /// At the node of the ask that a guest shows.
     AsksNode,
+    /// At the node that gave out the code, or the state, which a browser brings.
+    CodesNode,
     /// At the node that has what the tab did which the path names.
     TabsNode,
     /// At the node that was asked, which asks all others.
@@ -34,12 +36,12 @@ pub enum Place {
 }
 
 use Place::{
-    Anywhere, AsksNode, Everywhere, McpSessionsNode, NamedNode, Room, SandboxRoom, SandboxesNode,
-    SessionsNode, SessionsNodeOrRoom, TabsNode,
+    Anywhere, AsksNode, CodesNode, Everywhere, McpSessionsNode, NamedNode, Room, SandboxRoom,
+    SandboxesNode, SessionsNode, SessionsNodeOrRoom, TabsNode,
 };
 
-/// Every route that names a session, a node or a sandbox, those that make what runs at a node, those of tabs
-/// and of guests, and those of the Model Context Protocol.
+/// Every route that names a session, a node or a sandbox, those that make what runs at a node, those of tabs,
+/// of guests and of people who sign in, and those of the Model Context Protocol.
 pub const ROUTES: &[(&str, &str, Place)] = &[
     // What it says of itself is more than what the database knows of it.
     ("GET", "/nodes/{id}", NamedNode),
@@ -64,6 +66,8 @@ pub const ROUTES: &[(&str, &str, Place)] = &[
     ("POST", "/debug/tabs/{token}/network", TabsNode),
     ("POST", "/debug/tabs/{token}/console", TabsNode),
     ("GET", "/debug/tabs/{token}/har", TabsNode),
+    ("POST", "/page/session", CodesNode),
+    ("GET", "/page/oidc/callback", CodesNode),
     ("POST", "/asked/look", AsksNode),
     ("POST", "/asked/open", AsksNode),
     ("GET", "/asked", AsksNode),
@@ -174,6 +178,11 @@ pub(super) fn ticket(query: Option<&str>) -> Option<String> {
 /// The mark of a node in the query of an address.
 pub(super) fn node_in(query: Option<&str>) -> Option<String> {
     in_query(query, "node")
+}
+
+/// What a provider sends a browser back with, in the query of an address.
+pub(super) fn state(query: Option<&str>) -> Option<String> {
+    in_query(query, "state")
 }
 
 fn in_query(query: Option<&str>, wanted: &str) -> Option<String> {

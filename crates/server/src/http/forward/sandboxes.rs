@@ -73,7 +73,7 @@ pub(super) async fn make(
     };
     // It is this node's, or that of none: the operation says which.
     let Some(row) = home else { return here(parts, body) };
-    let sending = sending(context, cluster, parts, Some(asked.caller), None).await?;
+    let sending = sending(context, cluster, parts, Some(asked.caller)).await?;
     there(&sending, &row, body).await
 }
 
@@ -112,6 +112,6 @@ pub(super) async fn pass_on(
     if let Some(caller) = &caller {
         show_caller(&parts, caller)?;
     }
-    let sending = sending(context, cluster, parts, caller, ticket).await?;
+    let sending = sending(context, cluster, parts, caller).await?;
     there(&sending, &row, body).await
 }

@@ -1,7 +1,7 @@
 //! The way out: a request of a client becomes one of this node to another, and the answer one to the client.
 //!
 //! The one idea: what goes on is listed. No key, no cookie and no word of a page leaves this node, only what the
-//! request means, and of a guest what the other node gave them; and an answer counts only when the node that was meant
+//! request means, and of a guest or of who signs in what the other node gave them; and an answer counts only when the node that was meant
 //! has signed it.
 
 use super::tunnel::{End, join};
@@ -10,25 +10,23 @@ use crate::cluster::{Cluster, Passing, Unreachable};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::Refusal;
-use crate::page::{LivePage, PageHalves};
-use axum::body::{Body, to_bytes};
+use crate::page::{CALLBACK, LivePage, PageHalves, departures_cookie};
+use axum::body::Body;
 use axum::http::header::{
-    ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, DATE,
-    HOST, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, RANGE, SEC_WEBSOCKET_EXTENSIONS,
+    ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE,
+    DATE, HOST, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, RANGE, SEC_WEBSOCKET_EXTENSIONS,
     SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, TRANSFER_ENCODING, UPGRADE,
     USER_AGENT,
 };
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, Request, StatusCode, Uri};
+use axum::http::{HeaderMap, Request, StatusCode, Uri};
 use axum::response::Response;
-use baton_api::sandbox::DisplayAccess;
-use baton_api::{ErrorCode, LiveAccess};
+use baton_api::ErrorCode;
 use baton_runtime::Caller;
 use baton_session::NodeId;
 use baton_store::ClusterRow;
 use baton_sync::messages::BATON_CALLER;
 use hyper::upgrade::OnUpgrade;
-use serde::Deserialize;
 use url::{Position, Url};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -57,8 +55,6 @@ const KEPT: [HeaderName; 17] = [
 ];
 /// What of an answer is between the two nodes.
 const OURS: [&str; 4] = ["signature", "signature-input", "keep-alive", "proxy-connection"];
-/// The largest answer with a ticket, in bytes.
-const TICKET_MAX: usize = 16 << 10;
 
 /// A request that is passed on, but for its body.
 pub(super) struct Sending {
@@ -68,7 +64,7 @@ pub(super) struct Sending {
     pub(super) passing: Passing,
     /// Who asks; none where a ticket says it.
     pub(super) caller: Option<Caller>,
-    /// The page that asks, or that was given the ticket.
+    /// The page that asks.
     pub(super) page: Option<LivePage>,
 }
 
@@ -102,7 +98,7 @@ impl Sending {
             Err(unreachable) => return Ok(Err(unreachable)),
         };
         let is_elsewhere = is_misdirected(answer.status());
-        let answer = self.incoming(answer).await?;
+        let answer = self.incoming(answer)?;
         Ok(Ok(if is_elsewhere { Sent::Misdirected(answer) } else { Sent::Answer(answer) }))
     }
 
@@ -131,6 +127,10 @@ impl Sending {
         if routes::is_guests(self.parts.uri.path()) {
             headers.extend(PageHalves::guests_headers(&self.parts.headers));
         }
+        if self.parts.uri.path() == CALLBACK {
+            let state = routes::state(self.parts.uri.query()).unwrap_or_default();
+            headers.extend(departures_cookie(&state, &self.parts.headers).map(|it| (COOKIE, it)));
+        }
         let host = HeaderValue::from_str(&authority);
         headers.insert(HOST, host.map_err(|_| refused("expected a host that can be named"))?);
         headers.insert(BATON_CALLER, caller);
@@ -146,7 +146,7 @@ impl Sending {
     }
 
     /// The answer as the client gets it.
-    async fn incoming(&self, mut answer: Response) -> Result<Response, Refusal> {
+    fn incoming(&self, mut answer: Response) -> Result<Response, Refusal> {
         let other = answer.extensions_mut().remove::<OnUpgrade>();
         let headers = answer.headers_mut();
         for name in [CONNECTION, TRANSFER_ENCODING, UPGRADE, DATE] {
@@ -159,12 +159,7 @@ impl Sending {
             return self.switch(other, answer);
         }
         own_body(&mut answer);
-        match &self.page {
-            Some(page) if self.gives_ticket() && answer.status().is_success() => {
-                self.note_ticket(page, answer).await
-            }
-            _ => Ok(answer),
-        }
+        Ok(answer)
     }
 
     /// Joins the connection of the client to that of the other node.
@@ -182,46 +177,4 @@ impl Sending {
         self.context.tasks.spawn(join(self.context.clone(), end, client, other));
         Ok(answer)
     }
-
-    /// Whether the answer has a ticket to watch.
-    fn gives_ticket(&self) -> bool {
-        let path = self.parts.uri.path();
-        self.parts.method == Method::POST && (path.ends_with("/live") || path.ends_with("/display"))
-    }
-
-    /// Remembers to which page a ticket goes.
-    async fn note_ticket(&self, page: &LivePage, answer: Response) -> Result<Response, Refusal> {
-        let (parts, body) = answer.into_parts();
-        let refused = |what| Refusal::new(ErrorCode::Internal, what);
-        let bytes = to_bytes(body, TICKET_MAX).await;
-        let bytes = bytes.map_err(|_| refused("the answer of the session's node broke off"))?;
-        let ticket = ticket_in(&bytes);
-        let is_noted =
-            ticket.is_some_and(|ticket| self.context.passed_pages.note(&ticket, page.clone()));
-        if is_noted {
-            Ok(Response::from_parts(parts, Body::from(bytes)))
-        } else {
-            Err(Refusal::new(
-                ErrorCode::TooManyRequests,
-                "expected fewer pages that watch, found more",
-            ))
-        }
-    }
-}
-
-/// An answer with an address to watch at.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Access {
-    Live(LiveAccess),
-    Display(DisplayAccess),
-}
-
-/// The ticket in an answer that has one, which is small.
-fn ticket_in(answer: &[u8]) -> Option<String> {
-    let url = match serde_json::from_slice(answer).ok()? {
-        Access::Live(LiveAccess { live_url, .. }) => live_url,
-        Access::Display(DisplayAccess { display_url, .. }) => display_url,
-    };
-    routes::ticket(url.query())
 }

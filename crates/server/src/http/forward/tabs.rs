@@ -32,6 +32,6 @@ pub(super) async fn pass_on(
     };
     let Some(row) = row else { return Ok(Way::Here(Request::from_parts(parts, body))) };
     show_caller(&parts, &asked.caller)?;
-    let sending = sending(context, cluster, parts, Some(asked.caller), None).await?;
+    let sending = sending(context, cluster, parts, Some(asked.caller)).await?;
     there(&sending, &row, body).await
 }
