@@ -1,7 +1,8 @@
 //! Real nodes that are one, with a real browser: a session of the one is driven through the other (here), a new one
-//! goes where there is room (`placed`), also for models (`tools`), as do sandboxes (`sandboxed`), and what a node held that was lost or leaves goes on elsewhere (`moving`).
+//! goes where there is room (`placed`), also for models (`tools`), as do sandboxes (`sandboxed`), what a node held that was lost or leaves goes on elsewhere (`moving`), and so do pages that are signed in (`pages`).
 
 mod moving;
+mod pages;
 mod placed;
 mod sandboxed;
 mod tools;
@@ -34,10 +35,19 @@ pub(crate) async fn start_with(
     name: &str,
     settings: &[(&str, String)],
 ) -> TestNode {
+    start_built(test_nodes::build(), database, name, settings).await
+}
+
+/// The same of a node that is built already.
+pub(crate) async fn start_built(
+    mut node: TestNode,
+    database: &str,
+    name: &str,
+    settings: &[(&str, String)],
+) -> TestNode {
     let with = |node: TestNode, variable: &str, value: &dyn AsRef<OsStr>| {
         node.with(variable, value.as_ref().to_owned())
     };
-    let mut node = test_nodes::build();
     node = with(node, "BATON_MASTER_KEY", &"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
     node = with(node, "BATON_DATABASE_URL", &database);
     node = with(node, "BATON_NODE_NAME", &name);
@@ -127,6 +137,20 @@ async fn a_session_is_driven_through_the_other_node_until_its_own_is_killed() {
     other.clear().await.unwrap();
 }
 
+/// Waits until these nodes hear each other by the bus.
+async fn on_the_bus(nodes: &[&TestNode]) {
+    eventually("they are on the bus", async || {
+        let mut are_connected = true;
+        for node in nodes {
+            let nodes = node.client().unwrap().list_nodes().await.unwrap().items;
+            let bus = nodes.into_iter().find_map(|node| node.bus);
+            are_connected &= bus.is_some_and(|bus| bus.is_connected);
+        }
+        are_connected
+    })
+    .await;
+}
+
 /// What a doctor says of the bus, with these settings, and whether it is content.
 fn doctor(node: &TestNode, database: &str, settings: &[(&str, String)]) -> (bool, String) {
     let mut command = cargo_bin_cmd!("baton");
@@ -154,17 +178,7 @@ async fn a_key_that_is_revoked_elsewhere_drives_no_more_and_a_doctor_tries_the_b
     let database = baton_postgres::create_database().unwrap();
     let own = start_with(&database, "own", &settings).await;
     let other = start_with(&database, "other", &settings).await;
-    eventually("both are on the bus", async || {
-        let mut are_connected = true;
-        for node in [&own, &other] {
-            let nodes = node.client().unwrap().list_nodes().await.unwrap().items;
-            let bus = nodes.into_iter().find_map(|node| node.bus);
-            are_connected &= bus.is_some_and(|bus| bus.is_connected);
-        }
-        are_connected
-    })
-    .await;
-
+    on_the_bus(&[&own, &other]).await;
     let page = async || Html("<title>shop</title><p>Welcome</p>");
     let site = Site::start(Router::new().route("/", get(page))).await.unwrap();
     own.open("shop", [site.url("/").unwrap()]).await.unwrap();

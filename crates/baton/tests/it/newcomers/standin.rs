@@ -2,6 +2,7 @@
 //! that is nobody's, which brings what it likes.
 
 use super::person::{SHOPKEEPERS, page_of, send_people};
+use crate::cluster::start_built;
 use crate::test_nodes;
 use axum::extract::{Form, State};
 use axum::http::HeaderMap;
@@ -13,6 +14,7 @@ use baton_playground::{Site, TestNode};
 use jsonwebtoken::jwk::Jwk;
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use rcgen::{KeyPair, PKCS_ECDSA_P256_SHA256};
+use reqwest::{Method, Response};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -58,6 +60,8 @@ impl Key {
 /// A node, and its provider.
 pub(super) struct Scene {
     pub(super) node: TestNode,
+    /// Another node of its cluster, where it is of one.
+    pub(super) other: Option<TestNode>,
     pub(super) key: Key,
     /// Another key, which the provider does not publish.
     pub(super) other_key: Key,
@@ -76,32 +80,70 @@ pub(super) struct Departed {
 }
 
 impl Scene {
+    /// One node.
     pub(super) async fn start() -> Self {
+        Self::of(async |node| {
+            let node = test_nodes::start(node()).await;
+            let page = page_of(&node).await;
+            (node, None, page)
+        })
+        .await
+    }
+
+    /// Two nodes of a cluster, behind a balancer that is called `agents.test`.
+    pub(super) async fn start_cluster() -> Self {
+        Self::of(async |node| {
+            let database = baton_postgres::create_database().unwrap();
+            let settings = [("BATON_PUBLIC_URL", "http://agents.test".to_owned())];
+            let own = start_built(node(), &database, "own", &settings).await;
+            let other = start_built(node(), &database, "other", &settings).await;
+            (own, Some(other), "http://agents.test/".parse().unwrap())
+        })
+        .await
+    }
+
+    /// Nodes that send people to the stand-in, and where their page is.
+    async fn of(
+        start: impl AsyncFnOnce(&dyn Fn() -> TestNode) -> (TestNode, Option<TestNode>, Url),
+    ) -> Self {
         let (key, says) = (Key::new(), Arc::new(Mutex::new(Says::default())));
         let issuer = Arc::new(Mutex::new(String::new()));
         let site = Site::start(provider(&key, says.clone(), issuer.clone())).await.unwrap();
         let name = site.url("/").unwrap().as_str().trim_end_matches('/').to_owned();
         issuer.lock().unwrap().clone_from(&name);
-        let node = test_nodes::build();
-        // One address comes more often than people do.
-        send_people(&node, &name, SHOPKEEPERS, "[limits]\nrefused_keys_per_minute = 10000");
-        let node = test_nodes::start(node).await;
-        let page = page_of(&node).await;
+        let build = || {
+            let node = test_nodes::build();
+            // One address comes more often than people do.
+            send_people(&node, &name, SHOPKEEPERS, "[limits]\nrefused_keys_per_minute = 10000");
+            node
+        };
+        let (node, other, page) = start(&build).await;
         let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
         let http = http.no_proxy().build().unwrap();
-        let (issuer, other_key) = (name, Key::new());
-        Self { node, key, other_key, issuer, page, says, http, _site: site }
+        let (issuer, other_key) = (name.clone(), Key::new());
+        Self { node, other, key, other_key, issuer, page, says, http, _site: site }
     }
 
-    fn request(&self, method: reqwest::Method, path: &str) -> reqwest::RequestBuilder {
-        let url = self.node.client().unwrap().base().join(path).unwrap();
-        let host = format!("{}:{}", self.page.host_str().unwrap(), self.page.port().unwrap());
+    fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+        self.request_at(&self.node, method, path)
+    }
+
+    /// A request of the page to this node.
+    pub(super) fn request_at(
+        &self,
+        node: &TestNode,
+        method: Method,
+        path: &str,
+    ) -> reqwest::RequestBuilder {
+        let url = node.client().unwrap().base().join(path).unwrap();
+        let port = self.page.port().map(|port| format!(":{port}")).unwrap_or_default();
+        let host = format!("{}{port}", self.page.host_str().unwrap());
         self.http.request(method, url).header("host", host)
     }
 
     /// A browser departs.
     pub(super) async fn depart(&self) -> Departed {
-        let answer = self.request(reqwest::Method::POST, "page/oidc").send().await.unwrap();
+        let answer = self.request(Method::POST, "page/oidc").send().await.unwrap();
         assert_eq!(answer.status(), 200);
         let cookie = answer.headers()["set-cookie"].to_str().unwrap().to_owned();
         for wanted in ["Path=/page/oidc/callback;", "; HttpOnly", "; SameSite=Lax", "Max-Age=600"] {
@@ -133,9 +175,20 @@ impl Scene {
 
     /// A browser comes back with this query and cookie: who it is then, or what its page says.
     pub(super) async fn arrive(&self, query: &[(&str, &str)], cookie: Option<&str>) -> String {
+        let answer = self.arrive_at([&self.node; 2], query, cookie).await;
+        self.told(answer).await
+    }
+
+    /// The same at these nodes: the one to which the provider sends it, and the one that the page asks then.
+    pub(super) async fn arrive_at(
+        &self,
+        [first, second]: [&TestNode; 2],
+        query: &[(&str, &str)],
+        cookie: Option<&str>,
+    ) -> Response {
         let path = Url::parse_with_params("http://x.test/page/oidc/callback", query).unwrap();
         let path = format!("page/oidc/callback?{}", path.query().unwrap_or_default());
-        let mut request = self.request(reqwest::Method::GET, &path);
+        let mut request = self.request_at(first, Method::GET, &path);
         if let Some(cookie) = cookie {
             request = request.header("cookie", cookie);
         }
@@ -144,8 +197,12 @@ impl Scene {
         // It leads to the page and nowhere else.
         let place = answer.headers()["location"].to_str().unwrap();
         let code = place.strip_prefix("/#code=").unwrap_or_else(|| panic!("{place}"));
-        let request = self.request(reqwest::Method::POST, "page/session");
-        let answer = request.json(&json!({ "code": code })).send().await.unwrap();
+        let request = self.request_at(second, Method::POST, "page/session");
+        request.json(&json!({ "code": code })).send().await.unwrap()
+    }
+
+    /// Who is signed in by this answer, or why nobody is.
+    pub(super) async fn told(&self, answer: Response) -> String {
         let status = answer.status().as_u16();
         let told: Value = answer.json().await.unwrap();
         if status == 200 {
@@ -156,6 +213,9 @@ impl Scene {
 
     pub(super) async fn end(self) {
         self.node.clear().await.unwrap();
+        if let Some(other) = self.other {
+            other.clear().await.unwrap();
+        }
     }
 }
 
