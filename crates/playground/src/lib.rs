@@ -3,10 +3,11 @@
 //! The one idea: nothing here is a stand-in. A [`TestNode`] runs the real program with a data folder of
 //! its own, a [`Page`] drives the real browser through its keeper, [`Site`] is a real server on
 //! loopback, [`kinds`] a site with every kind of state, [`victims`] ends real processes with SIGKILL,
-//! [`Nats`] a real bus,
+//! [`Nats`] a real bus, a [`Cable`] cuts a node off from a server that others reach,
 //! [`tenures`] watches who really holds a session, [`McpClient`] speaks to real MCP
 //! servers, and [`tools`] are other people's, as their users have them.
 
+mod cable;
 pub mod kinds;
 mod mcp;
 mod nats;
@@ -16,6 +17,7 @@ mod test_node;
 pub mod tools;
 pub mod victims;
 
+pub use cable::{Cable, CableEnd, Cut};
 pub use kinds::Kinds;
 pub use mcp::{McpClient, McpError};
 pub use nats::Nats;

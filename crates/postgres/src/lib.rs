@@ -6,6 +6,7 @@
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -18,13 +19,22 @@ pub const SHARED: &str = "BATON_TEST_POSTGRES";
 /// How long the server may take to answer for the first time.
 const START_LIMIT: Duration = Duration::from_mins(1);
 
-/// `exec` everywhere, so that the pid is the server's. SIGINT is PostgreSQL's fast shutdown.
+/// `exec` everywhere, so that the pid is the server's. SIGINT is PostgreSQL's fast shutdown, SIGQUIT its immediate one,
+/// after which it recovers as after a crash.
 const HOLD: &str = r#"
-"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c max_connections=300 \
-    >"$2/log" 2>&1 </dev/null &
-server=$!
-cat >/dev/null
-kill -INT $server
+start() {
+    "$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c max_connections=300 \
+        >>"$2/log" 2>&1 </dev/null &
+    server=$!
+}
+start "$1" "$2"
+while read -r order; do
+    case $order in
+        stop) kill -QUIT $server; wait $server ;;
+        start) start "$1" "$2" ;;
+    esac
+done
+kill -INT $server 2>/dev/null
 wait $server
 rm -rf "$2"
 "#;
@@ -34,7 +44,7 @@ pub struct Server {
     programs: PathBuf,
     folder: PathBuf,
     /// Holds our end of the pipe; none where another process does.
-    _holder: Option<Child>,
+    holder: Option<Child>,
 }
 
 /// The URL of a new, empty database: of the server that [`SHARED`] names, or of one that starts with the first
@@ -45,19 +55,12 @@ pub struct Server {
 /// When PostgreSQL is not there, or does not start.
 pub fn create_database() -> Result<String> {
     static SERVER: OnceLock<Result<Server, String>> = OnceLock::new();
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
     let server = SERVER.get_or_init(|| {
         let server = std::env::var_os(SHARED).map_or_else(Server::start, Server::of_others);
         server.map_err(|error| format!("{error:#}"))
     });
     let server = server.as_ref().map_err(|error| anyhow!("PostgreSQL did not start: {error}"))?;
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    // Ids of processes come again within one run of many.
-    let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos();
-    let name = format!("baton_{}_{now}_{number}", std::process::id());
-    succeed(&mut server.client("createdb", &["--template=template0", &name]))?;
-    let folder = server.folder.display().to_string().replace('/', "%2F");
-    Ok(format!("postgres://baton:unused@localhost/{name}?host={folder}"))
+    server.create_database()
 }
 
 impl Server {
@@ -82,13 +85,61 @@ impl Server {
             .args([&programs, &folder])
             .stdin(Stdio::piped())
             .spawn()?;
-        let server = Self { programs, folder, _holder: Some(holder) };
+        let server = Self { programs, folder, holder: Some(holder) };
         server.wait_until_ready()?;
         Ok(server)
     }
 
+    /// The URL of a new, empty database of this server.
+    ///
+    /// # Errors
+    ///
+    /// When the server does not answer.
+    pub fn create_database(&self) -> Result<String> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        // Ids of processes come again within one run of many.
+        let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos();
+        let name = format!("baton_{}_{now}_{number}", std::process::id());
+        succeed(&mut self.client("createdb", &["--template=template0", &name]))?;
+        let folder = self.folder.display().to_string().replace('/', "%2F");
+        Ok(format!("postgres://baton:unused@localhost/{name}?host={folder}"))
+    }
+
+    /// Stops it at once, as a crash does: all connections break off. The call blocks until it is gone.
+    ///
+    /// # Errors
+    ///
+    /// When another process holds it, or it does not end.
+    pub fn stop(&mut self) -> Result<()> {
+        self.order("stop")?;
+        // 2: nobody answers.
+        self.wait_until("end", |ready| ready == Some(2))
+    }
+
+    /// Starts it again, at the same place and with what it held. The call blocks until it answers.
+    ///
+    /// # Errors
+    ///
+    /// When another process holds it, or it does not start.
+    pub fn restart(&mut self) -> Result<()> {
+        self.order("start")?;
+        self.wait_until_ready()
+    }
+
+    fn order(&mut self, order: &str) -> Result<()> {
+        let holder = self.holder.as_mut().and_then(|holder| holder.stdin.as_mut());
+        let holder = holder.context("expected a server of this process, found another's")?;
+        writeln!(holder, "{order}").context("the server's shell is gone")
+    }
+
+    /// The socket on which it listens.
+    pub fn socket(&self) -> PathBuf {
+        self.folder.join(".s.PGSQL.5432")
+    }
+
     fn of_others(folder: OsString) -> Result<Self> {
-        Ok(Self { programs: find_programs()?, folder: folder.into(), _holder: None })
+        Ok(Self { programs: find_programs()?, folder: folder.into(), holder: None })
     }
 
     /// Where it is, for [`SHARED`].
@@ -97,11 +148,16 @@ impl Server {
     }
 
     fn wait_until_ready(&self) -> Result<()> {
+        self.wait_until("answer", |ready| ready == Some(0))
+    }
+
+    /// Waits for a code with which `pg_isready` ends.
+    fn wait_until(&self, what: &str, is: impl Fn(Option<i32>) -> bool) -> Result<()> {
         let deadline = Instant::now() + START_LIMIT;
-        while !self.client("pg_isready", &[]).output()?.status.success() {
+        while !is(self.client("pg_isready", &[]).output()?.status.code()) {
             if Instant::now() > deadline {
                 let log = std::fs::read_to_string(self.folder.join("log"));
-                bail!("it does not answer:\n{}", log.unwrap_or_default());
+                bail!("it does not {what}:\n{}", log.unwrap_or_default());
             }
             sleep(Duration::from_millis(20));
         }
