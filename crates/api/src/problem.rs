@@ -296,6 +296,9 @@ pub fn usual_hint(code: ErrorCode) -> Option<&'static str> {
         ErrorCode::NoSnapshot => Some("baton sessions capture takes one while a session is active"),
         ErrorCode::BrowserUnavailable => Some("baton doctor says what is missing"),
         ErrorCode::Forbidden => Some("baton keys create makes a key with other scopes"),
+        ErrorCode::StorageUnavailable => {
+            Some("ask again in some seconds; browsers that run go on meanwhile")
+        }
         _ => None,
     }
 }

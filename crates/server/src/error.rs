@@ -177,6 +177,12 @@ pub enum NodeError {
         "expected a node of a cluster, found one by itself\ncluster.name makes it one of several"
     )]
     NoCluster,
+    /// The other nodes do not know that this one is there.
+    #[error(
+        "expected the other nodes to know that this one is there, found that the database was not told of late\n\
+         ask again in some seconds"
+    )]
+    NotKnown,
     /// What runs here finds no room at the other nodes.
     #[error(
         "expected room for {needed} browsers at the other nodes, found room for {places}: {told}\n\
@@ -287,6 +293,7 @@ impl Answers for NodeError {
             Self::ForOtherNode { .. } | Self::Misdirected { .. } => ErrorCode::Misdirected,
             Self::PassedOn(_) => ErrorCode::Untrusted,
             Self::NodeUnreachable { .. } => ErrorCode::NodeUnreachable,
+            Self::NotKnown => ErrorCode::StorageUnavailable,
             Self::NoNodeHasRoom { .. } | Self::NoRoomElsewhere { .. } => ErrorCode::NoRoom,
 
             Self::NotReachable => ErrorCode::NotReachable,

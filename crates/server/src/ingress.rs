@@ -253,6 +253,8 @@ impl From<NodeError> for Refusal {
             NodeError::NodeUnreachable { .. }
             | NodeError::NoNodeHasRoom { .. }
             | NodeError::Runtime(RuntimeError::Live(LiveError::NoRoom(_))) => Some(NODE_PAUSE),
+            // A database is back soon, as a rule.
+            _ if problem.code == ErrorCode::StorageUnavailable => Some(NODE_PAUSE),
             _ => None,
         };
         Self { problem: Box::new(problem), retry_after }

@@ -39,6 +39,8 @@ pub(crate) struct Seal {
     cipher: Aes256Gcm,
     /// From which each owner's key for ids is derived.
     ids: Zeroizing<[u8; 32]>,
+    /// From which secrets are derived that all nodes of the database know.
+    secrets: Zeroizing<[u8; 32]>,
     key_id: String,
 }
 
@@ -52,6 +54,7 @@ impl Seal {
         Self {
             cipher: Aes256Gcm::new((&*sealing).into()),
             ids: mac(key, &[b"baton part ids v1"]),
+            secrets: mac(key, &[b"baton shared secrets v1"]),
             key_id: key_id.into(),
         }
     }
@@ -117,6 +120,11 @@ impl Seal {
         let aad = self.associated(subject);
         let payload = Payload { msg: encrypted, aad: &aad };
         self.cipher.decrypt(&Nonce::from(*nonce), payload).map_err(|_| SealError::Broken)
+    }
+
+    /// A secret for this purpose, the same wherever the key is known.
+    pub(crate) fn secret(&self, purpose: &str) -> Zeroizing<[u8; 32]> {
+        mac(&self.secrets, &[purpose.as_bytes()])
     }
 
     /// The names at rest of the parts of `owner`.

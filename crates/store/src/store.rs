@@ -17,6 +17,7 @@ use std::sync::{Arc, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore, broadcast};
 use tokio::time::{Instant, timeout_at};
+use zeroize::Zeroizing;
 
 /// An open database. Clones are cheap and share one pool of connections.
 #[derive(Clone)]
@@ -105,6 +106,11 @@ impl Store {
     /// The id of its data key: random, of this one database and of copies of it.
     pub fn key_id(&self) -> &str {
         self.inner.seal.key_id()
+    }
+
+    /// A secret for this purpose that every node of this database knows, and nobody without its master key.
+    pub fn shared_secret(&self, purpose: &str) -> Zeroizing<[u8; 32]> {
+        self.inner.seal.secret(purpose)
     }
 
     pub(crate) fn pool(&self) -> &AnyPool {

@@ -55,6 +55,14 @@ pub(crate) enum Taker {
     Node,
 }
 
+/// What a look at a session that was active here found.
+pub(super) enum Found {
+    /// It is this node's, and stands there now.
+    Here(Lifecycle),
+    /// Another node has it by now.
+    Elsewhere(NodeId),
+}
+
 struct ObservedBeat {
     beat: i64,
     since: Instant,
@@ -198,6 +206,11 @@ impl BrowserSupervisor {
         Some(until(*self.0.heartbeat.renewed.borrow(), lease))
     }
 
+    /// Whether what this node held has ended by now because no beat reached the database.
+    pub(super) fn lost_its_lease(&self) -> bool {
+        self.hold_until().is_some_and(|until| until <= BootInstant::now())
+    }
+
     /// Waits until this node can no longer say that it holds what it holds, because no beat reached the
     /// database; for ever where it has the database for itself.
     pub async fn lost(&self) {
@@ -274,8 +287,8 @@ impl BrowserSupervisor {
         Ok(next)
     }
 
-    /// What silent nodes held, as far as it can be resumed and this node resumes by itself. What finds no
-    /// room is left to the next request for it.
+    /// What silent nodes held, and what this one held when it was cut off, as far as it can be resumed and this node
+    /// resumes by itself. What finds no room is left to the next request for it.
     pub fn inherit(&self) -> mpsc::Receiver<Session> {
         let (sender, heir) = mpsc::channel(INHERITED);
         if self.0.heartbeat.heir.set(sender).is_err() {
@@ -308,7 +321,8 @@ impl BrowserSupervisor {
         Ok(())
     }
 
-    fn bequeath(&self, session: Session) {
+    /// Leaves a session that lost its node, or whose node lost its lease, to whoever resumes by itself, if anybody does.
+    pub(super) fn bequeath(&self, session: Session) {
         let heir =
             self.0.heartbeat.heir.get().filter(|_| self.rehydrates() || self.config().failover);
         let Some(heir) = heir else { return };

@@ -5,7 +5,7 @@
 
 use super::close::Ending;
 use super::held::LastHeld;
-use super::lease::Taker;
+use super::lease::{Found, Taker};
 use super::runner::Known;
 use super::{BrowserSupervisor, HOLD_LIMIT, LiveError, expect_checked_in};
 use crate::table::Hold;
@@ -52,10 +52,11 @@ impl BrowserSupervisor {
         let mut lost = Vec::new();
         for (session, found) in sessions.into_iter().zip(found) {
             match found {
-                Ok(Lifecycle::Active) => recovered.carried_on += 1,
-                Ok(Lifecycle::Closed) => recovered.closed += 1,
-                Ok(Lifecycle::Stale) => recovered.stale += 1,
-                Ok(_) => {
+                Ok(Found::Here(Lifecycle::Active)) => recovered.carried_on += 1,
+                Ok(Found::Here(Lifecycle::Closed)) => recovered.closed += 1,
+                Ok(Found::Here(Lifecycle::Stale)) => recovered.stale += 1,
+                Ok(Found::Elsewhere(_)) => {}
+                Ok(Found::Here(_)) => {
                     recovered.recoverable += 1;
                     lost.push(Session { lifecycle: Lifecycle::Recoverable, ..session });
                 }
@@ -85,14 +86,15 @@ impl BrowserSupervisor {
     }
 
     /// Finds the browser of a session that was active, or moves the session to where its snapshots allow.
-    pub(super) async fn look_at(&self, session: &Session) -> Result<Lifecycle, LiveError> {
+    pub(super) async fn look_at(&self, session: &Session) -> Result<Found, LiveError> {
         let hold = self.table().hold(session.id, "looked for", HOLD_LIMIT).await?;
         // The operation that held it before may have moved it.
         match self.store().fetch_session(&session.owner, session.id).await? {
-            now if now.lifecycle == Lifecycle::Active && now.node == self.config().node => {
-                self.look_at_held(&hold, &now).await
+            now if now.node != self.config().node => Ok(Found::Elsewhere(now.node)),
+            now if now.lifecycle == Lifecycle::Active => {
+                self.look_at_held(&hold, &now).await.map(Found::Here)
             }
-            now => Ok(now.lifecycle),
+            now => Ok(Found::Here(now.lifecycle)),
         }
     }
 

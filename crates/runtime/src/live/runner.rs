@@ -7,6 +7,7 @@
 //! sign-out is respected.
 
 use super::held::LastHeld;
+use super::lease::Found;
 use super::load::Loaded;
 use super::policy::{Began, Due, Policy};
 use super::sign_ins::{SignInWatch, Watched};
@@ -15,7 +16,8 @@ use baton_browser::capture::Captured;
 use baton_browser::live::Live;
 use baton_session::login::SignIns;
 use baton_session::{
-    Cookie, Holdings, PartRef, Session, SessionId, SnapshotId, SnapshotReason, State, Term,
+    Cookie, Holdings, Lifecycle, PartRef, Session, SessionId, SnapshotId, SnapshotReason, State,
+    Term,
 };
 use baton_store::clock::uptime;
 use baton_store::{NewSnapshot, Snapshot, Store, StoreError};
@@ -198,10 +200,18 @@ async fn connection_ended(supervisor: &BrowserSupervisor, runner: &Runner) {
         return;
     }
     supervisor.forget(id);
+    let ended_with_lease = supervisor.lost_its_lease();
     while supervisor.runner(id).is_err() {
         match supervisor.look_at(&runner.session).await {
-            Ok(lifecycle) => {
+            Ok(Found::Elsewhere(node)) => {
+                tracing::warn!(session = %id, %node, "a browser ended with its lease; another node has the session now");
+                return;
+            }
+            Ok(Found::Here(lifecycle)) => {
                 tracing::warn!(session = %id, %lifecycle, "the connection to a browser ended by itself");
+                if ended_with_lease && lifecycle == Lifecycle::Recoverable {
+                    supervisor.bequeath(runner.session.clone());
+                }
                 return;
             }
             Err(LiveError::Store(

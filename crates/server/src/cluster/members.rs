@@ -240,6 +240,13 @@ impl Cluster {
         self.0.member.node
     }
 
+    /// Whether the others know that this node is there: a word of it reached the database within its lease.
+    pub(crate) fn is_known(&self) -> bool {
+        let (node, known) = (self.node(), self.known());
+        let is_there = known.rows.iter().any(|row| row.is_there && row.member.node == node);
+        is_there && known.read.elapsed() < self.0.member.lease
+    }
+
     /// What time it is by the clock of the database.
     pub(crate) fn now(&self) -> Timestamp {
         let ahead = SignedDuration::from_millis(self.0.ahead.load(Ordering::Relaxed));

@@ -34,7 +34,7 @@ pub(super) async fn health(State(context): State<Context>) -> axum::Json<Health>
     })
 }
 
-/// Whether the node can work: its database answers.
+/// Whether the node can work: its database answers, and where it is one of several, the others know that it is there.
 #[utoipa::path(
     get,
     path = "/ready",
@@ -43,6 +43,9 @@ pub(super) async fn health(State(context): State<Context>) -> axum::Json<Health>
 )]
 pub(super) async fn ready(State(context): State<Context>) -> Result<axum::Json<Ready>, Refusal> {
     context.store.check().await.map_err(NodeError::from)?;
+    if context.cluster.as_ref().is_some_and(|cluster| !cluster.is_known()) {
+        return Err(NodeError::NotKnown.into());
+    }
     Ok(axum::Json(Ready { status: "ready".to_owned() }))
 }
 

@@ -1,4 +1,4 @@
-//! A node fell silent: what it held is resumed where there is room.
+//! A node fell silent, or lost its lease while it was cut off: what it held is resumed where there is room.
 //!
 //! The one idea: the leases of a silent node are ended by whoever sees it first, one session at a time, so the nodes
 //! that are left share them as they come; each brings back what it ended, here or at another node. Nothing is brought
@@ -57,7 +57,10 @@ async fn fail_over(context: &Context, cluster: &Cluster, session: Session) {
             }
         }
         let labels = context.store.fetch_session_labels(id).await.unwrap_or_default();
-        let wanted = Wanted { labels, first: None, without: &[session.node] };
+        // A node that lost its own lease is there again, and has room like any other.
+        let silent = [session.node];
+        let without = if session.node == cluster.node() { &[][..] } else { &silent[..] };
+        let wanted = Wanted { labels, first: None, without };
         match bring_back(context, cluster, &session, wanted, None).await {
             Ok(Place { name: node, .. }) => {
                 let took_ms = begun.elapsed().as_millis();

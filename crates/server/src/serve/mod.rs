@@ -84,7 +84,7 @@ async fn run(
     let tab = Limits { body_bytes: config.proxy.most_body_bytes(), ..Limits::default() };
     let limits = RelayLimits { tab, ..RelayLimits::default() };
     let relay = Relay::redacting(limits, config.redaction.clone());
-    let debug_secret = debug_secret(config.debug_secret.as_ref(), &data)?;
+    let debug_secret = tab_secret(&config, &store)?;
     let services = upstreams::load(&store, &config.proxy).await?;
     let supervisor =
         BrowserSupervisor::new(store.clone(), supervisor_config(&config, node, relay.clone())?);
@@ -216,6 +216,14 @@ pub fn debug_secret(
     match shared {
         Some(text) => DebugSecret::from_text(text),
         None => DebugSecret::load_or_create(&data.debug_key(), rand::random()),
+    }
+}
+
+/// By what this node signs for tabs: in a cluster all nodes by the same, so that a tab goes on at any of them.
+fn tab_secret(config: &Config, store: &Store) -> Result<DebugSecret, SecretError> {
+    match (&config.debug_secret, &config.cluster) {
+        (None, Some(_)) => Ok(DebugSecret::from_bytes(*store.shared_secret("debug tokens"))),
+        (shared, _) => debug_secret(shared.as_ref(), &config.data),
     }
 }
 
