@@ -1,11 +1,15 @@
-/* The clock on the wall, ten minutes ahead; other clocks are as they are. */
+/* The clock on the wall, ahead by so many seconds, ten minutes if nothing is said; other clocks are as they are. */
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#ifndef AHEAD
+#define AHEAD 600
+#endif
+
 int clock_gettime(clockid_t clock, struct timespec *now) {
   int failed = (int)syscall(SYS_clock_gettime, clock, now);
-  if (failed == 0 && clock == CLOCK_REALTIME) now->tv_sec += 600;
+  if (failed == 0 && clock == CLOCK_REALTIME) now->tv_sec += AHEAD;
   return failed;
 }

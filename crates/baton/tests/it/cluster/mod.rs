@@ -1,6 +1,12 @@
 //! Real nodes that are one, with a real browser: a session of the one is driven through the other (here), a new one
 //! goes where there is room (`placed`), also for models (`tools`), as do sandboxes (`sandboxed`), what a node held that was lost or leaves goes on elsewhere (`moving`), and so do pages that are signed in (`pages`).
+//! What they stand on fails: the database (`database_restarted`), the way to it (`cut_off`), the bus (`bus_lost`) and a
+//! clock (`clock_off`).
 
+mod bus_lost;
+mod clock_off;
+mod cut_off;
+mod database_restarted;
 mod moving;
 mod pages;
 mod placed;
@@ -14,7 +20,7 @@ use assert_cmd::cargo::cargo_bin_cmd;
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
-use baton_api::{Client, ClientError, CreateKey, ErrorCode, OpenCdp, Scope};
+use baton_api::{Client, ClientError, CreateKey, ErrorCode, NodeBus, OpenCdp, Scope};
 use baton_playground::{Nats, Site, TestNode};
 use baton_session::{Lifecycle, NodeId};
 use baton_testing::skip;
@@ -82,6 +88,18 @@ async fn id(node: &TestNode) -> NodeId {
     nodes.into_iter().find(|node| node.is_this).unwrap().node_id
 }
 
+/// The settings of a node on this bus, which it finds there.
+fn on_bus(nats: &Nats, url: String) -> [(&'static str, String); 2] {
+    let credentials = nats.credentials().display().to_string();
+    [("BATON_CLUSTER_BUS_URL", url), ("BATON_CLUSTER_BUS_CREDENTIALS", credentials)]
+}
+
+/// How the bus is, as a node says it.
+async fn bus(node: &TestNode) -> NodeBus {
+    let nodes = node.client().unwrap().list_nodes().await.unwrap().items;
+    nodes.into_iter().find_map(|node| node.bus).unwrap()
+}
+
 fn code(error: &ClientError) -> ErrorCode {
     error.code().unwrap_or_else(|| panic!("expected an answer of the node, found {error}"))
 }
@@ -139,20 +157,18 @@ async fn a_session_is_driven_through_the_other_node_until_its_own_is_killed() {
 
 /// Waits until these nodes hear each other by the bus.
 async fn on_the_bus(nodes: &[&TestNode]) {
-    eventually("they are on the bus", async || {
-        let mut are_connected = true;
-        for node in nodes {
-            let nodes = node.client().unwrap().list_nodes().await.unwrap().items;
-            let bus = nodes.into_iter().find_map(|node| node.bus);
-            are_connected &= bus.is_some_and(|bus| bus.is_connected);
-        }
-        are_connected
-    })
-    .await;
+    for node in nodes {
+        eventually("it is on the bus", async || bus(node).await.is_connected).await;
+    }
 }
 
-/// What a doctor says of the bus, with these settings, and whether it is content.
-fn doctor(node: &TestNode, database: &str, settings: &[(&str, String)]) -> (bool, String) {
+/// What a doctor says of one thing, with these settings, and whether it is content.
+fn doctor(
+    node: &TestNode,
+    what: &str,
+    database: &str,
+    settings: &[(&str, String)],
+) -> (bool, String) {
     let mut command = cargo_bin_cmd!("baton");
     command.arg("--data").arg(node.data().path()).arg("doctor").write_stdin("");
     command.env("BATON_MASTER_KEY", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
@@ -161,8 +177,8 @@ fn doctor(node: &TestNode, database: &str, settings: &[(&str, String)]) -> (bool
     command.envs(settings.iter().map(|(variable, value)| (variable, value)));
     let run = command.assert();
     let told = String::from_utf8(run.get_output().stdout.clone()).unwrap();
-    let line = told.lines().find(|line| line.contains(" bus "));
-    let line = line.unwrap_or_else(|| panic!("no bus in {told}"));
+    let line = told.lines().find(|line| line.contains(&format!(" {what} ")));
+    let line = line.unwrap_or_else(|| panic!("no {what} in {told}"));
     (line.starts_with("ok"), line.to_owned())
 }
 
@@ -195,16 +211,16 @@ async fn a_key_that_is_revoked_elsewhere_drives_no_more_and_a_doctor_tries_the_b
     // The promise is a second; a busy machine has some more.
     assert!(revoked.elapsed() < Duration::from_secs(4), "{:?}", revoked.elapsed());
 
-    let (is_content, line) = doctor(&own, &database, &settings);
+    let (is_content, line) = doctor(&own, "bus", &database, &settings);
     assert!(is_content && line.contains(&nats.url()), "{line}");
     let wrong = [url.clone(), credentials(nats.wrong_credentials())];
-    let (is_content, line) = doctor(&own, &database, &wrong);
+    let (is_content, line) = doctor(&own, "bus", &database, &wrong);
     assert!(!is_content && line.contains("expected to be let in at nats://"), "{line}");
     let missing = [url, credentials("/nowhere/bus.creds".into())];
-    let (is_content, line) = doctor(&own, &database, &missing);
+    let (is_content, line) = doctor(&own, "bus", &database, &missing);
     assert!(!is_content && line.contains("found No such file"), "{line}");
     nats.kill().await.unwrap();
-    let (is_content, line) = doctor(&own, &database, &settings);
+    let (is_content, line) = doctor(&own, "bus", &database, &settings);
     assert!(!is_content && line.contains("expected a server of NATS at"), "{line}");
     // Without it, the node works.
     own.client().unwrap().close_session("shop").await.unwrap();

@@ -21,7 +21,7 @@ use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::Message;
 
 /// A site that says which cookies it gets.
-async fn site() -> Site {
+pub(super) async fn site() -> Site {
     let page = async |headers: HeaderMap| {
         let cookies = headers.get("cookie").and_then(|value| value.to_str().ok());
         Html(format!("<title>{}</title>", cookies.unwrap_or("nobody")))
@@ -30,7 +30,7 @@ async fn site() -> Site {
 }
 
 /// Opens a session at a node and signs in.
-async fn signed_in(node: &TestNode, name: &str, site: &Site) {
+pub(super) async fn signed_in(node: &TestNode, name: &str, site: &Site) {
     node.open(name, [site.url("/").unwrap()]).await.unwrap();
     let client = node.client().unwrap();
     let access = client.open_cdp(name, &OpenCdp { reusable: false }).await.unwrap();
@@ -41,7 +41,7 @@ async fn signed_in(node: &TestNode, name: &str, site: &Site) {
 }
 
 /// What the site says in the tab of a session.
-async fn title(client: &Client, name: &str) -> String {
+pub(super) async fn title(client: &Client, name: &str) -> String {
     let access = client.open_cdp(name, &OpenCdp { reusable: false }).await.unwrap();
     let tool = Tool::connect(&access.cdp_url).await;
     tool.evaluate("document.title").await.as_str().unwrap_or_default().to_owned()

@@ -3,6 +3,7 @@
 
 mod browser;
 mod busy;
+mod cluster;
 mod elsewhere;
 mod idle;
 mod link;

@@ -1,23 +1,30 @@
 //! A tab that a browser tells one node of a cluster is looked into at any of them.
 
-use super::{browser, console, page_token, pair};
+use super::{browser, console, page_token_of, pair};
 use crate::cluster::{Pair, done_by};
 use crate::mcp::call;
 use baton_api::debug::{NetworkFilters, TabToken};
 use baton_api::{ErrorCode, Scope};
+use baton_debug::token::DebugSecret;
+use baton_store::Store;
 use serde_json::json;
 use std::time::Duration;
+
+/// What the header of a page brings, whichever node of the cluster its proxy is.
+fn page_token(store: &Store, owner: &str) -> String {
+    page_token_of(&DebugSecret::from_bytes(*store.shared_secret("debug tokens")), owner)
+}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_tab_did_is_asked_where_its_browser_tells_it() {
     let nodes = Pair::start().await;
     let key = pair(&nodes.right, "b-1").await;
     let mut link = browser(&nodes.right, &key).await;
-    let (token, ..) = link.offer(&page_token(&nodes.right, "local"), 1).await;
+    let (token, ..) = link.offer(&page_token(&nodes.store, "local"), 1).await;
     link.write(&token, 1, "only three plums are left").await;
     let other = pair(&nodes.wrong, "b-1").await;
     let mut near = browser(&nodes.wrong, &other).await;
-    let (own, ..) = near.offer(&page_token(&nodes.wrong, "local"), 1).await;
+    let (own, ..) = near.offer(&page_token(&nodes.store, "local"), 1).await;
 
     let client = nodes.wrong.admin();
     let tabs = client.list_tabs().await.unwrap();

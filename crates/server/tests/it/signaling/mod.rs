@@ -33,14 +33,21 @@ fn now() -> EpochMs {
 
 /// What the header of a page of Ada's shop brings, as the proxy signs it.
 fn page_token(node: &Node, owner: &str) -> String {
-    let secret = DebugSecret::load_or_create(&node.folder.data.debug_key(), [0; 32]).unwrap();
+    page_token_of(
+        &DebugSecret::load_or_create(&node.folder.data.debug_key(), [0; 32]).unwrap(),
+        owner,
+    )
+}
+
+/// The same of whoever has this secret.
+fn page_token_of(secret: &DebugSecret, owner: &str) -> String {
     let page = PageToken::new(
         "shop".parse().unwrap(),
         owner.parse().unwrap(),
         "/cart",
         Nonce::new(rand::random()),
     );
-    page.sign(&secret, now()).unwrap()
+    page.sign(secret, now()).unwrap()
 }
 
 /// A connection to the relay.
