@@ -2529,7 +2529,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the node can work: its database answers. */
+        /** Whether the node can work: its database answers, and where it is one of several, the others know that it is there. */
         get: {
             parameters: {
                 query?: never;
