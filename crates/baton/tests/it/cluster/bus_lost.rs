@@ -2,7 +2,7 @@
 //! key that is revoked ends there all the same, and once it is back it knows that it missed something.
 
 use super::moving::site;
-use super::{bus, on_bus, start_with};
+use super::{bus, on_bus, on_the_bus, start_with};
 use crate::cdp::Tool;
 use crate::notes::{LIMIT, eventually};
 use baton_api::client::{ChangeEvents, NodeChange};
@@ -49,9 +49,7 @@ async fn a_node_that_is_cut_off_from_the_bus_works_on_and_misses_nothing() {
     let database = baton_postgres::create_database().unwrap();
     let own = start_with(&database, "own", &on_bus(&nats, nats.url())).await;
     let other = start_with(&database, "other", &on_bus(&nats, by_cable)).await;
-    for node in [&own, &other] {
-        eventually("it is on the bus", async || bus(node).await.is_connected).await;
-    }
+    on_the_bus(&[&own, &other]).await;
     let site = site().await;
     own.open("shop", [site.url("/").unwrap()]).await.unwrap();
     let (client, id) = tool_key(&own, "tool", &other).await;
@@ -103,9 +101,7 @@ async fn a_key_that_is_revoked_while_the_bus_restarts_ends_everywhere() {
     let settings = on_bus(&nats, nats.url());
     let own = start_with(&database, "own", &settings).await;
     let other = start_with(&database, "other", &settings).await;
-    for node in [&own, &other] {
-        eventually("it is on the bus", async || bus(node).await.is_connected).await;
-    }
+    on_the_bus(&[&own, &other]).await;
     let (client, id) = tool_key(&own, "tool", &other).await;
     let mut theirs = client.follow_changes().await.unwrap();
     nats.kill().await.unwrap();
