@@ -349,9 +349,10 @@ impl Cluster {
         self.0.pages.subscribe()
     }
 
-    /// Another node that is known to be there, by its mark.
+    /// Another node that is known to be there, by its mark; none where the mark is this node's own.
     pub(crate) fn marked(&self, mark: NodeMark) -> Option<ClusterRow> {
-        self.other(|row| row.member.node.mark() == mark)
+        let is_own = self.node().mark() == mark;
+        self.other(|row| !is_own && row.member.node.mark() == mark)
     }
 
     /// The nodes of the cluster, as they were read last.

@@ -4,7 +4,7 @@
 //! ends with it. A person who came from a provider has a key that a node made for their pages, and whose secret nobody
 //! has.
 
-use super::halves::PageHash;
+use super::halves::{NewPage, PageHash};
 use baton_session::Owner;
 use baton_sync::oidc::RuleId;
 use jiff::{SignedDuration, Timestamp};
@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 /// How long a page stays signed in.
-pub(super) const SESSION_LIMIT: SignedDuration = SignedDuration::from_hours(12);
+const SESSION_LIMIT: SignedDuration = SignedDuration::from_hours(12);
 /// How many pages one key may be signed in to; one more ends the one that ends first.
 pub(super) const SESSIONS_OF_A_KEY: u32 = 32;
 
@@ -31,6 +31,15 @@ pub(crate) struct PageKey {
     /// For whom the node made it; none where somebody has the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) person: Option<PagePerson>,
+}
+
+impl PageKey {
+    /// A page that is signed in with it at this time: for as long as any is, but no longer than its person may.
+    pub(super) fn new_page(&self, now: Timestamp) -> NewPage {
+        let longest = now + SESSION_LIMIT;
+        let ends_at = self.person.as_ref().map_or(longest, |person| person.ends_at.min(longest));
+        NewPage::generate(ends_at, ends_at.duration_since(now))
+    }
 }
 
 /// A person who came from a provider.

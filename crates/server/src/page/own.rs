@@ -4,7 +4,7 @@
 //! knows its pages. Of what opens them, both have hashes alone.
 
 use super::halves::{NewPage, PageHalves, PageHash};
-use super::live::{LivePage, PageKey, PagePerson, SESSION_LIMIT, SESSIONS_OF_A_KEY};
+use super::live::{LivePage, PageKey, PagePerson, SESSIONS_OF_A_KEY};
 use baton_store::blocking::blocking;
 use baton_store::clock;
 use baton_store::data::{DataError, DataFolder, write_private};
@@ -69,11 +69,8 @@ impl OwnPages {
 
     /// Signs a page in; that is on disk when this returns.
     pub(super) async fn open(&self, key: PageKey) -> Result<NewPage, DataError> {
-        let now = clock::now();
-        let longest = now + SESSION_LIMIT;
-        let ends_at = key.person.as_ref().map_or(longest, |person| person.ends_at.min(longest));
-        let opened = NewPage::generate(ends_at, ends_at.duration_since(now));
-        let PageHalves { cookie, value } = opened.halves();
+        let opened = key.new_page(clock::now());
+        let (PageHalves { cookie, value }, ends_at) = (opened.halves(), opened.ends_at);
         let session = StoredPage { cookie, value, key, ends_at, ended: Arc::default() };
         {
             let sessions = &mut lock(&self.0.sessions);

@@ -5,7 +5,7 @@
 //! most, and at once when another node says that pages have ended.
 
 use super::halves::{NewPage, PageHalves, PageHash};
-use super::live::{LivePage, PageKey, PagePerson, SESSION_LIMIT, SESSIONS_OF_A_KEY};
+use super::live::{LivePage, PageKey, PagePerson, SESSIONS_OF_A_KEY};
 use crate::cluster::Cluster;
 use baton_store::{PageLimits, PersonOfPage, SignedInPage, Store, StoreError};
 use baton_sync::oidc::RuleId;
@@ -63,11 +63,8 @@ impl SharedPages {
 
     /// Signs a page in; none where its key is gone.
     pub(super) async fn open(&self, key: &PageKey) -> Result<Option<NewPage>, StoreError> {
-        let now = self.now();
-        let longest = now + SESSION_LIMIT;
-        let ends_at = key.person.as_ref().map_or(longest, |person| person.ends_at.min(longest));
-        let opened = NewPage::generate(ends_at, ends_at.duration_since(now));
-        let page = row(&opened.halves(), key, ends_at);
+        let opened = key.new_page(self.now());
+        let page = row(&opened.halves(), key, opened.ends_at);
         let ended = self.0.store.create_page(self.name(), &page, LIMITS).await?;
         if ended.is_some_and(|ended| ended > 0) {
             self.0.cluster.pages_ended();

@@ -30,8 +30,7 @@ pub(super) async fn pass_on(
     let (parts, body) = request.into_parts();
     let is_first = parts.method == Method::POST && routes::brings_link(parts.uri.path());
     let (body, kept) = if is_first { keep(body).await? } else { (body, None) };
-    let mark = mark(&parts, kept.as_ref()).filter(|mark| *mark != context.node.mark());
-    let row = mark.and_then(|mark| cluster.marked(mark));
+    let row = mark(&parts, kept.as_ref()).and_then(|mark| cluster.marked(mark));
     // Where nobody knows it, the operation says so.
     let Some(row) = row else { return Ok(Way::Here(Request::from_parts(parts, body))) };
     let sending = sending(context, cluster, parts, None).await?;

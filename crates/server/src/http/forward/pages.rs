@@ -25,8 +25,7 @@ pub(super) async fn pass_on(
 ) -> Result<Way, Refusal> {
     let (parts, body) = request.into_parts();
     let (body, kept) = keep(body).await?;
-    let mark = mark(&parts, kept.as_ref()).filter(|mark| *mark != context.node.mark());
-    let row = mark.and_then(|mark| cluster.marked(mark));
+    let row = mark(&parts, kept.as_ref()).and_then(|mark| cluster.marked(mark));
     // What no node gave out that is there, this one refuses as any would.
     let (Some(row), Some(kept)) = (row, kept.clone()) else {
         return Ok(Way::Here(Request::from_parts(parts, kept.map_or(body, Body::from))));
