@@ -65,7 +65,7 @@ async fn shows(browser: &CdpSession, url: &str) -> String {
 /// What two pages show that list these folders, the second of which the browser may read. It is the
 /// second one that is waited for: of a folder that it may not read Chromium now and then ends the page
 /// never, since a refusal that comes after the page's head was sent is told to nobody
-/// (`FileURLDirectoryLoader::OnListDone`, content/browser/loader/file_url_loader_factory.cc).
+/// (`FileURLDirectoryLoader::OnListDone`, `content/browser/loader/file_url_loader_factory.cc`).
 async fn lists(browser: &CdpSession, forbidden: &Path, allowed: &Path) -> [String; 2] {
     let page = goes_to(browser, &url(forbidden)).await;
     let begun = "location.href !== 'about:blank' && (document.readyState === 'complete' \
