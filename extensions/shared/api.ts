@@ -8445,6 +8445,16 @@ export interface components {
              */
             places?: number | null;
             /**
+             * Format: int64
+             * @description How many more it makes, by what its settings and its memory allow; none where nobody counts them.
+             */
+            sandbox_places?: number | null;
+            /**
+             * Format: int64
+             * @description How many sandboxes it has.
+             */
+            sandboxes?: number;
+            /**
              * Format: date-time
              * @description When it was last there.
              */

@@ -93,7 +93,10 @@ pub enum SandboxRefusal {
         known: String,
     },
     /// There are too many.
-    #[error("expected at most {most} sandboxes at once, found as many\nend one first")]
+    #[error(
+        "expected room for one sandbox more on this node, found {most} of {most}\n\
+         end one that nobody needs, or ask again later; sandboxes.most in the settings says how many there may be"
+    )]
     TooMany {
         /// How many there may be.
         most: usize,
@@ -240,9 +243,8 @@ fn sandbox(error: &SandboxRefusal) -> ErrorCode {
         SandboxRefusal::NoDisplay { .. } | SandboxRefusal::NotIsolated => ErrorCode::VncUnavailable,
         SandboxRefusal::HasNoDisplay => ErrorCode::Conflict,
         SandboxRefusal::UnknownFlavor { .. } => ErrorCode::UnknownFlavor,
-        SandboxRefusal::TooMany { .. } | SandboxRefusal::TooManyViewers { .. } => {
-            ErrorCode::TooManyRequests
-        }
+        SandboxRefusal::TooMany { .. } => ErrorCode::NoRoom,
+        SandboxRefusal::TooManyViewers { .. } => ErrorCode::TooManyRequests,
         SandboxRefusal::UnknownService => ErrorCode::AddressNotAllowed,
         SandboxRefusal::Service { .. } => ErrorCode::SessionServiceFailed,
         SandboxRefusal::NotThere { .. } => ErrorCode::SessionNotFound,

@@ -117,6 +117,15 @@ pub(crate) struct Taken {
     pub(crate) left_sites: LeftSites,
 }
 
+/// How much room there is for sandboxes, at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SandboxRoom {
+    /// How many there are, those that are being made or ended included.
+    pub there: usize,
+    /// How many more there may be, by what the settings say; none where this node can make none.
+    pub places: usize,
+}
+
 /// A place for a sandbox, which is free again when this is dropped.
 pub(crate) struct Slot {
     sandboxes: Sandboxes,
@@ -136,7 +145,7 @@ impl Sandboxes {
         Self(Arc::new(Inner { provider, settings, scratch, used, places, changed }))
     }
 
-    /// Tells each time that one came, is ended, or went.
+    /// Tells each time that one is made, came, is ended, or went.
     pub fn changes(&self) -> watch::Receiver<()> {
         self.0.changed.subscribe()
     }
@@ -152,6 +161,13 @@ impl Sandboxes {
             Place::There(kept) | Place::Ending(kept) => (*id, session(kept)),
         });
         left.collect()
+    }
+
+    /// How much room there is now.
+    pub fn room(&self) -> SandboxRoom {
+        let most = if self.0.provider.is_ok() { self.settings().most } else { 0 };
+        let there = self.len();
+        SandboxRoom { there, places: most.saturating_sub(there) }
     }
 
     /// How many there are.
@@ -211,7 +227,9 @@ impl Sandboxes {
             return Err(SandboxRefusal::TooMany { most });
         }
         places.insert(id, Place::Made);
+        drop(places);
         self.note_use();
+        self.0.changed.send_replace(());
         Ok(Slot { sandboxes: self.clone(), id, is_kept: false })
     }
 

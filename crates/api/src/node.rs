@@ -134,6 +134,12 @@ pub struct NodeView {
     /// How many more it takes, by what its settings and its memory allow; none where nobody counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub places: Option<u64>,
+    /// How many sandboxes it has.
+    #[serde(default)]
+    pub sandboxes: u64,
+    /// How many more it makes, by what its settings and its memory allow; none where nobody counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox_places: Option<u64>,
     /// Whether its sessions go to other nodes, and it takes no new ones.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_draining: bool,

@@ -240,8 +240,8 @@ error_codes! {
     VncUnavailable "vnc_unavailable" 503 Failed "no display can be made";
     /// The node of the cluster that has the session does not answer.
     NodeUnreachable "node_unreachable" 503 Failed "the session's node does not answer";
-    /// No node has room for one browser more.
-    NoRoom "no_room" 503 Failed "no room for one browser more";
+    /// No node has room for one browser or sandbox more.
+    NoRoom "no_room" 503 Failed "no room for one browser or sandbox more";
     /// The database does not answer.
     StorageUnavailable "storage_unavailable" 503 Failed "the database does not answer";
     /// It took longer than its limit.

@@ -5,7 +5,7 @@
 //! follower misses nothing but hints that came together, and nothing is queued.
 
 use crate::asking::{Ask, Asks};
-use crate::cluster::{Cluster, Doorbell, Passed, Progress};
+use crate::cluster::{Cluster, Doorbell, OwnRoom, Passed, Progress};
 use crate::error::NodeError;
 use crate::page::{Departures, LivePage, PageCodes, PageHalves, PageSessions};
 use crate::paired::Browsers;
@@ -155,6 +155,12 @@ pub struct ContextParts {
 }
 
 impl Context {
+    /// How much room this node has now.
+    pub(crate) fn room(&self) -> OwnRoom {
+        let (browsers, sandboxes) = (self.supervisor.room(), self.agents.sandboxes.room());
+        OwnRoom { browsers, sandboxes }
+    }
+
     /// The surroundings that a node gives to its operations.
     pub fn new(around: ContextParts) -> Self {
         let ContextParts {

@@ -1,7 +1,7 @@
 //! How an operation fails, and what that is for a client.
 
 use crate::asking::AskRefusal;
-use crate::cluster::Unreachable;
+use crate::cluster::{Kind, Unreachable};
 use crate::page::PageError;
 use baton_agents::AgentsError;
 use baton_api::{Answers, ErrorCode, Invalid, by_way_of};
@@ -163,12 +163,14 @@ pub enum NodeError {
         /// What there was instead of an answer.
         found: String,
     },
-    /// No node of the cluster takes one browser more.
+    /// No node of the cluster takes one browser, or makes one sandbox, more.
     #[error(
-        "expected a node with room for one browser more, found none: {found}\n\
-         ask again later, close sessions that nobody needs, or add a node"
+        "expected a node with room for one {what} more, found none: {found}\n\
+         ask again later, end what nobody needs, or add a node"
     )]
     NoNodeHasRoom {
+        /// What for.
+        what: Kind,
         /// How each node is.
         found: String,
     },

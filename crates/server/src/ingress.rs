@@ -23,7 +23,6 @@ use baton_net::tls::forwarded_for;
 use baton_proxy::UpstreamError;
 use baton_proxy::upstreams::ServicesError;
 use baton_runtime::RuntimeError;
-use baton_runtime::live::LiveError;
 use baton_sync::SyncError;
 use baton_sync::oidc::TokenRefusal;
 use std::net::{IpAddr, SocketAddr};
@@ -250,12 +249,13 @@ impl From<NodeError> for Refusal {
             NodeError::TooManyRequests { wait, .. }
             | NodeError::Runtime(RuntimeError::TooManyTickets { wait, .. })
             | NodeError::Token(TokenRefusal::KeysJustFetched { wait, .. }) => Some(wait),
-            NodeError::NodeUnreachable { .. }
-            | NodeError::NoNodeHasRoom { .. }
-            | NodeError::Runtime(RuntimeError::Live(LiveError::NoRoom(_))) => Some(NODE_PAUSE),
-            // A database is back soon, as a rule.
-            _ if problem.code == ErrorCode::StorageUnavailable => Some(NODE_PAUSE),
-            _ => None,
+            // A node or a database is back soon, as a rule, and a place is free again.
+            _ => match problem.code {
+                ErrorCode::NodeUnreachable | ErrorCode::StorageUnavailable | ErrorCode::NoRoom => {
+                    Some(NODE_PAUSE)
+                }
+                _ => None,
+            },
         };
         Self { problem: Box::new(problem), retry_after }
     }

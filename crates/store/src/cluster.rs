@@ -46,6 +46,10 @@ pub struct ClusterBeat {
     pub browsers: u64,
     /// How many more it takes; none where it does not count them.
     pub places: Option<u64>,
+    /// How many sandboxes it has.
+    pub sandboxes: u64,
+    /// How many more it makes; none where it does not count them.
+    pub sandbox_places: Option<u64>,
     /// Whether what it has is being brought to other nodes.
     pub is_draining: bool,
 }
@@ -94,14 +98,16 @@ impl Store {
         let now = now(self.inner.engine);
         let sql = format!(
             "insert into cluster_nodes (node, cluster, name, internal_url, node_key, version, start,
-                 started_at, seen_at, lease, clock_ahead, browsers, labels, places, is_draining)
-             values ($1, $2, $3, $4, $5, $6, $7, {now}, {now}, $8, 0, 0, $10, 0, 0)
+                 started_at, seen_at, lease, clock_ahead, browsers, labels, places, sandboxes, sandbox_places,
+                 is_draining)
+             values ($1, $2, $3, $4, $5, $6, $7, {now}, {now}, $8, 0, 0, $10, 0, 0, 0, 0)
              on conflict (node) do update set cluster = excluded.cluster, name = excluded.name,
                  internal_url = excluded.internal_url, node_key = excluded.node_key,
                  version = excluded.version, start = excluded.start,
                  started_at = excluded.started_at, seen_at = excluded.seen_at,
                  lease = excluded.lease, clock_ahead = 0, browsers = 0,
-                 labels = excluded.labels, places = 0, is_draining = 0
+                 labels = excluded.labels, places = 0, sandboxes = 0, sandbox_places = 0,
+                 is_draining = 0
              where cluster_nodes.start = excluded.start
                 or cluster_nodes.seen_at + cluster_nodes.lease < {now}
                 or cluster_nodes.seen_at = $9"
@@ -139,7 +145,7 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let sql = format!(
             "update cluster_nodes set seen_at = {}, clock_ahead = $3, browsers = $4, places = $5,
-                 is_draining = $6
+                 sandboxes = $6, sandbox_places = $7, is_draining = $8
              where node = $1 and start = $2",
             now(self.inner.engine)
         );
@@ -151,6 +157,8 @@ impl Store {
             .bind(beat.clock_ahead)
             .bind(count(beat.browsers))
             .bind(beat.places.map_or(UNCOUNTED, count))
+            .bind(count(beat.sandboxes))
+            .bind(beat.sandbox_places.map_or(UNCOUNTED, count))
             .bind(i64::from(beat.is_draining))
             .execute(write.connection())
             .await?;
@@ -162,7 +170,7 @@ impl Store {
     pub async fn list_cluster(&self, cluster: &str) -> Result<Vec<ClusterRow>, StoreError> {
         let sql = format!(
             "select node, cluster, name, internal_url, node_key, version, start, started_at, seen_at,
-                 lease, clock_ahead, browsers, labels, places, is_draining,
+                 lease, clock_ahead, browsers, labels, places, sandboxes, sandbox_places, is_draining,
                  cast(case when seen_at + lease < {} then 0 else 1 end as bigint) as is_there
              from cluster_nodes where cluster = $1 order by name, node",
             now(self.inner.engine)
@@ -257,10 +265,13 @@ fn decode(row: &AnyRow) -> Result<ClusterRow, StoreError> {
         lease: Duration::from_millis(lease),
         labels: labels_of(row)?,
     };
+    let count = |column| Ok::<_, StoreError>(u64::try_from(row.try_get::<i64, _>(column)?).ok());
     let beat = ClusterBeat {
         clock_ahead: row.try_get("clock_ahead")?,
-        browsers: u64::try_from(row.try_get::<i64, _>("browsers")?).unwrap_or_default(),
-        places: u64::try_from(row.try_get::<i64, _>("places")?).ok(),
+        browsers: count("browsers")?.unwrap_or_default(),
+        places: count("places")?,
+        sandboxes: count("sandboxes")?.unwrap_or_default(),
+        sandbox_places: count("sandbox_places")?,
         is_draining: flag(row, "is_draining")?,
     };
     Ok(ClusterRow {

@@ -163,7 +163,7 @@ pub(crate) async fn connect_to(database: &DatabaseUrl) -> Result<(AnyConnection,
 }
 
 /// The newest version of the schema that this program knows.
-pub(crate) const KNOWN: i64 = 14;
+pub(crate) const KNOWN: i64 = 15;
 
 /// A SQLite file, and how to connect to it once more.
 pub(crate) struct SqliteFile<'a> {
@@ -280,6 +280,10 @@ macro_rules! steps {
             ("placement", include_str!(concat!("../migrations/", $engine, "/0012_placement.sql"))),
             ("quotas", include_str!(concat!("../migrations/", $engine, "/0013_quotas.sql"))),
             ("pages", include_str!(concat!("../migrations/", $engine, "/0014_pages.sql"))),
+            (
+                "sandbox places",
+                include_str!(concat!("../migrations/", $engine, "/0015_sandbox_places.sql")),
+            ),
         ]
     };
 }

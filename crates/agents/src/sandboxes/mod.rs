@@ -23,7 +23,7 @@ mod vnc;
 mod way_out;
 
 pub use crate::error::SandboxRefusal;
-pub use crate::registry::Sandboxes;
+pub use crate::registry::{SandboxRoom, Sandboxes};
 pub use crate::settings::{DEFAULT_FLAVOR, Flavor, Prepare, SandboxSettings, SessionService};
 pub use create::create;
 pub use end::{delete, end_all};

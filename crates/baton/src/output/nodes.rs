@@ -41,7 +41,8 @@ pub(crate) fn node(node: &NodeView) -> String {
         ("at", node.internal_url.trim_end_matches('/').to_owned()),
         ("version", node.version.clone()),
         ("browsers", node.browsers.to_string()),
-        ("room", room(node)),
+        ("sandboxes", node.sandboxes.to_string()),
+        ("room", rooms(node)),
         ("started", table::age(node.started_at, now)),
         ("seen", table::age(node.seen_at, now)),
         ("clock", format!("{} ms ahead of the database", node.clock_ahead_ms)),
@@ -60,6 +61,20 @@ fn room(node: &NodeView) -> String {
         return "none".to_owned();
     }
     node.places.map_or_else(|| "any".to_owned(), |places| places.to_string())
+}
+
+/// How many browsers and sandboxes more a node takes.
+fn rooms(node: &NodeView) -> String {
+    if node.is_draining {
+        return "none".to_owned();
+    }
+    let told = |places: Option<u64>, (one, many): (&str, &str)| match places {
+        None => format!("any number of {many}"),
+        Some(1) => format!("1 {one}"),
+        Some(places) => format!("{places} {many}"),
+    };
+    let browsers = told(node.places, ("browser", "browsers"));
+    format!("{browsers}, {}", told(node.sandbox_places, ("sandbox", "sandboxes")))
 }
 
 /// How far a drain is, in a line.

@@ -42,11 +42,16 @@ impl Room {
     pub fn places(&self) -> usize {
         let by_count =
             self.limits.most.map_or(usize::MAX, |most| most.saturating_sub(self.running));
-        let by_memory =
+        by_count.min(self.places_by_memory())
+    }
+
+    /// For how many browsers more there is memory, whoever runs them.
+    pub fn places_by_memory(&self) -> usize {
+        let places =
             self.available.zip(self.limits.reserve).map_or(u64::MAX, |(available, reserve)| {
                 available.saturating_sub(reserve) / BROWSER_BYTES
             });
-        by_count.min(usize::try_from(by_memory).unwrap_or(usize::MAX))
+        usize::try_from(places).unwrap_or(usize::MAX)
     }
 }
 

@@ -1,10 +1,12 @@
 //! Entering a cluster at the start of a node, and staying in it.
 
 use super::members::{Cluster, ClusterError};
+use super::placing::OwnRoom;
 use super::rates::SharedRates;
 use crate::config::{Config, DEFAULT_LEASE};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use baton_agents::sandboxes::Sandboxes;
 use baton_net::rates::Rates;
 use baton_runtime::live::BrowserSupervisor;
 use baton_store::{ClusterMember, Store};
@@ -41,19 +43,24 @@ pub(crate) async fn enter(
 pub(crate) fn stay(
     cluster: &Cluster,
     supervisor: &BrowserSupervisor,
+    sandboxes: &Sandboxes,
     rates: &Rates,
     shutdown: CancellationToken,
 ) -> AbortOnDropHandle<()> {
     let rates = SharedRates::new(rates.clone());
     let (supervisor, cluster) = (supervisor.clone(), cluster.clone());
+    let sandboxes = sandboxes.clone();
     AbortOnDropHandle::new(tokio::spawn(async move {
-        let mut number = supervisor.changes_in_number();
+        let (mut browsers, mut made) = (supervisor.changes_in_number(), sandboxes.changes());
         let changed = async {
-            while number.changed().await.is_ok() {
+            while tokio::select! { changed = browsers.changed() => changed, changed = made.changed() => changed }
+                .is_ok()
+            {
                 cluster.beat_at_once();
             }
         };
-        let beat = cluster.clone().beat(|| supervisor.room(), rates, shutdown);
+        let room = || OwnRoom { browsers: supervisor.room(), sandboxes: sandboxes.room() };
+        let beat = cluster.clone().beat(room, rates, shutdown);
         tokio::pin!(beat);
         tokio::select! {
             () = &mut beat => {}

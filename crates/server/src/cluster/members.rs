@@ -4,11 +4,11 @@
 //! reads who else is; in between it knows what it read last. Its own clock only counts how long that is ago, and how
 //! far it is off is told and reckoned with, never trusted.
 
+use super::placing::{Kind, OwnRoom};
 use super::rates::SharedRates;
 use super::sent::SentCounts;
 use baton_net::internal::InternalClient;
 use baton_net::outbound::WayError;
-use baton_runtime::live::Room;
 use baton_session::{NodeId, NodeKey, NodeMark};
 use baton_store::{ClusterBeat, ClusterMember, ClusterRow, Store, StoreError};
 use baton_sync::messages::NonceCache;
@@ -137,7 +137,7 @@ impl Cluster {
     /// Says that this node is there until it ends; cancels `shutdown` when another start has its place.
     pub(super) async fn beat(
         self,
-        room: impl Fn() -> Room,
+        room: impl Fn() -> OwnRoom,
         mut rates: SharedRates,
         shutdown: CancellationToken,
     ) {
@@ -171,14 +171,14 @@ impl Cluster {
         }
     }
 
-    async fn beat_once(&self, room: Room) -> Result<bool, StoreError> {
+    async fn beat_once(&self, room: OwnRoom) -> Result<bool, StoreError> {
         self.measure().await?;
         let beat = ClusterBeat {
             clock_ahead: self.0.ahead.load(Ordering::Relaxed),
-            browsers: room.running as u64,
-            places: Some(room.places())
-                .filter(|places| *places < usize::MAX)
-                .map(|places| places as u64),
+            browsers: room.browsers.running as u64,
+            places: room.places(Kind::Browser),
+            sandboxes: room.sandboxes.there as u64,
+            sandbox_places: room.places(Kind::Sandbox),
             is_draining: self.is_draining(),
         };
         let is_ours = self.0.store.beat_cluster(&self.0.member, beat).await?;

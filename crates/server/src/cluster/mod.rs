@@ -22,4 +22,4 @@ pub(crate) use draining::Progress;
 pub(crate) use entering::{enter, stay};
 pub(crate) use members::{Cluster, ClusterError};
 pub(crate) use passed::{Asked, Origin, Passed, Passing};
-pub(crate) use placing::{Candidate, Wanted};
+pub(crate) use placing::{Candidate, Kind, OwnRoom, Wanted};

@@ -1,14 +1,16 @@
-//! Where a new browser goes: to the nodes that have room for it, in an order.
+//! Where a new browser or sandbox goes: to the nodes that have room for it, in an order.
 //!
 //! The one idea: who chooses knows what each node said at its last beat, and what was sent there since; the node that is
 //! chosen has the last word, and says so before it begins. So nothing is reserved, and nobody decides for all.
 
 use super::members::{Cluster, FRESH};
+use baton_agents::sandboxes::SandboxRoom;
 use baton_runtime::live::Room;
 use baton_session::{NodeId, NodeLabel};
-use baton_store::ClusterRow;
+use baton_store::{ClusterBeat, ClusterRow};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::fmt::Write as _;
 use tokio::time::sleep;
 
@@ -22,9 +24,67 @@ const WHOLE: u128 = 10_000;
 /// How many nodes a refusal tells of.
 const TOLD: usize = 8;
 
+/// What needs a place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// The browser of a session.
+    #[default]
+    Browser,
+    /// A sandbox, with a browser or without.
+    Sandbox,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Browser => "browser",
+            Self::Sandbox => "sandbox",
+        })
+    }
+}
+
+impl Kind {
+    /// How many of them a node has, and how many more it takes, as it last said.
+    fn at(self, beat: ClusterBeat) -> (u64, Option<u64>) {
+        match self {
+            Self::Browser => (beat.browsers, beat.places),
+            Self::Sandbox => (beat.sandboxes, beat.sandbox_places),
+        }
+    }
+
+    /// That a node has so many of them.
+    fn had(self) -> &'static str {
+        match self {
+            Self::Browser => "browsers",
+            Self::Sandbox => "sandboxes",
+        }
+    }
+}
+
+/// How much room this node has, at one moment.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OwnRoom {
+    pub(crate) browsers: Room,
+    pub(crate) sandboxes: SandboxRoom,
+}
+
+impl OwnRoom {
+    /// How many more of these this node takes; none where nobody counts them. What is in a sandbox needs the memory
+    /// of a browser, as a rule.
+    pub(super) fn places(&self, what: Kind) -> Option<u64> {
+        let places = match what {
+            Kind::Browser => self.browsers.places(),
+            Kind::Sandbox => self.sandboxes.places.min(self.browsers.places_by_memory()),
+        };
+        (places < usize::MAX).then_some(places as u64)
+    }
+}
+
 /// What is looked for.
 #[derive(Debug, Default)]
 pub(crate) struct Wanted<'w> {
+    /// What needs the place.
+    pub(crate) what: Kind,
     /// Labels that the node has to have.
     pub(crate) labels: BTreeSet<NodeLabel>,
     /// A node that is asked before all others, if it has room: it has the profile.
@@ -63,16 +123,18 @@ struct NoRoom {
 /// A node as who chooses sees it.
 struct Choice<'c> {
     row: &'c ClusterRow,
+    /// How many it has of what is looked for.
+    running: u64,
     places: u64,
     is_here: bool,
 }
 
 impl Cluster {
-    /// The nodes that may take a new browser, the best first. Where none is known to have room, it is looked again how
+    /// The nodes that may take what is wanted, the best first. Where none is known to have room, it is looked again how
     /// they are, until a place that had become free when this was asked is known. Fails with how each is.
     pub(crate) async fn find_candidates(
         &self,
-        own: Room,
+        own: OwnRoom,
         wanted: &Wanted<'_>,
     ) -> Result<Vec<Candidate>, String> {
         let mut found = self.candidates(own, wanted);
@@ -90,9 +152,9 @@ impl Cluster {
         found.map_err(|NoRoom { told, .. }| told)
     }
 
-    /// The nodes that may take a new browser, the best first. This node is asked before others that have only a
-    /// little more room: a way is saved.
-    fn candidates(&self, own: Room, wanted: &Wanted<'_>) -> Result<Vec<Candidate>, NoRoom> {
+    /// The nodes that may take it, the best first. This node is asked before others that have only a little more
+    /// room: a way is saved.
+    fn candidates(&self, own: OwnRoom, wanted: &Wanted<'_>) -> Result<Vec<Candidate>, NoRoom> {
         let (rows, here) = (self.rows(), self.node());
         let is_draining = self.is_draining();
         let choices: Vec<Choice<'_>> = rows
@@ -100,13 +162,15 @@ impl Cluster {
             .filter(|row| row.member.node == here || row.is_there)
             .map(|row| {
                 let is_here = row.member.node == here;
+                let (running, said) = wanted.what.at(row.beat);
                 let places = if is_here {
-                    own.places() as u64
+                    own.places(wanted.what).unwrap_or(u64::MAX)
                 } else {
-                    row.beat.places.unwrap_or(u64::MAX).saturating_sub(self.sent().to(row))
+                    let sent = self.sent().to(row, wanted.what);
+                    said.unwrap_or(u64::MAX).saturating_sub(sent)
                 };
                 let drains = if is_here { is_draining } else { row.beat.is_draining };
-                Choice { row, places: if drains { 0 } else { places }, is_here }
+                Choice { row, running, places: if drains { 0 } else { places }, is_here }
             })
             .collect();
         let fits = |choice: &Choice<'_>| {
@@ -141,15 +205,16 @@ impl Cluster {
             if beat.is_draining { 0 } else { beat.places.unwrap_or(u64::MAX) }
         };
         let all = rows.iter().map(places).fold(0, u64::saturating_add);
-        let choices: Vec<Choice<'_>> =
-            rows.iter().map(|row| Choice { row, places: places(row), is_here: false }).collect();
+        let choice =
+            |row| Choice { row, running: row.beat.browsers, places: places(row), is_here: false };
+        let choices: Vec<Choice<'_>> = rows.iter().map(choice).collect();
         let told = refused(&choices, &Wanted::default());
         (all, if told.is_empty() { "no other node is there".to_owned() } else { told })
     }
 
-    /// Notes that a browser was sent to a node.
-    pub(crate) fn note_sent(&self, row: &ClusterRow) {
-        self.sent().note(row);
+    /// Notes that one of these was sent to a node.
+    pub(crate) fn note_sent(&self, row: &ClusterRow, what: Kind) {
+        self.sent().note(row, what);
     }
 }
 
@@ -157,7 +222,7 @@ impl Cluster {
 /// all sizes fill up alike; of equals who runs least, and this one.
 fn rank(choice: &Choice<'_>, first: Option<NodeId>) -> (bool, Reverse<u128>, u64, bool) {
     let is_first = first == Some(choice.row.member.node);
-    let running = choice.row.beat.browsers;
+    let running = choice.running;
     let (left, all) = (u128::from(choice.places), u128::from(choice.places) + u128::from(running));
     let part = left * WHOLE / all.max(1);
     // A tenth more of room is worth a way.
@@ -168,7 +233,7 @@ fn rank(choice: &Choice<'_>, first: Option<NodeId>) -> (bool, Reverse<u128>, u64
 /// How each node is, for who is refused.
 fn refused(choices: &[Choice<'_>], wanted: &Wanted<'_>) -> String {
     let mut text = String::new();
-    for Choice { row, places, .. } in choices.iter().take(TOLD) {
+    for Choice { row, running, places, .. } in choices.iter().take(TOLD) {
         let (node, beat) = (&row.member, row.beat);
         let lacks: BTreeSet<NodeLabel> = wanted.labels.difference(&node.labels).cloned().collect();
         let told = if wanted.without.contains(&node.node) {
@@ -178,7 +243,7 @@ fn refused(choices: &[Choice<'_>], wanted: &Wanted<'_>) -> String {
         } else if beat.is_draining {
             "is being drained".to_owned()
         } else {
-            format!("runs {} browsers and takes {places} more", beat.browsers)
+            format!("has {running} {} and takes {places} more", wanted.what.had())
         };
         let comma = if text.is_empty() { "" } else { ", " };
         let _ = write!(text, "{comma}{} {told}", node.name);
@@ -223,7 +288,8 @@ mod tests {
             .iter()
             .map(|row| {
                 let places = row.beat.places.unwrap_or(u64::MAX);
-                Choice { row, places, is_here: row.member.node == here }
+                let (running, is_here) = (row.beat.browsers, row.member.node == here);
+                Choice { row, running, places, is_here }
             })
             .collect();
         choices.sort_by_key(|choice| rank(choice, first));

@@ -1,13 +1,14 @@
 //! What was sent to other nodes since they last said how they are.
 
+use super::placing::Kind;
 use baton_session::NodeId;
 use baton_store::ClusterRow;
 use jiff::Timestamp;
 use std::collections::HashMap;
 
-/// How many browsers went where, since the last word of each node.
+/// How many of what went where, since the last word of each node.
 #[derive(Debug, Default)]
-pub(super) struct SentCounts(HashMap<NodeId, Sent>);
+pub(super) struct SentCounts(HashMap<(NodeId, Kind), Sent>);
 
 #[derive(Debug, Clone, Copy)]
 struct Sent {
@@ -16,10 +17,10 @@ struct Sent {
 }
 
 impl SentCounts {
-    /// Notes that a browser was sent to a node.
-    pub(super) fn note(&mut self, row: &ClusterRow) {
+    /// Notes that one of these was sent to a node.
+    pub(super) fn note(&mut self, row: &ClusterRow, what: Kind) {
         let fresh = Sent { seen_at: row.seen_at, count: 0 };
-        let entry = self.0.entry(row.member.node).or_insert(fresh);
+        let entry = self.0.entry((row.member.node, what)).or_insert(fresh);
         if entry.seen_at != row.seen_at {
             *entry = fresh;
         }
@@ -27,8 +28,8 @@ impl SentCounts {
     }
 
     /// How many a node was sent that it does not count yet.
-    pub(super) fn to(&self, row: &ClusterRow) -> u64 {
-        let sent = self.0.get(&row.member.node).filter(|sent| sent.seen_at == row.seen_at);
+    pub(super) fn to(&self, row: &ClusterRow, what: Kind) -> u64 {
+        let sent = self.0.get(&(row.member.node, what)).filter(|sent| sent.seen_at == row.seen_at);
         sent.map_or(0, |sent| sent.count)
     }
 }

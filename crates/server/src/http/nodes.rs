@@ -4,7 +4,7 @@
 
 use super::request::{Here, Json, Path, Query};
 use crate::auth::{Admin, FromNode, Known};
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Kind};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::Refusal;
@@ -87,6 +87,8 @@ fn view(context: &Context, row: ClusterRow) -> NodeView {
         clock_ahead_ms: row.beat.clock_ahead,
         browsers: row.beat.browsers,
         places: row.beat.places,
+        sandboxes: row.beat.sandboxes,
+        sandbox_places: row.beat.sandbox_places,
         is_draining: row.beat.is_draining,
         drain: context.drain.view().filter(|_| is_this),
         bus: context.doorbell.bus().filter(|_| is_this),
@@ -235,7 +237,7 @@ async fn coming(context: &Context, id: &str, session: SessionId) -> Result<Sessi
     if context.cluster.as_ref().is_some_and(Cluster::is_draining) {
         // Two nodes that leave would send it to and fro.
         let found = format!("{} is being drained", row.member.name);
-        return Err(NodeError::NoNodeHasRoom { found }.into());
+        return Err(NodeError::NoNodeHasRoom { what: Kind::Browser, found }.into());
     }
     let found = context.store.fetch_any_session(session).await.map_err(RuntimeError::from)?;
     let reference = session.to_string();

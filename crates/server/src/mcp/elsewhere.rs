@@ -7,7 +7,7 @@
 use super::answer::{Failure, ToolAnswer};
 use super::verb::{Call, Confirm, Entry, Place};
 use crate::cluster::{
-    Candidate, Cluster, PROBLEM_MAX, Unreachable, Wanted, client_request, problem_in,
+    Candidate, Cluster, Kind, PROBLEM_MAX, Unreachable, Wanted, client_request, problem_in,
 };
 use crate::error::NodeError;
 use crate::everywhere;
@@ -39,40 +39,61 @@ pub(super) async fn call(
     let Some(cluster) = call.context.cluster.clone().filter(|_| call.origin.is_some()) else {
         return entry.call(arguments, call).await;
     };
-    let nodes = nodes(&call, &cluster, entry.place(arguments.clone())?).await?;
+    let Ways { nodes, placed } = way(&call, &cluster, entry.place(arguments.clone())?).await?;
     let (mut call, mut last) = (Box::new(call), None);
     for node in nodes {
         let row = match node {
             Candidate::Here => return entry.call(arguments, *call).await,
             Candidate::There(row) => row,
         };
-        cluster.note_sent(&row);
+        if let Some(what) = placed {
+            cluster.note_sent(&row, what);
+        }
         match ask(call, &cluster, &row, &entry.tool.name, &arguments).await {
             Tried::Ended(ended) => return ended,
             Tried::NotBegun(same, why) => (call, last) = (same, Some(why)),
         }
     }
-    let found = "no node that is there".to_owned();
-    Err(last.unwrap_or_else(|| NodeError::NoNodeHasRoom { found }.into()))
+    let (what, found) = (placed.unwrap_or_default(), "no node that is there".to_owned());
+    Err(last.unwrap_or_else(|| NodeError::NoNodeHasRoom { what, found }.into()))
 }
 
-/// The nodes that may do what a call asks for, the best first. The one that was asked does what no other one can.
-async fn nodes(call: &Call, cluster: &Cluster, place: Place) -> Result<Vec<Candidate>, Failure> {
+/// Where a call may go.
+struct Ways {
+    /// The nodes that may do it, the best first.
+    nodes: Vec<Candidate>,
+    /// What of it takes a place there, if something does.
+    placed: Option<Kind>,
+}
+
+impl Ways {
+    /// To one node, where it takes no place that is not taken already.
+    fn to(node: Candidate) -> Self {
+        Self { nodes: vec![node], placed: None }
+    }
+}
+
+/// The nodes that may do what a call asks for. The one that was asked does what no other one can.
+async fn way(call: &Call, cluster: &Cluster, place: Place) -> Result<Ways, Failure> {
     match place {
-        Place::Here => Ok(vec![Candidate::Here]),
-        Place::Room | Place::NewSandbox(None) => with_room(call, cluster, Wanted::default()).await,
+        Place::Here => Ok(Ways::to(Candidate::Here)),
+        Place::Room => with_room(call, cluster, Wanted::default()).await,
+        Place::NewSandbox(None) => {
+            let wanted = Wanted { what: Kind::Sandbox, ..Wanted::default() };
+            with_room(call, cluster, wanted).await
+        }
         Place::Session(named) => {
             let named = call.session(named).await?;
-            Ok(match find_arrived(&call.context, &call.caller.owner, &named).await {
-                Some(session) => vec![node(call, cluster, session.node).await],
+            Ok(Ways::to(match find_arrived(&call.context, &call.caller.owner, &named).await {
+                Some(session) => node(call, cluster, session.node).await,
                 // The tool itself says that there is none.
-                None => vec![Candidate::Here],
-            })
+                None => Candidate::Here,
+            }))
         }
         Place::SessionOrRoom(named) => {
             match find_arrived(&call.context, &call.caller.owner, &named).await {
                 Some(session) if session.lifecycle == Lifecycle::Active => {
-                    Ok(vec![node(call, cluster, session.node).await])
+                    Ok(Ways::to(node(call, cluster, session.node).await))
                 }
                 Some(session) => {
                     let labels = call.context.store.fetch_session_labels(session.id).await;
@@ -80,7 +101,7 @@ async fn nodes(call: &Call, cluster: &Cluster, place: Place) -> Result<Vec<Candi
                     let first = Some(session.node);
                     with_room(call, cluster, Wanted { labels, first, ..Wanted::default() }).await
                 }
-                None => Ok(vec![Candidate::Here]),
+                None => Ok(Ways::to(Candidate::Here)),
             }
         }
         Place::Sandbox(named) => {
@@ -90,7 +111,7 @@ async fn nodes(call: &Call, cluster: &Cluster, place: Place) -> Result<Vec<Candi
                 }
                 None => None,
             };
-            Ok(vec![node(call, cluster, maker.unwrap_or(call.context.node)).await])
+            Ok(Ways::to(node(call, cluster, maker.unwrap_or(call.context.node)).await))
         }
         Place::Tab(named) => {
             let teller = match (&call.origin, named.parse()) {
@@ -99,24 +120,22 @@ async fn nodes(call: &Call, cluster: &Cluster, place: Place) -> Result<Vec<Candi
                 }
                 _ => None,
             };
-            Ok(vec![node(call, cluster, teller.unwrap_or(call.context.node)).await])
+            Ok(Ways::to(node(call, cluster, teller.unwrap_or(call.context.node)).await))
         }
         Place::NewSandbox(Some(named)) => {
-            Ok(match find_arrived(&call.context, &call.caller.owner, &named).await {
-                Some(session) => vec![node(call, cluster, session.node).await],
-                None => vec![Candidate::Here],
-            })
+            Ok(Ways::to(match find_arrived(&call.context, &call.caller.owner, &named).await {
+                Some(session) => node(call, cluster, session.node).await,
+                None => Candidate::Here,
+            }))
         }
     }
 }
 
-async fn with_room(
-    call: &Call,
-    cluster: &Cluster,
-    wanted: Wanted<'_>,
-) -> Result<Vec<Candidate>, Failure> {
-    let found = cluster.find_candidates(call.context.supervisor.room(), &wanted).await;
-    Ok(found.map_err(|found| NodeError::NoNodeHasRoom { found })?)
+async fn with_room(call: &Call, cluster: &Cluster, wanted: Wanted<'_>) -> Result<Ways, Failure> {
+    let found = cluster.find_candidates(call.context.room(), &wanted).await;
+    let what = wanted.what;
+    let nodes = found.map_err(|found| NodeError::NoNodeHasRoom { what, found })?;
+    Ok(Ways { nodes, placed: Some(what) })
 }
 
 /// A node, if it is there; else this one, which says what it knows.

@@ -110,8 +110,8 @@ async fn move_away(
     // What has no place to go is not captured and ended for nothing.
     let labels = context.store.fetch_session_labels(session.id).await.unwrap_or_default();
     let without = [context.node];
-    let wanted = Wanted { labels, first: None, without: &without };
-    let candidates = cluster.find_candidates(context.supervisor.room(), &wanted).await?;
+    let wanted = Wanted { labels, without: &without, ..Wanted::default() };
+    let candidates = cluster.find_candidates(context.room(), &wanted).await?;
     let (id, mut luggage) = (session.id, Luggage::new(context, cluster, &session));
     let first = candidates.into_iter().find_map(Candidate::there);
     context.supervisor.hear_requests(id).await;

@@ -60,7 +60,7 @@ async fn fail_over(context: &Context, cluster: &Cluster, session: Session) {
         // A node that lost its own lease is there again, and has room like any other.
         let silent = [session.node];
         let without = if session.node == cluster.node() { &[][..] } else { &silent[..] };
-        let wanted = Wanted { labels, first: None, without };
+        let wanted = Wanted { labels, without, ..Wanted::default() };
         match bring_back(context, cluster, &session, wanted, None).await {
             Ok(Place { name: node, .. }) => {
                 let took_ms = begun.elapsed().as_millis();

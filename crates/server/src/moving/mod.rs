@@ -9,7 +9,7 @@ pub(crate) mod drain;
 pub(crate) mod failover;
 mod luggage;
 
-use crate::cluster::{Candidate, Cluster, Errand, NotDone, Wanted};
+use crate::cluster::{Candidate, Cluster, Errand, Kind, NotDone, Wanted};
 use crate::config::ClusterSettings;
 use crate::context::Context;
 use crate::ending;
@@ -106,7 +106,7 @@ async fn bring_back(
     wanted: Wanted<'_>,
     mut luggage: Option<&mut Luggage<'_>>,
 ) -> Result<Place, NotTaken> {
-    let candidates = cluster.find_candidates(context.supervisor.room(), &wanted).await;
+    let candidates = cluster.find_candidates(context.room(), &wanted).await;
     let mut refused = String::new();
     for candidate in candidates.map_err(NotTaken::NoRoom)? {
         match candidate {
@@ -153,7 +153,7 @@ async fn ask_to_take(
     session: &Session,
     row: &ClusterRow,
 ) -> Result<(), NotDone> {
-    cluster.note_sent(row);
+    cluster.note_sent(row, Kind::Browser);
     let path = format!("/nodes/{}/sessions/{}", row.member.node, session.id);
     let (caller, identity) = (Caller::node(session.owner.clone()), context.own.identity.now());
     let errand = Errand::new(Method::POST, &path, &caller, TAKE_LIMIT);

@@ -102,7 +102,7 @@ async fn run(
     store.release_sandboxes_of(node).await?;
     let _clustered = cluster
         .as_ref()
-        .map(|cluster| cluster::stay(cluster, &supervisor, &rates, shutdown.clone()));
+        .map(|cluster| cluster::stay(cluster, &supervisor, &sandboxes, &rates, shutdown.clone()));
     let lost = recover(&supervisor).await?;
     let front =
         Front { services: &services, secret: &debug_secret, store: &store, rates: &rates, bounds };

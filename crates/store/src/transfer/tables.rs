@@ -109,6 +109,8 @@ const CLUSTER_NODES: &[Column] = &[
     text("labels").since(12),
     integer("places").since(12),
     integer("is_draining").since(12),
+    integer("sandboxes").since(15),
+    integer("sandbox_places").since(15),
 ];
 
 const INVITATIONS: &[Column] = &[

@@ -35,14 +35,24 @@ async fn who_entered_is_listed_until_it_leaves(
     }
     let elsewhere = ClusterMember { cluster: "other".to_owned(), ..member(3, "c") };
     store.enter_cluster(&elsewhere, None).await.unwrap();
-    let beat = ClusterBeat { clock_ahead: -7, browsers: 3, places: Some(4), is_draining: true };
+    let beat = ClusterBeat {
+        clock_ahead: -7,
+        browsers: 3,
+        places: Some(4),
+        sandboxes: 2,
+        sandbox_places: Some(6),
+        is_draining: true,
+    };
     assert!(store.beat_cluster(&one, beat).await.unwrap());
     let rows = store.list_cluster("shop").await.unwrap();
     let members: Vec<_> = rows.iter().map(|row| &row.member).collect();
     assert_eq!(members, [&one, &two]);
     assert_eq!((rows[0].beat, rows[0].is_there), (beat, true));
     // One that has entered takes nothing before it says that it does.
-    assert_eq!(rows[1].beat, ClusterBeat { places: Some(0), ..ClusterBeat::default() });
+    assert_eq!(
+        rows[1].beat,
+        ClusterBeat { places: Some(0), sandbox_places: Some(0), ..ClusterBeat::default() }
+    );
     let uncounted = ClusterBeat::default();
     assert!(store.beat_cluster(&two, uncounted).await.unwrap());
     assert_eq!(store.list_cluster("shop").await.unwrap()[1].beat, uncounted);

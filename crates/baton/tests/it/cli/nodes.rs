@@ -23,6 +23,8 @@ fn view(seed: u8, name: &str) -> NodeView {
         browsers: 3,
         labels: BTreeSet::new(),
         places: Some(5),
+        sandboxes: 2,
+        sandbox_places: Some(6),
         is_draining: false,
         drain: None,
         bus: None,

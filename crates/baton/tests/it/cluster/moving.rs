@@ -89,7 +89,7 @@ async fn a_node_is_drained_and_its_tools_find_their_sessions_at_the_same_address
     let (is_done, _, said) = drain(&other, &["own"]).await;
     assert!(!is_done);
     insta::assert_snapshot!(said, @"
-    error: expected room for 2 browsers at the other nodes, found room for 1: other runs 0 browsers and takes 1 more
+    error: expected room for 2 browsers at the other nodes, found room for 1: other has 0 browsers and takes 1 more
       add a node, or move what finds room: baton node drain --partly
     ");
     let nodes = own.client().unwrap().list_nodes().await.unwrap().items;

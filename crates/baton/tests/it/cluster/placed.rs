@@ -1,6 +1,7 @@
 //! A new session goes where there is room and what it asks for, whichever node is asked.
 
 use super::{code, home, id, start_with};
+use crate::mcp::{agent, call};
 use crate::notes::eventually;
 use crate::test_nodes;
 use assert_cmd::cargo::cargo_bin_cmd;
@@ -11,6 +12,7 @@ use baton_api::sandbox::CreateSandbox;
 use baton_api::{ErrorCode, OpenSession, SessionView, Used};
 use baton_playground::{Site, TestNode};
 use baton_session::{Lifecycle, NodeLabel};
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -64,7 +66,7 @@ async fn a_session_goes_to_a_node_with_room_and_with_what_it_asks_for() {
     .await;
     let full = other.client().unwrap().open_session(&asked("third", &[], &site)).await.unwrap_err();
     assert_eq!(code(&full), ErrorCode::NoRoom, "{full}");
-    assert!(full.to_string().contains("own runs 1 browsers and takes 0 more"), "{full}");
+    assert!(full.to_string().contains("own has 1 browsers and takes 0 more"), "{full}");
 
     // One that is resumed goes elsewhere when its own node is full by now, and back when that is.
     let client = own.client().unwrap();
@@ -106,6 +108,58 @@ async fn a_node_by_itself_runs_as_many_browsers_as_its_settings_say() {
     client.close_session("second").await.unwrap();
     client.resume_session("first").await.unwrap();
     node.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sandbox_goes_past_a_node_that_has_as_many_as_it_makes() {
+    let database = baton_postgres::create_database().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let settings = folder.path().join("baton.toml");
+    fs::write(&settings, "[sandboxes]\nmost = 1\n").unwrap();
+    let settings = [("BATON_CONFIG", settings.to_str().unwrap().to_owned())];
+    let own = start_with(&database, "own", &settings).await;
+    let other = start_with(&database, "other", &settings).await;
+    let (own_id, other_id) = (id(&own).await, id(&other).await);
+    let client = own.client().unwrap();
+    eventually("both are known to have room", async || {
+        let nodes = client.list_nodes().await.unwrap().items;
+        nodes.len() == 2 && nodes.iter().all(|node| node.sandbox_places == Some(1))
+    })
+    .await;
+
+    // One node is asked for all of them: by HTTP, by a model, and once too often.
+    let first = client.create_sandbox(&CreateSandbox::default()).await.unwrap();
+    assert!(first.id.is_of(own_id), "the node that is asked, where another has no more room");
+    let agent = agent(&own).await;
+    let made = call(&agent, "sandbox_create", json!({})).await;
+    agent.close().await.unwrap();
+    let second = client.list_sandboxes().await.unwrap().items;
+    let second = second.iter().find(|sandbox| sandbox.id != first.id).unwrap().id;
+    assert!(second.is_of(other_id) && made.contains(&second.to_string()), "{made}");
+    for at in [&own, &other] {
+        let full = at.client().unwrap().create_sandbox(&CreateSandbox::default()).await;
+        let full = full.unwrap_err();
+        assert_eq!(code(&full), ErrorCode::NoRoom);
+        assert_eq!(
+            full.to_string(),
+            "expected a node with room for one sandbox more, found none: other has 1 sandboxes and takes 0 more, own has 1 sandboxes and takes 0 more"
+        );
+    }
+    let mut command = cargo_bin_cmd!("baton");
+    command.arg("--data").arg(own.data().path()).args(["node", "show", "own"]);
+    let shown = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    let has = |word: &str| shown.lines().any(|line| line.trim_start().starts_with(word));
+    assert!(has("sandboxes 1") && shown.contains(", 0 sandboxes\n"), "{shown}");
+
+    // What ends makes room at once, for whichever node is asked.
+    client.delete_sandbox(&second.to_string()).await.unwrap();
+    let third = client.create_sandbox(&CreateSandbox::default()).await.unwrap();
+    assert!(third.id.is_of(other_id));
+    for sandbox in [first.id, third.id] {
+        client.delete_sandbox(&sandbox.to_string()).await.unwrap();
+    }
+    own.clear().await.unwrap();
+    other.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -86,7 +86,7 @@ async fn what_the_settings_do_not_allow_makes_no_sandbox() {
     let greedy = CreateSandbox { limits, ..usual() };
     assert!(says(&scene, &greedy).await.starts_with("422 invalid_request"));
     let first = scene.sandbox().await;
-    insta::assert_snapshot!(says(&scene, &usual()).await, @"429 too_many_requests: expected at most 1 sandboxes at once, found as many");
+    insta::assert_snapshot!(says(&scene, &usual()).await, @"503 no_room: expected room for one sandbox more on this node, found 1 of 1");
     scene.end(&first).await;
     let second = scene.sandbox().await;
     let gone = refused(scene.client().fetch_sandbox(&first.id.to_string()).await);

@@ -20,7 +20,7 @@ pub(super) use take::take;
 
 use super::request::Here;
 use crate::auth::{ask, show_caller};
-use crate::cluster::{Cluster, Passed, Passing, Wanted};
+use crate::cluster::{Cluster, Kind, Passed, Passing, Wanted};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::{OwnBody, Peer, Refusal};
@@ -51,7 +51,8 @@ pub(super) async fn pass(State(context): State<Context>, request: Request, next:
         Some(Place::SessionsNode) => pass_on(&context, &cluster, request).await,
         Some(Place::SessionsNodeOrRoom) if is_passed => expect_free(&context, request).await,
         Some(Place::SessionsNodeOrRoom) => resume(&context, &cluster, request).await,
-        Some(Place::Room | Place::SandboxRoom) if is_passed => expect_taking(&cluster, request),
+        Some(Place::Room) if is_passed => expect_taking(&cluster, Kind::Browser, request),
+        Some(Place::SandboxRoom) if is_passed => expect_taking(&cluster, Kind::Sandbox, request),
         Some(Place::Room) => placed::open(&context, &cluster, request).await,
         Some(Place::NamedNode) if is_passed => expect_named(&context, request),
         Some(Place::NamedNode) => to_named(&context, &cluster, request).await,
@@ -108,11 +109,11 @@ async fn expect_free(context: &Context, request: Request) -> Result<Way, Refusal
     }
 }
 
-/// A new session that another node sends here, which goes on unless this node takes none.
-fn expect_taking(cluster: &Cluster, request: Request) -> Result<Way, Refusal> {
+/// A new session or sandbox that another node sends here, which goes on unless this node takes none.
+fn expect_taking(cluster: &Cluster, what: Kind, request: Request) -> Result<Way, Refusal> {
     if cluster.is_draining() {
         let found = format!("{} is being drained", cluster.name());
-        return Err(NodeError::NoNodeHasRoom { found }.into());
+        return Err(NodeError::NoNodeHasRoom { what, found }.into());
     }
     Ok(Way::Here(request))
 }

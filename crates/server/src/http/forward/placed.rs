@@ -67,15 +67,16 @@ pub(super) async fn place(
     body: &Bytes,
     wanted: &Wanted<'_>,
 ) -> Result<Way, Refusal> {
-    let candidates = cluster.find_candidates(context.supervisor.room(), wanted).await;
-    let candidates = candidates.map_err(|found| NodeError::NoNodeHasRoom { found })?;
+    let candidates = cluster.find_candidates(context.room(), wanted).await;
+    let what = wanted.what;
+    let candidates = candidates.map_err(|found| NodeError::NoNodeHasRoom { what, found })?;
     let sending = sending(context, cluster, parts, Some(caller)).await?;
     let mut last = None;
     for candidate in candidates {
         let Candidate::There(row) = candidate else {
             return Ok(Way::Here(Request::from_parts(sending.parts, Body::from(body.clone()))));
         };
-        cluster.note_sent(&row);
+        cluster.note_sent(&row, what);
         match attempt(&sending, &row, body).await? {
             Attempt::Answered(answer) => return Ok(Way::There(answer)),
             Attempt::NotBegun(refused) => last = Some(refused),
@@ -84,7 +85,10 @@ pub(super) async fn place(
     match last {
         Some(NotBegun::Full(answer)) => Ok(Way::There(answer)),
         Some(NotBegun::Unreachable(refusal)) => Err(refusal),
-        None => Err(NodeError::NoNodeHasRoom { found: "no node that is there".to_owned() }.into()),
+        None => {
+            let found = "no node that is there".to_owned();
+            Err(NodeError::NoNodeHasRoom { what, found }.into())
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::{Way, keep, placed, routes, sending, there};
 use crate::auth::{ask, show_caller};
-use crate::cluster::{Cluster, Origin, Wanted};
+use crate::cluster::{Cluster, Kind, Origin, Wanted};
 use crate::context::Context;
 use crate::everywhere;
 use crate::ingress::Refusal;
@@ -64,7 +64,7 @@ pub(super) async fn make(
     let Some(wanted) = asked_in(&kept) else { return here(parts, body) };
     show_caller(&parts, &asked.caller)?;
     let Some(named) = wanted.session() else {
-        let wanted = Wanted::default();
+        let wanted = Wanted { what: Kind::Sandbox, ..Wanted::default() };
         return placed::place(context, cluster, parts, asked.caller, &kept, &wanted).await;
     };
     let home = match find_arrived(context, &asked.caller.owner, &named).await {
