@@ -16,6 +16,7 @@ mod displaying;
 mod ending;
 pub mod error;
 mod everywhere;
+mod following;
 mod guests;
 pub mod http;
 pub mod ingress;

@@ -3,8 +3,9 @@
 use super::exchange::SignedPeer;
 use super::request::Query;
 use crate::auth::{Read, Sync};
-use crate::context;
-use crate::context::{Change, Context};
+use crate::context::Context;
+use crate::following;
+use crate::following::Change;
 use crate::ingress::Refusal;
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -58,7 +59,7 @@ pub(super) async fn changes(
     Read(caller): Read,
     Query(WithSnapshots { snapshots }): Query<WithSnapshots>,
 ) -> Result<impl IntoResponse, Refusal> {
-    let followed = context::follow(&context, &caller, snapshots).await?;
+    let followed = following::follow(&context, &caller, snapshots).await?;
     let events = stream::unfold(followed, async |mut followed| {
         let event = match followed.next().await? {
             Change::Sessions => Event::default().event("sessions").data("{}"),
