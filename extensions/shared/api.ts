@@ -1301,8 +1301,8 @@ export interface paths {
         /**
          * That something changed: an event `sessions` when the caller's sessions are others than before or stand
          *     elsewhere, with the scope `debug` an event `tabs` when the tabs that can be looked into are others, and with the
-         *     scope `sandbox` an event `sandboxes` when the caller's sandboxes at this node are.
-         *     What it is, the lists tell.
+         *     scope `sandbox` an event `sandboxes` when the caller's sandboxes are. Of tabs and sandboxes at other nodes a
+         *     cluster with a bus alone tells. What it is, the lists tell.
          */
         get: {
             parameters: {

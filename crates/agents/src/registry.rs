@@ -15,11 +15,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use tokio::sync::{OnceCell, Semaphore, watch};
+use tokio::sync::{OnceCell, Semaphore, broadcast, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use zeroize::Zeroizing;
+
+/// How many changes of lists wait for one who listens; who is later looks at everything.
+const WAITING: usize = 256;
 
 /// The start of an id has to be so long at least.
 const PREFIX: usize = 4;
@@ -37,8 +40,10 @@ struct Inner {
     /// Whether a caller wanted one.
     used: watch::Sender<bool>,
     places: Mutex<BTreeMap<SandboxId, Place>>,
-    /// Tells that one came, is ended, or went.
+    /// Tells that one is made, came, is ended, or went.
     changed: watch::Sender<()>,
+    /// Tells whose list is another one.
+    lists: broadcast::Sender<Owner>,
 }
 
 enum Place {
@@ -141,13 +146,25 @@ impl Sandboxes {
         scratch: PathBuf,
     ) -> Self {
         let (places, used) = (Mutex::default(), watch::Sender::new(false));
-        let changed = watch::Sender::default();
-        Self(Arc::new(Inner { provider, settings, scratch, used, places, changed }))
+        let (changed, lists) = (watch::Sender::default(), broadcast::Sender::new(WAITING));
+        Self(Arc::new(Inner { provider, settings, scratch, used, places, changed, lists }))
     }
 
     /// Tells each time that one is made, came, is ended, or went.
     pub fn changes(&self) -> watch::Receiver<()> {
         self.0.changed.subscribe()
+    }
+
+    /// Tells the owner each time that a list of one's sandboxes becomes another one.
+    pub fn listen(&self) -> broadcast::Receiver<Owner> {
+        self.0.lists.subscribe()
+    }
+
+    /// The list of an owner is another one.
+    fn tell(&self, owner: &Owner) {
+        self.0.changed.send_replace(());
+        // There need be no listener.
+        let _ = self.0.lists.send(owner.clone());
     }
 
     /// All that there are, with the session that each has, whatever happens to them right now.
@@ -269,6 +286,8 @@ impl Sandboxes {
         let Some(Place::There(kept)) = places.get(&id) else { return None };
         let kept = Arc::clone(kept);
         places.insert(id, Place::Ending(Arc::clone(&kept)));
+        drop(places);
+        self.tell(&kept.view.owner);
         Some((kept, Slot { sandboxes: self.clone(), id, is_kept: false }))
     }
 
@@ -280,9 +299,10 @@ impl Sandboxes {
 impl Slot {
     /// It is there from now on, or once more.
     pub(crate) fn keep(mut self, kept: Arc<Kept>) {
+        let owner = kept.view.owner.clone();
         self.sandboxes.places().insert(self.id, Place::There(kept));
         self.is_kept = true;
-        self.sandboxes.0.changed.send_replace(());
+        self.sandboxes.tell(&owner);
     }
 }
 

@@ -3,13 +3,14 @@
 //! The one idea: the node says *that*, and a client that wants to know *what* asks for the list. So a slow
 //! follower misses nothing but hints that came together, and nothing is queued.
 
+use crate::cluster::{List, ListChange, OwnerMark};
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_agents::sandboxes;
 use baton_api::Scope;
 use baton_api::debug::DebugTab;
 use baton_runtime::{Caller, Request};
-use baton_session::{SandboxId, SessionId};
+use baton_session::{Owner, SandboxId, SessionId};
 use baton_store::SessionsMark;
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -31,7 +32,7 @@ pub(crate) enum Change {
     Sessions,
     /// The tabs that the caller can look into.
     Tabs,
-    /// The caller's sandboxes at this node.
+    /// The caller's sandboxes.
     Sandboxes,
     /// Something of one of the caller's sessions was written; of which one is not known where too much came.
     Written(Option<SessionId>),
@@ -44,8 +45,10 @@ pub(crate) struct Followed {
     sessions: broadcast::Receiver<SessionId>,
     /// The same of other nodes; none where anything may have changed.
     elsewhere: broadcast::Receiver<Option<SessionId>>,
-    tabs: watch::Receiver<()>,
-    sandboxes: watch::Receiver<()>,
+    tabs: broadcast::Receiver<Owner>,
+    sandboxes: broadcast::Receiver<Owner>,
+    /// Lists of other nodes.
+    lists: broadcast::Receiver<ListChange>,
     revoked: watch::Receiver<u64>,
     seen: ListState,
     /// Whether each write is told.
@@ -54,6 +57,39 @@ pub(crate) struct Followed {
     untold: VecDeque<Change>,
     /// A node that a client follows is in use.
     _in_use: Request,
+}
+
+/// Why it is looked.
+enum Woken {
+    /// Something of this session was written; of which one is not known.
+    Written(Option<SessionId>),
+    /// These lists of the caller's are others at another node.
+    Lists(Vec<List>),
+    /// Something may have changed at this node.
+    Look,
+}
+
+/// The lists of the owner with this mark that a change is about.
+fn lists_of(change: ListChange, owner: OwnerMark) -> Vec<List> {
+    match change {
+        Some((list, of)) => (of == owner).then_some(list).into_iter().collect(),
+        None => vec![List::Tabs, List::Sandboxes],
+    }
+}
+
+/// Waits for a change of a list of this owner at another node.
+async fn next_of(lists: &mut broadcast::Receiver<ListChange>, owner: OwnerMark) -> Vec<List> {
+    loop {
+        let changed = lists_of(lists.recv().await.ok().flatten(), owner);
+        if !changed.is_empty() {
+            return changed;
+        }
+    }
+}
+
+/// Waits until something of this owner may have changed at this node.
+async fn until_of(told: &mut broadcast::Receiver<Owner>, owner: &Owner) {
+    while told.recv().await.is_ok_and(|changed| changed != *owner) {}
 }
 
 /// What the lists were like.
@@ -74,7 +110,8 @@ pub(crate) async fn follow(
         sessions: context.store.listen(),
         elsewhere: context.doorbell.listen(),
         tabs: context.relay.listen(),
-        sandboxes: context.agents.sandboxes.changes(),
+        sandboxes: context.agents.sandboxes.listen(),
+        lists: context.doorbell.listen_to_lists(),
         revoked: context.revoked.subscribe(),
         seen: read_lists(context, caller).await?,
         tells_writes,
@@ -111,25 +148,21 @@ impl Followed {
             if let Some(change) = self.untold.pop_front() {
                 return Some(change);
             }
-            let changed = async {
-                tokio::select! {
-                    written = self.sessions.recv() => Some(written.ok()),
-                    written = self.elsewhere.recv() => Some(written.ok().flatten()),
-                    _ = self.tabs.changed() => None,
-                    _ = self.sandboxes.changed() => None,
-                    _ = self.revoked.changed() => None,
-                }
-            };
-            let first = timeout(LOOK_PAUSE, changed).await.ok();
-            if first.is_some() {
+            let woken = timeout(LOOK_PAUSE, self.wake()).await.ok();
+            if woken.is_some() {
                 sleep(TOGETHER).await;
             }
-            let written = self.written(first.flatten());
+            let (mut written, mut lists) = (None, BTreeSet::new());
+            match woken {
+                Some(Woken::Written(id)) => written = Some(id),
+                Some(Woken::Lists(changed)) => lists.extend(changed),
+                Some(Woken::Look) | None => {}
+            }
+            let written = self.written(written);
+            self.add_lists(&mut lists);
             if self.context.is_shut_out(&self.caller).await.unwrap_or(false) {
                 return None;
             }
-            self.tabs.mark_unchanged();
-            self.sandboxes.mark_unchanged();
             for id in written {
                 if self.is_told(id).await {
                     self.untold.push_back(Change::Written(id));
@@ -139,6 +172,48 @@ impl Followed {
             if let Ok(now) = read_lists(&self.context, &self.caller).await {
                 self.compare(now);
             }
+            // What is in the memory of other nodes cannot be compared: their word counts.
+            for list in lists {
+                self.tell_list(list);
+            }
+        }
+    }
+
+    /// Waits for a reason to look.
+    async fn wake(&mut self) -> Woken {
+        let (owner, mark) = (&self.caller.owner, OwnerMark::of(&self.caller.owner));
+        tokio::select! {
+            written = self.sessions.recv() => Woken::Written(written.ok()),
+            written = self.elsewhere.recv() => Woken::Written(written.ok().flatten()),
+            changed = next_of(&mut self.lists, mark) => Woken::Lists(changed),
+            () = until_of(&mut self.tabs, owner) => Woken::Look,
+            () = until_of(&mut self.sandboxes, owner) => Woken::Look,
+            _ = self.revoked.changed() => Woken::Look,
+        }
+    }
+
+    /// Adds the caller's lists at other nodes that changed since; of this node's nothing waits any more.
+    fn add_lists(&mut self, lists: &mut BTreeSet<List>) {
+        let mark = OwnerMark::of(&self.caller.owner);
+        loop {
+            match self.lists.try_recv() {
+                Ok(change) => lists.extend(lists_of(change, mark)),
+                Err(TryRecvError::Lagged(_)) => lists.extend(lists_of(None, mark)),
+                Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+            }
+        }
+        // They are looked at in a moment.
+        (self.tabs, self.sandboxes) = (self.tabs.resubscribe(), self.sandboxes.resubscribe());
+    }
+
+    /// A list of the caller's is another one at another node.
+    fn tell_list(&mut self, list: List) {
+        let (scope, change) = match list {
+            List::Tabs => (Scope::Debug, Change::Tabs),
+            List::Sandboxes => (Scope::Sandbox, Change::Sandboxes),
+        };
+        if self.caller.require(scope).is_ok() && !self.untold.contains(&change) {
+            self.untold.push_back(change);
         }
     }
 

@@ -127,10 +127,12 @@ pub enum NodeChange {
     Sessions,
     /// The tabs that can be looked into.
     Tabs,
+    /// The sandboxes.
+    Sandboxes,
 }
 
 impl Client {
-    /// Follows what changes: the sessions, and the tabs that can be looked into.
+    /// Follows what changes: the sessions, the tabs that can be looked into, and the sandboxes.
     pub async fn follow_changes(&self) -> Result<ChangeEvents, ClientError> {
         Ok(ChangeEvents(self.follow(self.request(Method::GET, &["events"])?).await?))
     }
@@ -166,6 +168,7 @@ impl ChangeEvents {
             match event.name.as_str() {
                 "sessions" => return Ok(Some(NodeChange::Sessions)),
                 "tabs" => return Ok(Some(NodeChange::Tabs)),
+                "sandboxes" => return Ok(Some(NodeChange::Sandboxes)),
                 // A newer node may have more to tell.
                 _ => {}
             }

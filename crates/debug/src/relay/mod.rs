@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tab::{Life, SharedRedactor, Tab};
-use tokio::sync::watch;
+use tokio::sync::broadcast;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 /// How much a relay keeps.
@@ -64,13 +64,26 @@ impl Redaction {
     }
 }
 
+/// Whose tabs changed.
+#[derive(Debug)]
+struct Changes(broadcast::Sender<Owner>);
+
+/// How many changes wait for one who listens; who is later looks at everything.
+const WAITING: usize = 256;
+
+impl Default for Changes {
+    fn default() -> Self {
+        Self(broadcast::Sender::new(WAITING))
+    }
+}
+
 #[derive(Debug, Default)]
 struct Inner {
     limits: RelayLimits,
     redaction: Redaction,
     tabs: Mutex<HashMap<TabToken, Arc<Tab>>>,
-    /// Wakes the callers that wait for other tabs, or for a tab that shows something else.
-    changed: watch::Sender<()>,
+    /// Wakes the callers that wait for other tabs of an owner, or for a tab that shows something else.
+    changed: Changes,
     /// Bytes of all of them. It may be behind for a moment, and below zero.
     used: AtomicI64,
 }
@@ -175,7 +188,7 @@ impl Relay {
         let redactor = redactor.unwrap_or_else(|| self.0.redaction.redactor());
         let tab = Arc::new(Tab::new(token.clone(), about, self.0.limits.tab, redactor));
         tabs.insert(token, Arc::clone(&tab));
-        self.tell();
+        self.tell(&tab.about.owner);
         Ok(TabSender::new(self.clone(), tab))
     }
 
@@ -188,16 +201,19 @@ impl Relay {
             let (before, after) = tab.reveal(on);
             self.account(before, after);
         }
-        self.tell();
+        self.tell(owner);
     }
 
-    /// A caller that waits for it hears of every tab that comes, goes or shows something else from now on.
-    pub fn listen(&self) -> watch::Receiver<()> {
-        self.0.changed.subscribe()
+    /// A caller that waits for it hears the owner of every tab that comes, goes or shows something else from now on.
+    pub fn listen(&self) -> broadcast::Receiver<Owner> {
+        self.0.changed.0.subscribe()
     }
 
-    fn tell(&self) {
-        self.0.changed.send_replace(());
+    fn tell(&self, owner: &Owner) {
+        if self.0.changed.0.receiver_count() > 0 {
+            // The last one may leave at this moment.
+            let _ = self.0.changed.0.send(owner.clone());
+        }
     }
 
     /// The tabs of an owner, in the order in which they came.
@@ -217,7 +233,7 @@ impl Relay {
         let tab = self.tabs().remove(token);
         if let Some(tab) = tab {
             self.account(tab.end(), 0);
-            self.tell();
+            self.tell(&tab.about.owner);
         }
     }
 

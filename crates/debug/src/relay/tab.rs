@@ -204,7 +204,7 @@ impl TabSender {
         let revealed = self.reveals().then(|| Revealed::page(page, limits));
         let page = EventPair { clean: Clean::page(page, limits, &mut self.redactor()), revealed };
         self.change(|kept| kept.show(page));
-        self.relay.tell();
+        self.relay.tell(&self.tab.about.owner);
     }
 
     /// Something happened to a request.
@@ -240,7 +240,7 @@ impl TabSender {
     pub fn offline(&self) {
         self.miss(GapReason::Disconnected, None);
         self.tab.leave();
-        self.relay.tell();
+        self.relay.tell(&self.tab.about.owner);
     }
 
     /// Secrets are kept from now on, for those who may see them; or no longer, and those that were kept
@@ -248,7 +248,7 @@ impl TabSender {
     pub fn reveal(&self, on: bool) {
         let (before, after) = self.tab.reveal(on);
         self.relay.account(before, after);
-        self.relay.tell();
+        self.relay.tell(&self.tab.about.owner);
     }
 
     /// Whether secrets are kept.
@@ -269,7 +269,7 @@ impl TabSender {
             (done, before, kept.used())
         };
         if self.tab.tell() {
-            self.relay.tell();
+            self.relay.tell(&self.tab.about.owner);
         }
         self.relay.account(before, after);
         done

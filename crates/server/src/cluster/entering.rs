@@ -1,8 +1,8 @@
 //! Entering a cluster at the start of a node, and staying in it.
 
 use super::members::{Cluster, ClusterError};
-use super::placing::OwnRoom;
 use super::rates::SharedRates;
+use super::rooms::OwnRoom;
 use crate::config::{Config, DEFAULT_LEASE};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -53,9 +53,14 @@ pub(crate) fn stay(
     AbortOnDropHandle::new(tokio::spawn(async move {
         let (mut browsers, mut made) = (supervisor.changes_in_number(), sandboxes.changes());
         let changed = async {
-            while tokio::select! { changed = browsers.changed() => changed, changed = made.changed() => changed }
-                .is_ok()
-            {
+            loop {
+                let told = tokio::select! {
+                    told = browsers.changed() => told,
+                    told = made.changed() => told,
+                };
+                if told.is_err() {
+                    return;
+                }
                 cluster.beat_at_once();
             }
         };

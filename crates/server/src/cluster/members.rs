@@ -4,8 +4,8 @@
 //! reads who else is; in between it knows what it read last. Its own clock only counts how long that is ago, and how
 //! far it is off is told and reckoned with, never trusted.
 
-use super::placing::{Kind, OwnRoom};
 use super::rates::SharedRates;
+use super::rooms::{Kind, OwnRoom};
 use super::sent::SentCounts;
 use baton_net::internal::InternalClient;
 use baton_net::outbound::WayError;

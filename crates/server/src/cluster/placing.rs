@@ -4,13 +4,11 @@
 //! chosen has the last word, and says so before it begins. So nothing is reserved, and nobody decides for all.
 
 use super::members::{Cluster, FRESH};
-use baton_agents::sandboxes::SandboxRoom;
-use baton_runtime::live::Room;
+use super::rooms::{Kind, OwnRoom};
 use baton_session::{NodeId, NodeLabel};
-use baton_store::{ClusterBeat, ClusterRow};
+use baton_store::ClusterRow;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use std::fmt;
 use std::fmt::Write as _;
 use tokio::time::sleep;
 
@@ -23,62 +21,6 @@ const LOOKS: u32 = 4;
 const WHOLE: u128 = 10_000;
 /// How many nodes a refusal tells of.
 const TOLD: usize = 8;
-
-/// What needs a place.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// The browser of a session.
-    #[default]
-    Browser,
-    /// A sandbox, with a browser or without.
-    Sandbox,
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Browser => "browser",
-            Self::Sandbox => "sandbox",
-        })
-    }
-}
-
-impl Kind {
-    /// How many of them a node has, and how many more it takes, as it last said.
-    fn at(self, beat: ClusterBeat) -> (u64, Option<u64>) {
-        match self {
-            Self::Browser => (beat.browsers, beat.places),
-            Self::Sandbox => (beat.sandboxes, beat.sandbox_places),
-        }
-    }
-
-    /// That a node has so many of them.
-    fn had(self) -> &'static str {
-        match self {
-            Self::Browser => "browsers",
-            Self::Sandbox => "sandboxes",
-        }
-    }
-}
-
-/// How much room this node has, at one moment.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct OwnRoom {
-    pub(crate) browsers: Room,
-    pub(crate) sandboxes: SandboxRoom,
-}
-
-impl OwnRoom {
-    /// How many more of these this node takes; none where nobody counts them. What is in a sandbox needs the memory
-    /// of a browser, as a rule.
-    pub(super) fn places(&self, what: Kind) -> Option<u64> {
-        let places = match what {
-            Kind::Browser => self.browsers.places(),
-            Kind::Sandbox => self.sandboxes.places.min(self.browsers.places_by_memory()),
-        };
-        (places < usize::MAX).then_some(places as u64)
-    }
-}
 
 /// What is looked for.
 #[derive(Debug, Default)]

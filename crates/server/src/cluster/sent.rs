@@ -1,6 +1,6 @@
 //! What was sent to other nodes since they last said how they are.
 
-use super::placing::Kind;
+use super::rooms::Kind;
 use baton_session::NodeId;
 use baton_store::ClusterRow;
 use jiff::Timestamp;

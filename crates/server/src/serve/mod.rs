@@ -5,8 +5,8 @@ mod error;
 pub use error::ServeError;
 
 use crate::auth::{LocalKeyError, ensure_local_key, first_key};
-use crate::cluster::BusTask;
-use crate::config::{Config, ConfigError};
+use crate::cluster::{BusTask, OwnLists};
+use crate::config::{BusSettings, Config, ConfigError};
 use crate::context::{Context, ContextParts};
 use crate::ending::Budget;
 use crate::http::{Listeners, reopen};
@@ -135,9 +135,7 @@ async fn run(
         cluster,
         ending: shutdown.clone(),
     });
-    let bus = config.bus.zip(context.cluster.clone()).map(|(settings, cluster)| {
-        cluster::start_bus(settings, cluster, context.sync.clone(), context.doorbell.clone())
-    });
+    let bus = start_bus(&context, config.bus);
     let inherited = context.supervisor.inherit();
     let _leaving = moving::leave_when_told(&context, config.cluster.as_ref(), told, &shutdown);
     let inherited = moving::fail_over(&context, config.cluster.as_ref(), inherited);
@@ -176,6 +174,14 @@ async fn run(
     }
     shut_down(&context, &data, bus, budget).await;
     Ok(())
+}
+
+/// Tells the other nodes of the cluster at once what happens here, where the settings name a bus.
+fn start_bus(context: &Context, settings: Option<BusSettings>) -> Option<BusTask> {
+    let (settings, cluster) = settings.zip(context.cluster.clone())?;
+    let lists = OwnLists::new(context.relay.listen(), context.agents.sandboxes.listen());
+    let (sync, doorbell) = (context.sync.clone(), context.doorbell.clone());
+    Some(cluster::start_bus(settings, cluster, sync, lists, doorbell))
 }
 
 /// Tells programs of sessions that come from elsewhere, where the settings name some.

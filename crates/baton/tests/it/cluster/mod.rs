@@ -7,6 +7,7 @@ mod bus_lost;
 mod clock_off;
 mod cut_off;
 mod database_restarted;
+mod lists;
 mod moving;
 mod pages;
 mod placed;

@@ -3,6 +3,7 @@
 //! The one idea: who follows this node waits for the doorbell as well as for the changes of this process. Nothing is
 //! queued for it without a bound: who is late looks at everything.
 
+use super::lists::ListChange;
 use super::message::Dropped;
 use baton_api::NodeBus;
 use baton_session::SessionId;
@@ -18,13 +19,14 @@ pub(crate) struct Doorbell(Arc<Inner>);
 
 struct Inner {
     changes: broadcast::Sender<Option<SessionId>>,
+    lists: broadcast::Sender<ListChange>,
     bus: Mutex<Option<NodeBus>>,
 }
 
 impl Default for Doorbell {
     fn default() -> Self {
-        let changes = broadcast::Sender::new(WAITING);
-        Self(Arc::new(Inner { changes, bus: Mutex::default() }))
+        let (changes, lists) = (broadcast::Sender::new(WAITING), broadcast::Sender::new(WAITING));
+        Self(Arc::new(Inner { changes, lists, bus: Mutex::default() }))
     }
 }
 
@@ -32,6 +34,11 @@ impl Doorbell {
     /// Listens: from now on, each session of which another node says that it changed; none where any may have.
     pub(crate) fn listen(&self) -> broadcast::Receiver<Option<SessionId>> {
         self.0.changes.subscribe()
+    }
+
+    /// Listens: from now on, each list of which another node says that it became another one.
+    pub(crate) fn listen_to_lists(&self) -> broadcast::Receiver<ListChange> {
+        self.0.lists.subscribe()
     }
 
     /// How the bus is; none where there is none.
@@ -43,6 +50,12 @@ impl Doorbell {
     pub(super) fn ring(&self, session: Option<SessionId>) {
         // There need be no listener.
         let _ = self.0.changes.send(session);
+    }
+
+    /// Wakes all who listen to lists.
+    pub(super) fn ring_list(&self, change: ListChange) {
+        // There need be no listener.
+        let _ = self.0.lists.send(change);
     }
 
     /// There is a bus from now on, which is not connected yet.

@@ -60,6 +60,7 @@ impl Ear {
     /// Everything may have changed: who follows looks, and so does what is open with a key.
     pub(super) fn wake_all(&self) {
         self.doorbell.ring(None);
+        self.doorbell.ring_list(None);
         self.revoked.send_modify(|_| {});
         self.cluster.wake_pages();
     }
@@ -123,6 +124,12 @@ impl Ear {
                 }
             }
             What::ManySessions => self.doorbell.ring(None),
+            What::Lists(lists) => {
+                for list in lists {
+                    self.doorbell.ring_list(Some(list));
+                }
+            }
+            What::ManyLists => self.doorbell.ring_list(None),
         }
     }
 }

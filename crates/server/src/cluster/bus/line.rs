@@ -6,6 +6,7 @@
 
 use super::doorbell::Doorbell;
 use super::heard::Ear;
+use super::lists::OwnLists;
 use super::message::{MOST_SESSIONS, Message, Place, What};
 use super::settings::{BusError, Happened, connect, shown};
 use crate::cluster::members::Cluster;
@@ -54,6 +55,7 @@ pub(crate) fn start(
     settings: BusSettings,
     cluster: Cluster,
     sync: Sync,
+    lists: OwnLists,
     doorbell: Doorbell,
 ) -> BusTask {
     let leaving = CancellationToken::new();
@@ -64,6 +66,7 @@ pub(crate) fn start(
         changes: sync.store.listen(),
         revoked: Counted::new(sync.revoked.subscribe()),
         pages: Counted::new(cluster.watch_pages()),
+        lists,
         number: 0,
         leaving: leaving.clone(),
         settings,
@@ -122,6 +125,7 @@ struct Line {
     changes: broadcast::Receiver<SessionId>,
     revoked: Counted,
     pages: Counted,
+    lists: OwnLists,
     /// The number of the last message.
     number: u64,
     leaving: CancellationToken,
@@ -189,6 +193,11 @@ impl Line {
                     let what = self.changed(changed);
                     self.say(client, what).await?;
                 }
+                changed = self.lists.next() => {
+                    sleep(TOGETHER).await;
+                    let what = self.lists.gather(changed).map_or(What::ManyLists, What::Lists);
+                    self.say(client, what).await?;
+                }
                 Some(()) = self.revoked.next() => self.say(client, What::Revoked).await?,
                 Some(()) = self.pages.next() => self.say(client, What::Pages).await?,
                 message = heard.next() => {
@@ -224,7 +233,7 @@ impl Line {
                 Err(TryRecvError::Empty | TryRecvError::Closed) => break,
             }
         }
-        unsent += self.revoked.skip() + self.pages.skip();
+        unsent += self.revoked.skip() + self.pages.skip() + u64::from(self.lists.skip());
         self.number = self.number.saturating_add(unsent);
     }
 

@@ -3,6 +3,7 @@
 //! The one idea: what is cheap is checked first. Size, form and cluster are looked at before any key, and a signature
 //! is verified only with the key of a node of the cluster, which the caller finds in the database.
 
+use super::lists::{List, MOST_LISTS, OwnerMark};
 use baton_session::{NodeId, NodeKey, SessionId, json};
 use baton_sync::identity::Identity;
 use baton_sync::messages::{
@@ -56,6 +57,10 @@ pub(super) enum What {
     Sessions(Vec<SessionId>),
     /// The same of more sessions than are named.
     ManySessions,
+    /// These lists became others, which are in its memory alone.
+    Lists(Vec<(List, OwnerMark)>),
+    /// The same of more lists than are named.
+    ManyLists,
 }
 
 /// What a node says.
@@ -167,7 +172,12 @@ impl Unverified {
         if key.node_id() != message.node {
             return Err(Dropped::Unsigned);
         }
-        if matches!(&message.what, What::Sessions(ids) if ids.len() > MOST_SESSIONS) {
+        let is_too_many = match &message.what {
+            What::Sessions(ids) => ids.len() > MOST_SESSIONS,
+            What::Lists(lists) => lists.len() > MOST_LISTS,
+            _ => false,
+        };
+        if is_too_many {
             return Err(Dropped::Unreadable);
         }
         Ok(Self { message, body, signature, key })
@@ -198,7 +208,10 @@ impl Unverified {
 
 #[cfg(test)]
 mod tests {
-    use super::{Dropped, LONGEST, MOST_SESSIONS, Message, Place, Unverified, What};
+    use super::{
+        Dropped, LONGEST, List, MOST_LISTS, MOST_SESSIONS, Message, OwnerMark, Place, Unverified,
+        What,
+    };
     use baton_session::SessionId;
     use baton_sync::identity::Identity;
     use jiff::{SignedDuration, Timestamp};
@@ -213,6 +226,8 @@ mod tests {
     }
 
     fn what() -> impl Strategy<Value = What> {
+        let kind = prop_oneof![Just(List::Tabs), Just(List::Sandboxes)];
+        let list = (kind, any::<u64>().prop_map(OwnerMark));
         let id = any::<[u8; 10]>().prop_map(|random| SessionId::new(now(), random));
         prop_oneof![
             Just(What::Here),
@@ -220,6 +235,8 @@ mod tests {
             Just(What::Revoked),
             Just(What::Pages),
             Just(What::ManySessions),
+            Just(What::ManyLists),
+            proptest::collection::vec(list, 0..=MOST_LISTS).prop_map(What::Lists),
             proptest::collection::vec(id, 0..=MOST_SESSIONS).prop_map(What::Sessions),
         ]
     }
