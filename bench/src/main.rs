@@ -10,6 +10,7 @@ mod board;
 mod capture;
 mod carry;
 mod change;
+mod cluster;
 mod confined;
 mod fence;
 mod idle;
@@ -85,6 +86,8 @@ enum Part {
     Carry,
     /// A look at the board that agents share.
     Board,
+    /// Another node than the one that has the session.
+    Cluster,
     /// The proxy against nginx.
     Proxy,
     /// Events from a browser to a follower.
@@ -117,6 +120,7 @@ async fn main() -> Result<()> {
             Part::Mcp => vec![mcp::measure(baton).await?],
             Part::Carry => carry::measure(baton).await?,
             Part::Board => vec![board::measure(baton)?],
+            Part::Cluster => cluster::measure(baton).await?,
             Part::Proxy => vec![proxy::measure(baton).await?],
             Part::Relay => vec![relay::measure(baton).await?],
             Part::Peers => peers::measure(baton).await?,

@@ -1,0 +1,106 @@
+//! Three nodes that are one, and a session with a browser at the first of them.
+
+use super::Side;
+use crate::site;
+use anyhow::{Context as _, Result, ensure};
+use baton_api::{Client, NodeBus};
+use baton_playground::{Nats, Site, TestNode};
+use std::path::Path;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+/// What the session is called.
+pub const SESSION: &str = "shop";
+/// How long the nodes may take until they hear each other.
+const MEET_LIMIT: Duration = Duration::from_mins(1);
+/// How often it is looked whether they do.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Nodes with one PostgreSQL and one server of NATS; all end with this, or with the process.
+pub struct Nodes {
+    own: TestNode,
+    other: TestNode,
+    third: TestNode,
+    _nats: Nats,
+    _site: Site,
+}
+
+impl Nodes {
+    /// Starts them, waits until they hear each other, and opens the session.
+    pub async fn start(baton: &Path) -> Result<Self> {
+        let program = Nats::find();
+        let program = program.context("expected nats-server, which `cargo xtask setup` unpacks")?;
+        let nats = Nats::start(program, None).await?;
+        let database = tokio::task::spawn_blocking(baton_postgres::create_database).await??;
+        let own = start(baton, "own", &database, &nats).await?;
+        let other = start(baton, "other", &database, &nats).await?;
+        let third = start(baton, "third", &database, &nats).await?;
+        let site = site::start().await?;
+        let nodes = Self { own, other, third, _nats: nats, _site: site };
+        nodes.meet().await?;
+        let url = nodes._site.url("/resting")?;
+        let session = nodes.own.open(SESSION, [url]).await?;
+        let here = nodes.own.holders(session).await;
+        here.context("expected the session at the node that was asked for it")?;
+        Ok(nodes)
+    }
+
+    /// The one that has the session, or another.
+    pub fn at(&self, side: Side) -> Result<&Client> {
+        match side {
+            Side::Own => self.own.client(),
+            Side::Other => self.other.client(),
+        }
+    }
+
+    /// How the bus is, as that node says it.
+    pub async fn bus(&self, side: Side) -> Result<NodeBus> {
+        bus(self.at(side)?).await
+    }
+
+    /// Ends everything.
+    pub async fn clear(self) -> Result<()> {
+        for node in [self.own, self.other, self.third] {
+            node.clear().await?;
+        }
+        Ok(())
+    }
+
+    async fn meet(&self) -> Result<()> {
+        let end = Instant::now() + MEET_LIMIT;
+        for node in [&self.own, &self.other, &self.third] {
+            let client = node.client()?;
+            while client.list_nodes().await?.items.len() < 3 || !bus(client).await?.is_connected {
+                ensure!(Instant::now() < end, "expected three nodes that hear each other");
+                sleep(PAUSE).await;
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn bus(client: &Client) -> Result<NodeBus> {
+    let nodes = client.list_nodes().await?.items;
+    nodes.into_iter().find_map(|node| node.bus).context("expected a bus of the node that was asked")
+}
+
+/// Starts a node of the cluster.
+async fn start(baton: &Path, name: &str, database: &str, nats: &Nats) -> Result<TestNode> {
+    let mut node = TestNode::build(baton)?
+        .with("BATON_MASTER_KEY", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+        .with("BATON_DATABASE_URL", database)
+        .with("BATON_NODE_NAME", name)
+        .with("BATON_REQUESTS_PER_MINUTE", "1000000");
+    // The first start finds a port, at which the node is asked from then on.
+    node.start_node().await?;
+    node.keep_address()?;
+    let port = node.client()?.base().port().context("expected a port of the node")?;
+    node.stop_node().await?;
+    node = node
+        .with("BATON_INTERNAL_URL", format!("http://127.0.0.1:{port}"))
+        .with("BATON_CLUSTER_NAME", "bench")
+        .with("BATON_CLUSTER_BUS_URL", nats.url())
+        .with("BATON_CLUSTER_BUS_CREDENTIALS", nats.credentials());
+    node.start_node().await?;
+    Ok(node)
+}
