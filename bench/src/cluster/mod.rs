@@ -6,6 +6,7 @@
 mod cdp;
 mod events;
 mod nodes;
+mod rows;
 mod wrong;
 
 use crate::report::Section;
@@ -16,12 +17,13 @@ use std::path::Path;
 /// Asks a node that has a session, and one that has not, in turn.
 pub async fn measure(baton: &Path) -> Result<Vec<Section>> {
     let nodes = Nodes::start(baton).await?;
-    let sections = vec![
+    let mut sections = vec![
         wrong::measure(&nodes).await?,
         cdp::measure(&nodes).await?,
         events::measure(&nodes).await?,
     ];
     nodes.clear().await?;
+    sections.extend(rows::measure(baton).await?);
     Ok(sections)
 }
 
