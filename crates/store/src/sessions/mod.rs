@@ -113,6 +113,12 @@ pub(crate) async fn insert(
     }
 }
 
+/// The one of an owner's sessions that bears a name, by the index that lets only one bear it; and the newest of the
+/// closed ones that bore it, among all that are closed.
+const NAMED: &str = select!("where owner = $1 and name = $2 and lifecycle <> 'closed'");
+const NAMED_CLOSED: &str =
+    select!("where owner = $1 and name = $2 and lifecycle = 'closed' order by id desc limit 1");
+
 impl Store {
     /// The owner's session with this id.
     pub async fn fetch_session(&self, owner: &Owner, id: SessionId) -> Result<Session, StoreError> {
@@ -164,15 +170,18 @@ impl Store {
     }
 
     async fn find_by_name(&self, owner: &Owner, name: &str) -> Result<Option<Session>, StoreError> {
-        let row = sqlx::query(select!(
-            "where owner = $1 and name = $2
-             order by case when lifecycle = 'closed' then 1 else 0 end, id desc limit 1"
-        ))
-        .bind(owner.as_str())
-        .bind(name)
-        .fetch_optional(self.pool())
-        .await?;
-        row.as_ref().map(decode).transpose()
+        // A closed one that is resumed between the two questions is found by asking once more.
+        for sql in [NAMED, NAMED_CLOSED, NAMED] {
+            let row = sqlx::query(sql)
+                .bind(owner.as_str())
+                .bind(name)
+                .fetch_optional(self.pool())
+                .await?;
+            if let Some(row) = row {
+                return decode(&row).map(Some);
+            }
+        }
+        Ok(None)
     }
 
     async fn find_by_prefix(
@@ -320,12 +329,13 @@ mod tests {
     use sqlx::Row;
 
     #[tokio::test]
-    async fn a_page_is_found_without_looking_at_other_sessions() {
+    async fn a_page_and_a_name_are_found_without_looking_at_other_sessions() {
         let folder = tempfile::tempdir().unwrap();
         let database = DatabaseUrl::Sqlite(folder.path().join("baton.db"));
         let (key, limits) = (MasterKey::from_bytes([7; 32]), Limits::default());
         let store = Store::open(Config { database, key, limits }).await.unwrap();
         for (sql, found_by) in [
+            (NAMED, "sessions_name (owner=? AND name=?)"),
             (PAGE, "sessions_owner (owner=? AND id<?)"),
             (PAGE_IN_STATE, "sessions_owner_lifecycle (owner=? AND lifecycle=? AND id<?)"),
         ] {
