@@ -26,8 +26,8 @@ const WHAT: [&str; 5] = [
     "start until ready",
     "a session by its name",
     "list of the newest 50",
-    "begin to follow what changes",
     "make a session",
+    "begin to follow what changes",
 ];
 
 /// The median of each, after one start.
@@ -138,13 +138,14 @@ async fn ask_all(client: &Client) -> Result<Times> {
     times[2] = clock(begun);
     ensure!(list.items.len() >= OWN as usize, "expected sessions, found {}", list.items.len());
     let begun = Instant::now();
-    let events = client.follow_changes().await?;
-    times[3] = clock(begun);
-    drop(events);
-    let begun = Instant::now();
     let made = import(client, "made").await?;
-    times[4] = clock(begun);
+    times[3] = clock(begun);
     client.delete_session(&made).await?;
+    // The last one: reading many rows for it leaves the database's caches without what the others need.
+    let begun = Instant::now();
+    let events = client.follow_changes().await?;
+    times[4] = clock(begun);
+    drop(events);
     Ok(times)
 }
 
