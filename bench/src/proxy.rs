@@ -1,4 +1,4 @@
-//! TODO
+//! What a request through the proxy takes of a processor, against nginx in front of the same site.
 
 use crate::process;
 use crate::report::{Comparison, Ratio, Section, median};

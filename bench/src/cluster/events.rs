@@ -13,6 +13,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use reqwest::Response;
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
@@ -20,9 +21,8 @@ use tokio::time::timeout;
 /// Sessions that are made in a round, and over how many connections.
 const CHANGES: usize = 400;
 const CONNECTIONS: usize = 8;
-/// Pairs of rounds, and rounds before those, which are not counted.
+/// Pairs of rounds.
 const ROUNDS: usize = 20;
-const WARM_UP: usize = 1;
 /// How long the last change may be on its way.
 const LIMIT: Duration = Duration::from_secs(10);
 /// 0.6 of the changes have to arrive in the same time.
@@ -32,12 +32,13 @@ const AIM: f64 = 1.0 / 0.6;
 pub async fn measure(nodes: &Nodes) -> Result<Section> {
     let before = nodes.bus(Side::Other).await?.gaps;
     let mut rounds = Vec::new();
-    for round in 0..WARM_UP + ROUNDS {
+    // The first round is not counted.
+    for round in 0..=ROUNDS {
         let mut found = [Round::default(), Round::default()];
         for side in Side::order(round) {
             found[usize::from(side == Side::Own)] = follow_round(nodes, side, round).await?;
         }
-        if round >= WARM_UP {
+        if round > 0 {
             let [other, own] = &found;
             println!(
                 "round {} of {ROUNDS}: {:.2} and {:.2} ms",
@@ -167,8 +168,8 @@ impl Arrived {
             }
             Word::Many => {
                 for id in list(at).await? {
-                    if !self.at.contains_key(&id) {
-                        self.at.insert(id, Instant::now());
+                    if let Entry::Vacant(unseen) = self.at.entry(id) {
+                        unseen.insert(Instant::now());
                         self.looked_up.insert(id);
                     }
                 }

@@ -22,7 +22,7 @@ pub struct Nodes {
     other: TestNode,
     third: TestNode,
     _nats: Nats,
-    _site: Site,
+    site: Site,
 }
 
 impl Nodes {
@@ -36,9 +36,9 @@ impl Nodes {
         let other = start(baton, "other", &database, &nats).await?;
         let third = start(baton, "third", &database, &nats).await?;
         let site = site::start().await?;
-        let nodes = Self { own, other, third, _nats: nats, _site: site };
+        let nodes = Self { own, other, third, _nats: nats, site };
         nodes.meet().await?;
-        let url = nodes._site.url("/resting")?;
+        let url = nodes.site.url("/resting")?;
         let session = nodes.own.open(SESSION, [url]).await?;
         let here = nodes.own.holders(session).await;
         here.context("expected the session at the node that was asked for it")?;
