@@ -2,7 +2,7 @@
 //!
 //! The one idea: who asks is told what came, and which nodes did not answer; a node that is gone has nothing.
 
-use crate::cluster::{Cluster, Origin, Unreachable};
+use crate::cluster::{Cluster, Look, Origin, Unreachable};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::looking;
@@ -11,9 +11,10 @@ use baton_agents::sandboxes::SandboxRefusal;
 use baton_api::debug::{DebugTabs, TabToken};
 use baton_api::sandbox::SandboxList;
 use baton_runtime::Caller;
-use baton_session::{NodeId, SandboxId};
+use baton_session::{NodeId, SandboxId, json};
 use baton_store::ClusterRow;
 use futures_util::future::join_all;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// The start of a sandbox's id has to be so long at least.
@@ -74,9 +75,37 @@ pub(crate) async fn teller(
     if looking::list_tabs(context, caller).await.is_ok_and(|tabs| has(&tabs)) {
         return Some(context.node);
     }
+    teller_elsewhere(context, caller, origin, token).await.map(|row| row.member.node)
+}
+
+/// The other node that has a tab of the caller, if any does.
+async fn teller_elsewhere(
+    context: &Context,
+    caller: &Caller,
+    origin: &Origin,
+    token: &TabToken,
+) -> Option<ClusterRow> {
+    let has = |tabs: &DebugTabs| tabs.items.iter().any(|tab| tab.token == *token);
     let told = answers(context, TABS, caller, origin).await;
     let found = told.into_iter().find(|(_, tabs)| tabs.as_ref().is_ok_and(has));
-    found.map(|(row, _)| row.member.node)
+    found.map(|(row, _)| row)
+}
+
+/// What another node knows of a tab that it has and this one has not: its network or its console, by what has to
+/// fit; none where no node has it.
+pub(crate) async fn of_tab<T: DeserializeOwned + Send + 'static>(
+    context: &Context,
+    caller: &Caller,
+    origin: &Origin,
+    (token, what): (&TabToken, &str),
+    filters: &impl Serialize,
+) -> Option<Result<T, Unreachable>> {
+    let cluster = context.cluster.as_ref()?;
+    let row = teller_elsewhere(context, caller, origin, token).await?;
+    let path = format!("{TABS}/{token}/{what}");
+    let look = Look { path: &path, filters: Some(json::bytes(filters)) };
+    let identity = context.own.identity.now();
+    Some(cluster.look(&identity, &row, &look, caller, origin).await)
 }
 
 /// What the other nodes answer; nothing where this one is none of a cluster.
@@ -89,7 +118,8 @@ async fn answers<T: DeserializeOwned + Send + 'static>(
     let Some(cluster) = &context.cluster else { return Vec::new() };
     let identity = context.own.identity.now();
     let asked = cluster.others().into_iter().map(async |row| {
-        let answer = cluster.look(&identity, &row, path, caller, origin).await;
+        let look = Look { path, filters: None };
+        let answer = cluster.look(&identity, &row, &look, caller, origin).await;
         (row, answer)
     });
     join_all(asked).await

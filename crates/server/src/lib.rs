@@ -7,6 +7,7 @@
 //! its [`metrics`]; `cluster` knows which nodes are one with this one, and `everywhere` asks all of them. [`looking`] asks what tabs did, [`asking`]
 //! has what persons are asked, and [`inspect`] looks at a node that does not run.
 
+mod answering;
 pub mod asking;
 pub mod auth;
 mod cluster;

@@ -28,6 +28,16 @@ pub(crate) const PROBLEM_MAX: usize = 64 << 10;
 const LOOK_MAX: usize = 4 << 20;
 /// How long a node may take for it: all are waited for.
 const LOOK_LIMIT: Duration = Duration::from_secs(3);
+/// The largest answer of a node about one tab, in bytes: twice what is kept of a tab, since text grows in JSON.
+const TAB_MAX: usize = 64 << 20;
+
+/// What a node is asked that changes nothing.
+pub(crate) struct Look<'l> {
+    /// Where.
+    pub(crate) path: &'l str,
+    /// What has to fit, as JSON, where a client says that in a body.
+    pub(crate) filters: Option<Vec<u8>>,
+}
 
 /// Another node did not answer, or another than that node did.
 #[derive(Debug, thiserror::Error)]
@@ -151,19 +161,23 @@ impl Cluster {
         &self,
         identity: &Identity,
         row: &ClusterRow,
-        path: &str,
+        look: &Look<'_>,
         caller: &Caller,
         origin: &Origin,
     ) -> Result<T, Unreachable> {
         let unreachable = |found: String| Unreachable::new(row, found, true);
-        let parts = client_request(row, Method::GET, path, caller, origin)?;
+        let (method, body, most) = match &look.filters {
+            None => (Method::GET, Body::empty(), LOOK_MAX),
+            Some(filters) => (Method::POST, Body::from(filters.clone()), TAB_MAX),
+        };
+        let parts = client_request(row, method, look.path, caller, origin)?;
         let looked = async {
-            let answer = self.exchange(identity, row, parts, Body::empty()).await?;
+            let answer = self.exchange(identity, row, parts, body).await?;
             let (status, body) = (answer.status(), answer.into_body());
             if !status.is_success() {
                 return Err(unreachable(told(status)));
             }
-            let bytes = to_bytes(body, LOOK_MAX).await;
+            let bytes = to_bytes(body, most).await;
             let bytes = bytes.map_err(|_| unreachable("an answer that broke off".to_owned()))?;
             let read = blocking(move || serde_json::from_slice(&bytes)).await;
             let read = read.map_err(|stopping| unreachable(stopping.to_string()))?;

@@ -17,7 +17,9 @@ mod rates;
 mod rooms;
 mod sent;
 
-pub(crate) use asking::{Errand, NotDone, PROBLEM_MAX, Unreachable, client_request, problem_in};
+pub(crate) use asking::{
+    Errand, Look, NotDone, PROBLEM_MAX, Unreachable, client_request, problem_in,
+};
 pub(crate) use bus::{
     BusTask, Doorbell, List, ListChange, OwnLists, OwnerMark, start as start_bus,
     try_out as try_out_bus,

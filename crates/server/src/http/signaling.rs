@@ -6,10 +6,12 @@
 //! other, and answered.
 
 use super::request::shake_hands;
+use crate::answering::Asker;
 use crate::auth::Debug;
+use crate::cluster::Origin;
 use crate::context::Context;
 use crate::ingress::Refusal;
-use crate::looking::{BrowserLink, answer};
+use crate::looking::BrowserLink;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::Response;
@@ -53,9 +55,12 @@ pub(super) async fn connect(
 ) -> Result<Response<Body>, Refusal> {
     let (mut parts, _) = request.into_parts();
     let ticket = ticket(&parts);
-    let caller = match ticket {
-        Some(_) => None,
-        None => Some(Debug::from_request_parts(&mut parts, &context).await?.0),
+    let asker = if ticket.is_some() {
+        None
+    } else {
+        let Debug(caller) = Debug::from_request_parts(&mut parts, &context).await?;
+        let origin = Origin::from_request_parts(&mut parts, &context).await?;
+        Some(Asker { context: context.clone(), caller, origin })
     };
     let (upgrade, mut answer) = shake_hands(&mut parts)?;
     if speaks(&parts) {
@@ -63,7 +68,7 @@ pub(super) async fn connect(
         answer.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, protocol);
     }
     let visit = parts.extensions.get::<Visit>().cloned();
-    context.tasks.spawn(serve(context.clone(), upgrade, ticket, caller, visit));
+    context.tasks.spawn(serve(context.clone(), upgrade, ticket, asker, visit));
     Ok(answer)
 }
 
@@ -86,7 +91,7 @@ async fn serve(
     context: Context,
     upgrade: OnUpgrade,
     ticket: Option<SecretString>,
-    caller: Option<Caller>,
+    asker: Option<Asker>,
     visit: Option<Visit>,
 ) {
     // A node into whose tabs a client looks is in use.
@@ -98,10 +103,10 @@ async fn serve(
     let most = Some(MAX_MESSAGE_BYTES);
     let config = WebSocketConfig::default().max_message_size(most).max_frame_size(most);
     let mut socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
-    let end = match (caller, ticket) {
-        (Some(caller), _) => {
-            let client = Side::Client(context.clone(), caller.clone());
-            converse(&context, &caller, &mut socket, client).await
+    let end = match (asker, ticket) {
+        (Some(asker), _) => {
+            let caller = asker.caller.clone();
+            converse(&context, &caller, &mut socket, Side::Client(Box::new(asker))).await
         }
         (None, Some(ticket)) => match context.browsers.take_ticket(&ticket) {
             Some((caller, browser_id)) => {
@@ -130,9 +135,9 @@ const MISUNDERSTOOD: u32 = 100;
 /// Who is at the other side.
 enum Side {
     /// A paired browser, which tells of its tabs.
-    Browser(BrowserLink),
+    Browser(Box<BrowserLink>),
     /// A client that looks in, and asks.
-    Client(Context, Caller),
+    Client(Box<Asker>),
 }
 
 impl Side {
@@ -142,9 +147,7 @@ impl Side {
             Self::Browser(link) => {
                 Ok(link.handle_message(BrowserMessage::read(text)?, now()).await)
             }
-            Self::Client(context, caller) => {
-                Ok(Some(answer(context, caller, ClientMessage::read(text)?).await))
-            }
+            Self::Client(asker) => Ok(Some(asker.answer(ClientMessage::read(text)?).await)),
         }
     }
 }
@@ -160,7 +163,7 @@ async fn hear_browser(
     let link = BrowserLink::new(context.clone(), caller.clone(), browser_id);
     tokio::select! {
         () = seat.left() => LinkEnd::Replaced,
-        end = converse(context, &caller, socket, Side::Browser(link)) => end,
+        end = converse(context, &caller, socket, Side::Browser(Box::new(link))) => end,
     }
 }
 

@@ -1,10 +1,10 @@
 //! A tab that a browser tells one node of a cluster is looked into at any of them.
 
-use super::{browser, console, page_token_of, pair};
+use super::{Link, browser, console, page_token_of, pair};
 use crate::cluster::{Pair, done_by};
 use crate::mcp::call;
 use baton_api::debug::{NetworkFilters, TabToken};
-use baton_api::{ErrorCode, Scope};
+use baton_api::{CreateKey, ErrorCode, Scope};
 use baton_debug::token::DebugSecret;
 use baton_store::Store;
 use serde_json::json;
@@ -49,6 +49,31 @@ async fn what_a_tab_did_is_asked_where_its_browser_tells_it() {
     let told = call(&nodes.wrong, &admin, "browser_debug_get_console", json!({"token": token}));
     let told = told.await;
     assert!(told.contains("only three plums are left"), "{told}");
+    // So do programs that ask over a WebSocket, of the same node all the while.
+    let mut program = Link::client(&nodes.wrong, &nodes.wrong.admin_key()).await;
+    let tabs = program.ask(json!({"type": "browser_debug_list_tabs"})).await;
+    let tokens: Vec<_> = tabs["tabs"].as_array().unwrap().iter().map(|tab| &tab["token"]).collect();
+    assert_eq!(tokens, [&json!(token), &json!(own)]);
+    let question = |what: &str, token: &str| {
+        let filters = json!({"limit": 5});
+        json!({"type": format!("browser_debug_get_{what}"), "request_id": "q-1", "token": token, "filters": filters})
+    };
+    let told = program.ask(question("console", &token)).await;
+    assert_eq!(told["type"], "browser_debug_console_data", "{told}");
+    assert_eq!(told["entries"][0]["message"], "only three plums are left", "{told}");
+    assert_eq!(told["request_id"], "q-1");
+    let told = program.ask(question("network", &token)).await;
+    assert_eq!(
+        (&told["type"], &told["requests"]),
+        (&json!("browser_debug_network_data"), &json!([]))
+    );
+    let (name, owner, scopes) =
+        ("program".to_owned(), Some("ada".parse().unwrap()), [Scope::Debug].into());
+    let key = CreateKey { name, owner, scopes, for_node: None };
+    let key = client.create_key(&key).await.unwrap();
+    let mut stranger = Link::client(&nodes.wrong, &key.secret).await;
+    let gone = stranger.ask(question("console", &token)).await;
+    assert_eq!(gone["code"], "tab_gone", "{gone}");
     // A tab of somebody else is none, wherever it is.
     let ada = nodes.wrong.as_owner("ada", &[Scope::Debug]).await;
     assert!(ada.list_tabs().await.unwrap().items.is_empty());
