@@ -163,7 +163,7 @@ pub(crate) async fn connect_to(database: &DatabaseUrl) -> Result<(AnyConnection,
 }
 
 /// The newest version of the schema that this program knows.
-pub(crate) const KNOWN: i64 = 15;
+pub(crate) const KNOWN: i64 = 16;
 
 /// A SQLite file, and how to connect to it once more.
 pub(crate) struct SqliteFile<'a> {
@@ -283,6 +283,10 @@ macro_rules! steps {
             (
                 "sandbox places",
                 include_str!(concat!("../migrations/", $engine, "/0015_sandbox_places.sql")),
+            ),
+            (
+                "closed names",
+                include_str!(concat!("../migrations/", $engine, "/0016_closed_names.sql")),
             ),
         ]
     };

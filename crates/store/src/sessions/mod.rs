@@ -114,7 +114,7 @@ pub(crate) async fn insert(
 }
 
 /// The one of an owner's sessions that bears a name, by the index that lets only one bear it; and the newest of the
-/// closed ones that bore it, among all that are closed.
+/// closed ones that bore it, by an index of their own.
 const NAMED: &str = select!("where owner = $1 and name = $2 and lifecycle <> 'closed'");
 const NAMED_CLOSED: &str =
     select!("where owner = $1 and name = $2 and lifecycle = 'closed' order by id desc limit 1");
@@ -336,6 +336,7 @@ mod tests {
         let store = Store::open(Config { database, key, limits }).await.unwrap();
         for (sql, found_by) in [
             (NAMED, "sessions_name (owner=? AND name=?)"),
+            (NAMED_CLOSED, "sessions_closed_name (owner=? AND name=?)"),
             (PAGE, "sessions_owner (owner=? AND id<?)"),
             (PAGE_IN_STATE, "sessions_owner_lifecycle (owner=? AND lifecycle=? AND id<?)"),
         ] {

@@ -47,13 +47,13 @@ async fn a_newer_database_is_left_alone(
     fixture
         .execute(
             "insert into _sqlx_migrations (version, description, success, checksum, execution_time)
-             select 16, description, success, checksum, execution_time from _sqlx_migrations
+             select 17, description, success, checksum, execution_time from _sqlx_migrations
              where version = 1",
         )
         .await;
     let error = Store::open(config(&fixture.database)).await.unwrap_err();
-    assert!(matches!(error, StoreError::NewerSchema { found: 16, known: 15 }), "{error}");
-    let text = "expected a database of version 15 or older, found version 16\n\
+    assert!(matches!(error, StoreError::NewerSchema { found: 17, known: 16 }), "{error}");
+    let text = "expected a database of version 16 or older, found version 17\n\
                 install the version of Baton that made it, or a newer one";
     assert_eq!(error.to_string(), text);
 }
