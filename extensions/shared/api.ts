@@ -8607,7 +8607,7 @@ export interface components {
              * @description The node's address.
              */
             address: string;
-            /** @description Counts once, such as `K7QM-2XPD`. */
+            /** @description Counts once, such as `K7QM-2XPD`; at a node of a cluster `K7QM-2XPD-4T`. */
             code: string;
             /**
              * Format: date-time

@@ -228,7 +228,7 @@ impl Context {
             },
             sync: Sync { runtime, own },
             bus: Arc::new(relay.clone()),
-            browsers: Browsers::new(debug_secret),
+            browsers: Browsers::new(debug_secret, cluster.as_ref().map(|_| node.mark())),
             front,
             relay,
             rates,

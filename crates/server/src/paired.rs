@@ -10,7 +10,7 @@ use baton_api::debug::{EpochMs, TabToken};
 use baton_debug::relay::TabSender;
 use baton_debug::token::{DebugSecret, PageToken, TokenError, UsedNonces};
 use baton_runtime::{Caller, RuntimeError};
-use baton_session::Owner;
+use baton_session::{NodeMark, Owner};
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -28,12 +28,19 @@ const CODE_LIMIT: Duration = Duration::from_mins(5);
 const TICKET_LIMIT: Duration = Duration::from_secs(30);
 /// How many codes there may be of one owner, and tickets of one key.
 const MOST: usize = 20;
+/// How many letters a code has at most.
+const CODE_MAX: usize = 10;
 /// The characters of codes: no two look alike. Five bits each.
 const LETTERS: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
-/// The codes and tickets of a node. Each counts once, and a node that starts again knows none. Cheap to clone.
-#[derive(Clone, Default)]
-pub(crate) struct Pairing(Arc<Mutex<GivenOut>>);
+/// The codes and tickets of a node. Each counts once, and a node that starts again knows none. Where the node is one of
+/// several, what it gives out ends with its mark, so that the others know whom to ask. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Pairing {
+    given: Arc<Mutex<GivenOut>>,
+    /// Of a node of a cluster.
+    mark: Option<NodeMark>,
+}
 
 #[derive(Default)]
 struct GivenOut {
@@ -43,7 +50,13 @@ struct GivenOut {
 }
 
 impl Pairing {
-    /// A new code for a browser of this owner, such as `K7QM-2XPD`, and how long it counts.
+    /// None yet, of a node with this mark, or of one by itself.
+    fn new(mark: Option<NodeMark>) -> Self {
+        Self { given: Arc::default(), mark }
+    }
+
+    /// A new code for a browser of this owner, such as `K7QM-2XPD`, and how long it counts. At a node of a cluster
+    /// two letters more, such as `-4T`, say which one it is, or one of few.
     pub(crate) fn create_code(&self, owner: &Owner) -> Result<(String, Duration), NodeError> {
         let now = Instant::now();
         let codes = &mut self.given().codes;
@@ -53,19 +66,17 @@ impl Pairing {
         if of_owner.count() >= MOST {
             return Err(too_many("pairing codes", first, now).into());
         }
-        let code: String = rand::random::<[u8; 8]>()
-            .into_iter()
-            .map(|byte| char::from(LETTERS[usize::from(byte) % LETTERS.len()]))
-            .collect();
-        codes.insert(code.clone(), (owner.clone(), now + CODE_LIMIT));
-        Ok((format!("{}-{}", &code[..4], &code[4..]), CODE_LIMIT))
+        let secret: String =
+            rand::random::<[u8; 8]>().into_iter().map(usize::from).map(letter).collect();
+        let mark = self.mark.map(letters).unwrap_or_default();
+        codes.insert(format!("{secret}{mark}"), (owner.clone(), now + CODE_LIMIT));
+        let mark = if mark.is_empty() { mark } else { format!("-{mark}") };
+        Ok((format!("{}-{}{mark}", &secret[..4], &secret[4..]), CODE_LIMIT))
     }
 
     /// Whose browser a code pairs, the one time that it counts.
     pub(crate) fn redeem(&self, code: &str) -> Option<Owner> {
-        let plain: String =
-            code.chars().filter(char::is_ascii_alphanumeric).take(9).collect::<String>();
-        let (owner, until) = self.given().codes.remove(&plain.to_ascii_uppercase())?;
+        let (owner, until) = self.given().codes.remove(&plain(code))?;
         (until > Instant::now()).then_some(owner)
     }
 
@@ -83,7 +94,8 @@ impl Pairing {
         if of_key.count() >= MOST {
             return Err(too_many("tickets of one browser", first, now).into());
         }
-        let ticket = URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>());
+        let mark = self.mark.map(|mark| mark.to_string()).unwrap_or_default();
+        let ticket = format!("{}{mark}", URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>()));
         let entry = (caller.clone(), browser_id.to_owned(), now + TICKET_LIMIT);
         tickets.insert(hash(&ticket), entry);
         Ok(ticket.into())
@@ -97,8 +109,30 @@ impl Pairing {
     }
 
     fn given(&self) -> MutexGuard<'_, GivenOut> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.given.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A code as it was given out, however a person types it.
+fn plain(code: &str) -> String {
+    let letters = code.chars().filter(char::is_ascii_alphanumeric).take(CODE_MAX + 1);
+    letters.map(|letter| letter.to_ascii_uppercase()).collect()
+}
+
+fn letter(number: usize) -> char {
+    char::from(LETTERS[number % LETTERS.len()])
+}
+
+/// What a code ends with that the node with this mark gave out; one in a thousand has the same.
+fn letters(mark: NodeMark) -> String {
+    let bits = mark.bits() as usize;
+    [bits, bits / LETTERS.len()].map(letter).iter().collect()
+}
+
+/// Whether the node with this mark may have given out a code.
+pub(crate) fn may_be_of(code: &str, mark: NodeMark) -> bool {
+    let plain = plain(code);
+    plain.len() == CODE_MAX && plain.ends_with(&letters(mark))
 }
 
 fn too_many(what: &'static str, first: Option<Instant>, now: Instant) -> RuntimeError {
@@ -230,10 +264,10 @@ pub(crate) struct Browsers {
 }
 
 impl Browsers {
-    /// None yet; the secret is that of their tokens.
-    pub(crate) fn new(secret: DebugSecret) -> Self {
-        let (pairing, parked, seats, used) = Default::default();
-        Self { pairing, parked, seats, secret, used }
+    /// None yet, of a node with this mark, or of one by itself; the secret is that of their tokens.
+    pub(crate) fn new(secret: DebugSecret, mark: Option<NodeMark>) -> Self {
+        let (parked, seats, used) = Default::default();
+        Self { pairing: Pairing::new(mark), parked, seats, secret, used }
     }
 
     /// Who connects with a ticket, and which browser it is, the one time that it counts.

@@ -112,6 +112,11 @@ impl fmt::Display for NodeMark {
 }
 
 impl NodeMark {
+    /// Its bits.
+    pub fn bits(self) -> u32 {
+        u32::from_be_bytes(self.0)
+    }
+
     /// The one that a text ends with; none where it ends with something else.
     pub fn at_end_of(text: &str) -> Option<Self> {
         let digits = text.get(text.len().checked_sub(2 * MARK)?..)?;

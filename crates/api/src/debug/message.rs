@@ -198,7 +198,7 @@ impl LinkEnd {
 /// What a person types into the extension.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PairingCode {
-    /// Counts once, such as `K7QM-2XPD`.
+    /// Counts once, such as `K7QM-2XPD`; at a node of a cluster `K7QM-2XPD-4T`.
     pub code: String,
     /// The node's address.
     pub address: Url,

@@ -79,7 +79,8 @@ fn offered(parts: &Parts) -> impl Iterator<Item = &str> {
     values.flat_map(|value| value.split(',')).map(str::trim)
 }
 
-fn ticket(parts: &Parts) -> Option<SecretString> {
+/// The ticket that a paired browser shows.
+pub(super) fn ticket(parts: &Parts) -> Option<SecretString> {
     offered(parts).find_map(|one| one.strip_prefix(TICKET)).map(SecretString::from)
 }
 

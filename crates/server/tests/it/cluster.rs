@@ -467,8 +467,8 @@ fn a_cluster_needs_a_database_and_an_address() {
 #[test]
 fn every_route_that_names_a_session_a_sandbox_or_a_node_says_where_it_is_answered() {
     let document = serde_json::to_value(document()).unwrap();
-    // A new session names none, and is made at a node with room; one of the protocol is named in a header; who signs in
-    // brings what a node gave out.
+    // A new session names none, and is made at a node with room; one of the protocol is named in a header; who signs in,
+    // and the browser of a person, brings what a node gave out.
     let others = [
         "POST /sessions",
         "POST /v1/chat/completions",
@@ -477,6 +477,8 @@ fn every_route_that_names_a_session_a_sandbox_or_a_node_says_where_it_is_answere
         "DELETE /mcp",
         "POST /page/session",
         "GET /page/oidc/callback",
+        "POST /debug/pair/exchange",
+        "GET /api/signaling/ws",
     ];
     let mut expected: BTreeSet<String> = others.into_iter().map(str::to_owned).collect();
     for (path, operations) in document["paths"].as_object().unwrap() {

@@ -3,8 +3,9 @@
 //! The one idea: a client is let in where it came, and what it wants is done where the session is. So the first node
 //! finds out who asks, counts it, and passes on who that is, signed; the second believes a living node of its own
 //! cluster, and does it only for sessions of its own: nothing is passed on twice. `routes` says what goes on, `placed`
-//! finds a node with room, `sandboxes` the node of a sandbox, `guests` that of an ask, `pages` that of a code of the page, `tabs` that of a tab, `send` is the way out, `take` the way in, and `tunnel` joins connections that are upgraded.
+//! finds a node with room, `sandboxes` the node of a sandbox, `guests` that of an ask, `pages` that of a code of the page, `tabs` that of a tab, `browsers` that of a code or ticket of a person's browser, `send` is the way out, `take` the way in, and `tunnel` joins connections that are upgraded.
 
+mod browsers;
 mod guests;
 mod pages;
 mod placed;
@@ -58,13 +59,16 @@ pub(super) async fn pass(State(context): State<Context>, request: Request, next:
         Some(Place::NamedNode) => to_named(&context, &cluster, request).await,
         Some(Place::SandboxRoom) => sandboxes::make(&context, &cluster, request).await,
         // What is not there is said by the operation.
-        Some(Place::SandboxesNode | Place::AsksNode | Place::TabsNode | Place::CodesNode)
-            if is_passed =>
-        {
-            Ok(Way::Here(request))
-        }
+        Some(
+            Place::SandboxesNode
+            | Place::AsksNode
+            | Place::TabsNode
+            | Place::CodesNode
+            | Place::BrowsersNode,
+        ) if is_passed => Ok(Way::Here(request)),
         Some(Place::SandboxesNode) => sandboxes::pass_on(&context, &cluster, request).await,
         Some(Place::TabsNode) => tabs::pass_on(&context, &cluster, request).await,
+        Some(Place::BrowsersNode) => browsers::pass_on(&context, &cluster, request).await,
         Some(Place::CodesNode) => pages::pass_on(&context, &cluster, request).await,
         Some(Place::AsksNode) => guests::pass_on(&context, &cluster, request).await,
         Some(Place::Everywhere) => Ok(Way::Here(request)),

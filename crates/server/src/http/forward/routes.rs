@@ -29,6 +29,8 @@ pub enum Place {
     CodesNode,
     /// At the node that has what the tab did which the path names.
     TabsNode,
+    /// At the node that gave out the code, or the ticket, which a person's browser brings.
+    BrowsersNode,
     /// At the node that was asked, which asks all others.
     Everywhere,
     /// At the node that began the client's session of the Model Context Protocol, which a header names.
@@ -36,8 +38,8 @@ pub enum Place {
 }
 
 use Place::{
-    Anywhere, AsksNode, CodesNode, Everywhere, McpSessionsNode, NamedNode, Room, SandboxRoom,
-    SandboxesNode, SessionsNode, SessionsNodeOrRoom, TabsNode,
+    Anywhere, AsksNode, BrowsersNode, CodesNode, Everywhere, McpSessionsNode, NamedNode, Room,
+    SandboxRoom, SandboxesNode, SessionsNode, SessionsNodeOrRoom, TabsNode,
 };
 
 /// Every route that names a session, a node or a sandbox, those that make what runs at a node, those of tabs,
@@ -66,6 +68,8 @@ pub const ROUTES: &[(&str, &str, Place)] = &[
     ("POST", "/debug/tabs/{token}/network", TabsNode),
     ("POST", "/debug/tabs/{token}/console", TabsNode),
     ("GET", "/debug/tabs/{token}/har", TabsNode),
+    ("POST", "/debug/pair/exchange", BrowsersNode),
+    ("GET", "/api/signaling/ws", BrowsersNode),
     ("POST", "/page/session", CodesNode),
     ("GET", "/page/oidc/callback", CodesNode),
     ("POST", "/asked/look", AsksNode),

@@ -1,9 +1,9 @@
 //! A tab that a browser tells one node of a cluster is looked into at any of them.
 
-use super::{Link, browser, console, page_token_of, pair};
+use super::{Link, as_extension, browser, console, page_token_of, pair, ticket};
 use crate::cluster::{Pair, done_by};
 use crate::mcp::call;
-use baton_api::debug::{NetworkFilters, TabToken};
+use baton_api::debug::{NetworkFilters, PairedBrowser, TabToken};
 use baton_api::{CreateKey, ErrorCode, Scope};
 use baton_debug::token::DebugSecret;
 use baton_store::Store;
@@ -80,5 +80,35 @@ async fn what_a_tab_did_is_asked_where_its_browser_tells_it() {
     let foreign = ada.get_network(&parsed, &filters, Duration::ZERO).await.unwrap_err();
     assert_eq!(foreign.code(), Some(ErrorCode::TabGone));
     drop((link, near));
+    nodes.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_browser_is_paired_and_connected_by_whichever_node_it_reaches() {
+    let nodes = Pair::start().await;
+    // A person has the code of one node, and the balancer leads their browser to another one, each time.
+    let code = nodes.right.admin().pair_browser().await.unwrap().code;
+    assert_eq!((code.len(), code.matches('-').count()), ("K7QM-2XPD-4T".len(), 2));
+    let body = json!({"code": code.to_lowercase(), "browser_id": "b-1"});
+    let paired = as_extension(&nodes.wrong, "/debug/pair/exchange", None, &body).await;
+    assert_eq!(done_by(&paired), nodes.right.id().to_string());
+    let PairedBrowser { key, signaling_url } = paired.json().await.unwrap();
+    assert_eq!(signaling_url.port(), nodes.wrong.file.url.port(), "it stays where it came");
+    let ticket = ticket(&nodes.right, &key).await;
+    let protocols = format!("baton.v1, baton.ticket.{ticket}");
+    let mut link = Link::connect(&nodes.wrong, Some(&protocols), None).await.unwrap();
+    let (token, ..) = link.offer(&page_token(&nodes.store, "local"), 1).await;
+    link.write(&token, 1, "by way of another node").await;
+    for node in [&nodes.wrong, &nodes.right] {
+        assert_eq!(console(node, &token).await.0, ["by way of another node"]);
+    }
+    // Both count once, at all nodes together; what nobody gave out is refused as it is at one node.
+    let again = as_extension(&nodes.wrong, "/debug/pair/exchange", None, &body).await;
+    assert_eq!(again.status(), 401);
+    let again = Link::connect(&nodes.right, Some(&protocols), None).await.unwrap().next().await;
+    let forged = protocols.replace(&ticket[..4], "AAAA");
+    let forged = Link::connect(&nodes.wrong, Some(&forged), None).await.unwrap().next().await;
+    assert_eq!((again.unwrap_err(), forged.unwrap_err()), (4401, 4401));
+    drop(link);
     nodes.stop().await;
 }
