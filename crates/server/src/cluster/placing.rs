@@ -185,7 +185,7 @@ fn refused(choices: &[Choice<'_>], wanted: &Wanted<'_>) -> String {
         } else if beat.is_draining {
             "is being drained".to_owned()
         } else {
-            format!("has {running} {} and takes {places} more", wanted.what.had())
+            format!("has {} and takes {places} more", wanted.what.counted(*running))
         };
         let comma = if text.is_empty() { "" } else { ", " };
         let _ = write!(text, "{comma}{} {told}", node.name);

@@ -33,11 +33,12 @@ impl Kind {
         }
     }
 
-    /// That a node has so many of them.
-    pub(super) fn had(self) -> &'static str {
-        match self {
-            Self::Browser => "browsers",
-            Self::Sandbox => "sandboxes",
+    /// So many of them.
+    pub(super) fn counted(self, number: u64) -> String {
+        match (self, number) {
+            (_, 1) => format!("1 {self}"),
+            (Self::Browser, _) => format!("{number} browsers"),
+            (Self::Sandbox, _) => format!("{number} sandboxes"),
         }
     }
 }

@@ -66,7 +66,7 @@ async fn a_session_goes_to_a_node_with_room_and_with_what_it_asks_for() {
     .await;
     let full = other.client().unwrap().open_session(&asked("third", &[], &site)).await.unwrap_err();
     assert_eq!(code(&full), ErrorCode::NoRoom, "{full}");
-    assert!(full.to_string().contains("own has 1 browsers and takes 0 more"), "{full}");
+    assert!(full.to_string().contains("own has 1 browser and takes 0 more"), "{full}");
 
     // One that is resumed goes elsewhere when its own node is full by now, and back when that is.
     let client = own.client().unwrap();
@@ -142,7 +142,7 @@ async fn a_sandbox_goes_past_a_node_that_has_as_many_as_it_makes() {
         assert_eq!(code(&full), ErrorCode::NoRoom);
         assert_eq!(
             full.to_string(),
-            "expected a node with room for one sandbox more, found none: other has 1 sandboxes and takes 0 more, own has 1 sandboxes and takes 0 more"
+            "expected a node with room for one sandbox more, found none: other has 1 sandbox and takes 0 more, own has 1 sandbox and takes 0 more"
         );
     }
     let mut command = cargo_bin_cmd!("baton");
