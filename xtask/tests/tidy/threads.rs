@@ -33,7 +33,7 @@ const HEAVY: [&str; 20] = [
 ];
 
 /// Where it is little, and why: a file and what of its line says which.
-const LITTLE: [(&str, &str); 17] = [
+const LITTLE: [(&str, &str); 19] = [
     // Nobody waits yet: a node that starts, and one that does not run.
     ("crates/server/src/serve/mod.rs", "NodeLock::acquire"),
     ("crates/server/src/serve/mod.rs", "PageSessions::load"),
@@ -45,8 +45,11 @@ const LITTLE: [(&str, &str); 17] = [
     ("crates/server/src/cluster/asking.rs", "problem_in"),
     ("crates/server/src/http/forward/placed.rs", "asked_in"),
     ("crates/server/src/http/forward/sandboxes.rs", "asked_in"),
+    ("crates/server/src/http/forward/browsers.rs", "code_in"),
     ("crates/server/src/http/forward/guests.rs", "mark(&parts"),
     ("crates/server/src/http/forward/pages.rs", "mark(&parts"),
+    // What a client asks of a tab came in one message, which has an end.
+    ("crates/server/src/everywhere.rs", "json::bytes(filters)"),
     // A message of a bus has an end at 16 KiB, before it is read.
     ("crates/server/src/cluster/bus/heard.rs", "Unverified::read"),
     // No more is read than a provider or a node may say of itself, and than a header holds.

@@ -39,13 +39,18 @@ pub(super) async fn pass_on(
     there(&sending, &row, body).await
 }
 
+/// The code in a body of a few kilobytes; empty where it makes no sense.
+fn code_in(body: &[u8]) -> String {
+    let asked = serde_json::from_slice::<ExchangePairing>(body);
+    asked.map(|asked| asked.code).unwrap_or_default()
+}
+
 /// Has a code exchanged by the node that knows it.
 async fn exchange(context: &Context, cluster: &Cluster, request: Request) -> Result<Way, Refusal> {
     let (parts, body) = request.into_parts();
     let (body, kept) = keep(body).await?;
     let Some(kept) = kept else { return Ok(Way::Here(Request::from_parts(parts, body))) };
-    let asked = serde_json::from_slice::<ExchangePairing>(&kept);
-    let code = asked.map(|asked| asked.code).unwrap_or_default();
+    let code = code_in(&kept);
     let mut rows = cluster.others();
     rows.retain(|row| paired::may_be_of(&code, row.member.node.mark()));
     if rows.is_empty() {
