@@ -98,7 +98,7 @@ impl Asker {
 enum NotTold {
     /// This node says so.
     Here(LookError),
-    /// The node that has it was not asked.
+    /// The node that has it did not answer.
     There(Unreachable),
 }
 

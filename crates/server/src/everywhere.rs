@@ -71,8 +71,7 @@ pub(crate) async fn teller(
     origin: &Origin,
     token: &TabToken,
 ) -> Option<NodeId> {
-    let has = |tabs: &DebugTabs| tabs.items.iter().any(|tab| tab.token == *token);
-    if looking::list_tabs(context, caller).await.is_ok_and(|tabs| has(&tabs)) {
+    if looking::list_tabs(context, caller).await.is_ok_and(|tabs| has(&tabs, token)) {
         return Some(context.node);
     }
     teller_elsewhere(context, caller, origin, token).await.map(|row| row.member.node)
@@ -85,10 +84,13 @@ async fn teller_elsewhere(
     origin: &Origin,
     token: &TabToken,
 ) -> Option<ClusterRow> {
-    let has = |tabs: &DebugTabs| tabs.items.iter().any(|tab| tab.token == *token);
     let told = answers(context, TABS, caller, origin).await;
-    let found = told.into_iter().find(|(_, tabs)| tabs.as_ref().is_ok_and(has));
+    let found = told.into_iter().find(|(_, tabs)| tabs.as_ref().is_ok_and(|it| has(it, token)));
     found.map(|(row, _)| row)
+}
+
+fn has(tabs: &DebugTabs, token: &TabToken) -> bool {
+    tabs.items.iter().any(|tab| tab.token == *token)
 }
 
 /// What another node knows of a tab that it has and this one has not: its network or its console, by what has to
