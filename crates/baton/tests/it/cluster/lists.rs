@@ -2,7 +2,7 @@
 //! that one's own are others, and nothing of those of other owners.
 
 use super::moving::site;
-use super::{bus, home, id, on_bus, on_the_bus, start_with};
+use super::{bus, home, id, on_bus, on_the_bus, settings_file, start_with};
 use crate::notes::{LIMIT, eventually};
 use baton_api::client::{ChangeEvents, NodeChange};
 use baton_api::sandbox::CreateSandbox;
@@ -11,7 +11,6 @@ use baton_playground::Nats;
 use baton_testing::skip;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::fs;
 use tokio::time::timeout;
 
 /// Waits until this is told. What comes before it.
@@ -33,9 +32,7 @@ async fn whoever_follows_a_node_hears_of_tabs_and_sandboxes_at_others() {
     };
     let nats = Nats::start(program, None).await.unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let none = folder.path().join("baton.toml");
-    fs::write(&none, "[sandboxes]\nmost = 0\n").unwrap();
-    let none = ("BATON_CONFIG", none.to_str().unwrap().to_owned());
+    let none = settings_file(&folder, "[sandboxes]\nmost = 0\n");
     let database = baton_postgres::create_database().unwrap();
     let own = start_with(&database, "own", &on_bus(&nats, nats.url())).await;
     let [url, credentials] = on_bus(&nats, nats.url());

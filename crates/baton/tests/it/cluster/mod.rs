@@ -27,8 +27,10 @@ use baton_session::{Lifecycle, NodeId};
 use baton_testing::skip;
 use serde_json::json;
 use std::ffi::OsStr;
+use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 use tokio::time::timeout;
 
 /// A node that is asked at the address at which it listens, by a name that is its own.
@@ -87,6 +89,13 @@ async fn home(at: &TestNode, name: &str) -> Option<NodeId> {
 async fn id(node: &TestNode) -> NodeId {
     let nodes = node.client().unwrap().list_nodes().await.unwrap().items;
     nodes.into_iter().find(|node| node.is_this).unwrap().node_id
+}
+
+/// The settings of a node that reads these from a file.
+fn settings_file(folder: &TempDir, text: &str) -> (&'static str, String) {
+    let file = folder.path().join("baton.toml");
+    fs::write(&file, text).unwrap();
+    ("BATON_CONFIG", file.display().to_string())
 }
 
 /// The settings of a node on this bus, which it finds there.

@@ -1,6 +1,6 @@
 //! A new session goes where there is room and what it asks for, whichever node is asked.
 
-use super::{code, home, id, start_with};
+use super::{code, home, id, settings_file, start_with};
 use crate::mcp::{agent, call};
 use crate::notes::eventually;
 use crate::test_nodes;
@@ -14,7 +14,6 @@ use baton_playground::{Site, TestNode};
 use baton_session::{Lifecycle, NodeLabel};
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::fs;
 
 async fn site() -> Site {
     let page = async || Html("<title>shop</title><p>Welcome</p>");
@@ -114,9 +113,7 @@ async fn a_node_by_itself_runs_as_many_browsers_as_its_settings_say() {
 async fn a_sandbox_goes_past_a_node_that_has_as_many_as_it_makes() {
     let database = baton_postgres::create_database().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let settings = folder.path().join("baton.toml");
-    fs::write(&settings, "[sandboxes]\nmost = 1\n").unwrap();
-    let settings = [("BATON_CONFIG", settings.to_str().unwrap().to_owned())];
+    let settings = [settings_file(&folder, "[sandboxes]\nmost = 1\n")];
     let own = start_with(&database, "own", &settings).await;
     let other = start_with(&database, "other", &settings).await;
     let (own_id, other_id) = (id(&own).await, id(&other).await);
@@ -166,9 +163,8 @@ async fn a_sandbox_goes_past_a_node_that_has_as_many_as_it_makes() {
 async fn an_owner_has_no_more_than_its_quota_at_all_nodes_together() {
     let database = baton_postgres::create_database().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let settings = folder.path().join("baton.toml");
-    fs::write(&settings, "[[quotas]]\nsessions = 3\nbrowsers = 1\nsandboxes = 1\n").unwrap();
-    let settings = [("BATON_CONFIG", settings.to_str().unwrap().to_owned())];
+    let settings =
+        [settings_file(&folder, "[[quotas]]\nsessions = 3\nbrowsers = 1\nsandboxes = 1\n")];
     let own = start_with(&database, "own", &settings).await;
     let other = start_with(&database, "other", &settings).await;
     let site = site().await;
