@@ -20,6 +20,7 @@ mod model;
 mod page;
 mod prepared;
 mod refusals;
+mod revoked;
 mod scene;
 mod services;
 mod signed_in;
