@@ -1,219 +1,25 @@
 //! Whoever drives a browser over CDP, and wants the files of the machine that it runs on.
 //!
-//! With a ticket of a key that may drive and nothing else, of another owner than the node's user; as root
-//! and as an ordinary user with Chromium's sandbox on; under Landlock and under bubblewrap.
+//! With a ticket or a key that may drive and nothing else, of another owner than the node's user; as root
+//! and as an ordinary user with Chromium's sandbox on; under Landlock and under bubblewrap. Then all of it
+//! once more as the node, to whom nothing is refused, so that what holds are the rules of the kernel alone.
 
+use super::machine::{LIMIT, Machine, NOBODY, Page, Pass, SHOWN, WRITTEN, ask, plant};
+use super::tries::{Tries, read_whole};
 use super::ways;
-use crate::test_nodes;
-use axum::Router;
-use axum::http::StatusCode;
-use axum::http::header::LOCATION;
-use axum::response::Html;
-use axum::routing::get;
-use baton_api::{Client, CreateKey, ErrorCode, OpenCdp, OpenSession, Scope};
-use baton_browser::cdp::{self, CdpSession, Connection};
-use baton_playground::{Site, TestNode};
-use baton_session::{Confinement, SessionId};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use baton_session::Confinement;
 use baton_testing::{asked_rounds, skip};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::{chown, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tempfile::NamedTempFile;
 use tokio::time::timeout;
 
-const SECRET: &str = "a-planted-secret-0d9f";
-/// Of the master key in the environment of the node: 32 bytes in base64.
-const MASTER_KEY: &str = "cGxhbnRlZC1wbGFudGVkLXBsYW50ZWQtcGxhbnRlZCE=";
-const NOBODY: u32 = 65534;
-/// How long one attempt may take; one that hangs has read nothing.
-const LIMIT: Duration = Duration::from_secs(5);
-
-/// A machine with secrets in all its corners, and somebody who drives a browser on it.
-struct Machine {
-    test_node: TestNode,
-    _site: Site,
-    temporary: NamedTempFile,
-    id: SessionId,
-    page_url: String,
-    connection: Connection,
-}
-
-impl Machine {
-    async fn new(rules: Confinement, user: Option<u32>) -> Self {
-        let mut test_node = test_nodes::build()
-            .with("BATON_BROWSER_CONFINEMENT", rules.as_str())
-            .with("BATON_MASTER_KEY", MASTER_KEY);
-        let home = test_node.folder().join("home");
-        fs::create_dir(&home).unwrap();
-        test_node = test_node.with("HOME", &home);
-        let mut temporary = NamedTempFile::new().unwrap();
-        std::io::Write::write_all(&mut temporary, SECRET.as_bytes()).unwrap();
-        plant(&home.join("secret"), user);
-        for path in [home.as_path(), temporary.path()] {
-            chown(path, user, user).unwrap();
-        }
-        if let Some(user) = user {
-            test_node = test_node.of_user(user).unwrap();
-        }
-        test_node.start_node().await.unwrap();
-        let page = async || Html("<title>a</title><p>a</p>");
-        let lead = async |at: axum::extract::Path<String>| {
-            (StatusCode::FOUND, [(LOCATION, format!("file:///{}", at.0))])
-        };
-        let routes = Router::new().route("/", get(page)).route("/led/{*at}", get(lead));
-        let site = Site::start(routes).await.unwrap();
-        let url = site.url("/").unwrap();
-        let victim = test_node.open("victim", [url.clone()]).await.unwrap();
-        for folder in [test_node.data().profile(victim), test_node.data().files_of(victim)] {
-            plant(&folder.join("secret"), user);
-        }
-        let bob = key_of_bob(&test_node).await;
-        let request = OpenSession::new("own".parse().unwrap(), [url.clone()]);
-        let view = bob.open_session(&request).await.unwrap();
-        assert_eq!(view.session.confinement, Some(rules));
-        let access = bob.open_cdp("own", &OpenCdp { reusable: false }).await.unwrap();
-        let transport = cdp::connect(access.cdp_url.as_str()).await.unwrap();
-        let (connection, mut events) = Connection::start(transport);
-        tokio::spawn(async move { while events.next().await.is_some() {} });
-        let id = view.session.id;
-        Self { test_node, _site: site, temporary, id, page_url: url.to_string(), connection }
-    }
-
-    /// What nobody who drives may read.
-    async fn secrets(&self) -> Vec<PathBuf> {
-        let data = self.test_node.data();
-        let victim =
-            self.test_node.client().unwrap().fetch_session("victim").await.unwrap().session.id;
-        let node = self.test_node.node_pid().unwrap();
-        let [(_, keeper), _] = self.test_node.holders(self.id).await.unwrap();
-        let key = data.admin_key();
-        vec![
-            key.clone(),
-            data.profile(victim).join("secret"),
-            format!("/proc/{node}/environ").into(),
-            self.test_node.folder().join("home/secret"),
-            self.temporary.path().to_owned(),
-            data.files_of(victim).join("secret"),
-            format!("/proc/{keeper}/environ").into(),
-            format!("/proc/{node}/root{}", key.display()).into(),
-            format!("/proc/{keeper}/cwd/../../../../../..{}", key.display()).into(),
-            "/etc/shadow".into(),
-        ]
-    }
-
-    async fn page(&self) -> Page {
-        let browser = self.connection.browser();
-        let params = json!({ "url": self.page_url });
-        let target = browser.call("Target.createTarget", params).await.unwrap();
-        let target = target["targetId"].as_str().unwrap().to_owned();
-        let session = attach(&browser, &target).await.unwrap();
-        session.call("Page.enable", json!({})).await.unwrap();
-        let page = Page { target, session };
-        page.until("document.readyState === 'complete' && location.protocol === 'http:'").await;
-        page
-    }
-
-    /// Whether a text gives anything away.
-    fn expect_nothing(&self, of: &str, text: &str) {
-        let admin = fs::read_to_string(self.test_node.data().admin_key()).unwrap();
-        for secret in [SECRET, MASTER_KEY, admin.trim(), "root:x:", "root:*:", "BATON_"] {
-            assert!(!text.contains(secret), "{of} gave {secret} away: {text}");
-        }
-    }
-
-    /// What every page that there is shows by now.
-    async fn all_pages(&self) -> String {
-        let browser = self.connection.browser();
-        let targets = browser.call("Target.getTargets", json!({})).await.unwrap();
-        let mut texts = Vec::new();
-        for target in targets["targetInfos"].as_array().unwrap() {
-            let Some(session) = attach(&browser, target["targetId"].as_str().unwrap()).await else {
-                continue;
-            };
-            let text = "document.documentElement.textContent";
-            texts.push(ask(&session, "Runtime.evaluate", json!({ "expression": text })).await);
-        }
-        texts.join("\n")
-    }
-
-    /// Every file of the machine's that is not of the driven session, by name.
-    fn others(&self) -> BTreeSet<PathBuf> {
-        let data = self.test_node.data();
-        let own = [data.files_of(self.id), data.session(self.id)];
-        let mut found = BTreeSet::new();
-        let mut folders = vec![self.test_node.folder().to_owned()];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-                let path = entry.path();
-                // Chromium's own, of the other session, come and go.
-                let noise = path.starts_with(data.sessions()) || path.ends_with(".tmp");
-                if own.contains(&path) || noise {
-                    continue;
-                }
-                if path.is_dir() && !path.is_symlink() {
-                    folders.push(path.clone());
-                }
-                found.insert(path);
-            }
-        }
-        found
-    }
-}
-
-struct Page {
-    target: String,
-    session: CdpSession,
-}
-
-impl Page {
-    async fn evaluate(&self, expression: &str) -> String {
-        let params = json!({
-            "expression": expression, "awaitPromise": true, "returnByValue": true,
-            "userGesture": true,
-        });
-        ask(&self.session, "Runtime.evaluate", params).await
-    }
-
-    async fn until(&self, condition: &str) {
-        let holds = async { while !self.evaluate(condition).await.contains("true") {} };
-        timeout(LIMIT, holds).await.unwrap();
-    }
-}
-
-fn plant(path: &Path, user: Option<u32>) {
-    fs::write(path, SECRET).unwrap();
-    chown(path, user, user).unwrap();
-}
-
-async fn key_of_bob(test_node: &TestNode) -> Client {
-    let client = test_node.client().unwrap();
-    let wanted = CreateKey {
-        name: "bob".to_owned(),
-        owner: Some("bob".parse().unwrap()),
-        scopes: [Scope::Drive].into(),
-        for_node: None,
-    };
-    let key = client.create_key(&wanted).await.unwrap();
-    Client::new(client.base().clone(), key.secret.into()).unwrap()
-}
-
-async fn attach(browser: &CdpSession, target: &str) -> Option<CdpSession> {
-    let params = json!({ "targetId": target, "flatten": true });
-    let attached = browser.call("Target.attachToTarget", params).await.ok()?;
-    Some(browser.connection().session(attached["sessionId"].as_str()?.to_owned().into()))
-}
-
-/// What a call answers, or why it does not.
-async fn ask(session: &CdpSession, method: &'static str, params: Value) -> String {
-    match timeout(LIMIT, session.call(method, params)).await {
-        Ok(Ok(answer)) => answer.to_string(),
-        Ok(Err(error)) => error.to_string(),
-        Err(_) => "no answer".to_owned(),
-    }
-}
+/// How many ways give a file that may be read, at least: to a client, and to the node.
+const GIVE: usize = 40;
 
 /// The method of a call that stands in a table.
 fn call(text: &str, page: &Page, path: &Path) -> (&'static str, Value) {
@@ -224,51 +30,53 @@ fn call(text: &str, page: &Page, path: &Path) -> (&'static str, Value) {
     (call[0].as_str().unwrap().to_owned().leak(), call[1].clone())
 }
 
-async fn nothing_is_read_and_nothing_written(rules: Confinement, user: Option<u32>) {
-    let machine = Machine::new(rules, user).await;
-    let data = machine.test_node.data().clone();
+async fn nothing_is_read_and_nothing_written(rules: Confinement, user: Option<u32>, pass: Pass) {
+    let mut machine = Machine::new(rules, user, pass).await;
     let before = machine.others();
-    // A few corners in a quick run, all of them in a long one.
-    let corners = if asked_rounds().is_some() { usize::MAX } else { 3 };
-    for secret in machine.secrets().await.into_iter().take(corners) {
+    let mut secrets = machine.secrets().await;
+    // All corners in a long run; in a quick one each story has one of its own.
+    if asked_rounds().is_none() {
+        let story = usize::from(user.is_some()) * 2 + usize::from(pass == Pass::Key);
+        secrets = vec![secrets.swap_remove(story)];
+    }
+    as_a_client(&mut machine, &secrets).await;
+    machine.come_as_the_node().await;
+    as_the_node(&mut machine, &secrets, user).await;
+    machine.expect_nothing_copied();
+    machine.expect_untouched(&before);
+    machine.test_node.clear().await.unwrap();
+}
+
+/// What whoever drives tries.
+async fn as_a_client(machine: &mut Machine, secrets: &[PathBuf]) {
+    let shown = machine.shown();
+    let gave = tries(machine, &shown, true, None).all().await;
+    assert!(gave >= GIVE, "only {gave} ways give what a client may read");
+    for secret in secrets {
         let path = secret.to_str().unwrap();
         let url = format!("file://{path}");
         let fill = |text: &str| text.replace("$URL", &url).replace("$PATH", path);
         let page = machine.page().await;
-        for (way, script) in ways::SCRIPTS {
+        for (way, script, _) in ways::SCRIPTS {
             page.evaluate(&fill(ways::FRAMED)).await;
             let read = page.evaluate(&fill(script)).await;
             machine.expect_nothing(&format!("{way} of {path}"), &read);
         }
-        let page = machine.page().await;
-        for (method, url) in ways::GO_TO {
-            let url = fill(url);
-            let params = if method.starts_with("Network.") {
-                json!({ "url": url, "frameId": page.target, "options": { "disableCache": true, "includeCredentials": false } })
-            } else {
-                json!({ "url": url })
-            };
-            let session = if method.starts_with("Target.") {
-                machine.connection.browser()
-            } else {
-                page.session.clone()
-            };
-            let told = ask(&session, method, params).await;
-            machine.expect_nothing(&format!("{method} to {url}"), &told);
-        }
         for text in ways::ANSWERS {
-            let (method, params) = call(text, &page, &secret);
+            let (method, params) = call(text, &page, secret);
             let told = ask(&page.session, method, params).await;
             if method != "Storage.getCookies" {
                 machine.expect_nothing(&format!("{method} of {path}"), &told);
             }
         }
-        uploads(&machine, &secret).await;
+        uploads(machine, secret).await;
         machine.expect_nothing(&format!("a page after {path}"), &machine.all_pages().await);
+        tries(machine, secret, false, None).all().await;
     }
+    let key = machine.test_node.data().admin_key();
     let page = machine.page().await;
     for text in ways::REFUSED {
-        let (method, params) = call(text, &page, &data.admin_key());
+        let (method, params) = call(text, &page, &key);
         let told = ask(&machine.connection.browser(), method, params).await;
         assert!(told.contains("is not for clients"), "{method}: {told}");
     }
@@ -276,11 +84,40 @@ async fn nothing_is_read_and_nothing_written(rules: Confinement, user: Option<u3
         let told = ask(&page.session, "Page.navigate", json!({ "url": address })).await;
         assert!(told.contains("expected an address of the web"), "{address}: {told}");
     }
-    redirects(&machine).await;
-    downloads(&machine).await;
-    let written: Vec<_> = machine.others().difference(&before).cloned().collect();
-    assert!(written.is_empty(), "written beyond the session: {written:?}");
-    machine.test_node.clear().await.unwrap();
+    swapped(machine, &key).await;
+    pickers(machine).await;
+    redirects(machine).await;
+    downloads(machine).await;
+}
+
+/// What the rules of the kernel hold by themselves.
+async fn as_the_node(machine: &mut Machine, secrets: &[PathBuf], user: Option<u32>) {
+    let folder = machine.own().join("extension");
+    fs::create_dir(&folder).unwrap();
+    plant(&folder.join("manifest.json"), ways::MANIFEST, user);
+    plant(&folder.join("page.html"), "<!doctype html><title>extension</title>", user);
+    let browser = machine.connection.browser();
+    let loaded = browser.call("Extensions.loadUnpacked", json!({ "path": folder })).await.unwrap();
+    let extension = loaded["id"].as_str().unwrap().to_owned();
+    let shown = machine.shown();
+    let gave = tries(machine, &shown, true, Some(&extension)).all().await;
+    assert!(gave >= GIVE, "only {gave} ways give what the node may read");
+    for secret in secrets {
+        tries(machine, secret, false, Some(&extension)).all().await;
+    }
+    by_extension(machine, &extension, secrets).await;
+    traced(machine, secrets).await;
+    downloads(machine).await;
+    crashed(machine, &secrets[0]).await;
+}
+
+fn tries<'a>(
+    machine: &'a Machine,
+    path: &'a Path,
+    is_shown: bool,
+    extension: Option<&'a str>,
+) -> Tries<'a> {
+    Tries { machine, path, is_shown, extension }
 }
 
 /// Every way in which a page is given a file: by node, by object, by a chooser that is caught, by a drag,
@@ -298,13 +135,8 @@ async fn uploads(machine: &Machine, secret: &Path) {
     let backend = node["node"]["backendNodeId"].clone();
     page.session.call("DOM.getDocument", json!({})).await.unwrap();
     let node = page.session.call("DOM.requestNode", json!({ "objectId": object })).await.unwrap();
-    let own = machine.test_node.data().files_of(machine.id);
-    let link = own.join("link");
-    let profile = machine.test_node.data().profile(machine.id).join("link");
-    for link in [&link, &profile] {
-        let _ = fs::remove_file(link);
-        symlink(secret, link).unwrap();
-    }
+    let own = machine.own();
+    let [link, profile] = machine.link(secret);
     let around = own.join("..").join("..").join(secret.strip_prefix("/").unwrap());
     for path in [secret, &link, &profile, &around] {
         for by in [
@@ -326,7 +158,7 @@ async fn uploads(machine: &Machine, secret: &Path) {
         page.evaluate(dragged).await;
         for kind in ["dragEnter", "dragOver", "drop"] {
             let data = json!({ "items": [], "files": [path], "dragOperationsMask": 1 });
-            let params = json!({ "type": kind, "x": 5, "y": 5, "data": data });
+            let params = json!({ "type": kind, "x": 50, "y": 50, "data": data });
             let told = ask(&page.session, "Input.dispatchDragEvent", params).await;
             assert!(told.contains("baton sessions files put"), "{}: {told}", path.display());
         }
@@ -364,7 +196,10 @@ async fn downloads(machine: &Machine) {
     let folders = [
         data.path().to_owned(),
         data.sessions(),
+        data.profile(machine.victim),
+        data.files_of(machine.victim),
         machine.test_node.folder().join("home"),
+        machine.elsewhere.path().to_owned(),
         "/tmp".into(),
     ];
     for folder in &folders {
@@ -377,42 +212,187 @@ async fn downloads(machine: &Machine) {
             let page = machine.page().await;
             let params = json!({ "behavior": "allow", "downloadPath": folder });
             ask(&page.session, "Page.setDownloadBehavior", params).await;
-            for name in ["baton.toml", "../baton.toml", "..\\\\baton.toml", "/tmp/baton.toml"] {
+            for name in ["baton.toml", "../baton.toml", "..\\\\baton.toml", "/tmp/secret", "secret"]
+            {
                 let click = format!(
                     "(Object.assign(document.createElement('a'), {{ download: '{name}', \
-                     href: URL.createObjectURL(new Blob(['planted'])) }}).click(), 'clicked')"
+                     href: URL.createObjectURL(new Blob(['{WRITTEN}'])) }}).click(), 'clicked')"
                 );
                 page.evaluate(&click).await;
             }
         }
     }
     // The last one of all is there: so are those before it.
-    let behavior = json!({ "behavior": "allow", "downloadPath": data.path() });
+    let path = machine.own().join("last.txt");
+    let _ = fs::remove_file(&path);
+    let behavior = json!({ "behavior": "allow", "downloadPath": machine.own() });
     browser.call("Browser.setDownloadBehavior", behavior).await.unwrap();
     let page = machine.page().await;
     let last = "(Object.assign(document.createElement('a'), { download: 'last.txt', \
                 href: 'data:text/plain,hello' }).click(), 'clicked')";
     page.evaluate(last).await;
-    let path = data.files_of(machine.id).join("last.txt");
     let there = async {
         while fs::read_to_string(&path).ok().as_deref() != Some("hello") {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
     timeout(LIMIT, there).await.expect("a download is among the session's files");
-    for folder in folders {
-        assert!(!folder.join("baton.toml").exists(), "{}", folder.display());
+}
+
+/// A page has a file of the session's own, in the place of which there is a link by the time it is read.
+async fn swapped(machine: &Machine, secret: &Path) {
+    let page = machine.page().await;
+    let own = machine.own().join("mine");
+    for is_link in [false, true] {
+        if !is_link {
+            fs::write(&own, SHOWN).unwrap();
+        }
+        let made = "document.body.append(globalThis.input = Object.assign(\
+                    document.createElement('input'), { type: 'file' })), 'made'";
+        page.evaluate(made).await;
+        let object = page.object("globalThis.input").await;
+        fs::write(&own, SHOWN).unwrap();
+        let params = json!({ "files": [own], "objectId": object });
+        page.session.call("DOM.setFileInputFiles", params).await.unwrap();
+        let file = page.object("globalThis.input.files[0]").await;
+        let params = json!({ "objectId": file });
+        let told = page.session.call("DOM.getFileInfo", params.clone()).await.unwrap();
+        assert_eq!(told["path"], own.to_str().unwrap());
+        let blob = page.session.call("IO.resolveBlob", params).await.unwrap();
+        let handle = format!("blob:{}", blob["uuid"].as_str().unwrap());
+        if is_link {
+            fs::remove_file(&own).unwrap();
+            symlink(secret, &own).unwrap();
+        }
+        let text = "globalThis.input.files[0].text().catch(error => error.name)";
+        let read = page.evaluate(text).await;
+        let bytes = read_whole(&page, &handle).await;
+        let streamed = String::from_utf8_lossy(&bytes);
+        if is_link {
+            machine.expect_nothing("a file that became a link", &format!("{read}{streamed}"));
+        } else {
+            assert!(read.contains(SHOWN) && streamed.contains(SHOWN), "{read} {streamed}");
+        }
+    }
+    fs::remove_file(&own).unwrap();
+}
+
+/// Pickers of a page that a client catches: it hears of them, and has no way to answer.
+async fn pickers(machine: &mut Machine) {
+    let page = machine.page().await;
+    let caught = json!({ "enabled": true });
+    page.session.call("Page.setInterceptFileChooserDialog", caught).await.unwrap();
+    for script in ways::PICKERS {
+        let told = page.evaluate(&script.replace("$WRITTEN", WRITTEN)).await;
+        machine.hears("Page.fileChooserOpened").await;
+        assert!(told.contains("Intercepted"), "{script}: {told}");
+    }
+}
+
+/// What an extension downloads lies among the session's files, and nothing of others does.
+async fn by_extension(machine: &Machine, extension: &str, secrets: &[PathBuf]) {
+    let url = format!("chrome-extension://{extension}/page.html");
+    let page = machine.page_at(&url).await.unwrap();
+    page.until("document.title === 'extension'").await;
+    let behavior = json!({ "behavior": "allow", "downloadPath": machine.own() });
+    let browser = machine.connection.browser();
+    browser.call("Browser.setDownloadBehavior", behavior).await.unwrap();
+    let download = async |path: &Path| {
+        let url = format!("file://{}", path.display());
+        page.evaluate(&ways::DOWNLOADED.replace("$URL", &url)).await
+    };
+    let told = download(&machine.shown()).await;
+    assert!(told.contains("complete"), "{told}");
+    let copied = || {
+        let files = fs::read_dir(machine.own()).unwrap().flatten();
+        let mut texts = files.filter_map(|entry| fs::read_to_string(entry.path()).ok());
+        texts.any(|text| text == SHOWN)
+    };
+    assert!(copied(), "what is downloaded lies among the session's files");
+    for secret in secrets {
+        let told = download(secret).await;
+        assert!(told.contains("interrupted"), "{}: {told}", secret.display());
+    }
+}
+
+/// What the browser notes of itself while pages are led to files; and where it writes that.
+async fn traced(machine: &mut Machine, secrets: &[PathBuf]) {
+    let browser = machine.connection.browser();
+    let page = machine.own_page().await;
+    let outside = machine.elsewhere.path().join("traced");
+    for (config, is_plain) in [
+        (json!({ "transferMode": "ReturnAsStream" }), true),
+        (
+            json!({ "transferMode": "ReturnAsStream", "perfettoConfig": perfetto_to(&outside) }),
+            false,
+        ),
+    ] {
+        let began = ask(&browser, "Tracing.start", config).await;
+        for secret in secrets {
+            let url = format!("file://{}", secret.display());
+            ask(&page.session, "Page.navigate", json!({ "url": url })).await;
+        }
+        let ended = ask(&browser, "Tracing.end", json!({})).await;
+        // One that names a file is refused by the browser itself, sooner or later.
+        if !is_plain && ended != "{}" {
+            continue;
+        }
+        assert_eq!((began.as_str(), ended.as_str()), ("{}", "{}"));
+        let told = machine.hears("Tracing.tracingComplete").await;
+        let of_browser = Page { target: String::new(), session: browser.clone() };
+        let bytes = read_whole(&of_browser, told["stream"].as_str().unwrap_or_default()).await;
+        assert!(!bytes.is_empty() || !is_plain, "a trace");
+        machine.expect_nothing("a trace", &String::from_utf8_lossy(&bytes));
+    }
+    assert!(!outside.exists());
+}
+
+/// A configuration of Perfetto's that names a file for what is traced (`protos/perfetto/config`, fields
+/// `buffers`, `data_sources`, `write_into_file` and `output_path` of `TraceConfig`), in base64.
+fn perfetto_to(path: &Path) -> String {
+    let of_length =
+        |field: &[u8], bytes: &[u8]| [field, &[u8::try_from(bytes.len()).unwrap()], bytes].concat();
+    let name = of_length(&[0x0a], b"track_event");
+    let source = of_length(&[0x0a], &name);
+    let path = path.to_str().unwrap().as_bytes();
+    let config = [
+        of_length(&[0x0a], &[0x08, 0x80, 0x08]),
+        of_length(&[0x12], &source),
+        vec![0x40, 0x01],
+        of_length(&[0xea, 0x01], path),
+    ];
+    BASE64_STANDARD.encode(config.concat())
+}
+
+/// A page that crashes while it has a file before it leaves nothing of others in a dump.
+async fn crashed(machine: &Machine, secret: &Path) {
+    let page = machine.own_page().await;
+    let frame =
+        format!("document.body.innerHTML = `<iframe src='file://{}'></iframe>`", secret.display());
+    page.evaluate(&frame).await;
+    ask(&page.session, "Page.crash", json!({})).await;
+    let mut folders = vec![machine.test_node.data().profile(machine.id)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() && !path.is_symlink() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|name| name == "dmp") {
+                let bytes = fs::read(&path).unwrap_or_default();
+                machine.expect_nothing("a dump", &String::from_utf8_lossy(&bytes));
+            }
+        }
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_drives_has_no_file_of_the_machine_by_landlock() {
-    nothing_is_read_and_nothing_written(Confinement::Landlock, None).await;
+    nothing_is_read_and_nothing_written(Confinement::Landlock, None, Pass::Ticket).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_drives_has_no_file_of_the_machine_by_bubblewrap() {
-    nothing_is_read_and_nothing_written(Confinement::Bubblewrap, None).await;
+    nothing_is_read_and_nothing_written(Confinement::Bubblewrap, None, Pass::Key).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -420,7 +400,7 @@ async fn who_drives_has_no_file_of_an_ordinary_user_by_landlock() {
     if !rustix::process::geteuid().is_root() {
         skip!("only root can start a node as somebody else");
     }
-    nothing_is_read_and_nothing_written(Confinement::Landlock, Some(NOBODY)).await;
+    nothing_is_read_and_nothing_written(Confinement::Landlock, Some(NOBODY), Pass::Key).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -428,21 +408,5 @@ async fn who_drives_has_no_file_of_an_ordinary_user_by_bubblewrap() {
     if !rustix::process::geteuid().is_root() {
         skip!("only root can start a node as somebody else");
     }
-    nothing_is_read_and_nothing_written(Confinement::Bubblewrap, Some(NOBODY)).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_browser_without_rules_is_driven_by_the_owner_of_the_node_alone() {
-    let mut test_node = test_nodes::build().with("BATON_BROWSER_CONFINEMENT", "off");
-    test_node.start_node().await.unwrap();
-    let bob = key_of_bob(&test_node).await;
-    let view = bob.open_session(&OpenSession::new("own".parse().unwrap(), [])).await.unwrap();
-    assert_eq!(view.session.confinement, Some(Confinement::Off));
-    let refused = bob.open_cdp("own", &OpenCdp { reusable: false }).await.unwrap_err();
-    assert_eq!(refused.code(), Some(ErrorCode::NotConfined));
-    insta::assert_snapshot!(refused, @"expected session own to have a browser that is kept from the files of this machine, found one that was started without");
-    test_node.open("mine", []).await.unwrap();
-    let client = test_node.client().unwrap();
-    client.open_cdp("mine", &OpenCdp { reusable: false }).await.unwrap();
-    test_node.clear().await.unwrap();
+    nothing_is_read_and_nothing_written(Confinement::Bubblewrap, Some(NOBODY), Pass::Ticket).await;
 }

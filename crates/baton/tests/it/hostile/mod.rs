@@ -2,4 +2,7 @@
 
 mod drive;
 mod files;
+mod machine;
+mod pdf;
+mod tries;
 mod ways;
