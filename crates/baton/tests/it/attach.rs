@@ -17,7 +17,7 @@ use url::Url;
 /// A browser with a debugging port, as people start them by hand.
 pub struct Foreign {
     pub process: Child,
-    address: Url,
+    pub address: Url,
 }
 
 impl Foreign {

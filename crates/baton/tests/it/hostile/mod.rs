@@ -5,4 +5,5 @@ mod files;
 mod machine;
 mod pdf;
 mod tries;
+mod unconfined;
 mod ways;
