@@ -2,6 +2,7 @@
 
 mod drive;
 mod files;
+mod folders;
 mod machine;
 mod pdf;
 mod tries;
