@@ -319,6 +319,31 @@ async fn who_brings_the_fingerprint_along_confirms_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_is_pending_at_the_peer_hears_what_is_typed_there() {
+    let next = "baton peers confirm laptop --fingerprint '3475 0f98'".to_owned();
+    let waits = |peer: PeerView| PeerView { confirm_there: Some(next.clone()), ..peer };
+    let mut told = String::new();
+    for view in [waits(peer(3, "paris")), waits(pending(3, "paris"))] {
+        let node = FakeNode::start().await.with("POST /sync/peers", &view);
+        let shown = secret(3).key().fingerprint().to_string();
+        let args = [&ADD[..], &["--fingerprint", &shown]].concat();
+        let run = node.folder.run_with(&args, &[("BATON_PEER_KEY", "baton_s3cret")]).success();
+        told += &[stdout(&run, &node.folder.data()), stderr(&run, &node.folder.data())].concat();
+    }
+    insta::assert_snapshot!(told, @"
+    paris is confirmed here
+    this node is pending at paris: nothing moves before somebody confirms it there
+    there, run: baton peers confirm laptop --fingerprint '3475 0f98'
+    paris is pending: nothing moves yet
+    paris gave this fingerprint:
+      b62e 867f a2f3 3afe 62d5 d6b1 642e 1621 d543 3078 46b2 a57b 897e 7109 19b7 6709
+    when baton peers list shows the same at the top on that machine, baton peers confirm paris confirms it
+    this node is pending at paris: nothing moves before somebody confirms it there
+    there, run: baton peers confirm laptop --fingerprint '3475 0f98'
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_peer_that_cannot_be_registered_says_why_and_asks_nobody() {
     let node = FakeNode::start().await;
     let place = |name: &str| node.folder.data().with_file_name(name).to_str().unwrap().to_owned();

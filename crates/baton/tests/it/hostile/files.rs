@@ -1,6 +1,7 @@
 //! The files of a session: what comes in and goes out, and what does not.
 
 use crate::test_nodes;
+use assert_cmd::cargo::cargo_bin_cmd;
 use baton_api::{ErrorCode, OpenSession, SharedFolder};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -70,5 +71,50 @@ async fn a_folder_that_gives_the_data_folder_away_is_shown_to_no_browser() {
         assert_eq!(refused.code(), Some(ErrorCode::InvalidRequest), "{}", path.display());
         assert!(refused.to_string().contains("apart from the data folder"), "{refused}");
     }
+    test_node.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_puts_lists_gets_and_removes_files_by_commands() {
+    let test_node = test_nodes::test_node().await;
+    let id = test_node.open("shop", []).await.unwrap();
+    let from = test_node.folder().join("scan.txt");
+    let got = test_node.folder().join("got.txt");
+    fs::write(&from, "hello").unwrap();
+    symlink(test_node.data().admin_key(), test_node.data().files_of(id).join("link")).unwrap();
+    let (from, got) = (from.to_str().unwrap(), got.to_str().unwrap());
+    let told = |words: &[&str]| {
+        let mut command = cargo_bin_cmd!("baton");
+        let command =
+            command.arg("--data").arg(test_node.data().path()).args(["sessions", "files"]);
+        let run = command.args(words).output().unwrap();
+        let text = String::from_utf8([run.stdout, run.stderr].concat()).unwrap();
+        let text = text.replace(test_node.data().files_of(id).to_str().unwrap(), "FILES");
+        let text = text.replace(test_node.folder().to_str().unwrap(), "FOLDER");
+        format!("{} {text}", run.status.code().unwrap())
+    };
+    let all = [
+        told(&["put", "shop", from]),
+        told(&["list", "shop"]),
+        told(&["get", "shop", "scan.txt", "-o", got]),
+        told(&["get", "shop", "link", "-o", got]),
+        told(&["remove", "shop", "scan.txt"]),
+        told(&["remove", "shop", "scan.txt"]),
+        told(&["list", "shop"]),
+    ];
+    let age = regex::Regex::new(r"\d+ s ago").unwrap();
+    insta::assert_snapshot!(age.replace(&all.join(""), "AGO"), @r#"
+    0 FILES/scan.txt
+    0 NAME      SIZE  CHANGED
+    scan.txt  5 B   AGO
+    0 wrote FOLDER/got.txt
+    3 error: expected a file called "link" among those of the session, found none
+      baton sessions files list tells which there are
+    0 removed scan.txt
+    3 error: expected a file called "scan.txt" among those of the session, found none
+      baton sessions files list tells which there are
+    0 no files; baton sessions files put ID PATH puts one there
+    "#);
+    assert_eq!(fs::read_to_string(got).unwrap(), "hello");
     test_node.clear().await.unwrap();
 }

@@ -59,3 +59,53 @@ async fn a_file_has_a_name_that_files_may_have_and_none_is_overwritten_unasked()
     insta::assert_snapshot!(question.unwrap().replace(&ids[0], "ID"), @"Write session .hidden to a file? Whoever has the file is logged in wherever .hidden is. It takes the place of ID.session.json, which is there already.");
     node.stop().await;
 }
+
+#[tokio::test]
+async fn a_file_of_the_exchange_folder_comes_to_a_session_and_goes_again() {
+    let node = with_a_session().await;
+    let key = node.admin_key();
+    let exchange = node.folder.data.path().join("exchange/local");
+    std::fs::create_dir_all(&exchange).unwrap();
+    std::fs::write(exchange.join("scan.txt"), "hello").unwrap();
+    symlink(node.folder.data.path().join("admin.key"), exchange.join("link")).unwrap();
+    let mut heard = Vec::new();
+    for arguments in [
+        json!({"put": "scan.txt"}),
+        json!({"put": "link"}),
+        json!({"put": "../../admin.key"}),
+        json!({"remove": "../../admin.key"}),
+        json!({}),
+        json!({"remove": "scan.txt"}),
+        json!({"remove": "scan.txt"}),
+    ] {
+        let mut arguments = arguments;
+        arguments["sessionId"] = "shop".into();
+        heard.push(call(&node, &key, "session_files", arguments).await);
+    }
+    let id = node.admin().fetch_session("shop").await.unwrap().session.id;
+    let files = node.folder.data.files_of(id);
+    let heard = heard.join("\n--\n");
+    let heard = heard
+        .replace(files.to_str().unwrap(), "FILES")
+        .replace(exchange.to_str().unwrap(), "EXCHANGE");
+    insta::assert_snapshot!(heard, @r#"
+    Put FILES/scan.txt.
+    scan.txt 5 B FILES/scan.txt
+    --
+    error: expected file to be the name of a readable file in the exchange folder, found Too many levels of symbolic links (os error 40); the folder is EXCHANGE
+    --
+    error: expected file to be the name of a readable file in the exchange folder, found another name; the folder is EXCHANGE
+    --
+    error: expected name to be the name of a file: at most 200 bytes without '/', and no '.' at its beginning, found "../../admin.key"
+    --
+    scan.txt 5 B FILES/scan.txt
+    --
+    Removed scan.txt.
+    No files.
+    --
+    error: expected a file called "scan.txt" among those of the session, found none
+    Next: baton sessions files list tells which there are
+    "#);
+    assert!(!files.join("scan.txt").exists() && exchange.join("scan.txt").exists());
+    node.stop().await;
+}
