@@ -13,12 +13,12 @@
 //! this machine, and on no other machine where the file system passes locks on (NFS does).
 
 use super::options::LaunchError;
+use crate::profile::plain;
 use std::cell::OnceCell;
 use std::ffi::OsStr;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
@@ -210,9 +210,8 @@ impl Claim {
     /// Claims a profile, whose folder is there.
     pub(super) fn acquire(profile: &Path) -> Result<Self, LaunchError> {
         let path = file(profile);
-        let mut options = OpenOptions::new();
-        options.create(true).truncate(false).write(true).mode(0o600);
-        let file = options.open(&path).map_err(LaunchError::file("open", &path))?;
+        // Its holder gives the browser what it opened here: that is never where a link of a browser leads.
+        let file = plain::open_or_create(&path).map_err(LaunchError::file("open", &path))?;
         match file.try_lock() {
             Ok(()) => Ok(Self(file)),
             Err(TryLockError::WouldBlock) => {

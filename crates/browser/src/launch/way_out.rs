@@ -2,10 +2,10 @@
 //! and how many connections it may have.
 
 use super::options::LaunchError;
+use crate::profile::{memory, plain};
+use rustix::io::Errno;
 use serde_json::{Map, Value, json};
-use std::fs;
-use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
 use std::path::Path;
 
 /// The name of a session's way out, which is the only one that its browser can resolve: `.invalid` is no name
@@ -35,15 +35,12 @@ const LARGEST: u64 = 16 << 20;
 /// read are left to the browser, which makes new ones.
 pub(super) fn raise_connections(profile: &Path) -> Result<(), LaunchError> {
     let path = profile.join("Local State");
-    let text = match fs::File::open(&path) {
-        Ok(file) => {
-            let mut text = Vec::new();
-            let read = file.take(LARGEST).read_to_end(&mut text);
-            read.map_err(LaunchError::file("read", &path))?;
-            text
-        }
+    let text = match memory::read(&path, LARGEST) {
+        // What is no file of settings, a link for one, gives way to a new one.
+        Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => b"{}".to_vec(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => b"{}".to_vec(),
-        Err(error) => return Err(LaunchError::file("read", &path)(error)),
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => return Ok(()),
+        read => read.map_err(LaunchError::file("read", &path))?,
     };
     let Ok(mut settings) = serde_json::from_slice::<Map<String, Value>>(&text) else {
         return Ok(());
@@ -57,13 +54,8 @@ pub(super) fn raise_connections(profile: &Path) -> Result<(), LaunchError> {
     if *net == before {
         return Ok(());
     }
-    let draft = path.with_extension("new");
     let text = Value::Object(settings).to_string();
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(0o600);
-    let written = options.open(&draft).and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(LaunchError::file("write", &draft))?;
-    fs::rename(&draft, &path).map_err(LaunchError::file("rename", &draft))
+    plain::replace(&path, text.as_bytes(), |_| Ok(())).map_err(LaunchError::file("write", &path))
 }
 
 #[cfg(test)]

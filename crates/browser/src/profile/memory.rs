@@ -81,10 +81,11 @@ pub(super) const LARGEST: u64 = 512 << 20;
 /// What a row takes in memory beside its bytes, about.
 const ROW: usize = 64;
 
-/// Reads a file of at most `limit` bytes. What is no plain file, say a pipe without a writer, is an error.
-pub(super) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+/// Reads a file of at most `limit` bytes. What is no plain file, say a pipe without a writer, is an error, and so
+/// is a link: a browser makes none, and where one leads it may not be allowed to look.
+pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     // What was opened is looked at, so that no other is put in its place, and opening does not wait.
-    let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
     expect_file(&file.metadata()?)?;
     let mut bytes = Vec::new();
@@ -97,7 +98,7 @@ pub(super) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 }
 
 /// Whether it is a plain file: only of such a one the size is known, and it has an end.
-pub(super) fn expect_file(found: &fs::Metadata) -> io::Result<()> {
+pub(crate) fn expect_file(found: &fs::Metadata) -> io::Result<()> {
     let wrong = || io::Error::new(ErrorKind::InvalidInput, "expected a file, found something else");
     if found.is_file() { Ok(()) } else { Err(wrong()) }
 }

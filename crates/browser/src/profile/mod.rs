@@ -31,6 +31,7 @@ pub(crate) mod local_storage;
 pub(crate) mod memory;
 pub mod packed;
 pub mod permissions;
+pub(crate) mod plain;
 pub(crate) mod preferences;
 pub mod raw;
 pub mod read;

@@ -4,12 +4,11 @@
 //! cannot be read is left alone, and it is only written while no browser runs on the profile: beside
 //! its place, synced and renamed.
 
-use super::{ProfileError, memory};
+use super::{ProfileError, memory, plain};
 use baton_session::json;
 use serde_json::{Map, Value};
-use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::SystemTime;
 use std::{fs, io};
@@ -86,17 +85,16 @@ impl Preferences {
         sync: impl FnOnce(&File) -> io::Result<()>,
     ) -> Result<(), ProfileError> {
         let path = profile.join(NAME);
-        let (folder, draft) = (path.parent().unwrap_or(profile), path.with_extension("new"));
+        let folder = path.parent().unwrap_or(profile);
         fs::create_dir_all(folder).map_err(ProfileError::new("create", folder))?;
-        let text = json::bytes(&self.0);
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true).mode(0o600);
-        let written = options.open(&draft).and_then(|mut file| {
-            file.write_all(&text)?;
-            sync(&file)
-        });
-        written.map_err(ProfileError::new("write", &draft))?;
-        fs::rename(&draft, &path).map_err(ProfileError::new("rename", &draft))
+        // A browser may have put a link there.
+        let found = fs::symlink_metadata(folder).map_err(ProfileError::new("look at", folder))?;
+        if !found.is_dir() {
+            let found = io::Error::new(ErrorKind::NotADirectory, "expected a folder, found a link");
+            return Err(ProfileError::new("write", &path)(found));
+        }
+        plain::replace(&path, &json::bytes(&self.0), sync)
+            .map_err(ProfileError::new("write", &path))
     }
 
     /// The object at a path.
@@ -114,5 +112,32 @@ impl Preferences {
             }
             inner.as_object_mut()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Preferences;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn no_link_that_a_browser_made_is_followed() {
+        let (profile, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let secret = other.path().join("secret");
+        fs::write(&secret, r#"{"a":"secret"}"#).unwrap();
+        let default = profile.path().join("Default");
+        fs::create_dir(&default).unwrap();
+        symlink(&secret, default.join("Preferences")).unwrap();
+        symlink(&secret, default.join("Preferences.new")).unwrap();
+        Preferences::load(profile.path()).unwrap_err();
+        Preferences::default().save(profile.path()).unwrap();
+        assert_eq!(fs::read_to_string(default.join("Preferences")).unwrap(), "{}");
+
+        fs::rename(&default, profile.path().join("away")).unwrap();
+        symlink(other.path(), &default).unwrap();
+        Preferences::default().save(profile.path()).unwrap_err();
+        assert_eq!(fs::read_dir(other.path()).unwrap().count(), 1);
+        assert_eq!(fs::read_to_string(&secret).unwrap(), r#"{"a":"secret"}"#);
     }
 }

@@ -3,29 +3,36 @@
 
 use crate::fixture::{Kept, attach, evaluate, eventually, open_page, options, site, spec};
 use baton_browser::cdp::{CdpError, CdpSession};
-use baton_browser::keeper::{BrowserSpec, Role};
+use baton_browser::keeper::{BrowserSpec, EgressSpec, KeeperSpec, KnownProxies, Role};
 use baton_browser::launch::{Confine, Folder, LaunchOptions};
 use baton_session::Confinement;
+use baton_session::egress::Egress;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-const SECRET: &str = "the-secret-of-another";
-const SHOWN: &str = "what-was-shown";
+pub(crate) const SECRET: &str = "the-secret-of-another";
+pub(crate) const SHOWN: &str = "what-was-shown";
 
 /// A machine with a secret in it, and a browser that was given one folder of it to read.
-struct Machine {
-    kept: Kept,
-    secret: PathBuf,
-    shown: PathBuf,
-    files: PathBuf,
+pub(crate) struct Machine {
+    pub(crate) kept: Kept,
+    pub(crate) secret: PathBuf,
+    pub(crate) shown: PathBuf,
+    pub(crate) files: PathBuf,
     forbidden: PathBuf,
 }
 
 impl Machine {
     async fn new(confine: Confine) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        let options = LaunchOptions { confine, ..options(&folder.path().join("profile")) };
+        Self::with(folder, options).await.unwrap()
+    }
+
+    /// The same with a browser of these options, or why there is none.
+    pub(crate) async fn with(folder: TempDir, options: LaunchOptions) -> Result<Self, String> {
         let at = |name: &str| folder.path().join(name);
         for name in ["shown", "forbidden"] {
             fs::create_dir(at(name)).unwrap();
@@ -34,14 +41,11 @@ impl Machine {
         fs::write(at("shown/page.html"), SHOWN).unwrap();
         std::os::unix::fs::symlink(at("forbidden/key"), at("shown/link")).unwrap();
         let (secret, forbidden, shown) = (at("forbidden/key"), at("forbidden"), at("shown"));
-        let options = LaunchOptions {
-            confine,
-            folders: vec![Folder { path: shown.clone(), writable: false }],
-            ..options(&at("profile"))
-        };
+        let folders = vec![Folder { path: shown.clone(), writable: false }];
+        let options = LaunchOptions { folders, ..options };
         let files = options.files.clone();
-        let kept = Self::start(folder, options).await.unwrap();
-        Self { kept, secret, shown, files, forbidden }
+        let kept = Self::start(folder, options).await?;
+        Ok(Self { kept, secret, shown, files, forbidden })
     }
 
     async fn start(folder: TempDir, options: LaunchOptions) -> Result<Kept, String> {
@@ -50,12 +54,12 @@ impl Machine {
     }
 }
 
-fn url(path: &Path) -> String {
+pub(crate) fn url(path: &Path) -> String {
     format!("file://{}", path.display())
 }
 
 /// What a page at this address shows.
-async fn shows(browser: &CdpSession, url: &str) -> String {
+pub(crate) async fn shows(browser: &CdpSession, url: &str) -> String {
     let page = goes_to(browser, url).await;
     let loaded = "document.readyState === 'complete' && location.href !== 'about:blank'";
     eventually("the page is there", async || evaluate(&page, loaded).await == json!(true)).await;
@@ -223,5 +227,41 @@ async fn a_home_that_the_browser_made_a_link_of_is_not_followed() {
     let kept = Machine::start(folder, options).await.unwrap();
     assert!(fs::symlink_metadata(&home).unwrap().is_dir());
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+    kept.close().await;
+}
+
+/// What a browser left in its profile may lead anywhere, where it may not go itself; its keeper may.
+#[tokio::test]
+async fn links_that_a_browser_left_in_its_profile_are_not_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let secret = format!(r#"{{"secret":"{SECRET}"}}"#);
+    for name in ["locked", "read", "written"] {
+        fs::write(at(name), &secret).unwrap();
+    }
+    fs::create_dir(at("profile")).unwrap();
+    for (name, leads) in
+        [("baton.lock", "locked"), ("Local State", "read"), ("Local State.new", "written")]
+    {
+        std::os::unix::fs::symlink(at(leads), at("profile").join(name)).unwrap();
+    }
+    let (profile, others) = (at("profile"), ["locked", "read", "written"].map(at));
+    let options = options(&profile);
+    // One that has a way out is told of it in its profile.
+    let only = Egress { only: vec!["listed.test".to_owned()], ..Egress::default() };
+    let egress = Some(EgressSpec::of(&only, &KnownProxies::default()).unwrap());
+    let spec = spec(folder.path(), BrowserSpec::Launch(Box::new(options)));
+    let kept = Kept::start(folder, KeeperSpec { egress, ..spec }).await.unwrap();
+    let pid = kept.ready.browser_pid.unwrap();
+    let opened = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
+    let opened: Vec<_> = opened.filter_map(|one| one.path().read_link().ok()).collect();
+    for other in &others {
+        assert_eq!(fs::read_to_string(other).unwrap(), secret, "{}", other.display());
+        assert!(!opened.contains(other), "the browser has {} open", other.display());
+    }
+    assert!(opened.contains(&profile.join("baton.lock")), "{opened:?}");
+    let settings = profile.join("Local State");
+    assert!(fs::symlink_metadata(&settings).unwrap().is_file());
+    assert!(!fs::read_to_string(settings).unwrap().contains(SECRET));
     kept.close().await;
 }

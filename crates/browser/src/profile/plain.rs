@@ -1,0 +1,81 @@
+//! Files of ours in a profile, where a browser may have put anything: whoever writes there follows no link.
+//!
+//! The one idea: a browser that is confined may not write where a link leads, but we may. No browser runs on
+//! the profile meanwhile, so what was looked at stays as it is.
+
+use super::memory::expect_file;
+use rustix::fs::OFlags;
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::{fs, io};
+
+/// Opens a plain file to be written, as it is; made when there is none. A link and a pipe give way.
+pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
+    clear_unless_plain(path)?;
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true).mode(0o600).custom_flags(flags());
+    let file = options.open(path)?;
+    expect_file(&file.metadata()?)?;
+    Ok(file)
+}
+
+/// Puts a file with these bytes in the place of what is there, whole or not at all: beside it, as `.new`, and
+/// renamed. `sync` is told of the new one first.
+pub(crate) fn replace(
+    path: &Path,
+    bytes: &[u8],
+    sync: impl FnOnce(&File) -> io::Result<()>,
+) -> io::Result<()> {
+    let draft = path.with_extension("new");
+    match fs::remove_file(&draft) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        removed => removed?,
+    }
+    let mut options = OpenOptions::new();
+    options.create_new(true).write(true).mode(0o600).custom_flags(flags());
+    let mut file = options.open(&draft)?;
+    file.write_all(bytes)?;
+    sync(&file)?;
+    fs::rename(&draft, path)
+}
+
+fn clear_unless_plain(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if !found.is_file() => fs::remove_file(path),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[expect(clippy::cast_possible_wrap, reason = "the flags of the kernel are small")]
+fn flags() -> i32 {
+    (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn links_give_way_and_what_they_lead_to_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("other"), "of another").unwrap();
+        for name in ["opened", "replaced", "replaced.new"] {
+            symlink(at("other"), at(name)).unwrap();
+        }
+        open_or_create(&at("opened")).unwrap().write_all(b"mine").unwrap();
+        replace(&at("replaced"), b"mine", |_| Ok(())).unwrap();
+        for name in ["opened", "replaced"] {
+            assert!(fs::symlink_metadata(at(name)).unwrap().is_file(), "{name}");
+            assert_eq!(fs::read_to_string(at(name)).unwrap(), "mine", "{name}");
+        }
+        assert_eq!(fs::read_to_string(at("other")).unwrap(), "of another");
+        // One that is there is opened as it is.
+        open_or_create(&at("opened")).unwrap();
+        assert_eq!(fs::read_to_string(at("opened")).unwrap(), "mine");
+    }
+}
