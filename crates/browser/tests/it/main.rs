@@ -13,10 +13,14 @@ mod confined;
 mod databases;
 #[cfg(target_os = "linux")]
 mod desktop;
+#[cfg(target_os = "linux")]
+mod display;
 mod egress;
 mod faults;
 mod fixture;
 mod floods;
+#[cfg(target_os = "linux")]
+mod headed;
 mod heard;
 mod histories;
 mod icon_loads;

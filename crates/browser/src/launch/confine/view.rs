@@ -13,7 +13,7 @@
 use super::super::options::{Folder, LaunchError, LaunchOptions};
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -151,6 +151,9 @@ impl View {
         for path in &home.shown {
             add(Access::Read, path);
         }
+        for path in &home.sockets {
+            add(Access::Device, path);
+        }
         for Folder { path, writable } in &options.folders {
             add(if *writable { Access::Write } else { Access::Read }, path);
         }
@@ -220,6 +223,8 @@ const SHOWN: &[&str] =
 pub(in crate::launch) struct Home {
     /// What of the user's own home the links lead to.
     pub(super) shown: Vec<PathBuf>,
+    /// The sockets of the display of a browser with windows.
+    pub(super) sockets: Vec<PathBuf>,
     variables: BTreeMap<String, String>,
 }
 
@@ -253,10 +258,12 @@ impl Home {
         folder(&home.join(CONFIG))?;
         downloads(&home, &options.files)?;
         let shown = show(options, &home)?;
+        let mut sockets = Vec::new();
         if options.headed {
             display(options, &home, &mut variables)?;
+            sockets = display_sockets(&variables);
         }
-        Ok(Self { shown, variables })
+        Ok(Self { shown, sockets, variables })
     }
 
     /// The variables of a browser that lives here; `passed` are those that it would have otherwise.
@@ -372,9 +379,44 @@ fn display(
     Ok(())
 }
 
+/// Where the X servers of this machine listen, beside their abstract sockets, which are no files.
+const X_SOCKETS: &str = "/tmp/.X11-unix";
+
+/// Where the display listens that these variables name: as `:1`, `:1.0` or `unix:1`, and by a whole path.
+fn display_sockets(variables: &BTreeMap<String, String>) -> Vec<PathBuf> {
+    let named = variables.get("DISPLAY").and_then(|name| {
+        let number = name.strip_prefix("unix").unwrap_or(name).strip_prefix(':')?;
+        let number = number.split('.').next()?;
+        number.bytes().all(|byte| byte.is_ascii_digit()).then(|| format!("{X_SOCKETS}/X{number}"))
+    });
+    let sockets = named.into_iter().chain(variables.get("WAYLAND_DISPLAY").cloned());
+    sockets.map(PathBuf::from).filter(|path| is_socket(path)).collect()
+}
+
+/// Whether it is one, and no folder that would be shown as a whole.
+fn is_socket(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.file_type().is_socket())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_display_is_its_socket_and_nothing_beside() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("wayland-0");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        let at = |name: &str, value: &Path| {
+            let value = value.to_str().unwrap().to_owned();
+            display_sockets(&[(name.to_owned(), value)].into())
+        };
+        assert_eq!(at("WAYLAND_DISPLAY", &socket), [socket.as_path()]);
+        assert!(at("WAYLAND_DISPLAY", folder.path()).is_empty());
+        for display in ["", ":", ":1/../../../etc", "host:1", "/tmp"] {
+            assert!(at("DISPLAY", Path::new(display)).is_empty(), "{display}");
+        }
+    }
 
     fn options() -> LaunchOptions {
         LaunchOptions {

@@ -5,7 +5,6 @@
 
 mod apart;
 mod calls;
-mod display;
 mod documents;
 mod drive;
 mod elements;
@@ -107,7 +106,7 @@ fn a_fenced_browser_of_an_ordinary_user_goes_no_way_out() {
 #[test]
 #[ignore = "it takes minutes; cargo xtask soak runs it"]
 fn a_fenced_browser_with_windows_goes_no_way_out() {
-    if !display::is_there() {
+    if !crate::display::is_there() {
         skip!("no Xvnc");
     }
     let browser = Browser { is_headed: true, ..FENCED };

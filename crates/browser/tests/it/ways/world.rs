@@ -2,12 +2,12 @@
 //! sent is counted.
 
 use super::apart::COUNTED;
-use super::display::Display;
 use super::drive::Drive;
 use super::packets::{END, Packet, Packets};
 use super::records::Records;
 use super::way::{LISTED, RESOLVER, Ways};
 use super::{hosts, names, tls};
+use crate::display::Display;
 use crate::fixture::{Kept, eventually, options, spec};
 use baton_browser::keeper::{BrowserSpec, EgressSpec, HostTally, KeeperSpec, KnownProxies, Role};
 use baton_browser::launch::{Confine, Folder, LaunchOptions};
