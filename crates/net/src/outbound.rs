@@ -5,15 +5,20 @@
 //! one of those that were checked. So a caller that may name an address does not reach through this node what
 //! only this node can reach.
 
-use crate::certificate;
+use crate::certificate::{self, OtherCertificate};
 use crate::trust::{Speaks, trusting};
 use baton_api::{Answers, ErrorCode};
 use baton_egress::{is_public, is_within};
 use baton_session::invitation::CertificatePin;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
 use url::{Host, Url};
 
 /// How long a name may take to be looked up.
@@ -151,7 +156,7 @@ pub(crate) async fn resolve(url: &Url) -> Result<Vec<SocketAddr>, WayError> {
         Some(Host::Ipv4(address)) => vec![SocketAddr::from((address, port))],
         Some(Host::Ipv6(address)) => vec![SocketAddr::from((address, port))],
         Some(Host::Domain(name)) => {
-            let lookup = tokio::time::timeout(LOOKUP_LIMIT, tokio::net::lookup_host((name, port)));
+            let lookup = timeout(LOOKUP_LIMIT, tokio::net::lookup_host((name, port)));
             match lookup.await {
                 Ok(Ok(found)) => found.collect(),
                 Ok(Err(_)) | Err(_) => return refuse(format!("{name}, which has no address")),
@@ -183,13 +188,46 @@ pub const ANSWER_LIMIT: Duration = Duration::from_mins(2);
 /// The largest card or problem.
 pub const SMALL_MAX: usize = 64 << 10;
 
+/// A client, and where it goes.
+#[derive(Debug, Clone)]
+pub struct CheckedClient {
+    /// What asks there.
+    pub http: reqwest::Client,
+    /// The addresses that were checked.
+    addresses: Vec<SocketAddr>,
+}
+
+impl CheckedClient {
+    /// Opens a connection there, and closes it again. Whether a machine takes connections is not to be seen of a
+    /// request: for the client of HTTP, one is open once TLS has shaken hands.
+    ///
+    /// # Errors
+    ///
+    /// None of the addresses takes one, or none within that time, which is `TimedOut`.
+    pub async fn knock(&self, limit: Duration) -> io::Result<()> {
+        let mut opening: FuturesUnordered<_> =
+            self.addresses.iter().map(TcpStream::connect).collect();
+        let opened = async {
+            let mut failed = io::Error::from(io::ErrorKind::AddrNotAvailable);
+            while let Some(opened) = opening.next().await {
+                match opened {
+                    Ok(_) => return Ok(()),
+                    Err(error) => failed = error,
+                }
+            }
+            Err(failed)
+        };
+        timeout(limit, opened).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
 /// A client that goes to the addresses which were checked, and nowhere else.
 pub async fn client(
     outbound: &Outbound,
     url: &Url,
     reach: Reach,
 ) -> Result<reqwest::Client, WayError> {
-    client_within(outbound, url, reach, CONNECT_LIMIT).await
+    Ok(client_within(outbound, url, reach, CONNECT_LIMIT).await?.http)
 }
 
 /// The same, whose connections open within `connect`.
@@ -198,11 +236,11 @@ pub async fn client_within(
     url: &Url,
     reach: Reach,
     connect: Duration,
-) -> Result<reqwest::Client, WayError> {
+) -> Result<CheckedClient, WayError> {
     let addresses = outbound.check(url, reach).await?;
     let builder = trusting(builder(url, &addresses, connect), url, Speaks::Newest)
         .map_err(|error| WayError::NoClient { url: url.clone(), why: error.to_string() })?;
-    built(url, builder)
+    Ok(CheckedClient { http: built(url, builder)?, addresses })
 }
 
 /// A client that goes to whoever has the key of this pin, at an address that an invitation named: that it is
@@ -211,14 +249,15 @@ pub async fn pinned_client(
     url: &Url,
     pin: CertificatePin,
     connect: Duration,
-) -> Result<reqwest::Client, WayError> {
+) -> Result<CheckedClient, WayError> {
     if url.scheme() != "https" || !url.username().is_empty() || url.password().is_some() {
         return refuse("one of a pinned certificate that does not begin with https".to_owned());
     }
     let addresses = resolve(url).await?;
     let tls = certificate::pinned(pin)
         .map_err(|error| WayError::NoClient { url: url.clone(), why: error.to_string() })?;
-    built(url, builder(url, &addresses, connect).tls_backend_preconfigured(tls))
+    let http = built(url, builder(url, &addresses, connect).tls_backend_preconfigured(tls))?;
+    Ok(CheckedClient { http, addresses })
 }
 
 fn builder(url: &Url, addresses: &[SocketAddr], connect: Duration) -> reqwest::ClientBuilder {
@@ -277,34 +316,57 @@ pub async fn bounded(mut response: reqwest::Response, most: usize) -> Result<Vec
 /// What went wrong, down to the cause; the address is known.
 pub fn said(error: reqwest::Error) -> String {
     let error = error.without_url();
-    let mut cause: &dyn std::error::Error = &error;
+    if error.is_timeout() { "it took too long".to_owned() } else { describe_cause(&cause(&error)) }
+}
+
+/// Why what answers is not talked to: it shows a certificate that does not count here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Distrust {
+    /// Nobody whom this machine trusts signed it, or not for this name, or not for today.
+    Certificate(String),
+    /// It is of another machine than the one whose key is pinned.
+    OtherKey,
+}
+
+/// What is wrong with the certificate, if that is why a request failed.
+pub fn distrust(error: &reqwest::Error) -> Option<Distrust> {
+    distrust_in(&cause(error))
+}
+
+fn cause(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
     while let Some(deeper) = cause.source() {
         cause = deeper;
     }
-    if error.is_timeout() {
-        "it took too long".to_owned()
-    } else {
-        describe_cause(&cause.to_string())
-    }
+    cause.to_string()
 }
+
+fn distrust_in(cause: &str) -> Option<Distrust> {
+    // What a verifier of ours says is shown by its name.
+    if cause.contains("OtherCertificate") {
+        return Some(Distrust::OtherKey);
+    }
+    let why = cause.strip_prefix("invalid peer certificate: ")?;
+    Some(Distrust::Certificate(why.to_owned()))
+}
+
+/// What to do about a certificate that is not trusted.
+pub const HOW_TO_TRUST: &str = "trust whoever signed it here, in the certificates of the system, or name a file \
+     with theirs in SSL_CERT_FILE and start the node again; a certificate that signs itself has to be one of a \
+     server, not of an authority";
 
 /// What the cause says, and what to do where that is known.
 fn describe_cause(cause: &str) -> String {
-    // What a verifier of ours says is shown by its name.
-    if cause.contains("OtherCertificate") {
-        return certificate::OtherCertificate.to_string();
+    match distrust_in(cause) {
+        Some(Distrust::OtherKey) => OtherCertificate.to_string(),
+        Some(Distrust::Certificate(why)) => {
+            format!("this machine does not trust its certificate ({why}): {HOW_TO_TRUST}")
+        }
+        None if cause.contains("InvalidContentType") => {
+            "what answers there speaks no TLS: is its address one with http?".to_owned()
+        }
+        None => cause.to_owned(),
     }
-    if let Some(why) = cause.strip_prefix("invalid peer certificate: ") {
-        return format!(
-            "this machine does not trust its certificate ({why}): trust whoever signed it here, in the \
-             certificates of the system, or name a file with theirs in SSL_CERT_FILE and start the node \
-             again; a certificate that signs itself has to be one of a server, not of an authority"
-        );
-    }
-    if cause.contains("InvalidContentType") {
-        return "what answers there speaks no TLS: is its address one with http?".to_owned();
-    }
-    cause.to_owned()
 }
 
 #[cfg(test)]

@@ -31,12 +31,15 @@ impl Answers for SyncError {
             SyncError::NotLetIn { .. } | SyncError::Tunnel { .. } => ErrorCode::PeerDenied,
             SyncError::NoToken { .. }
             | SyncError::Unreachable { .. }
+            | SyncError::BrokeOff { .. }
             | SyncError::TooSlow { .. }
             | SyncError::Silent { .. }
             | SyncError::NotAskedYet { .. }
             | SyncError::NotANode { .. } => ErrorCode::PeerUnreachable,
             SyncError::Denied { .. } => ErrorCode::PeerRefused,
-            SyncError::OtherNode { .. }
+            SyncError::NotTrusted { .. }
+            | SyncError::OtherMachine { .. }
+            | SyncError::OtherNode { .. }
             | SyncError::KeyOfOtherNode { .. }
             | SyncError::OtherFingerprint { .. }
             | SyncError::UnknownWriter { .. }
@@ -86,7 +89,12 @@ impl From<SyncError> for RuntimeError {
     fn from(error: SyncError) -> Self {
         let stand = match &error {
             SyncError::Kept { .. } => Stand::Kept,
-            SyncError::Unreachable { .. } | SyncError::TooSlow { .. } => Stand::Unanswered,
+            SyncError::Unreachable { .. }
+            | SyncError::BrokeOff { .. }
+            | SyncError::NotTrusted { .. }
+            | SyncError::OtherMachine { .. }
+            | SyncError::TooSlow { .. }
+            | SyncError::Silent { .. } => Stand::Unanswered,
             _ => Stand::Other,
         };
         match error {

@@ -201,11 +201,15 @@ async fn who_answers(context: &Sync, url: &Url) -> Result<NodeId, SyncError> {
     Ok(asked.await?.node_id)
 }
 
-/// Whether it may answer later: its name, its proxy and the network come up after this node, too.
+/// Whether it may answer later: its name, its proxy and the network come up after this node, too, and with them
+/// the clock by which certificates are judged.
 fn is_passing(error: &SyncError) -> bool {
     matches!(
         error,
         SyncError::Unreachable { .. }
+            | SyncError::BrokeOff { .. }
+            | SyncError::NotTrusted { .. }
+            | SyncError::TooSlow { .. }
             | SyncError::NotANode { .. }
             | SyncError::Way(WayError::NoClient { .. } | WayError::AddressNotAllowed { .. })
     )

@@ -7,6 +7,7 @@ use crate::not_joined::NotJoined;
 use crate::oidc::ProviderError;
 use baton_api::sync::{InvalidParcels, pending_there};
 use baton_net::WayError;
+use baton_net::outbound::HOW_TO_TRUST;
 use baton_runtime::RuntimeError;
 use baton_runtime::error::word;
 use baton_session::peer::AuthMethod;
@@ -174,6 +175,35 @@ pub enum SyncError {
         name: String,
         /// What happened.
         why: String,
+    },
+    /// The peer takes connections, and what it says breaks off.
+    #[error("peer {name} broke off: {why}\nits sessions stay as they are; try again later")]
+    BrokeOff {
+        /// What people call it.
+        name: String,
+        /// What happened.
+        why: String,
+    },
+    /// The peer answers with a certificate that does not count here.
+    #[error(
+        "peer {name} answers, and this machine does not trust its certificate: {why}\n\
+         its sessions stay as they are; {HOW_TO_TRUST}"
+    )]
+    NotTrusted {
+        /// What people call it.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Another machine answers in the place of a peer whose key is pinned.
+    #[error(
+        "another machine answers in the place of peer {name}: its certificate has another key than the one that \
+         is pinned\n\
+         its sessions stay as they are; if the node there is a new one on purpose, remove the peer and join it again"
+    )]
+    OtherMachine {
+        /// What people call it.
+        name: String,
     },
     /// The peer has heard the question and says nothing.
     #[error("peer {name} takes too long to answer\ntry again")]

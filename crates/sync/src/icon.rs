@@ -80,7 +80,15 @@ async fn ask(context: &Sync, peer: &Peer, session: SessionId) -> Result<IconAnsw
 
 /// Whether a peer that fails like this would do so whatever it is asked for.
 fn is_of_all(error: &SyncError) -> bool {
-    matches!(error, SyncError::Unreachable { .. } | SyncError::TooSlow { .. })
+    matches!(
+        error,
+        SyncError::Unreachable { .. }
+            | SyncError::BrokeOff { .. }
+            | SyncError::NotTrusted { .. }
+            | SyncError::OtherMachine { .. }
+            | SyncError::TooSlow { .. }
+            | SyncError::Silent { .. }
+    )
 }
 
 /// The icon of what was last saved of a session, as far as its tabs are in a view; empty when there is

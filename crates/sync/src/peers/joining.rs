@@ -97,8 +97,8 @@ async fn seek(context: &Sync, code: &InvitationCode) -> Result<(Url, NodeIdentit
     while let Some((url, answered)) = asked.next().await {
         match answered {
             Ok(identity) => return Ok((url, identity)),
-            Err(SyncError::Unreachable { why, .. }) if why == OtherCertificate.to_string() => {
-                other = Some(NotJoined::Another { url, why });
+            Err(SyncError::OtherMachine { .. }) => {
+                other = Some(NotJoined::Another { url, why: OtherCertificate.to_string() });
             }
             Err(SyncError::NotJoined(error)) => other = Some(error),
             Err(SyncError::Unreachable { why, .. }) => tried.push(format!("{url} ({why})")),

@@ -22,11 +22,11 @@ use crate::credential::{Credential, PeerAccess, TUNNEL};
 use crate::error::SyncError;
 use crate::identity::{verify_card, verify_identity};
 use crate::peers;
-use crate::remote::{Remote, SMALL_MAX, address, bounded, client, said};
+use crate::remote::{CONNECT_LIMIT, Place, Remote, SMALL_MAX, address, bounded};
 use baton_api::sync::{NodeCard, NodeIdentity, PeerView, RegisterPeer};
 use baton_api::{ErrorCode, Health, Invalid, Problem, Scope};
 use baton_net::WayError;
-use baton_net::outbound::{Reach, pinned_client};
+use baton_net::outbound::{CheckedClient, Reach, client_within, pinned_client};
 use baton_runtime::audit::{Action, Note};
 use baton_runtime::error::word;
 use baton_runtime::{Caller, keys};
@@ -36,8 +36,7 @@ use baton_session::peer::{AuthMethod, PeerLimits, PeerState};
 use baton_session::printable::is_hidden;
 use baton_store::{Peer, StoreError, clock};
 use http::header::AUTHORIZATION;
-use reqwest::{RequestBuilder, StatusCode};
-use std::time::Duration;
+use reqwest::{Response, StatusCode};
 use url::Url;
 
 /// The longest name of a peer, in characters.
@@ -220,11 +219,6 @@ async fn complete(context: &Sync, known: &Peer, peer: Peer) -> Result<Peer, Sync
     find(context, &peer.owner, &peer.node.to_string()).await
 }
 
-/// How long a connection to a node that invited may take to open: it may have other addresses.
-const CONNECT_LIMIT: Duration = Duration::from_secs(5);
-/// How long it may take to say so.
-const LIMIT: Duration = Duration::from_secs(15);
-
 /// A node that is not registered yet.
 pub(crate) struct Stranger<'a> {
     context: &'a Sync,
@@ -245,19 +239,20 @@ impl<'a> Stranger<'a> {
         Self { pin, ..self }
     }
 
-    async fn http(&self) -> Result<reqwest::Client, SyncError> {
-        let url = &self.way.url;
+    async fn client(&self) -> Result<CheckedClient, SyncError> {
+        let (url, outbound) = (&self.way.url, &self.context.own.outbound);
         Ok(match self.pin {
             Some(pin) => pinned_client(url, pin, CONNECT_LIMIT).await?,
-            None => client(&self.context.own.outbound, url, self.reach).await?,
+            None => client_within(outbound, url, self.reach, CONNECT_LIMIT).await?,
         })
     }
 
     /// Who answers, without a key. Nothing is shown but what gets through a tunnel.
     pub(crate) async fn identity(&self) -> Result<NodeIdentity, SyncError> {
-        let http = self.http().await?;
-        let request = http.get(address(&self.way.url, &["health"])?).timeout(LIMIT);
-        let (status, body) = self.answer(request).await?;
+        let client = self.client().await?;
+        let place = self.place(&client);
+        let response = place.health().await.map_err(|error| self.unnamed(error))?;
+        let (status, body) = self.read(&place, response).await?;
         if self.way.method == AuthMethod::Tunnel && !status.is_success() {
             return Err(self.way.not_through(format!("HTTP status {status}")));
         }
@@ -275,12 +270,21 @@ impl<'a> Stranger<'a> {
     /// Its card, for callers that may talk to it.
     pub(crate) async fn card(&self) -> Result<NodeCard, SyncError> {
         let shown = self.way.show().await?;
-        let request = self.http().await?.get(address(&self.way.url, &["sync", "card"])?);
-        let request = match &shown.authorization {
-            Some(authorization) => request.header(AUTHORIZATION, authorization.clone()),
-            None => request,
+        let client = self.client().await?;
+        let place = self.place(&client);
+        let mut request = client.http.get(address(&self.way.url, &["sync", "card"])?);
+        if let Some(authorization) = &shown.authorization {
+            request = request.header(AUTHORIZATION, authorization.clone());
+        }
+        if let Some(tunnel) = self.way.tunnel()? {
+            request = request.header(TUNNEL, tunnel);
+        }
+        let answered = place.while_alive(0, request.send()).await;
+        let response = match answered.map_err(|error| self.unnamed(error))? {
+            Ok(response) => response,
+            Err(error) => return Err(self.unnamed(place.judge(error).await)),
         };
-        let (status, body) = self.answer(request).await?;
+        let (status, body) = self.read(&place, response).await?;
         if !status.is_success() {
             // What does not open it today is not tried again tomorrow.
             self.way.discard(&shown).await;
@@ -292,18 +296,33 @@ impl<'a> Stranger<'a> {
         Ok(card)
     }
 
-    async fn answer(&self, request: RequestBuilder) -> Result<(StatusCode, Vec<u8>), SyncError> {
-        let request = match self.way.tunnel()? {
-            Some(tunnel) => request.header(TUNNEL, tunnel),
-            None => request,
-        };
-        let response = request.send().await.map_err(|error| {
-            let name = self.way.url.host_str().unwrap_or_default().to_owned();
-            SyncError::Unreachable { name, why: said(error) }
-        })?;
+    fn place<'b>(&'b self, client: &'b CheckedClient) -> Place<'b> {
+        Place { client, way: self.way, name: self.host() }
+    }
+
+    fn host(&self) -> &str {
+        self.way.url.host_str().unwrap_or_default()
+    }
+
+    async fn read(
+        &self,
+        place: &Place<'_>,
+        response: Response,
+    ) -> Result<(StatusCode, Vec<u8>), SyncError> {
         let status = response.status();
-        let body = bounded(response, SMALL_MAX).await;
+        let body = place.while_alive(0, bounded(response, SMALL_MAX)).await;
+        let body = body.map_err(|error| self.unnamed(error))?;
         Ok((status, body.map_err(|why| self.not_a_node(why))?))
+    }
+
+    /// What became of asking it, in words for a node that is no peer: it cannot be pinged.
+    fn unnamed(&self, error: SyncError) -> SyncError {
+        match error {
+            SyncError::Silent { .. } => {
+                self.not_a_node("it takes the connection and says nothing".to_owned())
+            }
+            error => error,
+        }
     }
 
     fn refused(&self, status: StatusCode, body: &[u8]) -> SyncError {
@@ -312,7 +331,7 @@ impl<'a> Stranger<'a> {
                 self.way.not_let_in(detail, hint)
             }
             Ok(Problem { code, detail, .. }) => {
-                let name = self.way.url.host_str().unwrap_or_default().to_owned();
+                let name = self.host().to_owned();
                 // What it is called has to be said there, not here.
                 let hint = match code {
                     ErrorCode::ForeignOrigin => {

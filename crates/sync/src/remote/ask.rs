@@ -1,11 +1,7 @@
 //! One request to a peer: sealed, signed, sent as fast as is set, and its answer verified, which is waited for
 //! while the peer lives.
-//!
-//! The one idea: an answer may take long, silence may not. A peer from which nothing has come for a moment is
-//! asked beside that whether it lives, which needs no key and costs it nothing; so what it is doing for us
-//! need not say that it goes on, and every version of Baton can be asked.
 
-use super::{HEALTH_LIMIT, Remote, SEALED, Topic};
+use super::{Remote, SEALED, Topic};
 use crate::credential::{Shown, TUNNEL};
 use crate::error::SyncError;
 use crate::letting_in::confirms_there;
@@ -26,7 +22,7 @@ use std::future::IntoFuture as _;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
 /// How long a request may take with all its repetitions.
 const WHOLE_LIMIT: Duration = Duration::from_secs(ANSWER_LIMIT.as_secs() + 30);
@@ -142,8 +138,11 @@ impl Remote {
             *request.timeout_mut() = Some(limit);
         }
         let sent = request.body().map_or(0, |body| body.as_bytes().map_or(0, <[u8]>::len));
-        let answered = self.coming(ask, sent, self.http.execute(request)).await?;
-        let response = answered.map_err(|error| self.cut(error))?;
+        let answered = self.coming(ask, sent, self.client.http.execute(request)).await?;
+        let response = match answered {
+            Ok(response) => response,
+            Err(error) => return Err(self.cut(error).await),
+        };
         if !response.status().is_success() {
             return Err(self.refused(response).await);
         }
@@ -153,7 +152,10 @@ impl Remote {
         // What is sealed is a little longer than what is in it.
         let most = ask.limit.saturating_add(ask.limit / 1000).saturating_add(SMALL_MAX);
         let body = self.coming(ask, 0, bounded(response, most)).await?;
-        let body = body.map_err(|why| FailedRequest::passing(self.broken(why)))?;
+        let body = match body {
+            Ok(body) => body,
+            Err(why) => return Err(FailedRequest::passing(self.place().broke_off(why).await)),
+        };
         self.pace.count(sent + body.len()).await;
         let (parts, ()) = head.into_parts();
         let context = SealContext {
@@ -181,13 +183,16 @@ impl Remote {
         sent: usize,
         coming: impl Future<Output = T>,
     ) -> Result<T, SyncError> {
-        if ask.is_silent { Ok(coming.await) } else { self.while_alive(sent, coming).await }
+        if ask.is_silent { Ok(coming.await) } else { self.place().while_alive(sent, coming).await }
     }
 
     /// A request that was cut off may go well the next time; one that took its time may not take it again.
-    fn cut(&self, error: reqwest::Error) -> FailedRequest {
-        let is_passing = !error.is_timeout();
-        FailedRequest { is_passing, ..FailedRequest::passing(self.unreachable(error)) }
+    async fn cut(&self, error: reqwest::Error) -> FailedRequest {
+        let is_late = error.is_timeout();
+        let error = self.place().judge(error).await;
+        let is_passing =
+            !is_late && matches!(error, SyncError::Unreachable { .. } | SyncError::BrokeOff { .. });
+        FailedRequest { is_passing, ..FailedRequest::passing(error) }
     }
 
     /// A request, sealed and signed.
@@ -296,62 +301,6 @@ impl FailedRequest {
 impl<E: Into<SyncError>> From<E> for FailedRequest {
     fn from(error: E) -> Self {
         Self { error: error.into(), is_passing: false, is_unknown: false, is_pending: false }
-    }
-}
-
-/// How long a connection to a peer may take to open; one that opens in that time and is silent has shown that
-/// a node is there.
-pub(super) const CONNECT_LIMIT: Duration = Duration::from_millis(2500);
-/// How long nothing may come before a peer is asked whether it lives.
-const QUIET: Duration = Duration::from_millis(400);
-/// How long one that has said so is left alone.
-const PAUSE: Duration = Duration::from_secs(2);
-/// How many bytes a line carries in a second at least: what is under way on it goes first.
-const SLOWEST: u64 = 32 << 10;
-
-impl Remote {
-    /// Waits for what comes from the peer, for as long as that shows that it lives. Of what is asked, `sent`
-    /// bytes are under way. One that does not take connections is unreachable; one that takes them and says
-    /// nothing is silent.
-    pub(super) async fn while_alive<T>(
-        &self,
-        sent: usize,
-        coming: impl Future<Output = T>,
-    ) -> Result<T, SyncError> {
-        tokio::pin!(coming);
-        let on_the_way = Duration::from_secs(sent as u64 / SLOWEST);
-        let limit = HEALTH_LIMIT.saturating_sub(QUIET) + on_the_way;
-        let mut quiet = QUIET;
-        loop {
-            tokio::select! {
-                biased;
-                came = &mut coming => return Ok(came),
-                () = sleep(quiet) => {}
-            }
-            tokio::select! {
-                biased;
-                came = &mut coming => return Ok(came),
-                alive = self.shows_life(limit) => alive?,
-            }
-            quiet = PAUSE;
-        }
-    }
-
-    /// Asks whether it lives. Whatever it says is a sign that it does. That it refuses to talk is none that it
-    /// does not: a node that ends takes no connections any more, and finishes what was asked.
-    async fn shows_life(&self, limit: Duration) -> Result<(), SyncError> {
-        let request = self.http.get(address(&self.url, &["health"])?).timeout(limit);
-        let request = match self.way.tunnel()? {
-            Some(tunnel) => request.header(TUNNEL, tunnel),
-            None => request,
-        };
-        match request.send().await {
-            Err(error) if error.is_timeout() && error.is_connect() => Err(self.unreachable(error)),
-            Err(error) if error.is_timeout() => {
-                Err(SyncError::Silent { name: self.peer.name.clone() })
-            }
-            Ok(_) | Err(_) => Ok(()),
-        }
     }
 }
 

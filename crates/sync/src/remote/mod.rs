@@ -4,15 +4,18 @@
 //! when the peer's own key signed it as the answer to this request. What is between the two nodes can cut the
 //! line, and no more.
 //!
-//! Here is what can be asked and what messages are about; `ask` seals, signs, sends and verifies.
+//! Here is what can be asked and what messages are about; `ask` seals, signs, sends and verifies, and `alive` says
+//! whether a peer lives.
 
+mod alive;
 mod ask;
 
-pub(super) use baton_net::outbound::{SMALL_MAX, address, bounded, client, said};
+pub(super) use alive::{CONNECT_LIMIT, Place};
+pub(super) use baton_net::outbound::{SMALL_MAX, address, bounded};
 
 use crate::context::Sync;
 use crate::context::peers::Statuses;
-use crate::credential::{Credential, PeerAccess, TUNNEL};
+use crate::credential::{Credential, PeerAccess};
 use crate::error::SyncError;
 use crate::identity::{Identity, SealKey};
 use ask::{Ask, FailedRequest, Pace};
@@ -21,7 +24,7 @@ use baton_api::sync::{
     AskIndex, AskSeen, Exchange, FetchParts, IndexMark, Joined, NextIndex, NodeCard, Parcel,
     PeerLeaseAnswer, RedeemInvitation, SyncIndex, TakePeerLease, Taken, Wanted, exchange,
 };
-use baton_net::outbound::{Reach, client_within, is_loopback, pinned_client};
+use baton_net::outbound::{CheckedClient, Reach, client_within, is_loopback, pinned_client};
 use baton_session::peer::AuthMethod;
 use baton_session::{PeerLease, SessionId, View};
 use baton_store::Peer;
@@ -33,8 +36,6 @@ use std::time::Duration;
 use tokio::time::timeout;
 use url::Url;
 
-/// How long a peer may take to say that it lives.
-const HEALTH_LIMIT: Duration = Duration::from_secs(3);
 /// How long it may take to say whether it lets this node in.
 const GREETING_LIMIT: Duration = Duration::from_secs(5);
 /// How long it may take to let this node join.
@@ -50,7 +51,7 @@ const NEWS_MARGIN: Duration = Duration::from_secs(10);
 const LIST_MAX: usize = 128 << 20;
 /// A peer that is spoken to.
 pub(super) struct Remote {
-    http: reqwest::Client,
+    client: CheckedClient,
     url: Url,
     peer: Peer,
     way: PeerAccess,
@@ -79,12 +80,12 @@ impl Remote {
             credential: sealed.and_then(|sealed| Credential::open(peer.auth, sealed)),
             tokens: context.own.tokens.clone(),
         };
-        let http = match peer.pin {
-            Some(pin) => pinned_client(&url, pin, ask::CONNECT_LIMIT).await?,
-            None => client_within(&context.own.outbound, &url, reach, ask::CONNECT_LIMIT).await?,
+        let client = match peer.pin {
+            Some(pin) => pinned_client(&url, pin, CONNECT_LIMIT).await?,
+            None => client_within(&context.own.outbound, &url, reach, CONNECT_LIMIT).await?,
         };
         Ok(Self {
-            http,
+            client,
             url,
             peer: peer.clone(),
             way,
@@ -102,18 +103,21 @@ impl Remote {
         self.pace.bytes()
     }
 
+    /// Where it is asked.
+    fn place(&self) -> Place<'_> {
+        Place { client: &self.client, way: &self.way, name: &self.peer.name }
+    }
+
     /// Whether it lives, and is who it was. Nothing is sent but what gets through a tunnel.
     pub(super) async fn health(&self) -> Result<(), SyncError> {
-        let request = self.http.get(address(&self.url, &["health"])?).timeout(HEALTH_LIMIT);
-        let request = match self.way.tunnel()? {
-            Some(tunnel) => request.header(TUNNEL, tunnel),
-            None => request,
-        };
-        let response = request.send().await.map_err(|error| self.unreachable(error))?;
+        let response = self.place().health().await?;
         if self.way.method == AuthMethod::Tunnel && !response.status().is_success() {
             return Err(self.way.not_through(format!("HTTP status {}", response.status())));
         }
-        let body = bounded(response, SMALL_MAX).await.map_err(|why| self.broken(why))?;
+        let body = match self.place().while_alive(0, bounded(response, SMALL_MAX)).await? {
+            Ok(body) => body,
+            Err(why) => return Err(self.place().broke_off(why).await),
+        };
         let health: Health = self.json(body).await?;
         let (expected, found) = (self.peer.node, health.node_id);
         if found == expected { Ok(()) } else { Err(SyncError::OtherNode { expected, found }) }
@@ -255,17 +259,6 @@ impl Remote {
     {
         let read = blocking(move || serde_json::from_slice(&body)).await?;
         read.map_err(|error: serde_json::Error| self.not_a_node(error.to_string()))
-    }
-
-    fn unreachable(&self, error: reqwest::Error) -> SyncError {
-        if error.is_timeout() && !error.is_connect() {
-            return SyncError::TooSlow { name: self.peer.name.clone() };
-        }
-        self.broken(said(error))
-    }
-
-    fn broken(&self, why: String) -> SyncError {
-        SyncError::Unreachable { name: self.peer.name.clone(), why }
     }
 
     fn not_a_node(&self, why: String) -> SyncError {

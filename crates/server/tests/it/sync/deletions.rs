@@ -132,7 +132,7 @@ async fn what_a_deleted_session_left_is_removed_at_the_next_start() {
 }
 
 /// What the row of a session says of it, as it would if its browser ran or ended.
-async fn becomes(node: &Node, session: SessionId, from: Lifecycle, to: Lifecycle) {
+pub(super) async fn becomes(node: &Node, session: SessionId, from: Lifecycle, to: Lifecycle) {
     let store = store(node).await;
     let home = node.admin().list_peers().await.unwrap().this.node_id;
     store.update_lifecycle(session, home, from, to, Timestamp::now()).await.unwrap();

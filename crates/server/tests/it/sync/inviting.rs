@@ -27,7 +27,7 @@ async fn stop(nodes: [Node; 2]) {
 }
 
 /// An invitation of a node that listens for peers at a free port.
-async fn invite(node: &Node) -> CreatedInvitation {
+pub(super) async fn invite(node: &Node) -> CreatedInvitation {
     let listens = node.admin().list_invitations().await.unwrap().listens;
     let listen = Some(listens.unwrap_or("127.0.0.1:0".parse().unwrap()));
     let request = CreateInvitation { listen, addresses: Vec::new() };
@@ -217,7 +217,7 @@ async fn ten_thousand_guesses_find_nothing_and_are_told_to_wait() {
     let client = pinned_client(&url, code.pin.unwrap(), Duration::from_secs(5)).await.unwrap();
     let mut told_to_wait = 0;
     for guess in 0_u32..10_000 {
-        let call = client.post(url.clone()).header("baton-node", "e30");
+        let call = client.http.post(url.clone()).header("baton-node", "e30");
         let answer = call.body(guess.to_be_bytes().to_vec()).send().await.unwrap();
         match answer.status().as_u16() {
             429 => told_to_wait += 1,
@@ -261,7 +261,8 @@ async fn the_listener_for_peers_answers_what_nodes_sign_and_nothing_else() {
     let base = &code.addresses[0];
     let client = pinned_client(base, code.pin.unwrap(), Duration::from_secs(5)).await.unwrap();
     let ask = async |method: Method, path: &str, header: Option<(&str, &str)>| {
-        let call = client.request(method, base.join(path).unwrap()).bearer_auth(server.admin_key());
+        let call =
+            client.http.request(method, base.join(path).unwrap()).bearer_auth(server.admin_key());
         let call = header.into_iter().fold(call, |call, (name, value)| call.header(name, value));
         call.send().await.unwrap().status().as_u16()
     };

@@ -1,10 +1,13 @@
 //! A peer that takes connections and says nothing costs whoever asks it three seconds, and nobody a session.
 
-use super::pair::{Pair, held_by, know, logged_in, save, seed, start, store};
+use super::deletions::becomes;
+use super::inviting::invite;
+use super::pair::{Pair, again_at, held_by, know, logged_in, save, seed, start, start_on, store};
 use crate::fixture::{Node, until};
-use baton_api::sync::{MovementOutcome, SaveSession};
-use baton_api::{ClientError, ErrorCode};
+use baton_api::sync::{JoinPeer, MovementOutcome, PeerStatus, SaveSession};
+use baton_api::{ClientError, ErrorCode, ListAudit};
 use baton_server::config::Choices;
+use baton_session::Lifecycle;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use tokio::io::copy_bidirectional;
@@ -16,7 +19,7 @@ use tokio::time::sleep;
 const COST: Duration = Duration::from_secs(8);
 
 /// Takes the place of a node that has ended: connections are opened there, and nothing is said.
-async fn hang(address: SocketAddr) -> JoinHandle<()> {
+pub(super) async fn hang(address: SocketAddr) -> JoinHandle<()> {
     let bound = until("the address is free", async || TcpListener::bind(address).await.ok()).await;
     tokio::spawn(async move {
         let mut held = Vec::new();
@@ -26,7 +29,7 @@ async fn hang(address: SocketAddr) -> JoinHandle<()> {
     })
 }
 
-fn address(node: &Node) -> SocketAddr {
+pub(super) fn address(node: &Node) -> SocketAddr {
     node.file.url.socket_addrs(|| None).unwrap()[0]
 }
 
@@ -38,7 +41,7 @@ async fn soon<T>(asked: impl Future<Output = Result<T, ClientError>>) -> Result<
     said
 }
 
-fn words(refused: &ClientError) -> String {
+pub(super) fn words(refused: &ClientError) -> String {
     let ClientError::Problem(problem) = refused else { panic!("{refused}") };
     let hint = problem.hint.as_deref().unwrap_or_default();
     format!("{}: {}\n{hint}", problem.code.as_str(), problem.detail)
@@ -89,6 +92,52 @@ async fn a_peer_that_hangs_costs_three_seconds_and_is_named() {
     laptop.stop().await;
 }
 
+/// A laptop that joined a cloud by an invitation, so that it asks it in TLS, and where it does; with a session that
+/// the cloud holds.
+pub(super) async fn joined() -> (Node, Node, SocketAddr) {
+    let (cloud, laptop) = (start(Choices::default()).await, start(Choices::default()).await);
+    let invitation = invite(&cloud).await;
+    let request = JoinPeer { code: invitation.code, name: Some("cloud".to_owned()) };
+    laptop.admin().join_peer(&request).await.unwrap();
+    let held = seed(&cloud, "shop", &logged_in(&[("shop.test", "one")])).await;
+    save(&cloud, "shop").await;
+    laptop.admin().pull_session("cloud", "shop").await.unwrap();
+    held_by(&laptop, held, cloud.id()).await;
+    let address = invitation.addresses[0].socket_addrs(|| None).unwrap()[0];
+    (cloud, laptop, address)
+}
+
+#[tokio::test]
+async fn a_peer_that_hangs_before_its_handshake_is_silent_and_keeps_what_it_holds() {
+    let (cloud, laptop, address) = joined().await;
+    let _folder = cloud.stop().await;
+    let hangs = hang(address).await;
+    let admin = laptop.admin();
+
+    let refused = soon(admin.list_differences("cloud")).await.unwrap_err();
+    insta::assert_snapshot!(words(&refused), @r"
+    peer_unreachable: peer cloud takes the connection and says nothing
+    its sessions stay as they are; baton peers ping cloud says when it answers again
+    ");
+    let pinged = soon(admin.ping_peer("cloud")).await.unwrap();
+    assert_eq!(pinged.status, PeerStatus::Offline);
+    insta::assert_snapshot!(pinged.reason.unwrap(), @"peer cloud takes the connection and says nothing");
+    let refused = soon(admin.resume_session("shop")).await.unwrap_err();
+    insta::assert_snapshot!(words(&refused), @r"
+    conflict: peer cloud holds the session, takes the connection and says nothing: it may still run there
+    try again once it answers; or take over what it saved last: baton peers remove cloud, and resume again
+    ");
+    let still = admin.fetch_session("shop").await.unwrap().shared.unwrap().held_by.unwrap();
+    assert!(!still.here, "it is not taken over");
+
+    // Where nobody takes connections, it is gone, and what it held comes as far as a browser.
+    hangs.abort();
+    assert!(hangs.await.unwrap_err().is_cancelled());
+    let refused = soon(admin.resume_session("shop")).await.unwrap_err();
+    assert_eq!(refused.code(), Some(ErrorCode::BrowserUnavailable));
+    laptop.stop().await;
+}
+
 #[tokio::test]
 async fn several_peers_that_hang_cost_no_more_than_one() {
     let (clouds, laptop) = (
@@ -117,6 +166,41 @@ async fn several_peers_that_hang_cost_no_more_than_one() {
     let refused = soon(laptop.admin().resume_session("bank")).await.unwrap_err();
     assert_eq!(refused.code(), Some(ErrorCode::BrowserUnavailable));
     hangs.iter().for_each(JoinHandle::abort);
+    laptop.stop().await;
+}
+
+/// How the resumes of a node ended, the oldest first.
+async fn resumes(node: &Node) -> Vec<String> {
+    let all = node.admin().list_audit(&ListAudit::default()).await.unwrap().items;
+    let found = all.into_iter().rev().filter(|entry| entry.action == "session.resume");
+    found.map(|entry| entry.detail["code"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn what_a_node_lost_is_tried_again_once_a_peer_that_hung_answers() {
+    let by_itself = || Choices { auto_rehydrate: Some(true), ..Choices::default() };
+    let Pair { cloud, laptop } = Pair::with(by_itself).await;
+    let id = seed(&laptop, "shop", &logged_in(&[("shop.test", "one")])).await;
+    save(&laptop, "shop").await;
+    held_by(&laptop, id, laptop.id()).await;
+    becomes(&laptop, id, Lifecycle::Recoverable, Lifecycle::Active).await;
+    let (url, folder) = (cloud.file.url.clone(), laptop.stop().await);
+    let (address, there) = (address(&cloud), cloud.stop().await);
+    let hangs = hang(address).await;
+    let laptop = start_on(folder, by_itself()).await;
+    until("it was tried", async || (!resumes(&laptop).await.is_empty()).then_some(())).await;
+    // As long as two more tries would take, if it were given up after them.
+    for _ in 0..2 {
+        assert_eq!(laptop.admin().ping_peer("cloud").await.unwrap().status, PeerStatus::Offline);
+    }
+    hangs.abort();
+    assert!(hangs.await.unwrap_err().is_cancelled());
+    let cloud = again_at(there, &url, Choices::default()).await;
+    // It comes as far as a browser, which there is none of here.
+    let last = async || resumes(&laptop).await.pop().filter(|code| code == "browser_unavailable");
+    until("it is tried again", last).await;
+    assert_eq!(resumes(&laptop).await[0], "peer_unreachable");
+    cloud.stop().await;
     laptop.stop().await;
 }
 
