@@ -5,6 +5,7 @@ mod bad_company;
 mod bad_input;
 mod by_itself;
 mod bytes;
+mod certificates;
 mod cloud;
 mod compression;
 mod conflicts;
