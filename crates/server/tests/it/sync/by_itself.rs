@@ -1,9 +1,9 @@
 //! What moves without anyone asking, and how fast.
 
-use super::pair::{Pair, again_at, logged_in, login, save, seed, state};
+use super::pair::{Pair, again_at, edit, logged_in, login, save, seed, state, token};
 use crate::fixture::{one_line, problem, until};
 use baton_api::ErrorCode;
-use baton_api::sync::{Movement, MovementOutcome};
+use baton_api::sync::{Movement, MovementOutcome, ResolveConflict};
 use baton_server::config::Choices;
 use baton_session::State;
 use reqwest::Method;
@@ -33,6 +33,31 @@ async fn a_deletion_reaches_the_peer_without_anyone_asking() {
         (gone.code() == Some(ErrorCode::SessionNotFound)).then_some(())
     })
     .await;
+    pair.stop().await;
+}
+
+#[tokio::test]
+async fn a_resolution_reaches_the_peer_without_anyone_asking() {
+    let pair = Pair::with(|| Choices { auto_sync: Some(true), ..Choices::default() }).await;
+    let id = seed(&pair.laptop, "shop", &logged_in(&[("shop.test", "base")])).await;
+    save(&pair.laptop, "shop").await;
+    edit(&pair.cloud, id, &logged_in(&[("shop.test", "cloud")])).await;
+    let saved = edit(&pair.laptop, id, &logged_in(&[("shop.test", "laptop")])).await;
+    assert_eq!(saved.pushed[0].outcome, MovementOutcome::Conflict);
+    pair.pull("shop").await;
+    let conflict = pair.laptop.admin().fetch_conflict("shop").await.unwrap().conflict;
+    let mut all = [&conflict.current].into_iter().chain(&conflict.siblings);
+    let theirs = all.find(|one| one.node_id == pair.cloud.id()).unwrap();
+    let request = ResolveConflict { keep: theirs.rev.to_string() };
+    assert_eq!(pair.cloud.admin().list_conflicts().await.unwrap().items.len(), 1);
+    pair.laptop.admin().resolve_conflict("shop", &request).await.unwrap();
+    until("the cloud has nothing to choose any more", || async {
+        pair.cloud.admin().list_conflicts().await.unwrap().items.is_empty().then_some(())
+    })
+    .await;
+    for node in [&pair.cloud, &pair.laptop] {
+        assert_eq!(token(&state(node, "shop").await, "shop.test").unwrap(), "cloud");
+    }
     pair.stop().await;
 }
 
