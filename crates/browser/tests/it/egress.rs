@@ -1,7 +1,7 @@
 //! A browser whose only way out is the proxy in its keeper: what it reaches, and what it does not, whatever a
 //! page or a client tries.
 
-use crate::fixture::{Kept, attach, evaluate, open_page, options, spec};
+use crate::fixture::{Kept, attach, evaluate, eventually, open_page, options, spec};
 use crate::site::{Page, Site};
 use baton_browser::keeper::{BrowserSpec, EgressSpec, HostTally, KeeperSpec, KnownProxies, Role};
 use baton_browser::launch::{Confine, LaunchOptions};
@@ -225,4 +225,31 @@ fn way_out_of(browser: u32) -> u16 {
     // Chromium writes its arguments anew, with blanks between them.
     let proxy = line.split(['\0', ' ']).find(|word| word.starts_with("--proxy-server=")).unwrap();
     proxy.rsplit(':').next().unwrap().parse().unwrap()
+}
+
+/// Where Chromium asks which accounts are signed in, which no switch stops; and asks again, with longer and longer
+/// pauses, where it does not get there.
+const ACCOUNTS: &str = "accounts.google.com:443";
+/// So often, it has been running for a quarter of a minute. All that a browser without our switches asks for its
+/// maker's sake comes before that: updates and the time within the first seconds, hints after twelve.
+const LATE: u64 = 4;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_browser_asks_nobody_for_its_makers_sake_but_what_is_documented() {
+    let site = Site::builder().page("/", Page::html("<p id=here>here</p>")).start().await;
+    let listed = format!("a.localhost:{}", port_of(&site));
+    let kept = fenced(std::slice::from_ref(&listed)).await;
+    let client = kept.connect(Role::Client).await;
+    let (_, page) = open_page(&client.connection.browser(), &site.url("a", "/")).await;
+    assert_eq!(evaluate(&page, "document.getElementById('here').textContent").await, "here");
+    eventually("it has asked for accounts again and again", async || {
+        let tallies = tallies(&kept).await;
+        tallies.iter().any(|one| one.host.as_deref() == Some(ACCOUNTS) && one.refused >= LATE)
+    })
+    .await;
+    // The page is there, so it need not ask whether the network wants a login first.
+    let mut asked: Vec<_> = tallies(&kept).await.into_iter().filter_map(|one| one.host).collect();
+    asked.sort();
+    assert_eq!(asked, [listed, ACCOUNTS.to_owned()]);
+    kept.close().await;
 }
