@@ -3,7 +3,7 @@
 use crate::context::Sync;
 use crate::error::SyncError;
 use crate::movement::{CALL_LIMIT, whole};
-use crate::peer_lease::{PeerAnswer, ask_all};
+use crate::peer_lease::{PeerAnswer, ask_all, not_there};
 use crate::peers;
 use crate::pull::{pull, pull_held};
 use crate::shelf::{Shelf, holder_elsewhere, record_peer_lease};
@@ -111,14 +111,23 @@ impl Acquiring<'_> {
     }
 
     /// Asks peers for the session. The known holder is asked last, and only if no other peer keeps it: it
-    /// would close a browser for nothing.
+    /// would close a browser for nothing. Whether it is there is seen meanwhile, so that several that are not
+    /// cost no more than one.
     async fn ask(&self, peers: &[Peer], peer_lease: PeerLease) -> Vec<PeerAnswer> {
-        let (session, is_holder) = (self.hold.id(), |peer: &&Peer| self.holder == Some(peer.node));
-        let others: Vec<Peer> = peers.iter().filter(|peer| !is_holder(peer)).cloned().collect();
-        let mut said = ask_all(self.context, &others, session, peer_lease).await;
-        if !said.iter().any(|(_, answer)| answer.as_ref().is_ok_and(is_kept)) {
-            let holder: Vec<Peer> = peers.iter().filter(is_holder).cloned().collect();
+        let (session, is_holder) = (self.hold.id(), |peer: &Peer| self.holder == Some(peer.node));
+        let (holder, others): (Vec<Peer>, Vec<Peer>) = peers.iter().cloned().partition(is_holder);
+        let looked: &[Peer] = if others.is_empty() { &[] } else { &holder };
+        let (mut said, gone) = tokio::join!(
+            ask_all(self.context, &others, session, peer_lease),
+            not_there(self.context, looked),
+        );
+        if said.iter().any(|(_, answer)| answer.as_ref().is_ok_and(is_kept)) {
+            return said;
+        }
+        if gone.is_empty() {
             said.extend(ask_all(self.context, &holder, session, peer_lease).await);
+        } else {
+            said.extend(gone);
         }
         said
     }

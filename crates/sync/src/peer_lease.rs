@@ -47,6 +47,21 @@ pub(crate) async fn ask_all(
     asked.buffer_unordered(ASKED_AT_ONCE).collect().await
 }
 
+/// Those of them that take no connections, or take them and say nothing.
+pub(crate) async fn not_there(context: &Sync, peers: &[Peer]) -> Vec<PeerAnswer> {
+    let asked = stream::iter(peers.to_vec()).map(|peer| async move {
+        let looked = async { Remote::of(context, &peer).await?.health().await };
+        match looked.await {
+            Err(error @ (SyncError::Unreachable { .. } | SyncError::Silent { .. })) => {
+                Some((peer, Err(error)))
+            }
+            // It is asked, and says for itself what is the matter.
+            Ok(()) | Err(_) => None,
+        }
+    });
+    asked.buffer_unordered(ASKED_AT_ONCE).filter_map(async |gone| gone).collect().await
+}
+
 /// How long it waits for other operations on the session; shorter than the one who asks waits.
 const HOLD_LIMIT: Duration = Duration::from_secs(30);
 

@@ -29,6 +29,7 @@ mod extension;
 mod front;
 mod getting_started;
 mod guide;
+mod hanging;
 mod history;
 mod hostile;
 mod icons;

@@ -104,7 +104,8 @@ pub(crate) fn baton(test_node: &TestNode, args: &[&str]) -> Assert {
     with_key(test_node, "", args)
 }
 
-fn with_key(test_node: &TestNode, key: &str, args: &[&str]) -> Assert {
+/// The same with a key that a peer gave out.
+pub(crate) fn with_key(test_node: &TestNode, key: &str, args: &[&str]) -> Assert {
     let mut command = cargo_bin_cmd!("baton");
     command.arg("--data").arg(test_node.data().path()).arg("--json").args(args).write_stdin("");
     if !key.is_empty() {
