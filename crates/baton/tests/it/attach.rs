@@ -1,5 +1,6 @@
 //! A browser that somebody else started: watched, left alone, and resumed on a profile of our own.
 
+use crate::login::SENT;
 use crate::test_nodes::test_node;
 use baton_api::sandbox::{BrowserSession, CreateSandbox};
 use baton_api::{AttachSession, ErrorCode};
@@ -63,10 +64,14 @@ fn request(name: &str, cdp_url: &Url) -> AttachSession {
 
 async fn site() -> Site {
     let page = "<title>foreign</title><script>
-        if (!localStorage.getItem('first')) localStorage.setItem('first', Math.random());
+        if (!localStorage.getItem('first')) {
+            const first = String(Math.random());
+            for (const name of ['zeta', 'alpha']) document.cookie = `${name}=${first}; max-age=9999`;
+            localStorage.setItem('first', first);
+        }
         document.cookie = 'kind=session';
     </script>";
-    let pages = axum::Router::new()
+    let pages = crate::login::site()
         .route("/", axum::routing::get(move || async move { axum::response::Html(page) }));
     Site::start(pages).await.unwrap()
 }
@@ -83,6 +88,8 @@ async fn an_attached_browser_is_left_alone_and_its_session_outlives_it() {
     let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap();
     page.wait_for("localStorage.getItem('first') !== null").await.unwrap();
     let first: String = page.evaluate("localStorage.getItem('first')").await.unwrap();
+    let sent: String = page.evaluate(SENT).await.unwrap();
+    assert_eq!(sent, format!("zeta={first}; alpha={first}; kind=session"));
     drop(page);
     // Handed to a sandbox, its login would be here and there.
     let session = Some(BrowserSession { take: true, ..BrowserSession::reference("foreign") });
@@ -106,6 +113,7 @@ async fn an_attached_browser_is_left_alone_and_its_session_outlives_it() {
         Page::attach(&test_node.keeper_socket(again.session.id), url.as_str()).await.unwrap();
     let found: String = page.evaluate("localStorage.getItem('first')").await.unwrap();
     assert_eq!(found, first);
+    assert_eq!(page.evaluate::<String>(SENT).await.unwrap(), sent);
     drop(page);
     client.close_session("again").await.unwrap();
     test_node.clear().await.unwrap();

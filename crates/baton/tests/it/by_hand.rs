@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-const WHOLE: &str = r#"sid=ada,theme=dark | "first" | 2 | 3 | 5 | one"#;
+const WHOLE: &str = r#"theme=dark; sid=ada | "first" | 2 | 3 | 5 | one"#;
 
 /// A session that is logged in at the cloud, and a stick to carry it on.
 async fn logged_in(story: &Story) -> (TempDir, PathBuf) {

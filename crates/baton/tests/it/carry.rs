@@ -26,7 +26,7 @@ struct Story {
 impl Story {
     async fn begin() -> Self {
         let page = || async { Html("<title>shop</title>") };
-        let pages = axum::Router::new().route("/shop", get(page)).route("/other", get(page));
+        let pages = crate::login::site().route("/shop", get(page)).route("/other", get(page));
         let site = Site::start(pages).await.unwrap();
         Self { site, folder: tempfile::tempdir().unwrap() }
     }
@@ -75,7 +75,7 @@ fn answer(run: &Assert) -> Value {
     serde_json::from_slice(&run.get_output().stdout).unwrap()
 }
 
-const WHOLE: &str = r#"sid=ada,theme=dark | "l\ud800" | 2 | 3 | 5 | one"#;
+const WHOLE: &str = r#"theme=dark; sid=ada | "l\ud800" | 2 | 3 | 5 | one"#;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_file_carries_everything_to_another_house() {

@@ -1,14 +1,35 @@
 //! A login as a page holds it: what stores it, and what tells how much of it there is.
+//!
+//! The one idea: of cookies, what the server is sent counts, as it came: names, values and order. What a page is told
+//! of them may be more or less than that.
 
-/// Logs in: a cookie that ends with the browser, one that lasts, and storage of every kind. `token` is
+use axum::Router;
+use axum::http::HeaderMap;
+use axum::http::header::{CACHE_CONTROL, COOKIE};
+use axum::routing::get;
+
+/// A site with a login, to which a story adds its pages: it answers with the cookies that it was sent.
+pub(crate) fn site() -> Router {
+    let sent = async |headers: HeaderMap| {
+        let all: Vec<_> = headers.get_all(COOKIE).iter().map(|one| one.to_str().unwrap()).collect();
+        ([(CACHE_CONTROL, "no-store")], all.join(" and "))
+    };
+    Router::new().route("/sent", get(sent))
+}
+
+/// What a page asks such a site for, to tell which cookies it is sent.
+pub(crate) const SENT: &str =
+    "fetch('/sent', { cache: 'no-store' }).then((answer) => answer.text())";
+
+/// Logs in: a cookie that lasts, one that ends with the browser, in no order of names, and storage of every kind. `token` is
 /// what a script says between quotes.
 pub(crate) fn log_in(token: &str) -> String {
     LOG_IN.replace("TOKEN", token)
 }
 
 const LOG_IN: &str = "(async () => {
-    document.cookie = 'sid=ada';
     document.cookie = 'theme=dark; max-age=86400';
+    document.cookie = 'sid=ada';
     localStorage.setItem('token', 'TOKEN');
     sessionStorage.setItem('step', '2');
     const open = indexedDB.open('app', 3);
@@ -21,7 +42,7 @@ const LOG_IN: &str = "(async () => {
     return true;
 })()";
 
-/// What a page has of all that: cookies, token, step, the database's version and what is in it.
+/// What there is of all that: the cookies that the server is sent, token, step, the database's version and what is in it.
 pub(crate) const SHOWN: &str = "(async () => {
     const open = indexedDB.open('app');
     await new Promise((done) => open.onsuccess = done);
@@ -30,7 +51,7 @@ pub(crate) const SHOWN: &str = "(async () => {
     if (read) await new Promise((done) => read.onsuccess = done);
     open.result.close();
     const found = read?.result;
-    return [document.cookie.split('; ').sort().join(','),
+    return [await (await fetch('/sent', { cache: 'no-store' })).text(),
         JSON.stringify(localStorage.getItem('token')), sessionStorage.getItem('step'),
         open.result.version, found?.when.getTime(), found?.all.get(1)].join(' | ');
 })()";

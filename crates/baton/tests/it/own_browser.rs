@@ -4,6 +4,7 @@ use crate::test_nodes::test_node;
 use assert_cmd::assert::Assert;
 use assert_cmd::cargo::cargo_bin_cmd;
 use axum::extract::Query;
+use axum::http::{HeaderMap, header};
 use axum::response::Html;
 use axum::routing::get;
 use baton_browser::launch;
@@ -20,9 +21,10 @@ use tokio::time::timeout;
 
 /// Tells the site what the page has.
 const PAGE: &str = "<script>fetch('/told?' + new URLSearchParams(
-    { cookie: document.cookie, token: localStorage.getItem('token') }))</script>";
+    { token: localStorage.getItem('token') }))</script>";
 
-type PageState = BTreeMap<String, String>;
+/// What came of a page: the cookies that were sent, and the token.
+type PageState = (String, String);
 
 /// A site that hears what its page has, and the home of somebody who uses it.
 struct Story {
@@ -34,8 +36,9 @@ struct Story {
 impl Story {
     async fn begin() -> Self {
         let (tell, told) = channel(4);
-        let hear = move |Query(told): Query<PageState>| async move {
-            tell.try_send(told).is_ok().to_string()
+        let hear = move |headers: HeaderMap, Query(told): Query<BTreeMap<String, String>>| async move {
+            let sent = headers.get(header::COOKIE).map_or("", |sent| sent.to_str().unwrap());
+            tell.try_send((sent.to_owned(), told["token"].clone())).is_ok().to_string()
         };
         let pages =
             axum::Router::new().route("/", get(|| async { Html(PAGE) })).route("/told", get(hear));
@@ -49,14 +52,16 @@ impl Story {
 
     /// A file that Playwright could have written, of somebody who is logged in there and elsewhere.
     fn state(&self) -> Value {
-        let cookie = |domain: &str| {
-            json!({ "name": "sid", "value": "ada", "domain": domain, "path": "/",
+        let cookie = |name: &str, domain: &str| {
+            json!({ "name": name, "value": "ada", "domain": domain, "path": "/",
                 "expires": -1, "httpOnly": false, "secure": false, "sameSite": "Lax" })
         };
         let url = self.site.url("/").unwrap();
         let origin = url.as_str().trim_end_matches('/');
         let entries = json!([{ "name": "token", "value": "t0k3n" }]);
-        json!({ "cookies": [cookie("127.0.0.1"), cookie("other.test")],
+        let cookies = ["zeta", "sid", "alpha"].map(|name| cookie(name, "127.0.0.1"));
+        let cookies = [&cookies[..], &[cookie("sid", "other.test")]].concat();
+        json!({ "cookies": cookies,
             "origins": [{ "origin": origin, "localStorage": entries }] })
     }
 
@@ -86,7 +91,8 @@ impl Story {
 
     async fn expect_logged_in(&mut self) {
         let told = timeout(Duration::from_secs(30), self.told.recv()).await.unwrap().unwrap();
-        assert_eq!((told["cookie"].as_str(), told["token"].as_str()), ("sid=ada", "t0k3n"));
+        let whole = ("zeta=ada; sid=ada; alpha=ada".to_owned(), "t0k3n".to_owned());
+        assert_eq!(told, whole);
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::notes::{eventually, wait_for_state};
 use crate::test_nodes::test_node;
-use axum::Router;
 use axum::response::{Html, IntoResponse};
 use axum::routing::get;
 use baton_api::ErrorCode;
@@ -69,7 +68,9 @@ async fn site() -> Site {
     let script = |text: String| ([("Content-Type", "text/javascript")], text).into_response();
     let worker = move || async move { script(format!("// {}\nonfetch = () => {{}}", noise())) };
     let page = get(|| async { Html("<title>part</title>") });
-    Site::start(Router::new().route("/", page).route("/worker.js", get(worker))).await.unwrap()
+    Site::start(crate::login::site().route("/", page).route("/worker.js", get(worker)))
+        .await
+        .unwrap()
 }
 
 /// A text that no compression makes much shorter.
@@ -81,6 +82,16 @@ fn noise() -> String {
     });
     words.take(4000).collect()
 }
+
+/// Writes the same in three places, and another cookie before that.
+const NOTE: &str = "document.cookie = 'zeta=1';
+    localStorage.note = sessionStorage.note = document.cookie = 'note=kept'; true";
+
+/// What stands there, and which cookies the server is sent.
+const NOTED: &str = "(async () => {
+        const sent = await (await fetch('/sent', { cache: 'no-store' })).text();
+        return [localStorage.note, sessionStorage.note, sent].join(' ');
+    })()";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_damaged_part_costs_itself_and_is_named() {
@@ -96,18 +107,16 @@ async fn one_damaged_part_costs_itself_and_is_named() {
         ]
     };
     let [a, b] = pages(&test_node).await;
-    let write = "localStorage.note = sessionStorage.note = document.cookie = 'note=kept'; true";
-    assert!(a.evaluate::<bool>(write).await.unwrap());
+    assert!(a.evaluate::<bool>(NOTE).await.unwrap());
     let fill = "localStorage.note = Array.from({ length: 5000 }, Math.random).join(); true";
-    assert!(b.evaluate::<bool>(write).await.unwrap() && b.evaluate::<bool>(fill).await.unwrap());
+    assert!(b.evaluate::<bool>(NOTE).await.unwrap() && b.evaluate::<bool>(fill).await.unwrap());
     damage_closed(&mut test_node, id, 1).await;
     let client = test_node.client().unwrap().clone();
     let receipt = client.resume_session("edge").await.unwrap().session.receipt.unwrap();
     insta::assert_snapshot!(losses(&receipt, &urls[0]), @"part: local-storage http://b.localhost:PORT/");
     let [a, b] = pages(&test_node).await;
-    let read = "[localStorage.note, sessionStorage.note, document.cookie].join(' ')";
-    assert_eq!(a.evaluate::<String>(read).await.unwrap(), "note=kept note=kept note=kept");
-    assert_eq!(b.evaluate::<String>(read).await.unwrap(), " note=kept note=kept");
+    assert_eq!(a.evaluate::<String>(NOTED).await.unwrap(), "note=kept note=kept zeta=1; note=kept");
+    assert_eq!(b.evaluate::<String>(NOTED).await.unwrap(), " note=kept zeta=1; note=kept");
 
     // The next snapshot is whole again.
     client.close_session("edge").await.unwrap();
@@ -131,13 +140,15 @@ const FILL: &str = "(async () => {
             opening.onupgradeneeded = () => opening.result.createObjectStore('all').put(1, 1);
             opening.onsuccess = () => resolve(opening.result.close());
         });
+        document.cookie = 'zeta=1';
         localStorage.note = sessionStorage.note = document.cookie = 'note=kept';
         return true;
     })()";
 
 const READ: &str = "(async () => {
         const databases = await indexedDB.databases();
-        const kept = [localStorage.note, sessionStorage.note, document.cookie, databases[0]?.name];
+        const sent = await (await fetch('/sent', { cache: 'no-store' })).text();
+        const kept = [localStorage.note, sessionStorage.note, sent, databases[0]?.name];
         return [...kept, ...await caches.keys()].join(' ');
     })()";
 
@@ -165,7 +176,10 @@ async fn caches_files_and_workers_that_are_damaged_cost_themselves_only() {
     part: service-workers http://a.localhost:PORT/
     "#);
     let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap();
-    assert_eq!(page.evaluate::<String>(READ).await.unwrap(), "note=kept note=kept note=kept kept");
+    assert_eq!(
+        page.evaluate::<String>(READ).await.unwrap(),
+        "note=kept note=kept zeta=1; note=kept kept"
+    );
 
     // The next snapshot is whole again.
     client.close_session("edge").await.unwrap();
@@ -181,8 +195,7 @@ async fn the_newest_whole_snapshot_stands_in_for_one_with_a_damaged_part() {
     let url = site.url_on("a", "/").unwrap();
     let id = test_node.open("edge", [url.clone()]).await.unwrap();
     let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap();
-    let write = "localStorage.note = sessionStorage.note = document.cookie = 'note=kept'; true";
-    assert!(page.evaluate::<bool>(write).await.unwrap());
+    assert!(page.evaluate::<bool>(NOTE).await.unwrap());
     let client = test_node.client().unwrap().clone();
     client.capture_session("edge").await.unwrap();
     let fill = "localStorage.note = Array.from({ length: 5000 }, Math.random).join(); true";
@@ -195,8 +208,10 @@ async fn the_newest_whole_snapshot_stands_in_for_one_with_a_damaged_part() {
     let why = lost.reason.as_deref().unwrap();
     assert!(why.contains("local-storage") && why.contains("taken instead: "), "{why}");
     let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap();
-    let read = "[localStorage.note, sessionStorage.note, document.cookie].join(' ')";
-    assert_eq!(page.evaluate::<String>(read).await.unwrap(), "note=kept note=kept note=kept");
+    assert_eq!(
+        page.evaluate::<String>(NOTED).await.unwrap(),
+        "note=kept note=kept zeta=1; note=kept"
+    );
     test_node.clear().await.unwrap();
 }
 

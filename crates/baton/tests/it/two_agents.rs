@@ -8,7 +8,7 @@ use baton_playground::{McpClient, TestNode};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
-const WHOLE: &str = r#"sid=ada,theme=dark | "first" | 2 | 3 | 5 | one"#;
+const WHOLE: &str = r#"theme=dark; sid=ada | "first" | 2 | 3 | 5 | one"#;
 
 /// An agent whose user agrees to what shows this fingerprint, and to nothing else; and what the user
 /// was asked.
@@ -82,7 +82,7 @@ async fn agents_take_a_session_from_one_node_to_another_and_back() {
     assert_eq!(exported["outcome"], "moved", "{exported}");
     done(&hosted, "session_close", json!({})).await;
     done(&cloud, "session_resume", json!({"sessionId": "shop"})).await;
-    let whole = r#"sid=ada,theme=dark | "second" | 3 | 3 | 5 | one"#;
+    let whole = r#"theme=dark; sid=ada | "second" | 3 | 3 | 5 | one"#;
     assert_eq!(story.at::<String>(&story.cloud, SHOWN).await, whole);
     let conflicts = call(&hosted, "browser_sync_conflicts", json!({})).await;
     assert_eq!(conflicts, "No conflicts.");

@@ -30,7 +30,7 @@ impl Story {
     /// Neither node knows the other one.
     pub(crate) async fn of_strangers() -> Self {
         let page = || async { Html("<title>shop</title>") };
-        let site = Site::start(axum::Router::new().route("/shop", get(page))).await.unwrap();
+        let site = Site::start(crate::login::site().route("/shop", get(page))).await.unwrap();
         let (cloud, hosted) =
             (crate::test_nodes::test_node().await, crate::test_nodes::test_node().await);
         Self { site, cloud, hosted }
@@ -141,7 +141,7 @@ async fn a_session_goes_from_one_node_to_another_and_back() {
     // The hosted node fetches it, and is logged in.
     assert_eq!(outcomes(&baton(&story.hosted, &["sync", "run"]).success()), ["pull moved"]);
     baton(&story.hosted, &["sessions", "resume", "shop"]).success();
-    let whole = r#"sid=ada,theme=dark | "first" | 2 | 3 | 5 | one"#;
+    let whole = r#"theme=dark; sid=ada | "first" | 2 | 3 | 5 | one"#;
     assert_eq!(story.at::<String>(&story.hosted, SHOWN).await, whole);
     // It goes on there, and back.
     let more = "localStorage.setItem('token', 'second'); sessionStorage.setItem('step', '3'); true";
@@ -150,7 +150,7 @@ async fn a_session_goes_from_one_node_to_another_and_back() {
     baton(&story.hosted, &["sessions", "close", "shop"]).success();
     assert_eq!(outcomes(&baton(&story.hosted, &["sync", "run"]).success()), ["push moved"]);
     baton(&story.cloud, &["sessions", "resume", "shop"]).success();
-    let whole = r#"sid=ada,theme=dark | "second" | 3 | 3 | 5 | one"#;
+    let whole = r#"theme=dark; sid=ada | "second" | 3 | 3 | 5 | one"#;
     assert_eq!(story.at::<String>(&story.cloud, SHOWN).await, whole);
     // And nothing is left to move.
     let standing = said(&baton(&story.hosted, &["sync", "status"]).success());
@@ -174,7 +174,7 @@ async fn five_commands_take_a_session_to_a_machine_that_never_heard_of_the_other
     baton(&story.cloud, &["save", "shop"]).success();
     assert_eq!(outcomes(&baton(&story.hosted, &["sync", "run"]).success()), ["pull moved"]);
     baton(&story.hosted, &["sessions", "resume", "shop"]).success();
-    let whole = r#"sid=ada,theme=dark | "first" | 2 | 3 | 5 | one"#;
+    let whole = r#"theme=dark; sid=ada | "first" | 2 | 3 | 5 | one"#;
     assert_eq!(story.at::<String>(&story.hosted, SHOWN).await, whole);
     let mode = std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(card).unwrap());
     assert_eq!(mode & 0o777, 0o600, "the file is its user's alone");
@@ -198,7 +198,7 @@ async fn who_resumes_a_session_gets_it_from_the_node_that_runs_it() {
     let resumed = said(&baton(&story.hosted, &["sessions", "resume", "shop"]).success());
     assert_eq!(resumed["handed"]["how"], "handed_over", "{resumed}");
     assert_eq!(resumed["shared"]["held_by"]["here"], true, "{resumed}");
-    let whole = r#"sid=ada,theme=dark | "second" | 2 | 3 | 5 | one"#;
+    let whole = r#"theme=dark; sid=ada | "second" | 2 | 3 | 5 | one"#;
     assert_eq!(story.at::<String>(&story.hosted, SHOWN).await, whole);
     let left = said(&baton(&story.cloud, &["sessions", "show", "shop"]).success());
     assert_eq!(
@@ -233,7 +233,7 @@ async fn a_holder_that_is_gone_is_taken_over_and_gives_up_what_it_has_when_it_is
     baton(&story.cloud, &["sync", "run", "hosted"]).code(4);
     let conflicts = said(&baton(&story.hosted, &["sync", "conflicts"]).success());
     assert_eq!(conflicts["items"][0]["siblings"].as_array().unwrap().len(), 1, "{conflicts}");
-    let whole = r#"sid=ada,theme=dark | "hosted" | 2 | 3 | 5 | one"#;
+    let whole = r#"theme=dark; sid=ada | "hosted" | 2 | 3 | 5 | one"#;
     assert_eq!(story.at::<String>(&story.hosted, SHOWN).await, whole, "its browser runs on");
     story.end().await;
 }
@@ -269,7 +269,7 @@ async fn what_was_changed_at_both_is_kept_until_a_person_chooses() {
         assert_eq!(left["items"], serde_json::json!([]), "{left}");
         baton(test_node, &["sessions", "resume", "shop"]).success();
         let shown = story.at::<String>(test_node, SHOWN).await;
-        assert_eq!(shown, r#"sid=ada,theme=dark | "at the cloud" | 2 | 3 | 5 | one"#);
+        assert_eq!(shown, r#"theme=dark; sid=ada | "at the cloud" | 2 | 3 | 5 | one"#);
         baton(test_node, &["sessions", "close", "shop"]).success();
     }
     story.end().await;

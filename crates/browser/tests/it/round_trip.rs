@@ -1,6 +1,6 @@
 //! A site with every kind of state, captured, killed, restored, captured again: equal.
 
-use crate::fixture::{Kept, options, spec};
+use crate::fixture::{Kept, attach, evaluate, options, spec};
 use crate::site::{Page, Site};
 use baton_browser::capture::Depth;
 use baton_browser::keeper::{self, BrowserSpec, KeeperSpec, Role};
@@ -84,8 +84,31 @@ pub(crate) async fn fill(site: &Site, profile: &Path) -> State {
     // A title that is still to come would be awaited for ever where the state is brought back.
     let ready = async |state: &State| titles(state) == ["ready", "page", "second"];
     let state = captured_when(&live, ready).await;
+    ask(&running, site, BEFORE).await;
     kill(running).await;
     state
+}
+
+/// Where the page with everything asks the site before the browser is killed, and when it is back.
+const BEFORE: &str = "/before";
+const AFTER: &str = "/after";
+
+async fn ask(running: &Kept, site: &Site, path: &str) {
+    let client = running.connect(Role::Client).await;
+    let browser = client.connection.browser();
+    let targets = browser.call("Target.getTargets", ()).await.unwrap();
+    let all = targets["targetInfos"].as_array().unwrap();
+    let page = all.iter().find(|one| one["url"] == site.url("a", "/everything")).unwrap();
+    let page = attach(&browser, page["targetId"].as_str().unwrap()).await;
+    evaluate(&page, &format!("fetch('{path}').then(() => 'asked')")).await;
+}
+
+/// The site is sent the cookies that it was sent before, in the same order.
+async fn assert_is_sent_the_same(running: &Kept, site: &Site) {
+    ask(running, site, AFTER).await;
+    let before = site.cookies_at(BEFORE);
+    assert!(before.len() >= 5, "{before:?}");
+    assert_eq!(site.cookies_at(AFTER), before);
 }
 
 fn titles(state: &State) -> Vec<String> {
@@ -149,6 +172,7 @@ async fn everything_comes_back_on_the_same_profile() {
     let (restored, again, running) = bring_back(&profile, &state).await;
     assert_whole(&restored);
     assert_eq!(without_ids(again), without_ids(state));
+    assert_is_sent_the_same(&running, &site).await;
     kill(running).await;
 }
 
@@ -172,6 +196,7 @@ async fn everything_comes_back_on_a_fresh_profile() {
         requests, wanted,
         "each page is asked for once, and nothing of ours reaches the site"
     );
+    assert_is_sent_the_same(&running, &site).await;
     kill(running).await;
 }
 

@@ -142,14 +142,11 @@ impl Site {
         self.waiting.lock().unwrap().clone()
     }
 
-    /// The cookies that came with a request of this path, sorted.
+    /// The cookies that came with a request of this path, in their order.
     pub fn cookies_at(&self, path: &str) -> Vec<String> {
         let all = self.cookies.lock().unwrap();
         let of_path = all.iter().filter_map(|sent| sent.strip_prefix(path)?.strip_prefix(' '));
-        let mut sent: Vec<_> =
-            of_path.flat_map(|sent| sent.split("; ")).map(str::to_owned).collect();
-        sent.sort();
-        sent
+        of_path.flat_map(|sent| sent.split("; ")).map(str::to_owned).collect()
     }
 }
 

@@ -3,7 +3,6 @@
 use super::Database;
 use crate::test_nodes;
 use crate::two_nodes::{baton, said};
-use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
 use baton_api::{ErrorCode, ExportFormat, ExportSession, History, ListAudit, ListHistory};
@@ -38,7 +37,7 @@ impl Scene {
 
     async fn of(test_node: TestNode, database: Database) -> Self {
         let page = get(async || Html("<title>shop</title>"));
-        let site = Site::start(Router::new().route("/", page)).await.unwrap();
+        let site = Site::start(crate::login::site().route("/", page)).await.unwrap();
         test_node.open("shop", [site.url("/").unwrap()]).await.unwrap();
         Self { test_node, database, site }
     }
@@ -56,15 +55,20 @@ impl Scene {
     pub(super) async fn write(&self, value: &str) {
         let script = format!(
             "localStorage.token = sessionStorage.note = '{value}';
-             document.cookie = 'sid={value}; max-age=9999';
+             for (const name of ['theme', 'sid'])
+                 document.cookie = `${{name}}={value}; max-age=9999`;
              history.replaceState('{value}', ''); document.title = '{value}'; true"
         );
         assert!(self.page().await.evaluate::<bool>(&script).await.unwrap());
     }
 
-    /// What stands in the page.
+    /// What stands in the page, which the server is sent as well.
     pub(super) async fn token(&self) -> String {
-        self.page().await.evaluate("localStorage.token").await.unwrap()
+        let page = self.page().await;
+        let token: String = page.evaluate("localStorage.token").await.unwrap();
+        let sent: String = page.evaluate(crate::login::SENT).await.unwrap();
+        assert_eq!(sent, format!("theme={token}; sid={token}"));
+        token
     }
 
     /// Two snapshots that have no part in common, of a session that is closed. Returns the newest one.

@@ -89,9 +89,8 @@ async fn a_server_and_a_third_party_see_what_was_compiled() {
 
     let running = Running::start(&profile).await;
     running.open(&top).await;
-    let mut wanted: Vec<_> =
+    let wanted: Vec<_> =
         state.cookies.iter().map(|cookie| format!("{}={}", cookie.name, cookie.value)).collect();
-    wanted.sort();
     assert_eq!(site.cookies_at("/"), wanted);
     let seen = async || running.capture().await.origins.contains_key(&partition);
     eventually("the third party is there", seen).await;

@@ -117,7 +117,7 @@ async function lookAtWorkers(tell) {
 async function lookAtCookies(tell) {
   for (const path of ["/cookies", "/scoped/cookies", "/scoped/deep/cookies"]) {
     const sent = await (await fetch(path, { cache: "no-store" })).text();
-    tell(`cookies sent to ${path}`, await describe(sent.split("; ").sort()));
+    tell(`cookies sent to ${path}`, await describe(sent.split("; ")));
   }
   tell("cookies", await describe(document.cookie.split("; ").sort()));
 }
