@@ -274,3 +274,29 @@ async fn what_was_changed_at_both_is_kept_until_a_person_chooses() {
     }
     story.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_saved_while_it_runs_outlives_a_deletion_that_came_meanwhile() {
+    let story = Story::begin().await;
+    story.cloud.open("shop", [story.url()]).await.unwrap();
+    assert!(story.at::<bool>(&story.cloud, &log_in("first")).await);
+    baton(&story.cloud, &["save", "shop"]).success();
+    baton(&story.cloud, &["sessions", "close", "shop"]).success();
+    baton(&story.hosted, &["sync", "run"]).success();
+    baton(&story.hosted, &["sessions", "resume", "shop"]).success();
+    // It is deleted at the cloud, and the word of that comes while its browser runs here.
+    baton(&story.cloud, &["sessions", "delete", "shop"]).success();
+    baton(&story.hosted, &["sync", "run"]);
+    let shown = said(&baton(&story.hosted, &["sessions", "show", "shop"]).success());
+    assert_eq!((&shown["state"], &shown["shared"]["deleted"]), (&"active".into(), &true.into()));
+    // Nothing was done there since. Who saves it wants it all the same.
+    let saved = said(&baton(&story.hosted, &["save", "shop"]));
+    assert_eq!((&saved["unchanged"], &saved["version"]), (&false.into(), &2.into()), "{saved}");
+    let shown = said(&baton(&story.hosted, &["sessions", "show", "shop"]).success());
+    assert!(shown["shared"]["deleted"].is_null(), "{shown}");
+    baton(&story.hosted, &["sessions", "close", "shop"]).success();
+    baton(&story.hosted, &["sessions", "resume", "shop"]).success();
+    let whole = r#"theme=dark; sid=ada | "first" | 2 | 3 | 5 | one"#;
+    assert_eq!(story.at::<String>(&story.hosted, SHOWN).await, whole);
+    story.end().await;
+}
