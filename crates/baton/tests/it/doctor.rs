@@ -4,6 +4,7 @@
 use crate::notes::Notes;
 use assert_cmd::cargo::cargo_bin_cmd;
 use baton_playground::TestNode;
+use serde_json::Value;
 use std::path::Path;
 
 fn doctor(test_node: &TestNode, database: &Path) -> String {
@@ -48,19 +49,25 @@ async fn orphaned_keepers_are_explained() {
     test_node.clear().await.unwrap();
 }
 
-/// The lines of a doctor on the browser and its sandbox, run as a user to whom the system gives no sandbox.
-async fn doctor_without_namespaces(test_node: &TestNode, sandbox: Option<&str>) -> String {
+/// Runs the program as a user to whom the system gives no sandbox.
+async fn without_namespaces(
+    test_node: &TestNode,
+    args: &[&str],
+    sandbox: Option<&str>,
+) -> std::process::Output {
     let forbid = "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all \
         --ambient-caps=-all \"$@\"";
     let mut command = tokio::process::Command::new("unshare");
     command.args(["--user", "--map-user=1000", "--keep-caps", "sh", "-c", forbid, "sh"]);
-    command
-        .args([env!("CARGO_BIN_EXE_baton"), "--data"])
-        .arg(test_node.data().path())
-        .arg("doctor");
+    command.args([env!("CARGO_BIN_EXE_baton"), "--data"]).arg(test_node.data().path()).args(args);
     command.env("TMPDIR", test_node.folder()).kill_on_drop(true);
     command.envs(sandbox.map(|sandbox| ("BATON_BROWSER_SANDBOX", sandbox)));
-    let run = tokio::time::timeout(crate::notes::LIMIT, command.output()).await.unwrap().unwrap();
+    tokio::time::timeout(crate::notes::LIMIT, command.output()).await.unwrap().unwrap()
+}
+
+/// The lines of its doctor on the browser and the sandbox of that.
+async fn doctor_without_namespaces(test_node: &TestNode, sandbox: Option<&str>) -> String {
+    let run = without_namespaces(test_node, &["doctor"], sandbox).await;
     let told = String::from_utf8(run.stdout).unwrap();
     let errors = String::from_utf8_lossy(&run.stderr).into_owned();
     let mut lines = Vec::new();
@@ -88,5 +95,31 @@ async fn where_chromium_can_make_no_sandbox_its_own_reason_is_told_and_what_to_d
     let told = doctor_without_namespaces(&test_node, Some("off")).await;
     assert!(told.contains(", and it starts"), "{told}");
     assert!(told.contains("browser.sandbox is off: Chromium runs with --no-sandbox"), "{told}");
+    test_node.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_chromium_can_make_no_sandbox_who_opens_or_resumes_hears_why() {
+    let test_node = TestNode::build(env!("CARGO_BIN_EXE_baton")).unwrap();
+    let file = test_node.folder().join("jar.txt");
+    std::fs::write(&file, "shop.test\tFALSE\t/\tTRUE\t0\tsid\tada\n").unwrap();
+    let refused = async |args: &[&str]| {
+        let run = without_namespaces(&test_node, &[&["--json"], args].concat(), None).await;
+        let told: Value = serde_json::from_slice(&run.stdout).unwrap();
+        assert_eq!(
+            (run.status.code(), &told["error"]["code"]),
+            (Some(1), &"browser_unavailable".into())
+        );
+        let message = told["error"]["message"].as_str().unwrap();
+        assert!(message.contains("found it ended (exit status: 1): No usable sandbox!"), "{told}");
+        told["error"]["hint"].as_str().unwrap().to_owned()
+    };
+    let what_to_do = "allow user namespaces to its user, or, where a container is the sandbox already, set \
+        browser.sandbox = \"off\"";
+    assert_eq!(refused(&["open", "--name", "shop"]).await, what_to_do);
+    let import = ["import", file.to_str().unwrap(), "--name", "bank"];
+    assert!(without_namespaces(&test_node, &import, None).await.status.success());
+    assert_eq!(refused(&["sessions", "resume", "bank"]).await, what_to_do);
+    assert!(without_namespaces(&test_node, &["stop"], None).await.status.success());
     test_node.clear().await.unwrap();
 }

@@ -111,3 +111,29 @@ async fn an_agent_resumes_what_an_agent_elsewhere_saved() {
     }
     story.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_gets_a_session_of_another_agent_is_told_so_and_so_is_who_had_it() {
+    let story = Story::begin().await;
+    let (cloud, hosted) = (agent(&story.cloud).await, agent(&story.hosted).await);
+    done(&cloud, "session_open", json!({"name": "shop", "urls": [story.url()]})).await;
+    assert!(story.at::<bool>(&story.cloud, &log_in("first")).await);
+    done(&cloud, "browser_save_profile", json!({"name": "shop"})).await;
+    let import = json!({"nodeId": "cloud", "sessionId": "shop"});
+    done(&hosted, "browser_sync_import_session", import).await;
+    // It runs there still.
+    let resume = json!({"sessionId": "shop"});
+    let told = call(&hosted, "session_resume", resume).await;
+    let line = told.lines().find(|line| line.contains("handed")).unwrap_or(&told);
+    insta::assert_snapshot!(line, @"cloud saved it and handed it over: it does not run there any more.");
+    assert_eq!(story.at::<String>(&story.hosted, SHOWN).await, WHOLE);
+    let listed = call(&cloud, "list_sessions", json!({})).await;
+    let (here, there) = listed.split_once('\n').unwrap();
+    assert_eq!(here, "No sessions here.");
+    assert!(there.starts_with("shop is held by "), "{there}");
+    assert!(there.ends_with("; session_resume brings it here"), "{there}");
+    for agent in [cloud, hosted] {
+        agent.close().await.unwrap();
+    }
+    story.end().await;
+}

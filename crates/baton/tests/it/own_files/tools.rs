@@ -48,6 +48,7 @@ await driver.quit();
 
 const BROWSER_USE: &str = r#"import asyncio, os, sys
 from browser_use import BrowserSession
+from browser_use.browser.events import SaveStorageStateEvent
 
 async def main():
     login, seen = sys.argv[1:]
@@ -57,6 +58,7 @@ async def main():
     await session.navigate_to(login)
     await session.navigate_to(seen)
     await session.export_storage_state("state.json")
+    await session.event_bus.dispatch(SaveStorageStateEvent(path="kept.json"))
     await session.kill()
 
 asyncio.run(main())
@@ -72,17 +74,25 @@ impl Scene {
         room.run(shell, LIMIT).await.unwrap();
         self.got(seen).await
     }
+
+    /// What a page has stored of a session that was brought, once that is resumed.
+    async fn stored(&self, name: &str) -> String {
+        self.baton(&["sessions", "resume", name]).success();
+        let at = self.test_node.client().unwrap().fetch_session(name).await.unwrap();
+        let page = self.page(name, at.tabs[0].url.as_str()).await;
+        page.evaluate("localStorage.token + ' ' + sessionStorage.step").await.unwrap()
+    }
 }
 
 /// A tool logs in and writes a file; the server gets from ours what it got from the tool.
-async fn is_sent_the_same(room: Room, save: &str, name: &str, file: &str) {
+async fn is_sent_the_same(room: Room, save: &str, name: &str, file: &str) -> Scene {
     let scene = Scene::set().await;
     assert_eq!(scene.types(&room, save, &format!("/seen/{name}")).await, SENT, "before");
     let file = std::fs::read(room.path().join(file)).unwrap();
     let (left, sent) = scene.brings(name, &file, 0).await;
     assert_eq!((left, sorted(&sent)), (Vec::new(), sorted(SENT)));
     room.clear().await.unwrap();
-    scene.strike().await;
+    scene
 }
 
 /// The cookies of a header, in no order.
@@ -111,11 +121,7 @@ async fn what_agent_browser_saved_comes_along_with_session_storage() {
     let (left, sent) = scene.brings("agent-browser", &file, 0).await;
     assert_eq!((left, sent.as_str()), (Vec::new(), SENT));
 
-    scene.baton(&["sessions", "resume", "agent-browser"]).success();
-    let at = scene.test_node.client().unwrap().fetch_session("agent-browser").await.unwrap();
-    let page = scene.page("agent-browser", at.tabs[0].url.as_str()).await;
-    let kept = "localStorage.token + ' ' + sessionStorage.step";
-    assert_eq!(page.evaluate::<String>(kept).await.unwrap(), "kept 2");
+    assert_eq!(scene.stored("agent-browser").await, "kept 2");
     room.clear().await.unwrap();
     scene.strike().await;
 }
@@ -155,7 +161,10 @@ async fn what_curl_saved_is_sent_as_a_browser_would() {
 async fn what_puppeteer_tells_of_its_cookies_is_sent_as_it_sent_them() {
     let room = Npm::install().await.unwrap().room().unwrap();
     std::fs::write(room.path().join("save.mjs"), PUPPETEER).unwrap();
-    is_sent_the_same(room, "node save.mjs \"$1\" \"$2\"", "puppeteer", "cookies.json").await;
+    is_sent_the_same(room, "node save.mjs \"$1\" \"$2\"", "puppeteer", "cookies.json")
+        .await
+        .strike()
+        .await;
 }
 
 /// It tells of the cookies that the page would be sent, without the order in which they were made.
@@ -164,12 +173,25 @@ async fn what_selenium_tells_of_its_cookies_is_sent() {
     let room = Npm::install().await.unwrap().room().unwrap();
     std::fs::write(room.path().join("save.mjs"), SELENIUM).unwrap();
     let save = "export CHROMEDRIVER=\"$(command -v chromedriver)\"\nnode save.mjs \"$1\" \"$2\"";
-    is_sent_the_same(room, save, "selenium", "cookies.json").await;
+    is_sent_the_same(room, save, "selenium", "cookies.json").await.strike().await;
 }
 
+/// It exports cookies alone.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_browser_use_exported_is_sent_as_it_sent_it() {
     let room = Python::install().await.unwrap().room().unwrap();
     std::fs::write(room.path().join("save.py"), BROWSER_USE).unwrap();
-    is_sent_the_same(room, "python save.py \"$1\" \"$2\"", "browser-use", "state.json").await;
+    let save = "python save.py \"$1\" \"$2\"";
+    is_sent_the_same(room, save, "browser-use", "state.json").await.strike().await;
+}
+
+/// What it keeps by itself, for the next time, is more.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_browser_use_keeps_comes_along_with_session_storage() {
+    let room = Python::install().await.unwrap().room().unwrap();
+    std::fs::write(room.path().join("save.py"), BROWSER_USE).unwrap();
+    let save = "python save.py \"$1\" \"$2\"";
+    let scene = is_sent_the_same(room, save, "browser-use", "kept.json").await;
+    assert_eq!(scene.stored("browser-use").await, "kept 2");
+    scene.strike().await;
 }
