@@ -196,7 +196,10 @@ impl Acquiring<'_> {
             }
             // It may be at work on it, so silence is no reason to start a second browser.
             Err(SyncError::Silent { name }) if held => {
-                return Err(SyncError::HeldInSilence { name });
+                return Err(SyncError::HeldInDoubt { name, does: "says nothing" });
+            }
+            Err(SyncError::BrokeOff { name, .. }) if held => {
+                return Err(SyncError::HeldInDoubt { name, does: "breaks off" });
             }
             Err(error) if held => return Err(error),
             Err(error) => {

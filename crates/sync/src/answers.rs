@@ -47,7 +47,7 @@ impl Answers for SyncError {
             | SyncError::Untrusted { .. } => ErrorCode::Untrusted,
             SyncError::OtherRevision { .. } => ErrorCode::OtherRevision,
             SyncError::Kept { .. }
-            | SyncError::HeldInSilence { .. }
+            | SyncError::HeldInDoubt { .. }
             | SyncError::Contended { .. }
             | SyncError::LetInByToken { .. }
             | SyncError::AdminKey { .. } => ErrorCode::Conflict,

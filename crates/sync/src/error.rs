@@ -220,15 +220,17 @@ pub enum SyncError {
         /// What people call it.
         name: String,
     },
-    /// The peer that holds a session says nothing, so it is not known whether it still runs there.
+    /// The peer that holds a session takes connections and no more, so it is not known whether it still runs there.
     #[error(
-        "peer {name} holds the session, takes the connection and says nothing: it may still run there\n\
+        "peer {name} holds the session, takes the connection and {does}: it may still run there\n\
          try again once it answers; or take over what it saved last: baton peers remove {}, and resume again",
         word(.name)
     )]
-    HeldInSilence {
+    HeldInDoubt {
         /// What people call it.
         name: String,
+        /// What it does with the connection.
+        does: &'static str,
     },
     /// The peer holds a session and does not give it.
     #[error("peer {name} keeps the session: {why}\ntry again when that is over")]

@@ -23,6 +23,7 @@ use baton_runtime::{Actor, Caller, life};
 use baton_session::{Lifecycle, NodeId, Owner, PeerLease, Session, SessionId};
 use baton_store::{Peer, clock};
 use futures_util::{StreamExt as _, stream};
+use std::future::ready;
 use std::time::Duration;
 
 /// How many peers are asked at once.
@@ -59,7 +60,7 @@ pub(crate) async fn not_there(context: &Sync, peers: &[Peer]) -> Vec<PeerAnswer>
             Ok(()) | Err(_) => None,
         }
     });
-    asked.buffer_unordered(ASKED_AT_ONCE).filter_map(async |gone| gone).collect().await
+    asked.buffer_unordered(ASKED_AT_ONCE).filter_map(ready).collect().await
 }
 
 /// How long it waits for other operations on the session; shorter than the one who asks waits.

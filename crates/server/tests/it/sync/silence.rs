@@ -139,6 +139,28 @@ async fn a_peer_that_hangs_before_its_handshake_is_silent_and_keeps_what_it_hold
 }
 
 #[tokio::test]
+async fn a_peer_that_breaks_off_every_time_keeps_what_it_holds() {
+    let pair = Pair::new().await;
+    let held = seed(&pair.cloud, "shop", &logged_in(&[("shop.test", "one")])).await;
+    save(&pair.cloud, "shop").await;
+    pair.pull("shop").await;
+    held_by(&pair.laptop, held, pair.cloud.id()).await;
+    let Pair { cloud, laptop } = pair;
+    let address = address(&cloud);
+    let _folder = cloud.stop().await;
+    // As a tunnel does at whose other end nobody listens.
+    let bound = until("the address is free", async || TcpListener::bind(address).await.ok()).await;
+    let breaks_off = tokio::spawn(async move { while bound.accept().await.is_ok() {} });
+    let refused = soon(laptop.admin().resume_session("shop")).await.unwrap_err();
+    insta::assert_snapshot!(words(&refused), @r"
+    conflict: peer cloud holds the session, takes the connection and breaks off: it may still run there
+    try again once it answers; or take over what it saved last: baton peers remove cloud, and resume again
+    ");
+    breaks_off.abort();
+    laptop.stop().await;
+}
+
+#[tokio::test]
 async fn several_peers_that_hang_cost_no_more_than_one() {
     let (clouds, laptop) = (
         [
