@@ -35,8 +35,11 @@ fn tools() -> [(&'static str, Value); 6] {
         ("browser_sync_list_peers", json!({})),
         ("browser_sync_list_remote_sessions", json!({})),
         ("browser_sync_import_session", json!({"nodeId": "cloud", "sessionId": "shop"})),
-        ("browser_sync_export_session", json!({"nodeId": "third", "sessionId": "bank"})),
-        ("browser_save_profile", json!({"sessionId": "bank", "name": "bank"})),
+        (
+            "browser_sync_export_session",
+            json!({"nodeId": "third", "sessionId": "bank", "name": "bank"}),
+        ),
+        ("browser_save_profile", json!({"sessionId": "bank", "name": "bank", "syncToPeers": true})),
     ]
 }
 
