@@ -1,6 +1,8 @@
 //! Peers whose nodes are stopped where they stand (SIGSTOP), one asked in TLS and one in clear text: what they cost
 //! each command and each tool, beside what that costs while they answer.
 
+#![expect(clippy::print_stdout, reason = "what each command costs is for a person to read")]
+
 use crate::login::log_in;
 use crate::mcp::agent;
 use crate::test_nodes::test_node;
