@@ -37,8 +37,7 @@ impl Answers for SyncError {
             | SyncError::NotAskedYet { .. }
             | SyncError::NotANode { .. } => ErrorCode::PeerUnreachable,
             SyncError::Denied { .. } => ErrorCode::PeerRefused,
-            SyncError::NotTrusted { .. }
-            | SyncError::OtherMachine { .. }
+            SyncError::NotTrusted(_)
             | SyncError::OtherNode { .. }
             | SyncError::KeyOfOtherNode { .. }
             | SyncError::OtherFingerprint { .. }
@@ -91,8 +90,7 @@ impl From<SyncError> for RuntimeError {
             SyncError::Kept { .. } => Stand::Kept,
             SyncError::Unreachable { .. }
             | SyncError::BrokeOff { .. }
-            | SyncError::NotTrusted { .. }
-            | SyncError::OtherMachine { .. }
+            | SyncError::NotTrusted(_)
             | SyncError::TooSlow { .. }
             | SyncError::Silent { .. } => Stand::Unanswered,
             _ => Stand::Other,

@@ -208,7 +208,7 @@ fn is_passing(error: &SyncError) -> bool {
         error,
         SyncError::Unreachable { .. }
             | SyncError::BrokeOff { .. }
-            | SyncError::NotTrusted { .. }
+            | SyncError::NotTrusted(_)
             | SyncError::TooSlow { .. }
             | SyncError::NotANode { .. }
             | SyncError::Way(WayError::NoClient { .. } | WayError::AddressNotAllowed { .. })

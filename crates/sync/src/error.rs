@@ -2,12 +2,12 @@
 
 use crate::damage::DamageError;
 use crate::directory::DirectoryError;
-use crate::letting_in::{command, preparation};
+use crate::letting_in::{command, key_of, preparation};
 use crate::not_joined::NotJoined;
+use crate::not_trusted::NotTrusted;
 use crate::oidc::ProviderError;
 use baton_api::sync::{InvalidParcels, pending_there};
 use baton_net::WayError;
-use baton_net::outbound::HOW_TO_TRUST;
 use baton_runtime::RuntimeError;
 use baton_runtime::error::word;
 use baton_session::peer::AuthMethod;
@@ -184,27 +184,9 @@ pub enum SyncError {
         /// What happened.
         why: String,
     },
-    /// The peer answers with a certificate that does not count here.
-    #[error(
-        "peer {name} answers, and this machine does not trust its certificate: {why}\n\
-         its sessions stay as they are; {HOW_TO_TRUST}"
-    )]
-    NotTrusted {
-        /// What people call it.
-        name: String,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// Another machine answers in the place of a peer whose key is pinned.
-    #[error(
-        "another machine answers in the place of peer {name}: its certificate has another key than the one that \
-         is pinned\n\
-         its sessions stay as they are; if the node there is a new one on purpose, remove the peer and join it again"
-    )]
-    OtherMachine {
-        /// What people call it.
-        name: String,
-    },
+    /// What answers shows a certificate that does not count here.
+    #[error(transparent)]
+    NotTrusted(#[from] NotTrusted),
     /// The peer has heard the question and says nothing.
     #[error("peer {name} takes too long to answer\ntry again")]
     TooSlow {
@@ -508,14 +490,6 @@ pub enum SyncError {
         /// Which session.
         session: SessionId,
     },
-}
-
-fn key_of(way: AuthMethod) -> &'static str {
-    match way {
-        AuthMethod::ApiKey => "an API key of",
-        AuthMethod::Msal => "a client of the provider for",
-        AuthMethod::Tunnel => "the token of a tunnel, and an API key, for",
-    }
 }
 
 fn newest(found: Option<RevisionId>) -> String {

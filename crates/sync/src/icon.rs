@@ -84,8 +84,7 @@ fn is_of_all(error: &SyncError) -> bool {
         error,
         SyncError::Unreachable { .. }
             | SyncError::BrokeOff { .. }
-            | SyncError::NotTrusted { .. }
-            | SyncError::OtherMachine { .. }
+            | SyncError::NotTrusted(_)
             | SyncError::TooSlow { .. }
             | SyncError::Silent { .. }
     )

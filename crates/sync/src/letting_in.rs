@@ -50,3 +50,12 @@ pub(crate) fn confirms_there(identity: &Identity) -> String {
     let prefix = node.get(..PREFIX).unwrap_or(&node);
     format!("baton peers confirm {prefix} --fingerprint {}", word(&fingerprint.to_string()))
 }
+
+/// What opens a peer that is asked this way.
+pub(crate) fn key_of(way: AuthMethod) -> &'static str {
+    match way {
+        AuthMethod::ApiKey => "an API key of",
+        AuthMethod::Msal => "a client of the provider for",
+        AuthMethod::Tunnel => "the token of a tunnel, and an API key, for",
+    }
+}

@@ -10,6 +10,7 @@ use crate::context::Sync;
 use crate::credential::PeerAccess;
 use crate::error::SyncError;
 use crate::not_joined::NotJoined;
+use crate::not_trusted::NotTrusted;
 use crate::remote::Remote;
 use baton_api::sync::{JoinPeer, NodeIdentity, PeerView, RedeemInvitation};
 use baton_net::WayError;
@@ -97,7 +98,7 @@ async fn seek(context: &Sync, code: &InvitationCode) -> Result<(Url, NodeIdentit
     while let Some((url, answered)) = asked.next().await {
         match answered {
             Ok(identity) => return Ok((url, identity)),
-            Err(SyncError::OtherMachine { .. }) => {
+            Err(SyncError::NotTrusted(NotTrusted::OtherMachine { .. })) => {
                 other = Some(NotJoined::Another { url, why: OtherCertificate.to_string() });
             }
             Err(SyncError::NotJoined(error)) => other = Some(error),

@@ -251,7 +251,7 @@ impl<'a> Stranger<'a> {
     pub(crate) async fn identity(&self) -> Result<NodeIdentity, SyncError> {
         let client = self.client().await?;
         let place = self.place(&client);
-        let response = place.health().await.map_err(|error| self.unnamed(error))?;
+        let response = place.health().await?;
         let (status, body) = self.read(&place, response).await?;
         if self.way.method == AuthMethod::Tunnel && !status.is_success() {
             return Err(self.way.not_through(format!("HTTP status {status}")));
@@ -279,10 +279,9 @@ impl<'a> Stranger<'a> {
         if let Some(tunnel) = self.way.tunnel()? {
             request = request.header(TUNNEL, tunnel);
         }
-        let answered = place.while_alive(0, request.send()).await;
-        let response = match answered.map_err(|error| self.unnamed(error))? {
+        let response = match place.while_alive(0, request.send()).await? {
             Ok(response) => response,
-            Err(error) => return Err(self.unnamed(place.judge(error).await)),
+            Err(error) => return Err(place.judge(error).await),
         };
         let (status, body) = self.read(&place, response).await?;
         if !status.is_success() {
@@ -297,7 +296,7 @@ impl<'a> Stranger<'a> {
     }
 
     fn place<'b>(&'b self, client: &'b CheckedClient) -> Place<'b> {
-        Place { client, way: self.way, name: self.host() }
+        Place { client, way: self.way, name: self.host(), is_known: false }
     }
 
     fn host(&self) -> &str {
@@ -310,19 +309,8 @@ impl<'a> Stranger<'a> {
         response: Response,
     ) -> Result<(StatusCode, Vec<u8>), SyncError> {
         let status = response.status();
-        let body = place.while_alive(0, bounded(response, SMALL_MAX)).await;
-        let body = body.map_err(|error| self.unnamed(error))?;
+        let body = place.while_alive(0, bounded(response, SMALL_MAX)).await?;
         Ok((status, body.map_err(|why| self.not_a_node(why))?))
-    }
-
-    /// What became of asking it, in words for a node that is no peer: it cannot be pinged.
-    fn unnamed(&self, error: SyncError) -> SyncError {
-        match error {
-            SyncError::Silent { .. } => {
-                self.not_a_node("it takes the connection and says nothing".to_owned())
-            }
-            error => error,
-        }
     }
 
     fn refused(&self, status: StatusCode, body: &[u8]) -> SyncError {

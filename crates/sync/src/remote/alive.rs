@@ -9,10 +9,10 @@
 //! which looks to the client of HTTP like a connection that never opened. So a connection without TLS is opened
 //! beside it.
 
-use super::address;
 use crate::credential::{PeerAccess, TUNNEL};
 use crate::error::SyncError;
-use baton_net::outbound::{CheckedClient, Distrust, distrust, said};
+use crate::not_trusted::NotTrusted;
+use baton_net::outbound::{CheckedClient, Distrust, address, distrust, said};
 use reqwest::{RequestBuilder, Response};
 use std::io;
 use std::time::Duration;
@@ -42,6 +42,8 @@ pub(crate) struct Place<'a> {
     pub(crate) way: &'a PeerAccess,
     /// What the peer is called in errors.
     pub(crate) name: &'a str,
+    /// Whether it is registered, so that people can ask for it by that name.
+    pub(crate) is_known: bool,
 }
 
 impl Place<'_> {
@@ -112,8 +114,10 @@ impl Place<'_> {
     pub(crate) async fn judge(&self, error: reqwest::Error) -> SyncError {
         let name = self.name.to_owned();
         match distrust(&error) {
-            Some(Distrust::Certificate(why)) => return SyncError::NotTrusted { name, why },
-            Some(Distrust::OtherKey) => return SyncError::OtherMachine { name },
+            Some(Distrust::Certificate(why)) => {
+                return NotTrusted::Certificate { name, why }.into();
+            }
+            Some(Distrust::OtherKey) => return NotTrusted::OtherMachine { name }.into(),
             None => {}
         }
         match (error.is_timeout(), error.is_connect()) {
@@ -137,7 +141,11 @@ impl Place<'_> {
     }
 
     fn silent(&self) -> SyncError {
-        SyncError::Silent { name: self.name.to_owned() }
+        if self.is_known {
+            return SyncError::Silent { name: self.name.to_owned() };
+        }
+        let why = "it takes the connection and says nothing".to_owned();
+        SyncError::NotANode { url: self.way.url.clone(), why }
     }
 }
 

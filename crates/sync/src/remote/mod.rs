@@ -105,7 +105,7 @@ impl Remote {
 
     /// Where it is asked.
     fn place(&self) -> Place<'_> {
-        Place { client: &self.client, way: &self.way, name: &self.peer.name }
+        Place { client: &self.client, way: &self.way, name: &self.peer.name, is_known: true }
     }
 
     /// Whether it lives, and is who it was. Nothing is sent but what gets through a tunnel.
