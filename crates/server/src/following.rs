@@ -123,7 +123,7 @@ pub(crate) async fn follow(
 }
 
 async fn read_lists(context: &Context, caller: &Caller) -> Result<ListState, NodeError> {
-    let sessions = context.store.sessions_mark(&caller.owner, context.node).await?;
+    let sessions = context.store.sessions_mark(&caller.owner).await?;
     let tabs = match caller.require(Scope::Debug) {
         Ok(()) => context.bus.tabs(&caller.owner).await?,
         Err(_) => Vec::new(),

@@ -58,7 +58,7 @@ impl Store {
     ) -> Result<Driver, StoreError> {
         refuse_nul("a reason", reason)?;
         let mut write = self.write().await?;
-        crate::sessions::fetch_row(write.connection(), session).await?;
+        let owner = crate::sessions::fetch_row(write.connection(), session).await?.owner;
         let before = fetch(write.connection(), session).await?;
         let found = before.as_ref().and_then(|driver| driver.agent.clone());
         if found.as_ref() != from {
@@ -79,7 +79,7 @@ impl Store {
         .execute(write.connection())
         .await?;
         let after = fetch(write.connection(), session).await?;
-        write.changes(session);
+        write.changes_list(session, &owner);
         write.commit().await?;
         after.ok_or(StoreError::SessionNotFound { reference: session.to_string() })
     }

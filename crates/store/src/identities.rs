@@ -129,6 +129,10 @@ impl Store {
 /// Gives all that belongs to a node to its new id.
 async fn rename(connection: &mut AnyConnection, from: NodeId, to: NodeId) -> sqlx::Result<()> {
     for sql in [
+        // Whose list shows where its sessions are.
+        "insert into list_changes (owner, slot, changes)
+         select distinct owner, 0, 1 from sessions where node = $1 and node <> $2
+         on conflict (owner, slot) do update set changes = list_changes.changes + 1",
         "update sessions set node = $2 where node = $1",
         "update leases set node = $2 where node = $1",
         "update nodes set id = $2 where id = $1",

@@ -11,6 +11,7 @@
 use crate::error::StoreError;
 use crate::quotas::Counted;
 use crate::row::word;
+use crate::sessions::fetch_row;
 use crate::store::Store;
 use baton_session::{Lifecycle, NodeId, Owner, SessionId, Term};
 use jiff::Timestamp;
@@ -246,7 +247,8 @@ impl Store {
         .bind(at.as_millisecond())
         .execute(write.connection())
         .await?;
-        write.changes(session);
+        let owner = fetch_row(write.connection(), session).await?.owner;
+        write.changes_list(session, &owner);
         write.commit().await
     }
 }

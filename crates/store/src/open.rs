@@ -163,7 +163,7 @@ pub(crate) async fn connect_to(database: &DatabaseUrl) -> Result<(AnyConnection,
 }
 
 /// The newest version of the schema that this program knows.
-pub(crate) const KNOWN: i64 = 16;
+pub(crate) const KNOWN: i64 = 17;
 
 /// A SQLite file, and how to connect to it once more.
 pub(crate) struct SqliteFile<'a> {
@@ -287,6 +287,10 @@ macro_rules! steps {
             (
                 "closed names",
                 include_str!(concat!("../migrations/", $engine, "/0016_closed_names.sql")),
+            ),
+            (
+                "list changes",
+                include_str!(concat!("../migrations/", $engine, "/0017_list_changes.sql")),
             ),
         ]
     };

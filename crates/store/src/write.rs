@@ -7,6 +7,7 @@
 
 use crate::config::Engine;
 use crate::error::StoreError;
+use crate::sessions;
 use crate::store::{Changes, Store, TURN_LIMIT, Turn, too_long};
 use baton_session::{Owner, SessionId};
 use sha2::{Digest, Sha256};
@@ -21,6 +22,8 @@ pub(crate) struct Write {
     committed: bool,
     /// The session that it changes, and where that is sent.
     changed: Option<SessionId>,
+    /// Whose list of sessions becomes another one.
+    list: Option<Owner>,
     changes: Changes,
     /// Given back after the transaction: fields are dropped in order.
     turn: Option<OwnedMutexGuard<()>>,
@@ -37,8 +40,20 @@ impl Write {
         self.changed = Some(session);
     }
 
+    /// The same of a change by which the list of its owner's sessions is another one: [`SessionsMark`] is too.
+    ///
+    /// [`SessionsMark`]: crate::SessionsMark
+    pub(crate) fn changes_list(&mut self, session: SessionId, owner: &Owner) {
+        self.changes(session);
+        self.list = Some(owner.clone());
+    }
+
     /// Commits. When this returns, what was written is on disk.
     pub(crate) async fn commit(mut self) -> Result<(), StoreError> {
+        if let Some((owner, session)) = self.list.take().zip(self.changed) {
+            // The last statement: on PostgreSQL others who write there wait until the transaction ends.
+            sessions::count_list_change(self.connection(), &owner, session).await?;
+        }
         sqlx::query("commit").execute(self.connection()).await?;
         self.committed = true;
         if let Some(session) = self.changed {
@@ -84,6 +99,7 @@ impl Store {
                 connection,
                 committed: false,
                 changed: None,
+                list: None,
                 changes,
                 turn: None,
                 owners_turn: None,

@@ -61,7 +61,7 @@ impl Store {
         if from == Lifecycle::Active {
             leases::release(write.connection(), id, node).await?;
         }
-        write.changes(id);
+        write.changes_list(id, &after.owner);
         write.commit().await?;
         Ok(after)
     }
@@ -81,11 +81,11 @@ impl Store {
         .bind(node.to_string())
         .execute(write.connection())
         .await?;
+        let session = fetch_row(write.connection(), id).await?;
         if moved.rows_affected() > 0 {
-            write.changes(id);
+            write.changes_list(id, &session.owner);
             return write.commit().await;
         }
-        let session = fetch_row(write.connection(), id).await?;
         drop(write);
         match self.fetch_lease(id).await?.and_then(|lease| lease.node) {
             Some(holder) => Err(StoreError::HeldElsewhere { node: holder }),
@@ -118,10 +118,10 @@ impl Store {
         .bind(at.as_millisecond())
         .execute(write.connection())
         .await?;
-        let now = fetch_row(write.connection(), id).await?.lifecycle;
-        write.changes(id);
+        let after = fetch_row(write.connection(), id).await?;
+        write.changes_list(id, &after.owner);
         write.commit().await?;
-        Ok(now)
+        Ok(after.lifecycle)
     }
 }
 
@@ -153,7 +153,7 @@ impl Store {
             renamed => renamed?,
         };
         let after = fetch_row(write.connection(), id).await?;
-        write.changes(id);
+        write.changes_list(id, &after.owner);
         write.commit().await?;
         Ok(after)
     }
@@ -179,7 +179,7 @@ impl Store {
             return Err(not_found(id));
         }
         let after = fetch_row(write.connection(), id).await?;
-        write.changes(id);
+        write.changes_list(id, &after.owner);
         write.commit().await?;
         Ok(after)
     }
@@ -191,7 +191,7 @@ impl Store {
     pub async fn delete_session(&self, owner: &Owner, id: SessionId) -> Result<(), StoreError> {
         let mut write = self.write_parts(owner).await?;
         if delete(write.connection(), owner, id).await? {
-            write.changes(id);
+            write.changes_list(id, owner);
             write.commit().await
         } else {
             Err(not_found(id))

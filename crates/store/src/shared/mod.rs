@@ -274,7 +274,11 @@ impl Store {
         if commit.forget {
             sessions::delete(connection, commit.owner, commit.session).await?;
         }
-        write.changes(commit.session);
+        if commit.create.is_some() || commit.forget {
+            write.changes_list(commit.session, commit.owner);
+        } else {
+            write.changes(commit.session);
+        }
         write.commit().await?;
         self.collect_after(commit.owner, &pruned).await;
         Ok(generation)

@@ -295,7 +295,10 @@ impl Store {
         }
         insert(connection, &mut draft, &self.seal()).await?;
         let pruned = prune_with(connection, &draft).await?;
-        write.changes(draft.snapshot.session);
+        match session {
+            Some(session) => write.changes_list(session.id, &session.owner),
+            None => write.changes(draft.snapshot.session),
+        }
         write.commit().await?;
         self.collect_after(&draft.owner, &pruned).await;
         Ok(draft.snapshot)

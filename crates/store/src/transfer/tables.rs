@@ -51,7 +51,7 @@ impl Table {
 }
 
 /// Every table.
-pub(super) const TABLES: [Table; 26] = [
+pub(super) const TABLES: [Table; 27] = [
     table("data_keys", 2, 1, &[text("id"), text("wrapped_by"), bytes("wrapped")]),
     table("sessions", 1, 1, SESSIONS),
     table("parts", 1, 1, &[text("id"), text("owner"), bytes("sealed")]),
@@ -78,6 +78,7 @@ pub(super) const TABLES: [Table; 26] = [
     table("cluster_rates", 1, 13, &[text("node"), text("spent")]),
     table("sandbox_holds", 1, 13, &[text("sandbox"), text("owner"), text("node")]),
     table("page_sessions", 1, 14, PAGE_SESSIONS),
+    table("list_changes", 2, 17, &[text("owner"), integer("slot"), integer("changes")]),
 ];
 
 const PAGE_SESSIONS: &[Column] = &[

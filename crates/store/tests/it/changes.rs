@@ -1,9 +1,10 @@
 //! Who listens is told which sessions changed, and finds those that rest.
 
-use crate::fixture::{Engine, Fixture, close, cookies, new_snapshot, node, session};
-use baton_session::{Lifecycle, Owner, SessionId, SnapshotReason};
-use baton_store::StoreError;
+use crate::fixture::{Engine, Fixture, close, cookies, new_snapshot, next_instant, node, session};
+use baton_session::{Lifecycle, NodeId, Owner, SessionId, SnapshotReason};
+use baton_store::{NodeRecord, StoreError};
 use rstest::rstest;
+use std::time::Duration;
 use tokio::sync::broadcast::Receiver;
 
 /// What was told until now.
@@ -49,7 +50,7 @@ async fn a_mark_says_whether_sessions_are_others_than_before(
 ) {
     let fixture = Fixture::open(engine).await;
     let (store, owner) = (&fixture.store, Owner::local());
-    let mark = async || store.sessions_mark(&owner, node()).await.unwrap();
+    let mark = async || store.sessions_mark(&owner).await.unwrap();
     let mut marks = vec![mark().await];
     let (mail, shop) = (fixture.session("mail").await, fixture.session("shop").await);
     marks.push(mark().await);
@@ -66,7 +67,73 @@ async fn a_mark_says_whether_sessions_are_others_than_before(
     for (at, one) in marks.iter().enumerate() {
         assert_eq!(marks.iter().filter(|other| *other == one).count(), 1, "{at}: {marks:?}");
     }
-    assert_eq!(store.sessions_mark(&"bob".parse().unwrap(), node()).await.unwrap(), marks[0]);
+    assert_eq!(store.sessions_mark(&"bob".parse().unwrap()).await.unwrap(), marks[0]);
+}
+
+/// Each of them is seen by who follows the list, however many sessions there are.
+#[rstest]
+#[tokio::test]
+async fn whatever_changes_a_list_changes_its_mark(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let fixture = Fixture::open(engine).await;
+    let (store, owner) = (&fixture.store, Owner::local());
+    let elsewhere: NodeId = "01890000-0000-7000-8000-000000000002".parse().unwrap();
+    let lease = Some(Duration::from_secs(30));
+    let record = NodeRecord { id: node(), place: "here".to_owned(), lease };
+    store.register_node(&record).await.unwrap();
+    let mut marks = vec![("at first", store.sessions_mark(&owner).await.unwrap())];
+    let mut note = async |what| marks.push((what, store.sessions_mark(&owner).await.unwrap()));
+
+    let shop = fixture.session("shop").await;
+    note("made").await;
+    store.switch_debug(shop.id, true, next_instant()).await.unwrap();
+    note("recorded").await;
+    let agent = "buyer".parse().unwrap();
+    store.pass_session(shop.id, None, Some(&agent), "", next_instant()).await.unwrap();
+    note("passed").await;
+    store.acquire_lease(shop.id, node()).await.unwrap();
+    let beat = store.list_nodes().await.unwrap()[0].beat;
+    let next = Lifecycle::Recoverable;
+    store.expire_lease(shop.id, node(), beat, next, next_instant()).await.unwrap();
+    note("its node fell silent").await;
+    store.note_failed_resume(shop.id, node(), next_instant()).await.unwrap();
+    note("could not be resumed").await;
+    store.adopt_session(shop.id, elsewhere).await.unwrap();
+    note("went to another node").await;
+    let (from, to) = (Lifecycle::Recoverable, Lifecycle::Closed);
+    store.update_lifecycle(shop.id, elsewhere, from, to, next_instant()).await.unwrap();
+    note("closed").await;
+    store.rename_session(shop.id, &"store".parse().unwrap(), "", shop.updated_at).await.unwrap();
+    note("renamed").await;
+    store.delete_session(&owner, shop.id).await.unwrap();
+    note("deleted").await;
+    let mail = session("mail");
+    store.create_session_with(&mail, new_snapshot(&mail, &[])).await.unwrap();
+    note("made with a snapshot").await;
+    for (at, (what, mark)) in marks.iter().enumerate() {
+        assert!(marks[..at].iter().all(|(_, before)| before != mark), "{what}: {marks:?}");
+    }
+    assert_eq!(store.sessions_mark(&"bob".parse().unwrap()).await.unwrap(), marks[0].1);
+}
+
+/// Those who write at once for one owner are counted all the same.
+#[rstest]
+#[tokio::test]
+async fn changes_that_come_at_once_are_all_counted(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let fixture = Fixture::open(engine).await;
+    let mut tasks = tokio::task::JoinSet::new();
+    for number in 0..40 {
+        let (store, made) = (fixture.store.clone(), session(&format!("shop-{number}")));
+        tasks.spawn(async move { store.create_session(&made).await.unwrap() });
+    }
+    tasks.join_all().await;
+    let mut raw = fixture.raw().await;
+    let sql = "select cast(sum(changes) as bigint) from list_changes";
+    let counted: i64 = sqlx::query_scalar(sql).fetch_one(&mut raw).await.unwrap();
+    assert_eq!(counted, 40);
 }
 
 #[rstest]

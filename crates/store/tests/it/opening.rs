@@ -52,8 +52,8 @@ async fn a_newer_database_is_left_alone(
         )
         .await;
     let error = Store::open(config(&fixture.database)).await.unwrap_err();
-    assert!(matches!(error, StoreError::NewerSchema { found: 17, known: 16 }), "{error}");
-    let text = "expected a database of version 16 or older, found version 17\n\
+    assert!(matches!(error, StoreError::NewerSchema { found: 18, known: 17 }), "{error}");
+    let text = "expected a database of version 17 or older, found version 18\n\
                 install the version of Baton that made it, or a newer one";
     assert_eq!(error.to_string(), text);
 }
