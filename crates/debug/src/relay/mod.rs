@@ -3,8 +3,9 @@
 //! The one idea: a sender holds a [`TabSender`], and the tab is there as long as that is held.
 //! A reader goes by the [`Bus`] and never waits for a browser: what was sent is here, in memory
 //! only and bounded, and what is missing is marked. A tab is seen by its owner only; to others it is
-//! gone. `tab` is one of them, and its sender.
+//! gone. `tab` is one of them, and its sender; `redactors` is what is known to be a secret in a session.
 
+mod redactors;
 mod tab;
 
 pub use tab::{About, TabSender};
@@ -16,14 +17,14 @@ use baton_api::debug::{
     ConsoleEntry, ConsoleFilters, DebugErrorCode, DebugTab, NetworkFilters, NetworkRequest,
     TabToken,
 };
-use baton_redaction::{Names, Redactor};
 use baton_session::Owner;
 use futures_util::future::BoxFuture;
+use redactors::Redactors;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tab::{Life, SharedRedactor, Tab};
+use tab::{Life, Tab};
 use tokio::sync::broadcast;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
@@ -57,13 +58,6 @@ pub struct Redaction {
     pub allow: Vec<String>,
 }
 
-impl Redaction {
-    fn redactor(&self) -> SharedRedactor {
-        let names = Names::new(&self.names, &self.allow);
-        Arc::new(Mutex::new(Redactor::new(names, rand::random())))
-    }
-}
-
 /// Whose tabs changed.
 #[derive(Debug)]
 struct Changes(broadcast::Sender<Owner>);
@@ -81,6 +75,8 @@ impl Default for Changes {
 struct Inner {
     limits: RelayLimits,
     redaction: Redaction,
+    /// Taken while `tabs` is.
+    redactors: Mutex<Redactors>,
     tabs: Mutex<HashMap<TabToken, Arc<Tab>>>,
     /// Wakes the callers that wait for other tabs of an owner, or for a tab that shows something else.
     changed: Changes,
@@ -181,11 +177,10 @@ impl Relay {
         if found >= most {
             return Err(LookError::TooManyTabs { most });
         }
-        let is_beside = |tab: &&Arc<Tab>| {
-            tab.about.owner == about.owner && tab.about.cocoon_id == about.cocoon_id
+        let redactor = {
+            let mut redactors = self.0.redactors.lock().unwrap_or_else(PoisonError::into_inner);
+            redactors.of(&about.owner, &about.cocoon_id, &self.0.redaction)
         };
-        let redactor = tabs.values().find(is_beside).map(|tab| tab.redactor());
-        let redactor = redactor.unwrap_or_else(|| self.0.redaction.redactor());
         let tab = Arc::new(Tab::new(token.clone(), about, self.0.limits.tab, redactor));
         tabs.insert(token, Arc::clone(&tab));
         self.tell(&tab.about.owner);

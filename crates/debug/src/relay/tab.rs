@@ -1,5 +1,6 @@
 //! One tab of the relay: what is kept of it, and its sender.
 
+use super::redactors::SharedRedactor;
 use super::{LookError, Relay, Sight};
 use crate::limits::Limits;
 use crate::secrets::{Clean, Page, Revealed};
@@ -36,10 +37,6 @@ pub(super) enum Life {
     Gone,
 }
 
-/// The redactor of all tabs of a session, or of an upstream service: what one of them shows as a secret
-/// is one in the others.
-pub(super) type SharedRedactor = Arc<Mutex<Redactor>>;
-
 /// One tab.
 #[derive(Debug)]
 pub(super) struct Tab {
@@ -47,6 +44,7 @@ pub(super) struct Tab {
     pub(super) about: About,
     pub(super) begun: Timestamp,
     limits: Limits,
+    /// That of its session, or of its upstream service: what one tab shows as a secret is one in the others.
     redactor: SharedRedactor,
     kept: Mutex<Kept>,
     used: AtomicUsize,
@@ -160,11 +158,6 @@ impl Tab {
     /// Tells the readers that wait that its browser is not connected.
     pub(super) fn leave(&self) {
         self.life.send_replace(Life::Offline);
-    }
-
-    /// What hides its secrets.
-    pub(super) fn redactor(&self) -> SharedRedactor {
-        Arc::clone(&self.redactor)
     }
 
     pub(super) fn limits(&self) -> &Limits {

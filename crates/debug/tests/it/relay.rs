@@ -22,10 +22,15 @@ fn owner(name: &str) -> Owner {
 }
 
 fn tab_of(relay: &Relay, name: &str) -> TabSender {
+    tab_in(relay, name, "shop")
+}
+
+/// A tab of this session.
+fn tab_in(relay: &Relay, name: &str, session: &str) -> TabSender {
     let about = About {
         owner: owner(name),
         browser_id: "browser-1".to_owned(),
-        cocoon_id: "shop".to_owned(),
+        cocoon_id: session.to_owned(),
         cocoon_name: Some("the shop".to_owned()),
     };
     relay.add(about).unwrap()
@@ -229,4 +234,55 @@ async fn names_of_ones_own_are_hidden_and_shown_wherever_they_come() {
         found.items[0].message,
         "orderRef: [redacted], csrf: k3J9xQ2mN8vB7pL4, token: [redacted]"
     );
+}
+
+/// What an owner sees of a line that a page writes.
+async fn shown(relay: &Relay, name: &str, tab: &TabSender, message: &str) -> String {
+    write(tab, message);
+    let filters = ConsoleFilters::default();
+    let found =
+        relay.console(&owner(name), tab.token(), Sight::Hidden, &filters, Duration::ZERO).await;
+    found.unwrap().items.last().unwrap().message.clone()
+}
+
+#[tokio::test]
+async fn a_secret_of_a_session_is_one_in_all_its_tabs_and_in_those_that_come_later() {
+    const SECRET: &str = "k3J9xQ2mN8vB7pL4";
+    let relay = Relay::default();
+    let bare = format!("it was {SECRET} again");
+    let first = tab_of(&relay, "ada");
+    assert_eq!(shown(&relay, "ada", &first, &bare).await, bare, "nobody knows yet what it is");
+    assert_eq!(shown(&relay, "ada", &first, &format!("token={SECRET}")).await, "token=[redacted]");
+
+    let second = tab_of(&relay, "ada");
+    assert_eq!(shown(&relay, "ada", &second, &bare).await, "it was [redacted] again");
+    // The browser ends, and comes back with other tabs.
+    drop((first, second));
+    let later = tab_of(&relay, "ada");
+    assert_eq!(shown(&relay, "ada", &later, &bare).await, "it was [redacted] again");
+    // In another session, and for another owner, it is a word like any other.
+    let mail = tab_in(&relay, "ada", "mail");
+    assert_eq!(shown(&relay, "ada", &mail, &bare).await, bare);
+    let other = tab_of(&relay, "eve");
+    assert_eq!(shown(&relay, "eve", &other, &bare).await, bare);
+}
+
+#[tokio::test]
+async fn of_how_many_sessions_secrets_are_known_has_a_bound_and_open_tabs_forget_nothing() {
+    const SECRET: &str = "k3J9xQ2mN8vB7pL4";
+    let relay = Relay::default();
+    let bare = format!("it was {SECRET} again");
+    let open = tab_in(&relay, "ada", "open");
+    let closed = tab_in(&relay, "ada", "closed");
+    for tab in [&open, &closed] {
+        shown(&relay, "ada", tab, &format!("token={SECRET}")).await;
+    }
+    drop(closed);
+    for number in 0..300 {
+        drop(tab_in(&relay, "ada", &format!("other-{number}")));
+    }
+    let beside = tab_in(&relay, "ada", "open");
+    assert_eq!(shown(&relay, "ada", &beside, &bare).await, "it was [redacted] again");
+    let again = tab_in(&relay, "ada", "closed");
+    assert_eq!(shown(&relay, "ada", &again, &bare).await, bare, "the oldest was forgotten");
 }
