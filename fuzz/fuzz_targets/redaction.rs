@@ -46,7 +46,12 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     let (said, was_json) = match grammar % 8 {
         0 => (redactor.address(&planted), false),
         1 => (redactor.line(&planted), false),
-        2 => (redactor.socket("1", &planted), is_json(&planted)),
+        2 if grammar / 8 % 2 == 0 => (redactor.socket("1", &planted), is_json(&planted)),
+        // The same in two messages, of which the second begins with the secret.
+        2 => {
+            let (first, second) = planted.split_at(at + 1);
+            (redactor.socket("1", first) + &redactor.socket("1", second), false)
+        }
         3 => {
             let (args, message) = redactor.console("[]", &planted);
             (args + &message, false)

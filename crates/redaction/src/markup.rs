@@ -112,7 +112,7 @@ impl Page<'_, '_> {
         let bytes = self.text.as_bytes();
         let first = *bytes.get(start)?;
         let fits = |c: &u8| c.is_ascii_alphanumeric() || b"-_:.".contains(c) || *c >= 0x80;
-        let length = bytes[start..].iter().take(128).take_while(|c| fits(c)).count();
+        let length = bytes[start..].iter().take_while(|c| fits(c)).count();
         let end = self.text.ceil_char_boundary(start + length);
         let is_end = match bytes.get(end) {
             None => true,

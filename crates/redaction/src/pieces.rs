@@ -1,7 +1,8 @@
 //! Messages in pieces: a secret that begins in one message of a connection and ends in the next.
 //!
-//! The one idea: JSON ends with what closes it. A message that ends within a text that is hidden goes on in the
-//! next one of that connection, and so does the secret, until the quote that ends it.
+//! The one idea: each grammar says what ends a value. A message that ends within one that is hidden goes on in the next
+//! one of that connection, and so does the secret, until its end: the quote of a text of JSON, what separates the
+//! values of a form, the tag that closes. Commands end with their message.
 
 use crate::HIDDEN;
 use crate::work::Work;
@@ -18,8 +19,30 @@ const MAX_PIECES: u8 = 8;
 /// The connections that are within a secret.
 pub(crate) struct Pieces {
     key: [u8; 16],
-    /// Each by its hash, and in how many messages its secret went on.
-    open: VecDeque<(u64, u8)>,
+    /// Each by its hash, what ends its secret, and in how many messages that went on.
+    open: VecDeque<(u64, End, u8)>,
+}
+
+/// What ends a secret of which a message has the beginning.
+#[derive(Clone, Copy)]
+enum End {
+    /// The quote of a text of JSON.
+    Quote,
+    /// The value of a name of JSON comes yet.
+    Value,
+    /// This character, behind a value without quotes; what else is no part of a value says that the message is
+    /// another one.
+    Before(char),
+}
+
+/// How a message stands to a secret that began before it.
+enum Rest {
+    /// It has nothing of it.
+    Other,
+    /// All of it is.
+    All,
+    /// It begins with it, and has this behind it.
+    Behind(usize),
 }
 
 /// What it holds goes to no log.
@@ -34,20 +57,21 @@ impl Pieces {
         Self { key, open: VecDeque::new() }
     }
 
-    /// In how many messages the secret of a connection went on, if it is within one; from now on it is not.
-    fn close(&mut self, connection: u64) -> Option<u8> {
-        let found = self.open.iter().position(|(open, _)| *open == connection)?;
-        self.open.remove(found).map(|(_, pieces)| pieces)
+    /// What ends the secret of a connection, if it is within one, and in how many messages that went on; from now on
+    /// it is not.
+    fn close(&mut self, connection: u64) -> Option<(End, u8)> {
+        let found = self.open.iter().position(|(open, ..)| *open == connection)?;
+        self.open.remove(found).map(|(_, end, pieces)| (end, pieces))
     }
 
-    fn open(&mut self, connection: u64, pieces: u8) {
+    fn open(&mut self, connection: u64, end: End, pieces: u8) {
         if pieces > MAX_PIECES {
             return;
         }
         if self.open.len() >= MAX_OPEN {
             self.open.pop_front();
         }
-        self.open.push_back((connection, pieces));
+        self.open.push_back((connection, end, pieces));
     }
 
     fn hash(&self, connection: &str) -> u64 {
@@ -62,37 +86,72 @@ impl Pieces {
         // A whole message goes on with nothing.
         let is_whole =
             text.trim_start().starts_with(['{', '[']) && text.trim_end().ends_with(['}', ']']);
-        let pieces = self.close(connection).filter(|_| !is_whole);
-        let Some(pieces) = pieces else {
-            let redacted = work.body(text, None);
-            if is_within_secret(text, &redacted) {
-                self.open(connection, 1);
+        let within = self.close(connection).filter(|_| !is_whole);
+        let (rest, mime, opening) = match within.map(|(end, pieces)| (end, pieces, end.rest(text)))
+        {
+            None | Some((_, _, Rest::Other)) => (text, None, ""),
+            Some((end, pieces, Rest::All)) => {
+                // A text that has begun ends with its quote.
+                let end = if matches!(end, End::Value) { End::Quote } else { end };
+                self.open(connection, end, pieces + 1);
+                return HIDDEN.to_owned();
             }
-            return redacted;
+            Some((End::Before(_), _, Rest::Behind(at))) => (&text[at..], None, HIDDEN),
+            Some((_, _, Rest::Behind(at))) => (&text[at..], Some("application/json"), HIDDEN),
         };
-        let Some(quote) = end_of_text(text) else {
-            self.open(connection, pieces + 1);
-            return HIDDEN.to_owned();
-        };
-        let rest = &text[quote + 1..];
-        let redacted = work.body(rest, Some("application/json"));
-        if is_within_secret(rest, &redacted) {
-            self.open(connection, 1);
+        let redacted = work.body(rest, mime);
+        if let Some(end) = going_on(work, rest, &redacted) {
+            self.open(connection, end, 1);
         }
-        format!("{HIDDEN}\"{redacted}")
+        format!("{opening}{redacted}")
     }
 }
 
-/// Whether a message ends in the middle of a text of JSON that is hidden.
-fn is_within_secret(text: &str, redacted: &str) -> bool {
-    let before = redacted.strip_suffix(HIDDEN);
-    before.is_some_and(|before| before.ends_with('"')) && !text.ends_with(HIDDEN)
+/// What ends the secret in the middle of which a message ends; none where it ends elsewhere.
+fn going_on(work: &mut Work<'_>, text: &str, redacted: &str) -> Option<End> {
+    if text.trim_end().ends_with(':') {
+        // Whether this name has a secret for its value is seen by one.
+        let probe = format!("{text}\"c0r\"");
+        return work.body(&probe, None).ends_with(&format!("\"{HIDDEN}\"")).then_some(End::Value);
+    }
+    let before = redacted.strip_suffix(HIDDEN).filter(|_| !text.ends_with(HIDDEN))?;
+    match before.chars().next_back()? {
+        '"' => Some(End::Quote),
+        '=' => Some(End::Before('&')),
+        '>' => Some(End::Before('<')),
+        _ => None,
+    }
 }
 
-/// The quote that ends a text of JSON of which this is the rest.
-fn end_of_text(text: &str) -> Option<usize> {
+impl End {
+    /// How the next message stands to what this ends.
+    fn rest(self, text: &str) -> Rest {
+        match self {
+            Self::Quote => end_of_text(text, 0).map_or(Rest::All, Rest::Behind),
+            Self::Value => match text.find(|c: char| !c.is_whitespace()) {
+                Some(at) if text[at..].starts_with('"') => {
+                    end_of_text(text, at + 1).map_or(Rest::All, |end| Rest::Behind(end + 1))
+                }
+                _ => Self::Before(',').rest(text),
+            },
+            Self::Before(end) => match text.find(|c: char| !is_of_value(c)) {
+                None => Rest::All,
+                Some(at) if at > 0 && text[at..].starts_with(end) => Rest::Behind(at),
+                Some(_) => Rest::Other,
+            },
+        }
+    }
+}
+
+/// Whether a value without quotes may have this character in it.
+fn is_of_value(c: char) -> bool {
+    c.is_alphanumeric() || "+-._~%/".contains(c)
+}
+
+/// The quote that ends a text of JSON of which this is the rest from a place on.
+fn end_of_text(text: &str, from: usize) -> Option<usize> {
     let bytes = text.as_bytes();
-    let mut at = 0;
+    let mut at = from;
     while let Some(c) = bytes.get(at) {
         match c {
             b'"' => return Some(at),

@@ -24,7 +24,7 @@ impl ShownAddress {
         Self(address::shown(&mut forgetful().work(), url))
     }
 
-    /// All of it: for whoever asked for values, and has the scope `reveal`.
+    /// All of it: for whoever asked for values and has the scope `reveal`, and for who watches the page itself.
     #[must_use]
     pub fn revealed(url: &str) -> Self {
         Self(url.to_owned())

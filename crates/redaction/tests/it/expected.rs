@@ -336,6 +336,110 @@ fn a_secret_goes_on_from_one_message_to_the_next() {
 }
 
 #[test]
+fn a_secret_of_any_grammar_goes_on_in_the_next_message() {
+    let mut redactor = redactor();
+    let mut says = |message: &str| redactor.socket("1", message);
+    assert_eq!(says("user=ada&password=c0r"), "user=ada&password=[redacted]");
+    assert_eq!(says("rect"), "[redacted]");
+    assert_eq!(says("Horse&page=2"), "[redacted]&page=2");
+    assert_eq!(says("ordinary words"), "ordinary words");
+
+    assert_eq!(says("<user>ada</user><password>c0r"), "<user>ada</user><password>[redacted]");
+    assert_eq!(says("rect</password><n>1</n>"), "[redacted]</password><n>1</n>");
+    assert_eq!(says("ordinary words"), "ordinary words");
+
+    assert_eq!(says(r#"{"user":"ada","password":"#), r#"{"user":"ada","password":"#);
+    assert_eq!(says(r#" "c0rrect","n":1}"#), r#"[redacted],"n":1}"#);
+    assert_eq!(says(r#"{"user":"ada","password": "#), r#"{"user":"ada","password": "#);
+    assert_eq!(says(r#""c0r"#), "[redacted]");
+    assert_eq!(says(r#"rect","n":1}"#), r#"[redacted]","n":1}"#);
+    assert_eq!(says(r#"{"user":"#), r#"{"user":"#);
+    assert_eq!(says(r#""ada","n":1}"#), r#""ada","n":1}"#);
+
+    // A message that is none of a value is another one.
+    assert_eq!(says("token=c0r"), "token=[redacted]");
+    assert_eq!(says("ordinary words"), "ordinary words");
+    assert_eq!(says("page=2&sort=name"), "page=2&sort=name");
+}
+
+#[test]
+fn a_secret_over_two_lines_of_a_stream_is_hidden() {
+    let mut redactor = redactor();
+    for body in [
+        "data: {\"user\":\"ada\",\"password\":\"c0r\ndata: rect\",\"n\":1}\n\n",
+        "data: <password>c0r\ndata: rectHorse7</password>\n\n",
+    ] {
+        let shown = redactor.body(body, Some("text/event-stream"));
+        assert!(!shown.contains("c0r") && !shown.contains("rect"), "{shown}");
+    }
+}
+
+#[test]
+fn what_is_deep_and_what_has_a_long_name_is_hidden() {
+    let mut redactor = redactor();
+    let name = format!("{}_password", "n".repeat(100_000));
+    for deep in [
+        format!("{}{{\"password\":\"c0rrect\"}}{}", "[".repeat(1_000), "]".repeat(1_000)),
+        format!("{}\"c0rrect\"{}", "{\"password\":".repeat(1_000), "}".repeat(1_000)),
+        format!("{}<password>c0rrect</password>{}", "<a>".repeat(1_000), "</a>".repeat(1_000)),
+        format!("{{\"{name}\":\"c0rrect\"}}"),
+        format!("page=2&{name}=c0rrect"),
+        format!("<{name}>c0rrect</{name}>"),
+    ] {
+        let mime = deep.starts_with("<n").then_some("application/xml");
+        let shown = redactor.body(&deep, mime);
+        assert!(!shown.contains("c0rrect"), "{}", &shown[shown.len().saturating_sub(200)..]);
+        assert!(shown.len() <= deep.len() + 1_000, "{} of {}", shown.len(), deep.len());
+    }
+    let shown = redactor.header(&name, "c0rrect");
+    assert!(!shown.contains("c0rrect"), "{shown}");
+}
+
+#[test]
+fn names_of_urdu_are_known() {
+    let mut redactor = redactor();
+    for name in ["پاس ورڈ", "پاسورڈ", "خفیہ_کوڈ"] {
+        let shown = redactor.body(&format!("{{\"{name}\":\"c0rrect\"}}"), None);
+        assert!(!shown.contains("c0rrect"), "{shown}");
+    }
+}
+
+#[test]
+fn what_was_a_secret_once_is_one_wherever_it_comes_again() {
+    let mut redactor = redactor();
+    let given = [
+        ("k3J9xQ2mN8vB7pL4", "cookie"),
+        ("Zt7Yw1Rf5Hc9Gd3S", "authorization"),
+        ("Pq8Lm4Xn2Vb6Kj0W", "password"),
+        ("Ub5Ea9Io3Tr7Ws1D", "answer"),
+    ];
+    for (secret, what) in given {
+        let before = crate::redactor().line(&format!("it was {secret} again"));
+        assert!(before.contains(secret), "{what} is hidden by more than by memory");
+    }
+    redactor.header("Cookie", &format!("sid={}", given[0].0));
+    redactor.header("Authorization", &format!("Bearer {}", given[1].0));
+    redactor.body(&format!("user=ada&password={}", given[2].0), None);
+    redactor.body(&format!("{{\"access_token\":\"{}\"}}", given[3].0), None);
+    for (secret, what) in given {
+        let address = redactor.address(&format!("https://shop.test/at/{secret}/now?q={secret}"));
+        let line = redactor.line(&format!("it was {secret} again"));
+        let body = redactor.body(&format!("{{\"title\":\"of {secret} here\"}}"), None);
+        for shown in [address, line, body] {
+            assert!(!shown.contains(secret), "{what}: {shown}");
+        }
+    }
+    // Only so many are remembered: the oldest goes first.
+    for n in 0..1_024_u64 {
+        let other = n.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x1234_5678_9abc_def1);
+        redactor.header("Authorization", &format!("Bearer w{other:016x}Zq"));
+    }
+    let (first, last) = (given[0].0, given[3].0);
+    assert!(redactor.line(&format!("it was {first} again")).contains(first));
+    assert!(redactor.line(&format!("it was {last} again")).contains(last));
+}
+
+#[test]
 fn a_secret_that_never_ends_hides_few_messages() {
     let mut redactor = redactor();
     redactor.socket("1", r#"{"token":"c0r"#);

@@ -60,6 +60,33 @@ fn recorded() -> impl Iterator<Item = (String, Recorded)> {
     })
 }
 
+/// A program that reads what is shown finds the same shape: JSON is JSON, and the names of forms and the tags of
+/// markup are what they were.
+fn assert_parses_as_before(app: &str, line: &Line, text: &str, shown: &str) {
+    let shape: fn(&str) -> Vec<String> = match (line.place, line.mime.as_deref()) {
+        (Place::Body | Place::Socket | Place::Console, _) if is_json(text) => {
+            return assert!(is_json(shown), "{app}: no JSON any more: {shown}");
+        }
+        (Place::Body, Some(mime)) if mime.contains("urlencoded") => names,
+        (Place::Body, Some(mime)) if mime.contains("xml") => tags,
+        _ => return,
+    };
+    assert_eq!(shape(shown), shape(text), "{app}: another shape: {shown}");
+}
+
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
+
+fn names(form: &str) -> Vec<String> {
+    form.split('&').map(|pair| pair.split('=').next().unwrap_or_default().to_owned()).collect()
+}
+
+fn tags(markup: &str) -> Vec<String> {
+    let name = |tag: &str| tag.split([' ', '>', '\n', '\t']).next().unwrap_or_default().to_owned();
+    markup.split('<').skip(1).map(name).collect()
+}
+
 #[test]
 fn what_is_ordinary_stays() {
     let mut counts: BTreeMap<Place, (usize, usize)> = BTreeMap::new();
@@ -74,6 +101,7 @@ fn what_is_ordinary_stays() {
             }
             _ => shown,
         };
+        assert_parses_as_before(&app, &recorded.line, &text, &shown);
         let mut before = words(&text);
         for word in &recorded.before {
             if let Some(count) = before.get_mut(word.as_str()) {
