@@ -9,6 +9,7 @@
 //! number of the picture (eight), the number of its tab (four), width and height of the tab's viewport in CSS
 //! pixels (two each), and the pixels of the picture to one of those (four, IEEE 754).
 
+use baton_redaction::ShownAddress;
 use baton_session::AgentName;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -126,8 +127,8 @@ pub struct LiveTab {
     pub number: u32,
     /// Its title, as its page calls itself: to be shown as text and nothing else.
     pub title: String,
-    /// Its address.
-    pub url: String,
+    /// Its address, whole: a viewer has the scope `watch`, which shows pages as they are. Empty for a guest.
+    pub url: ShownAddress,
     /// Whether its page crashed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub crashed: bool,
@@ -140,6 +141,13 @@ pub struct LiveTab {
     /// What a site wishes for that a person has to allow; nothing while nobody has taken over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission: Option<LivePermission>,
+}
+
+impl LiveTab {
+    /// The address of a page as a viewer sees it, who sees the page itself.
+    pub fn address(url: &str) -> ShownAddress {
+        ShownAddress::revealed(url)
+    }
 }
 
 /// What a site wishes for. It is refused after a minute.

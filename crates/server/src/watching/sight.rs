@@ -5,7 +5,7 @@
 
 use super::words;
 use crate::asking::{Ask, AskVisit};
-use baton_api::live::{LiveTabs, ViewerMessage};
+use baton_api::live::{LiveTab, LiveTabs, ViewerMessage};
 use baton_browser::TargetId;
 use baton_browser::screen::{Frame, PermissionQuestion, ScreenState, ScreenTab};
 use baton_session::AgentName;
@@ -64,7 +64,7 @@ impl Sight {
         let away = guest.ask.sites.away(tab.addresses());
         let mut told = words::tab(tab);
         // Who sees one site needs no address, and none may lie in it that opens something.
-        told.url = String::new();
+        told.url = LiveTab::address("");
         if away.is_some() {
             (told.title, told.dialog, told.chooser) = (String::new(), None, None);
             told.permission = None;

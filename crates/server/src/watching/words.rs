@@ -41,7 +41,7 @@ pub(super) fn tab(tab: &ScreenTab) -> LiveTab {
     LiveTab {
         number: tab.number,
         title: tab.title.clone(),
-        url: tab.url.clone(),
+        url: LiveTab::address(&tab.url),
         crashed: tab.has_crashed,
         dialog,
         chooser: tab.chooser.as_ref().map(|chooser| LiveChooser { many: chooser.takes_many }),

@@ -214,7 +214,7 @@ async fn tabs_addresses_and_questions_are_a_persons_who_drives() {
     ada.say(&go(other.as_str())).await;
     let shows = |viewer: &Viewer, end: &str| {
         let tabs = viewer.tabs.as_ref().unwrap();
-        tabs.tabs.iter().any(|tab| tab.url.ends_with(end))
+        tabs.tabs.iter().any(|tab| tab.url.as_str().ends_with(end))
     };
     ada.until("the other page", |viewer| shows(viewer, "/?other")).await;
     ada.say(&ViewerMessage::Step { tab, by: -1 }).await;
