@@ -9,7 +9,7 @@ use crate::repository::{File, files, report};
 use std::collections::BTreeSet;
 
 /// What takes long when there is much of it.
-const HEAVY: [&str; 20] = [
+const HEAVY: [&str; 22] = [
     "json::bytes",
     "parts::join",
     "parts::split",
@@ -30,10 +30,12 @@ const HEAVY: [&str; 20] = [
     "sign_request",
     "sign_response",
     "serde_json::from_slice",
+    "axum::Json",
+    "axum::Json::from_bytes",
 ];
 
 /// Where it is little, and why: a file and what of its line says which.
-const LITTLE: [(&str, &str); 19] = [
+const LITTLE: [(&str, &str); 20] = [
     // Nobody waits yet: a node that starts, and one that does not run.
     ("crates/server/src/serve/mod.rs", "NodeLock::acquire"),
     ("crates/server/src/serve/mod.rs", "PageSessions::load"),
@@ -50,6 +52,8 @@ const LITTLE: [(&str, &str); 19] = [
     ("crates/server/src/http/forward/pages.rs", "mark(&parts"),
     // What a client asks of a tab came in one message, which has an end.
     ("crates/server/src/everywhere.rs", "json::bytes(filters)"),
+    // A short body; a long one is given away.
+    ("crates/server/src/http/request.rs", "if is_short { read() }"),
     // A message of a bus has an end at 16 KiB, before it is read.
     ("crates/server/src/cluster/bus/heard.rs", "Unverified::read"),
     // No more is read than a provider or a node may say of itself, and than a header holds.

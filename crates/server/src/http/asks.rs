@@ -3,6 +3,7 @@
 //! The one idea: a guest is a type of its own, [`Guest`], that only the routes of an ask take. It stands for one ask
 //! and for no key, so it opens nothing else, whatever it asks.
 
+use super::answer::{Answer, answer};
 use super::request::{Here, Json, Path, Query, shake_hands};
 use crate::asking::{Ask, AskRefusal};
 use crate::auth::{Drive, attempt, count, refuse};
@@ -31,8 +32,6 @@ use serde::Deserialize;
 use std::sync::Arc;
 use utoipa::IntoParams;
 
-type Answer<T> = Result<axum::Json<T>, Refusal>;
-
 /// Asks a person to do something in a session. The answer has the link, this once, and says whether other machines
 /// can open it, and who was told.
 #[utoipa::path(
@@ -50,7 +49,7 @@ pub(super) async fn ask(
 ) -> Result<impl IntoResponse, Refusal> {
     let place = place.link(&here.http());
     let created = guests::ask(&context, &caller, &id, &request, place.as_ref()).await?;
-    Ok((StatusCode::CREATED, [(CACHE_CONTROL, "no-store")], axum::Json(created)))
+    Ok((StatusCode::CREATED, [(CACHE_CONTROL, "no-store")], answer(created).await?))
 }
 
 /// What became of an ask. With `wait` the answer comes once that is something else, or so many seconds later.
@@ -66,7 +65,7 @@ pub(super) async fn show(
     Query(how): Query<WaitForAsk>,
 ) -> Answer<AskView> {
     let ask = guests::find(&context, &caller, &id, &ask).await?;
-    Ok(axum::Json(guests::wait(&context, &ask, how).await))
+    answer(guests::wait(&context, &ask, how).await).await
 }
 
 /// Takes an ask back: its link opens nothing any more, and who has opened it sees nothing more.
@@ -81,7 +80,7 @@ pub(super) async fn withdraw(
     Path((id, ask)): Path<(String, String)>,
 ) -> Answer<AskView> {
     let ask = guests::find(&context, &caller, &id, &ask).await?;
-    Ok(axum::Json(guests::withdraw(&context, &ask).await))
+    answer(guests::withdraw(&context, &ask).await).await
 }
 
 /// What a link is for: who asks for what. Uses nothing up, however often. Needs no key: the link is one.
@@ -96,7 +95,7 @@ pub(super) async fn look(
     let (parts, LookAtAsk { secret }) = tried(&context, request).await?;
     let view = guests::look(&context, &secret).await?;
     good(&context, &parts);
-    Ok(([(CACHE_CONTROL, "no-store")], axum::Json(view)))
+    Ok(([(CACHE_CONTROL, "no-store")], answer(view).await?))
 }
 
 /// Opens what a link is for, once, in the browser that asks; or declines it. The answer has one half of what opens
@@ -116,7 +115,7 @@ pub(super) async fn redeem(
     if decline {
         let view = guests::decline(&context, &secret).await?;
         good(&context, &parts);
-        return Ok((no_store, axum::Json(OpenedAsk { value: None, view })).into_response());
+        return Ok((no_store, answer(OpenedAsk { value: None, view }).await?).into_response());
     }
     // Where the page has no name of its own, other programs of the host would get its cookie.
     if !PagePlace::is_at(&here) {
@@ -130,11 +129,11 @@ pub(super) async fn redeem(
     let value = Some(guest.value.expose_secret().to_owned());
     let opened = OpenedAsk { value, view: ask.guest_view() };
     let headers = AppendHeaders([(SET_COOKIE, cookie)]);
-    Ok((no_store, headers, axum::Json(opened)).into_response())
+    Ok((no_store, headers, answer(opened).await?).into_response())
 }
 
 /// Reads the body of a caller who shows nothing but a link; every try is counted before it is looked at.
-async fn tried<T: serde::de::DeserializeOwned>(
+async fn tried<T: serde::de::DeserializeOwned + Send + 'static>(
     context: &Context,
     request: Request,
 ) -> Result<(Parts, T), Refusal> {
@@ -184,8 +183,8 @@ impl Guest {
     get, path = "/asked", tag = "asked",
     responses((status = 200, body = GuestView), (status = "4XX", body = Problem))
 )]
-pub(super) async fn stand(Guest(ask): Guest) -> axum::Json<GuestView> {
-    axum::Json(ask.guest_view())
+pub(super) async fn stand(Guest(ask): Guest) -> Answer<GuestView> {
+    answer(ask.guest_view()).await
 }
 
 /// A guest is done, or cannot do it: the session is given back, and what they saw is dark.
@@ -199,7 +198,7 @@ pub(super) async fn end(
     Json(EndAsk { done }): Json<EndAsk>,
 ) -> Answer<GuestView> {
     let ask = guest.living()?;
-    Ok(axum::Json(guests::end(&context, &ask, done).await?))
+    answer(guests::end(&context, &ask, done).await?).await
 }
 
 /// Puts a file of a guest among those of the session, where files were asked for.
@@ -217,7 +216,7 @@ pub(super) async fn put_file(
 ) -> Answer<SessionFile> {
     let ask = guest.living()?;
     let bytes = body.into_data_stream();
-    Ok(axum::Json(guests::put_file(&context, &ask, &name, bytes).await?))
+    answer(guests::put_file(&context, &ask, &name, bytes).await?).await
 }
 
 /// An address that shows a guest the one tab, once, within a minute.
@@ -238,7 +237,7 @@ pub(super) async fn open_live(
     let ticket = ticket.expose_secret();
     live_url.query_pairs_mut().append_pair("node", &node).append_pair("ticket", ticket);
     let expires_at = Timestamp::now() + limit;
-    Ok(([(CACHE_CONTROL, "no-store")], axum::Json(LiveAccess { live_url, expires_at })))
+    Ok(([(CACHE_CONTROL, "no-store")], answer(LiveAccess { live_url, expires_at }).await?))
 }
 
 /// The ticket in the address.

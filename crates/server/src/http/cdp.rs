@@ -3,6 +3,7 @@
 //! A client that sends headers comes with a key, as often as it likes, at an address that stays. Others come
 //! with a ticket in the address.
 
+use super::answer::answer;
 use super::request::{Here, Json, Path, Query, shake_hands};
 use crate::auth::{Drive, admit, refuse};
 use crate::context::Context;
@@ -53,7 +54,7 @@ pub(super) async fn open(
     let mut cdp_url = here.cdp(session.id);
     cdp_url.query_pairs_mut().append_pair("ticket", ticket.expose_secret());
     let expires_at = Timestamp::now() + limit;
-    Ok(([(CACHE_CONTROL, "no-store")], axum::Json(CdpAccess { cdp_url, expires_at })))
+    Ok(([(CACHE_CONTROL, "no-store")], answer(CdpAccess { cdp_url, expires_at }).await?))
 }
 
 /// A ticket, if the address bears one.

@@ -1,6 +1,7 @@
 //! Looking in over HTTP: what tabs do, how people's browsers come to tell of them, and the upstream
 //! services behind the node's proxy.
 
+use super::answer::{Answer, answer};
 use super::request::{Here, Json, Path, Query};
 use super::system::OfOwner;
 use crate::auth::{Admin, Browser, Debug, attempt};
@@ -27,8 +28,6 @@ use secrecy::ExposeSecret;
 use serde::Serialize;
 use std::time::Duration;
 
-type Answer<T> = Result<axum::Json<T>, Refusal>;
-
 /// The tabs that can be looked into: of the caller's sessions that are recorded, and of its cocoons; in a cluster those
 /// of all nodes.
 #[utoipa::path(
@@ -43,7 +42,7 @@ pub(super) async fn list_tabs(
 ) -> Answer<DebugTabs> {
     // Who asks another node collects what all have.
     let origin = Some(origin).filter(|_| passed.is_none());
-    Ok(axum::Json(everywhere::tabs(&context, &caller, origin.as_ref()).await?))
+    answer(everywhere::tabs(&context, &caller, origin.as_ref()).await?).await
 }
 
 /// The requests of a tab that fit the filters, the newest last. Secrets are hidden unless revealed.
@@ -67,7 +66,7 @@ pub(super) async fn network(
     if filters.after.is_none() {
         data.not_reached = looking::not_reached(&context, &caller, &token).await;
     }
-    Ok(axum::Json(data))
+    answer(data).await
 }
 
 /// The lines of a tab's console that fit the filters, the newest last. Secrets are hidden unless revealed.
@@ -87,7 +86,7 @@ pub(super) async fn console(
     let found =
         looking::console(&context, &caller, &token, sight(how.reveal), &filters, length(&how))
             .await?;
-    Ok(axum::Json(found.into_data(String::new())))
+    answer(found.into_data(String::new())).await
 }
 
 /// What is kept of a tab as an HTTP Archive (HAR 1.2). Secrets are hidden unless revealed.
@@ -105,7 +104,7 @@ pub(super) async fn har(
     Path(token): Path<String>,
     Query(Reveal { reveal }): Query<Reveal>,
 ) -> Answer<impl Serialize> {
-    Ok(axum::Json(looking::har(&context, &caller, &read(&token)?, sight(reveal)).await?))
+    answer(looking::har(&context, &caller, &read(&token)?, sight(reveal)).await?).await
 }
 
 fn read(token: &str) -> Result<TabToken, Invalid> {
@@ -137,7 +136,7 @@ pub(super) async fn pair(
     let (code, limit) = looking::pair(&context, &caller)?;
     let expires_at = Timestamp::now() + limit;
     let paired = PairingCode { code, address: here.http(), expires_at };
-    Ok(([(CACHE_CONTROL, "no-store")], axum::Json(paired)))
+    Ok(([(CACHE_CONTROL, "no-store")], answer(paired).await?))
 }
 
 /// The key of a browser, for a code that counts. Needs no key: the code is one.
@@ -161,7 +160,7 @@ pub(super) async fn exchange(
     }
     let key = key.expose_secret().to_owned();
     let paired = PairedBrowser { key, signaling_url: here.signaling() };
-    Ok(([(CACHE_CONTROL, "no-store")], axum::Json(paired)))
+    Ok(([(CACHE_CONTROL, "no-store")], answer(paired).await?))
 }
 
 /// A ticket for one connection of the caller's browser, and which pages it watches.
@@ -183,7 +182,7 @@ pub(super) async fn connect(
         response_body_max_size: looking::largest_body(&context, &caller),
         cocoons: looking::watched(&context, &caller),
     };
-    Ok(([(CACHE_CONTROL, "no-store")], axum::Json(connection)))
+    Ok(([(CACHE_CONTROL, "no-store")], answer(connection).await?))
 }
 
 /// The caller's cocoons, and where their pages are.
@@ -194,8 +193,8 @@ pub(super) async fn connect(
 pub(super) async fn list(
     State(context): State<Context>,
     Debug(caller): Debug,
-) -> axum::Json<UpstreamList> {
-    axum::Json(upstreams::list(&context.front, &caller))
+) -> Answer<UpstreamList> {
+    answer(upstreams::list(&context.front, &caller)).await
 }
 
 /// Names a service that the proxy stands in front of from now on, or says something else of it.
@@ -209,8 +208,8 @@ pub(super) async fn put(
     Admin(caller): Admin,
     Path(id): Path<UpstreamId>,
     Json(request): Json<PutUpstream>,
-) -> Result<axum::Json<UpstreamView>, Refusal> {
-    Ok(axum::Json(upstreams::put(&context.front, &caller, id, request).await?))
+) -> Answer<UpstreamView> {
+    answer(upstreams::put(&context.front, &caller, id, request).await?).await
 }
 
 /// Takes a service from behind the proxy.
@@ -241,5 +240,5 @@ pub(super) async fn enter(
     Path(id): Path<UpstreamId>,
 ) -> Result<impl IntoResponse, Refusal> {
     let ticket = upstreams::enter(&context.front, &caller, &id)?;
-    Ok(([(CACHE_CONTROL, "no-store")], axum::Json(ticket)))
+    Ok(([(CACHE_CONTROL, "no-store")], answer(ticket).await?))
 }

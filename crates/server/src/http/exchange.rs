@@ -4,6 +4,7 @@
 //! The one idea: an API key or a token says who may talk, the signature who talks, and the seal keeps what is
 //! in between from reading along. A handler is given what was said once all three are checked.
 
+use super::answer::{Answer, answer};
 use super::request::Path;
 use crate::auth::MayTalk;
 use crate::context::Context;
@@ -48,8 +49,8 @@ const PEER_LEASE_MAX: usize = 1 << 10;
 pub(super) async fn card(
     State(context): State<Context>,
     MayTalk(_caller): MayTalk,
-) -> axum::Json<NodeCard> {
-    axum::Json(context.own.identity.now().card(&context.own.node_settings))
+) -> Answer<NodeCard> {
+    answer(context.own.identity.now().card(&context.own.node_settings)).await
 }
 
 /// Hears who asks, and says nothing but that. A node that nobody here has confirmed is known from now on, and

@@ -1,5 +1,6 @@
 //! The board that agents share, over HTTP.
 
+use super::answer::{Answer, answer};
 use super::request::Json;
 use crate::auth::{Drive, Read};
 use crate::context::Context;
@@ -23,8 +24,8 @@ use std::convert::Infallible;
 pub(super) async fn show(
     State(context): State<Context>,
     Read(caller): Read,
-) -> Result<axum::Json<FederationView>, Refusal> {
-    Ok(axum::Json(board::show(&context, &caller).await?))
+) -> Answer<FederationView> {
+    answer(board::show(&context, &caller).await?).await
 }
 
 /// Does something with the board; it is on disk when this answers.
@@ -37,8 +38,8 @@ pub(super) async fn change(
     State(context): State<Context>,
     Drive(caller): Drive,
     Json(request): Json<ChangeFederation>,
-) -> Result<axum::Json<FederationChange>, Refusal> {
-    Ok(axum::Json(board::change(&context, &caller, request).await?))
+) -> Answer<FederationChange> {
+    answer(board::change(&context, &caller, request).await?).await
 }
 
 /// Which agent drives which of the caller's sessions.
@@ -49,8 +50,8 @@ pub(super) async fn change(
 pub(super) async fn sessions(
     State(context): State<Context>,
     Read(caller): Read,
-) -> Result<axum::Json<DrivenSessions>, Refusal> {
-    Ok(axum::Json(board::driven(&context, &caller).await?))
+) -> Answer<DrivenSessions> {
+    answer(board::driven(&context, &caller).await?).await
 }
 
 /// The board as server-sent events: an event `board` with a `FederationView` now and after each change,

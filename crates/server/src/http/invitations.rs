@@ -1,5 +1,6 @@
 //! Invitations over HTTP: what people do at both nodes, and the one request by which a node joins.
 
+use super::answer::{Answer, JsonBody, answer};
 use super::exchange::SignedPeer;
 use super::peer_listener;
 use super::request::{Json, Path};
@@ -44,7 +45,7 @@ pub(super) async fn invite(
     }
     let reachable = peer_listener::reachable(&context, addresses).await?;
     let created = peers::invite(&context, &caller, reachable).await?;
-    Ok((StatusCode::CREATED, [(CACHE_CONTROL, "no-store")], axum::Json(created)))
+    Ok((StatusCode::CREATED, [(CACHE_CONTROL, "no-store")], answer(created).await?))
 }
 
 /// The open invitations, without their texts, and where this node listens for peers alone. Needs the scope
@@ -57,10 +58,10 @@ pub(super) async fn invite(
 pub(super) async fn list(
     State(context): State<Context>,
     Admin(caller): Admin,
-) -> Result<axum::Json<InvitationList>, Refusal> {
+) -> Answer<InvitationList> {
     let items = peers::invitations(&context, &caller).await?;
     let listens = context.peer_place.address().await;
-    Ok(axum::Json(InvitationList { listens, items }))
+    answer(InvitationList { listens, items }).await
 }
 
 /// Takes an open invitation back. Needs the scope `admin`.
@@ -88,9 +89,9 @@ pub(super) async fn join(
     State(context): State<Context>,
     Admin(caller): Admin,
     Json(request): Json<JoinPeer>,
-) -> Result<(StatusCode, axum::Json<PeerView>), Refusal> {
+) -> Result<(StatusCode, JsonBody<PeerView>), Refusal> {
     let view = peers::join(&context, &caller, request).await?;
-    Ok((StatusCode::CREATED, axum::Json(view)))
+    Ok((StatusCode::CREATED, answer(view).await?))
 }
 
 /// Closes the listener for peers alone; it is not opened at the next start. Needs the scope `admin`.

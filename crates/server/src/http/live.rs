@@ -3,6 +3,7 @@
 //! A page asks for a ticket with what it is signed in by, and connects with that: the WebSocket of a browser
 //! sends no headers. What it shows ends with the page. A program comes with a key.
 
+use super::answer::answer;
 use super::request::{Here, Path, Query, shake_hands};
 use crate::auth::{Watch, admit, refuse};
 use crate::cluster::Passed;
@@ -46,7 +47,7 @@ pub(super) async fn open(
     let mut live_url = here.live(session.id);
     live_url.query_pairs_mut().append_pair("ticket", ticket.expose_secret());
     let expires_at = Timestamp::now() + limit;
-    Ok(([(CACHE_CONTROL, "no-store")], axum::Json(LiveAccess { live_url, expires_at })))
+    Ok(([(CACHE_CONTROL, "no-store")], answer(LiveAccess { live_url, expires_at }).await?))
 }
 
 /// A ticket, if the address bears one.

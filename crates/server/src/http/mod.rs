@@ -3,6 +3,7 @@
 //! The one idea: a route and its line in `openapi.json` are declared together, here, so neither can be
 //! there without the other. What surrounds every request is in `layers`.
 
+mod answer;
 mod asks;
 mod cdp;
 mod debug;

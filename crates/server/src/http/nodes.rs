@@ -2,6 +2,7 @@
 //!
 //! `{id}` is a node's id, a unique prefix of one, or a name that one of them has.
 
+use super::answer::{Answer, answer};
 use super::request::{Here, Json, Path, Query};
 use crate::auth::{Admin, FromNode, Known};
 use crate::cluster::{Cluster, Kind};
@@ -28,8 +29,6 @@ use std::convert::Infallible;
 use std::time::{Duration, UNIX_EPOCH};
 use utoipa::IntoParams;
 
-type Answer<T> = Result<axum::Json<T>, Refusal>;
-
 /// The nodes that are one with this one; none where it is one by itself.
 #[utoipa::path(
     get, path = "/nodes", operation_id = "list", tag = "nodes", security(("api_key" = [])),
@@ -40,7 +39,7 @@ pub(super) async fn list(
     Admin(_caller): Admin,
 ) -> Answer<NodeList> {
     let cluster = context.cluster.as_ref().map(|cluster| cluster.cluster().to_owned());
-    Ok(axum::Json(NodeList { cluster, items: views(&context).await? }))
+    answer(NodeList { cluster, items: views(&context).await? }).await
 }
 
 /// One of them.
@@ -54,7 +53,7 @@ pub(super) async fn show(
     Admin(_caller): Admin,
     Path(id): Path<String>,
 ) -> Answer<NodeView> {
-    Ok(axum::Json(view(&context, named(&context, &id).await?)))
+    answer(view(&context, named(&context, &id).await?)).await
 }
 
 async fn views(context: &Context) -> Result<Vec<NodeView>, NodeError> {
@@ -112,7 +111,7 @@ pub(super) async fn drain(
     let note = Note::new(&caller.actor, &caller.owner, Action::DrainNode, row.member.name.clone());
     let begun = drain::begin(&context, partly).await;
     note.end(&context.store, begun).await?;
-    Ok(axum::Json(view(&context, own(&context, &id).await?)))
+    answer(view(&context, own(&context, &id).await?)).await
 }
 
 /// Ends that: the node takes new sessions again. What is on its way arrives.
@@ -130,7 +129,7 @@ pub(super) async fn end_drain(
     let note = Note::new(&caller.actor, &caller.owner, Action::EndDrain, row.member.name.clone());
     drain::end(&context);
     note.end(&context.store, Ok::<_, NodeError>(())).await?;
-    Ok(axum::Json(view(&context, own(&context, &id).await?)))
+    answer(view(&context, own(&context, &id).await?)).await
 }
 
 /// Another node of the cluster gives a session to this one, or found it left behind by one that fell silent: it runs

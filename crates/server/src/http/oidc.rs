@@ -4,6 +4,7 @@
 //! dashboard` leads there. So the page learns by one way who is signed in, or why nobody is; and this answer leads
 //! nowhere else.
 
+use super::answer::answer;
 use super::page::{no_name, refund};
 use super::request::{Here, Query};
 use crate::auth::attempt;
@@ -28,10 +29,10 @@ use utoipa::IntoParams;
 
 /// How people sign in to the page, beside a key and a code. Needs no key.
 #[utoipa::path(get, path = "/page/ways", tag = "page", responses((status = 200, body = PageWays)))]
-pub(super) async fn ways(State(context): State<Context>) -> impl IntoResponse {
+pub(super) async fn ways(State(context): State<Context>) -> Result<impl IntoResponse, Refusal> {
     let name = |sign_in: &SignIn| sign_in.settings().name.clone();
     let oidc = context.sign_in.as_ref().map(|sign_in| PageProvider { name: name(sign_in) });
-    ([(CACHE_CONTROL, "no-store")], axum::Json(PageWays { oidc }))
+    Ok(([(CACHE_CONTROL, "no-store")], answer(PageWays { oidc }).await?))
 }
 
 /// Where a browser goes so that a person signs in there, with a cookie by which it is known when it is back. Needs no
@@ -73,7 +74,7 @@ pub(super) async fn depart(
         }
     };
     let departure = PageDeparture { url, expires_at: Timestamp::now() + DEPARTURE_LIMIT };
-    Ok(([(CACHE_CONTROL, "no-store".to_owned()), (SET_COOKIE, cookie)], axum::Json(departure)))
+    Ok(([(CACHE_CONTROL, "no-store".to_owned()), (SET_COOKIE, cookie)], answer(departure).await?))
 }
 
 /// What a provider sends a browser back with (RFC 6749, section 4.1.2; RFC 9207). Some send more.

@@ -1,5 +1,6 @@
 //! The page over HTTP: its files, and signing in to it and out of it.
 
+use super::answer::{Answer, answer};
 use super::request::{Here, Json};
 use crate::auth::{Known, attempt};
 use crate::context::Context;
@@ -77,7 +78,7 @@ pub(super) async fn ticket(
     let (code, limit) = context.page_codes.create(PageCode::Key(key))?;
     url.set_fragment(Some(&format!("code={}", code.expose_secret())));
     let ticket = PageTicket { url, expires_at: Timestamp::now() + limit };
-    Ok(([(CACHE_CONTROL, "no-store")], axum::Json(ticket)))
+    Ok(([(CACHE_CONTROL, "no-store")], answer(ticket).await?))
 }
 
 /// Signs the page in, with a code or, where the request shows one, with an API key. The answer has one half of
@@ -135,7 +136,7 @@ pub(super) async fn sign_in(
     let cookie = opened.cookie(here.scheme() == "https");
     let value = opened.value.expose_secret().to_owned();
     let session = PageSession { value, view: view(&context, key, opened.ends_at) };
-    Ok(([(CACHE_CONTROL, "no-store".to_owned()), (SET_COOKIE, cookie)], axum::Json(session)))
+    Ok(([(CACHE_CONTROL, "no-store".to_owned()), (SET_COOKIE, cookie)], answer(session).await?))
 }
 
 /// Forgets a try of this request's address, which was a good one.
@@ -166,11 +167,11 @@ pub(super) async fn show(
     State(context): State<Context>,
     Known(_caller): Known,
     headers: HeaderMap,
-) -> Result<axum::Json<PageView>, Refusal> {
+) -> Answer<PageView> {
     let found = context.page(&headers, None).await?.ok_or_else(no_page)?;
     let key = context.store.find_key(found.key.secret_hash).await.map_err(NodeError::from)?;
     let key = key.ok_or(NodeError::Unauthenticated { found: "a revoked key" })?.key;
-    Ok(axum::Json(view(&context, key, found.ends_at)))
+    answer(view(&context, key, found.ends_at)).await
 }
 
 /// Signs the page out: it opens nothing any more, and what it has open ends.

@@ -1,13 +1,16 @@
 //! What a request carries: its body, query and path, the address at which its caller reached this node, and the
 //! handshake of a `WebSocket`.
 //!
-//! A refusal says where what was sent is wrong. The address is that which the caller named, and which the guard
-//! has checked, so that what is answered works for the caller, too.
+//! A body may hold a whole session; one that is not short is read off the async threads. A refusal says where what
+//! was sent is wrong. The address is that which the caller named, and which the guard has checked, so that what is
+//! answered works for the caller, too.
 
+use super::answer::SHORT;
 use crate::cluster::{Origin, Passed};
 use crate::context::Context;
+use crate::error::NodeError;
 use crate::ingress::{BODY_TOO_LARGE, HttpConfig, Peer, Refusal};
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header::{
@@ -19,29 +22,43 @@ use axum::http::{Response, StatusCode};
 use baton_api::{ErrorCode, SessionView};
 use baton_browser::keeper;
 use baton_session::{SandboxId, SessionId};
+use baton_store::blocking::blocking;
 use hyper::upgrade::OnUpgrade;
 use serde::de::DeserializeOwned;
 use url::Url;
 
 /// What `curl -d` says of a body.
 const FORM: &str = "application/x-www-form-urlencoded";
+/// What is said to those who send something else than JSON.
+const NO_JSON: &str = "expected request with `Content-Type: application/json`";
 
 /// A JSON body. It may be sent without a word of what it is, or with the one that `curl -d` says unasked: a
 /// caller shows a key in a header, which no form of a page can.
 pub(super) struct Json<T>(pub(super) T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
+impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequest<S> for Json<T> {
     type Rejection = Refusal;
 
-    async fn from_request(mut request: Request, state: &S) -> Result<Self, Refusal> {
-        let headers = request.headers_mut();
-        let is_unsaid = headers.get(CONTENT_TYPE).is_none_or(|kind| kind == FORM);
-        if is_unsaid {
-            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
+        if !may_be_json(request.headers()) {
+            return Err(Refusal::new(ErrorCode::UnsupportedMediaType, NO_JSON));
         }
-        let axum::Json(body) = axum::Json::from_request(request, state).await?;
-        Ok(Self(body))
+        let bytes = Bytes::from_request(request, state).await.map_err(JsonRejection::from)?;
+        let is_short = bytes.len() <= SHORT;
+        let read = move || axum::Json::from_bytes(&bytes);
+        let read = if is_short { read() } else { blocking(read).await.map_err(NodeError::from)? };
+        Ok(Self(read?.0))
     }
+}
+
+/// Whether a body may be JSON, by what is said of it.
+fn may_be_json(headers: &HeaderMap) -> bool {
+    headers.get(CONTENT_TYPE).is_none_or(|kind| {
+        let kind = kind.to_str().unwrap_or_default();
+        let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let form = essence.strip_prefix("application/");
+        kind == FORM || form.is_some_and(|form| form == "json" || form.ends_with("+json"))
+    })
 }
 
 /// The query of an address.
@@ -58,7 +75,6 @@ impl From<JsonRejection> for Refusal {
     fn from(rejection: JsonRejection) -> Self {
         let code = match rejection.status() {
             StatusCode::PAYLOAD_TOO_LARGE => ErrorCode::BodyTooLarge,
-            StatusCode::UNSUPPORTED_MEDIA_TYPE => ErrorCode::UnsupportedMediaType,
             StatusCode::UNPROCESSABLE_ENTITY => ErrorCode::InvalidRequest,
             _ => ErrorCode::InvalidJson,
         };
@@ -66,8 +82,7 @@ impl From<JsonRejection> for Refusal {
         match code {
             ErrorCode::InvalidRequest => Self::new(code, format!("in the body, {}", why(&text))),
             ErrorCode::BodyTooLarge => Self::new(code, BODY_TOO_LARGE),
-            ErrorCode::InvalidJson => Self::new(code, format!("expected JSON, {}", why(&text))),
-            _ => Self::new(code, lower(&text)),
+            _ => Self::new(code, format!("expected JSON, {}", why(&text))),
         }
     }
 }
@@ -241,4 +256,56 @@ pub(super) fn shake_hands(parts: &mut Parts) -> Result<(OnUpgrade, Response<Body
 fn names(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
     let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|found| found.trim().eq_ignore_ascii_case(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::{Deserialize, Deserializer};
+    use std::thread::{ThreadId, current};
+
+    /// A text, and the thread that read it.
+    struct Heard {
+        length: usize,
+        by: ThreadId,
+    }
+
+    impl<'de> Deserialize<'de> for Heard {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            let text = String::deserialize(deserializer)?;
+            Ok(Self { length: text.len(), by: current().id() })
+        }
+    }
+
+    fn request(kind: Option<&str>, body: String) -> Request {
+        let mut request = Request::new(Body::from(body));
+        let kind = kind.map(|kind| kind.parse().unwrap());
+        kind.and_then(|kind| request.headers_mut().insert(CONTENT_TYPE, kind));
+        request
+    }
+
+    #[tokio::test]
+    async fn what_is_long_is_read_where_nobody_waits() {
+        // With its quotes, and one byte more; twice as much is more than a body may have that no layer allows.
+        for (length, is_here) in [(SHORT - 2, true), (SHORT - 1, false), (1 << 20, false)] {
+            let body = format!("\"{}\"", "x".repeat(length));
+            let read = Json::<Heard>::from_request(request(None, body), &()).await;
+            let Ok(Json(heard)) = read else { panic!("expected a body that is read") };
+            assert_eq!(heard.length, length);
+            assert_eq!(heard.by == current().id(), is_here, "{length} bytes");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_is_read_that_is_said_to_be_json_or_nothing() {
+        let json = ["application/json", "Application/JSON; charset=utf-8", "application/ld+json"];
+        for kind in json.into_iter().map(Some).chain([None, Some(FORM)]) {
+            let read = Json::<u8>::from_request(request(kind, "7".to_owned()), &()).await;
+            assert!(matches!(read, Ok(Json(7))), "{kind:?}");
+        }
+        for kind in ["", "text/plain", "text/json", "application/jsonp", "application"] {
+            let read = Json::<u8>::from_request(request(Some(kind), "7".to_owned()), &()).await;
+            assert!(read.is_err(), "{kind:?}");
+        }
+    }
 }

@@ -3,6 +3,7 @@
 //!
 //! Errors have another shape there, and an answer may take as long as its caller listens.
 
+use super::answer::{Answer, JsonBody, answer};
 use super::request::{Json, Path, Query};
 use crate::auth::Sandbox;
 use crate::cluster::{Origin, Passed};
@@ -30,8 +31,6 @@ use futures_util::{Stream, StreamExt, stream};
 use serde::Serialize;
 use std::convert::Infallible;
 
-type Answer<T> = Result<axum::Json<T>, Refusal>;
-
 /// Makes a sandbox, which is ready for commands. A session that is handed in logs somebody in there, or
 /// nothing is made.
 #[utoipa::path(
@@ -43,9 +42,9 @@ pub(super) async fn create(
     State(context): State<Context>,
     Sandbox(caller): Sandbox,
     Json(request): Json<CreateSandbox>,
-) -> Result<(StatusCode, axum::Json<SandboxView>), Refusal> {
+) -> Result<(StatusCode, JsonBody<SandboxView>), Refusal> {
     let view = Box::pin(sandboxes::create(&context.agents, &caller, request)).await?;
-    Ok((StatusCode::CREATED, axum::Json(view)))
+    Ok((StatusCode::CREATED, answer(view).await?))
 }
 
 /// The caller's sandboxes at all nodes, the oldest first.
@@ -58,10 +57,10 @@ pub(super) async fn list(
     Sandbox(caller): Sandbox,
     passed: Option<Extension<Passed>>,
     origin: Origin,
-) -> axum::Json<SandboxList> {
+) -> Answer<SandboxList> {
     // Who asks another node collects what all have.
     let origin = Some(origin).filter(|_| passed.is_none());
-    axum::Json(everywhere::sandboxes(&context, &caller, origin.as_ref()).await)
+    answer(everywhere::sandboxes(&context, &caller, origin.as_ref()).await).await
 }
 
 /// One sandbox.
@@ -75,7 +74,7 @@ pub(super) async fn show(
     Sandbox(caller): Sandbox,
     Path(id): Path<String>,
 ) -> Answer<SandboxView> {
-    Ok(axum::Json(sandboxes::show(&context.agents, &caller, &id)?))
+    answer(sandboxes::show(&context.agents, &caller, &id)?).await
 }
 
 /// Ends a sandbox. What it held of a session is written back when this answers.
@@ -89,7 +88,7 @@ pub(super) async fn delete(
     Sandbox(caller): Sandbox,
     Path(id): Path<String>,
 ) -> Answer<EndedSandbox> {
-    Ok(axum::Json(Box::pin(sandboxes::delete(&context.agents, &caller, &id)).await?))
+    answer(Box::pin(sandboxes::delete(&context.agents, &caller, &id)).await?).await
 }
 
 /// Runs a command, and tells what it writes while it runs as server-sent events, each an `ExecEvent`;
@@ -169,8 +168,8 @@ pub(super) async fn write(
 pub(super) async fn models(
     State(context): State<Context>,
     Sandbox(_caller): Sandbox,
-) -> axum::Json<ModelList> {
-    axum::Json(gateway::models(&context.agents))
+) -> Answer<ModelList> {
+    answer(gateway::models(&context.agents)).await
 }
 
 /// One of the agents that may be asked.
@@ -183,8 +182,8 @@ pub(super) async fn model(
     State(context): State<Context>,
     Sandbox(_caller): Sandbox,
     Path(id): Path<String>,
-) -> Result<axum::Json<Model>, Refusal> {
-    Ok(axum::Json(gateway::model(&context.agents, &id)?))
+) -> Answer<Model> {
+    answer(gateway::model(&context.agents, &id)?).await
 }
 
 /// Asks an agent, which runs in a sandbox of its own until it has answered, or its caller leaves. With
@@ -208,7 +207,7 @@ pub(super) async fn complete(
             .keep_alive(KeepAlive::default())
             .into_response());
     }
-    Ok(axum::Json(gateway::whole(run).await?).into_response())
+    Ok(answer(gateway::whole(run).await?).await?.into_response())
 }
 
 fn run_events(run: Run, shape: Shape) -> impl Stream<Item = Result<Event, Infallible>> {

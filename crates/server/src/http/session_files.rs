@@ -1,5 +1,6 @@
 //! The files of a session over HTTP.
 
+use super::answer::{Answer, answer};
 use super::request::Path;
 use crate::auth::Drive;
 use crate::context::Context;
@@ -14,8 +15,6 @@ use baton_runtime::sessions;
 use tokio::io::AsyncReadExt;
 use tokio_util::io::ReaderStream;
 
-type Answer<T> = Result<axum::Json<T>, Refusal>;
-
 /// The files of a session: what its browser uploads from, and downloads to.
 #[utoipa::path(
     get, path = "/sessions/{id}/files", tag = "sessions", security(("api_key" = [])),
@@ -27,7 +26,7 @@ pub(super) async fn list(
     Drive(caller): Drive,
     Path(id): Path<String>,
 ) -> Answer<SessionFiles> {
-    Ok(axum::Json(sessions::files(&context, &caller, &id).await?))
+    answer(sessions::files(&context, &caller, &id).await?).await
 }
 
 /// A file of a session.
@@ -70,7 +69,7 @@ pub(super) async fn put(
     body: Body,
 ) -> Answer<SessionFile> {
     let bytes = body.into_data_stream();
-    Ok(axum::Json(sessions::put_file(&context, &caller, &id, &name, bytes).await?))
+    answer(sessions::put_file(&context, &caller, &id, &name, bytes).await?).await
 }
 
 /// Removes a file of a session.

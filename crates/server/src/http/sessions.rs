@@ -2,6 +2,7 @@
 //!
 //! `{id}` is an id, a unique prefix of one, or a name. A snapshot is named by its id or a unique prefix of it.
 
+use super::answer::{Answer, JsonBody, answer};
 use super::request::{Here, Json, Path, Query};
 use crate::auth::{Admin, Drive, Read};
 use crate::context::Context;
@@ -19,8 +20,6 @@ use baton_runtime::sessions;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-type Answer<T> = Result<axum::Json<T>, Refusal>;
-
 /// The caller's sessions, newest first.
 #[utoipa::path(
     get, path = "/sessions", tag = "sessions", security(("api_key" = [])), params(ListSessions),
@@ -31,7 +30,7 @@ pub(super) async fn list(
     Read(caller): Read,
     Query(query): Query<ListSessions>,
 ) -> Answer<SessionList> {
-    Ok(axum::Json(sessions::list(&context, &caller.owner, query).await?))
+    answer(sessions::list(&context, &caller.owner, query).await?).await
 }
 
 /// Opens a session in a browser of its own.
@@ -44,9 +43,9 @@ pub(super) async fn open(
     Drive(caller): Drive,
     here: Here,
     Json(request): Json<OpenSession>,
-) -> Result<(StatusCode, axum::Json<SessionView>), Refusal> {
+) -> Result<(StatusCode, JsonBody<SessionView>), Refusal> {
     let view = here.tell(&context, sessions::open(&context, &caller, request).await?);
-    Ok((StatusCode::CREATED, axum::Json(view)))
+    Ok((StatusCode::CREATED, answer(view).await?))
 }
 
 /// Attaches to a browser of this machine that someone else started. Needs the scope `admin`,
@@ -60,9 +59,9 @@ pub(super) async fn attach(
     Admin(caller): Admin,
     here: Here,
     Json(request): Json<AttachSession>,
-) -> Result<(StatusCode, axum::Json<SessionView>), Refusal> {
+) -> Result<(StatusCode, JsonBody<SessionView>), Refusal> {
     let view = here.tell(&context, sessions::attach(&context, &caller, request).await?);
-    Ok((StatusCode::CREATED, axum::Json(view)))
+    Ok((StatusCode::CREATED, answer(view).await?))
 }
 
 /// One session in full. What may be secret in the addresses of its tabs is hidden unless revealed.
@@ -79,7 +78,7 @@ pub(super) async fn show(
     here: Here,
 ) -> Answer<SessionView> {
     let view = sessions::show_to(&context, &caller, &id, reveal).await?;
-    Ok(axum::Json(here.tell(&context, view)))
+    answer(here.tell(&context, view)).await
 }
 
 /// Removes a session that is not active, with its snapshots, receipts and profile.
@@ -108,7 +107,7 @@ pub(super) async fn capture(
     Drive(caller): Drive,
     Path(id): Path<String>,
 ) -> Answer<SnapshotView> {
-    Ok(axum::Json(sessions::capture(&context, &caller, &id).await?))
+    answer(sessions::capture(&context, &caller, &id).await?).await
 }
 
 /// Switches on or off whether what the session's tabs do is recorded, now and after every resume. To keep
@@ -125,7 +124,7 @@ pub(super) async fn debug(
     here: Here,
     Json(switch): Json<SwitchDebug>,
 ) -> Answer<SessionView> {
-    Ok(axum::Json(here.tell(&context, sessions::debug(&context, &caller, &id, switch).await?)))
+    answer(here.tell(&context, sessions::debug(&context, &caller, &id, switch).await?)).await
 }
 
 /// Brings a session back from its last good snapshot; the receipt says what came back.
@@ -143,7 +142,7 @@ pub(super) async fn resume(
 ) -> Answer<ResumeResult> {
     let mut resumed = sessions::resume(&context, &caller, &id, request).await?;
     resumed.session = here.tell(&context, resumed.session);
-    Ok(axum::Json(resumed))
+    answer(resumed).await
 }
 
 /// Takes a last snapshot, ends the browser and closes the session.
@@ -157,7 +156,7 @@ pub(super) async fn close(
     Drive(caller): Drive,
     Path(id): Path<String>,
 ) -> Answer<SessionView> {
-    Ok(axum::Json(sessions::close(&context, &caller, &id).await?))
+    answer(sessions::close(&context, &caller, &id).await?).await
 }
 
 /// Closes a session without a last snapshot and removes its profile.
@@ -171,7 +170,7 @@ pub(super) async fn abandon(
     Drive(caller): Drive,
     Path(id): Path<String>,
 ) -> Answer<SessionView> {
-    Ok(axum::Json(sessions::abandon(&context, &caller, &id).await?))
+    answer(sessions::abandon(&context, &caller, &id).await?).await
 }
 
 /// Passes a session to another agent, or to nobody; whoever does not drive it says why.
@@ -188,7 +187,7 @@ pub(super) async fn pass(
     Json(request): Json<PassSession>,
 ) -> Answer<SessionView> {
     let view = sessions::pass(&context, &caller, &id, &request).await?;
-    Ok(axum::Json(here.tell(&context, view)))
+    answer(here.tell(&context, view)).await
 }
 
 /// Whether secret values are shown.
@@ -213,7 +212,7 @@ pub(super) async fn state(
     Path(id): Path<String>,
     Query(Reveal { reveal }): Query<Reveal>,
 ) -> Answer<StateView> {
-    Ok(axum::Json(sessions::state(&context, &caller, &id, reveal).await?))
+    answer(sessions::state(&context, &caller, &id, reveal).await?).await
 }
 
 /// Where the session may be logged in, and how long that lasts.
@@ -227,7 +226,7 @@ pub(super) async fn logins(
     Read(caller): Read,
     Path(id): Path<String>,
 ) -> Answer<LoginList> {
-    Ok(axum::Json(sessions::list_logins(&context, &caller.owner, &id).await?))
+    answer(sessions::list_logins(&context, &caller.owner, &id).await?).await
 }
 
 /// The preview of the latest snapshot, or of the one that is named.
@@ -288,7 +287,7 @@ pub(super) async fn history(
     Path(id): Path<String>,
     Query(query): Query<ListHistory>,
 ) -> Answer<History> {
-    Ok(axum::Json(sessions::history(&context, &caller.owner, &id, query).await?))
+    answer(sessions::history(&context, &caller.owner, &id, query).await?).await
 }
 
 /// Brings a session back from any of its snapshots. An active one is captured first, and its browser
@@ -307,7 +306,7 @@ pub(super) async fn rollback(
 ) -> Answer<ResumeResult> {
     let mut resumed = sessions::rollback(&context, &caller, &id, request).await?;
     resumed.session = here.tell(&context, resumed.session);
-    Ok(axum::Json(resumed))
+    answer(resumed).await
 }
 
 /// What changed from one snapshot of a session to another, without a value of either.
@@ -322,7 +321,7 @@ pub(super) async fn diff(
     Path(id): Path<String>,
     Query(query): Query<CompareSnapshots>,
 ) -> Answer<DiffView> {
-    Ok(axum::Json(sessions::diff(&context, &caller.owner, &id, query).await?))
+    answer(sessions::diff(&context, &caller.owner, &id, query).await?).await
 }
 
 /// A session as a file; an active one is captured first. Needs the scope `reveal`, because whoever
@@ -339,7 +338,7 @@ pub(super) async fn export(
     Query(query): Query<ExportSession>,
 ) -> Result<impl IntoResponse, Refusal> {
     let view = sessions::export(&context, &caller, &id, query).await?;
-    Ok(([(header::CACHE_CONTROL, "no-store")], axum::Json(view)))
+    Ok(([(header::CACHE_CONTROL, "no-store")], answer(view).await?))
 }
 
 /// The contexts that clients made in the session's browser (incognito windows, Playwright's
@@ -353,8 +352,8 @@ pub(super) async fn contexts(
     State(context): State<Context>,
     Read(caller): Read,
     Path(id): Path<String>,
-) -> Result<axum::Json<ContextList>, Refusal> {
-    Ok(axum::Json(sessions::contexts(&context, &caller.owner, &id).await?))
+) -> Answer<ContextList> {
+    answer(sessions::contexts(&context, &caller.owner, &id).await?).await
 }
 
 /// Makes a recoverable session of its own of what one of these contexts holds now: its cookies, its tabs,
@@ -369,9 +368,9 @@ pub(super) async fn keep_context(
     Drive(caller): Drive,
     Path(id): Path<String>,
     Json(request): Json<KeepContext>,
-) -> Result<(StatusCode, axum::Json<ImportView>), Refusal> {
+) -> Result<(StatusCode, JsonBody<ImportView>), Refusal> {
     let view = sessions::keep_context(&context, &caller, &id, request).await?;
-    Ok((StatusCode::CREATED, axum::Json(view)))
+    Ok((StatusCode::CREATED, answer(view).await?))
 }
 
 /// Makes a recoverable session of a session file or of a Playwright storageState.
@@ -383,7 +382,7 @@ pub(super) async fn import(
     State(context): State<Context>,
     Drive(caller): Drive,
     Json(request): Json<ImportSession>,
-) -> Result<(StatusCode, axum::Json<ImportView>), Refusal> {
+) -> Result<(StatusCode, JsonBody<ImportView>), Refusal> {
     let view = sessions::import(&context, &caller, request).await?;
-    Ok((StatusCode::CREATED, axum::Json(view)))
+    Ok((StatusCode::CREATED, answer(view).await?))
 }

@@ -3,6 +3,7 @@
 //!
 //! `{peer}` is a node's id, a unique prefix of one, or a peer's name.
 
+use super::answer::{Answer, JsonBody, answer};
 use super::exchange::SignedPeer;
 use super::request::{Json, Path, Query};
 use crate::auth::{Admin, Sync};
@@ -21,11 +22,10 @@ use baton_api::sync::{
 use baton_api::{ErrorCode, FileText, Invalid, Problem};
 use baton_session::{PeerLimits, RevisionId, SessionId};
 use baton_sync::{Topic, peers};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
+use std::sync::Arc;
 use std::time::Duration;
 use utoipa::IntoParams;
-
-type Answer<T> = Result<axum::Json<T>, Refusal>;
 
 /// Makes a revision of a session as it is now: what moves between nodes.
 #[utoipa::path(
@@ -39,7 +39,16 @@ pub(super) async fn save(
     Path(id): Path<String>,
     Json(request): Json<SaveSession>,
 ) -> Answer<SavedView> {
-    Ok(axum::Json(baton_sync::save(&context, &caller, &id, request).await?))
+    answer(baton_sync::save(&context, &caller, &id, request).await?).await
+}
+
+/// The index that is kept for all who ask.
+struct SharedIndex(Arc<SyncIndex>);
+
+impl Serialize for SharedIndex {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
 }
 
 /// The caller's sessions that were saved. A node that signs its request gets them sealed.
@@ -54,7 +63,9 @@ pub(super) async fn index(
     if !request.headers().contains_key(baton_sync::messages::BATON_NODE) {
         let (mut parts, _) = request.into_parts();
         let Sync(caller) = Sync::from_request_parts(&mut parts, &context).await?;
-        return Ok(axum::Json(&*baton_sync::index(&context, &caller).await?).into_response());
+        return Ok(answer(SharedIndex(baton_sync::index(&context, &caller).await?))
+            .await?
+            .into_response());
     }
     let from = SignedPeer::from_request(request, &context).await?;
     let index = baton_sync::index_for(&context, &from.peer).await?;
@@ -71,7 +82,7 @@ pub(super) async fn directory(
     State(context): State<Context>,
     Sync(caller): Sync,
 ) -> Answer<DirectoryView> {
-    Ok(axum::Json(baton_sync::look_at_directory(&context, &caller)))
+    answer(baton_sync::look_at_directory(&context, &caller)).await
 }
 
 /// Deletes a session here, and at its peers as soon as they hear of it.
@@ -100,9 +111,9 @@ pub(super) async fn list_peers(
     Query(ListPeers { unasked }): Query<ListPeers>,
 ) -> Answer<PeerList> {
     if unasked {
-        return Ok(axum::Json(peers::known(&context, &caller).await?));
+        return answer(peers::known(&context, &caller).await?).await;
     }
-    Ok(axum::Json(peers::list(&context, &caller).await?))
+    answer(peers::list(&context, &caller).await?).await
 }
 
 /// Registers a node by its address. It is pending until its fingerprint is confirmed.
@@ -114,9 +125,9 @@ pub(super) async fn register_peer(
     State(context): State<Context>,
     Sync(caller): Sync,
     Json(request): Json<RegisterPeer>,
-) -> Result<(StatusCode, axum::Json<PeerView>), Refusal> {
+) -> Result<(StatusCode, JsonBody<PeerView>), Refusal> {
     let view = peers::register(&context, &caller, request).await?;
-    Ok((StatusCode::CREATED, axum::Json(view)))
+    Ok((StatusCode::CREATED, answer(view).await?))
 }
 
 /// Confirms a peer whose fingerprint somebody has compared. Needs the scope `admin`.
@@ -131,7 +142,7 @@ pub(super) async fn confirm_peer(
     Path(peer): Path<String>,
     Json(request): Json<ConfirmPeer>,
 ) -> Answer<PeerView> {
-    Ok(axum::Json(peers::confirm(&context, &caller, &peer, request).await?))
+    answer(peers::confirm(&context, &caller, &peer, request).await?).await
 }
 
 /// Sets how much of sessions goes to a peer and is taken from it, in the place of what was set before:
@@ -148,7 +159,7 @@ pub(super) async fn limit_peer(
     Path(peer): Path<String>,
     Json(limits): Json<PeerLimits>,
 ) -> Answer<PeerView> {
-    Ok(axum::Json(peers::limit(&context, &caller, &peer, limits).await?))
+    answer(peers::limit(&context, &caller, &peer, limits).await?).await
 }
 
 /// Asks a peer whether it answers, now.
@@ -162,7 +173,7 @@ pub(super) async fn ping_peer(
     Sync(caller): Sync,
     Path(peer): Path<String>,
 ) -> Answer<PeerView> {
-    Ok(axum::Json(peers::ping(&context, &caller, &peer).await?))
+    answer(peers::ping(&context, &caller, &peer).await?).await
 }
 
 /// Forgets a peer and what opens it. Needs the scope `admin`.
@@ -191,7 +202,7 @@ pub(super) async fn differences(
     Sync(caller): Sync,
     Path(peer): Path<String>,
 ) -> Answer<DifferenceList> {
-    Ok(axum::Json(baton_sync::differences(&context, &caller, &peer).await?))
+    answer(baton_sync::differences(&context, &caller, &peer).await?).await
 }
 
 /// The icon of a session at a peer, which is asked for it unless it said so lately.
@@ -220,7 +231,7 @@ pub(super) async fn conflicts(
     State(context): State<Context>,
     Sync(caller): Sync,
 ) -> Answer<ConflictList> {
-    Ok(axum::Json(baton_sync::conflicts(&context, &caller).await?))
+    answer(baton_sync::conflicts(&context, &caller).await?).await
 }
 
 /// How the revisions of a session differ between which someone has to choose: by site and kind, counts
@@ -235,7 +246,7 @@ pub(super) async fn conflict(
     Sync(caller): Sync,
     Path(session): Path<String>,
 ) -> Answer<ConflictDetails> {
-    Ok(axum::Json(baton_sync::conflict(&context, &caller, &session).await?))
+    answer(baton_sync::conflict(&context, &caller, &session).await?).await
 }
 
 /// Ends the conflicts of a session: one revision counts from now on.
@@ -250,7 +261,7 @@ pub(super) async fn resolve(
     Path(session): Path<String>,
     Json(request): Json<ResolveConflict>,
 ) -> Answer<ConflictView> {
-    Ok(axum::Json(baton_sync::resolve(&context, &caller, &session, request).await?))
+    answer(baton_sync::resolve(&context, &caller, &session, request).await?).await
 }
 
 /// The current revision of a session as a session file; its name is in `ETag`. Needs the scope
@@ -266,7 +277,10 @@ pub(super) async fn download(
     Path(id): Path<SessionId>,
 ) -> Result<impl IntoResponse, Refusal> {
     let (rev, file) = baton_sync::download(&context, &caller, id).await?;
-    Ok(([(ETAG, format!("\"{rev}\"")), (CACHE_CONTROL, "no-store".to_owned())], axum::Json(file)))
+    Ok((
+        [(ETAG, format!("\"{rev}\"")), (CACHE_CONTROL, "no-store".to_owned())],
+        answer(file).await?,
+    ))
 }
 
 /// Takes a session file. `If-Match` names the revision that it comes from, which must be the newest;
@@ -284,7 +298,7 @@ pub(super) async fn upload(
 ) -> Result<impl IntoResponse, Refusal> {
     let based_on = based_on(&headers)?;
     let view: SavedView = baton_sync::upload(&context, &caller, file, based_on).await?;
-    Ok((StatusCode::CREATED, [(ETAG, format!("\"{}\"", view.rev))], axum::Json(view)))
+    Ok((StatusCode::CREATED, [(ETAG, format!("\"{}\"", view.rev))], answer(view).await?))
 }
 
 /// Saves a session and seals all that is shared of it for a confirmed peer, for those without a network
@@ -300,7 +314,7 @@ pub(super) async fn seal(
     Path((id, peer)): Path<(String, String)>,
 ) -> Result<impl IntoResponse, Refusal> {
     let sealed = baton_sync::post::seal(&context, &caller, &id, &peer).await?;
-    Ok(([(CACHE_CONTROL, "no-store")], axum::Json(sealed)))
+    Ok(([(CACHE_CONTROL, "no-store")], answer(sealed).await?))
 }
 
 /// Takes a sync file that a confirmed peer sealed for this node.
@@ -313,8 +327,8 @@ pub(super) async fn open(
     State(context): State<Context>,
     Sync(caller): Sync,
     Json(file): Json<FileText>,
-) -> Result<axum::Json<TakenFile>, Refusal> {
-    Ok(axum::Json(baton_sync::post::open(&context, &caller, file).await?))
+) -> Answer<TakenFile> {
+    answer(baton_sync::post::open(&context, &caller, file).await?).await
 }
 
 /// The revision that a request is based on.
@@ -364,7 +378,7 @@ pub(super) async fn pull(
     Query(how): Query<HowLong>,
 ) -> Answer<Movement> {
     let limit = how.limit()?;
-    Ok(axum::Json(baton_sync::pull(&context, &caller, &peer, &session, limit).await?))
+    answer(baton_sync::pull(&context, &caller, &peer, &session, limit).await?).await
 }
 
 /// Pushes a session to a peer. When time runs out it answers `unfinished`, and goes on when called
@@ -381,5 +395,5 @@ pub(super) async fn push(
     Query(how): Query<HowLong>,
 ) -> Answer<Movement> {
     let limit = how.limit()?;
-    Ok(axum::Json(baton_sync::push(&context, &caller, &peer, &session, limit).await?))
+    answer(baton_sync::push(&context, &caller, &peer, &session, limit).await?).await
 }

@@ -3,6 +3,7 @@
 //!
 //! `{id}` is a key's id or the name of one that is not revoked.
 
+use super::answer::{Answer, JsonBody, answer};
 use super::request::{Json, Path, Query};
 use crate::auth::{Admin, Auditor, Read};
 use crate::context::Context;
@@ -25,13 +26,14 @@ use utoipa::IntoParams;
 
 /// Whether the node lives, and who it is.
 #[utoipa::path(get, path = "/health", tag = "system", responses((status = 200, body = Health)))]
-pub(super) async fn health(State(context): State<Context>) -> axum::Json<Health> {
-    axum::Json(Health {
+pub(super) async fn health(State(context): State<Context>) -> Answer<Health> {
+    answer(Health {
         status: "ok".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         node_id: context.node,
         identity: context.own.identity.now().card(&context.own.node_settings).identity(),
     })
+    .await
 }
 
 /// Whether the node can work: its database answers, and where it is one of several, the others know that it is there.
@@ -41,12 +43,12 @@ pub(super) async fn health(State(context): State<Context>) -> axum::Json<Health>
     tag = "system",
     responses((status = 200, body = Ready), (status = 503, body = Problem))
 )]
-pub(super) async fn ready(State(context): State<Context>) -> Result<axum::Json<Ready>, Refusal> {
+pub(super) async fn ready(State(context): State<Context>) -> Answer<Ready> {
     context.store.check().await.map_err(NodeError::from)?;
     if context.cluster.as_ref().is_some_and(|cluster| !cluster.is_known()) {
         return Err(NodeError::NotKnown.into());
     }
-    Ok(axum::Json(Ready { status: "ready".to_owned() }))
+    answer(Ready { status: "ready".to_owned() }).await
 }
 
 /// This document.
@@ -86,8 +88,8 @@ pub(super) async fn list(
     State(context): State<Context>,
     Admin(caller): Admin,
     Query(OfOwner { owner }): Query<OfOwner>,
-) -> Result<axum::Json<KeyList>, Refusal> {
-    Ok(axum::Json(keys::list(&context, &caller, owner).await?))
+) -> Answer<KeyList> {
+    answer(keys::list(&context, &caller, owner).await?).await
 }
 
 /// Makes a key; its secret is shown this once.
@@ -99,9 +101,9 @@ pub(super) async fn create(
     State(context): State<Context>,
     Admin(caller): Admin,
     Json(request): Json<CreateKey>,
-) -> Result<(StatusCode, axum::Json<CreatedKey>), Refusal> {
+) -> Result<(StatusCode, JsonBody<CreatedKey>), Refusal> {
     let created = keys::create(&context, &caller, request).await?;
-    Ok((StatusCode::CREATED, axum::Json(created)))
+    Ok((StatusCode::CREATED, answer(created).await?))
 }
 
 /// Revokes a key: from now on it opens nothing.
@@ -129,8 +131,8 @@ pub(super) async fn usage(
     State(context): State<Context>,
     Read(caller): Read,
     Query(ShowUsage { owner }): Query<ShowUsage>,
-) -> Result<axum::Json<UsageView>, Refusal> {
-    Ok(axum::Json(usage::show(&context, &caller, owner).await?))
+) -> Answer<UsageView> {
+    answer(usage::show(&context, &caller, owner).await?).await
 }
 
 /// Who did what, newest first: the caller's own entries with the scope `read`, those of every owner
@@ -143,6 +145,6 @@ pub(super) async fn list_audit(
     State(context): State<Context>,
     Auditor(caller): Auditor,
     Query(query): Query<ListAudit>,
-) -> Result<axum::Json<AuditList>, Refusal> {
-    Ok(axum::Json(audit::list(&context, &caller, query).await?))
+) -> Answer<AuditList> {
+    answer(audit::list(&context, &caller, query).await?).await
 }
