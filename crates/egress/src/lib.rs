@@ -5,6 +5,7 @@
 //! ([`Route`]), for whom ([`Guests`]), and keeps what was asked for ([`Ledger`]).
 
 mod addresses;
+mod blocking;
 mod exit;
 mod fence;
 mod guests;
@@ -17,6 +18,7 @@ mod tunnel;
 mod upstream;
 
 pub use addresses::{is_public, is_within};
+pub use blocking::blocking;
 pub use exit::ExitError;
 pub use fence::{Fence, Others, Refusal};
 pub use guests::{BrowserProcesses, group_of};

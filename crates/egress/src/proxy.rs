@@ -4,6 +4,7 @@
 //! TLS with the whole address. What is refused is answered here, with a text that is always the same: for a
 //! page without TLS, it is an answer of the site that was asked.
 
+use crate::blocking::blocking;
 use crate::exit::{Exit, ExitError};
 use crate::fence::Fence;
 use crate::hosts::Target;
@@ -267,7 +268,7 @@ impl Egress {
 /// for the thread that serves.
 async fn may_come(guests: Arc<dyn Guests>, stream: &TcpStream, client: SocketAddr) -> bool {
     let Ok(here) = stream.local_addr() else { return false };
-    tokio::task::spawn_blocking(move || guests.may_come(client, here)).await.unwrap_or(false)
+    blocking(move || guests.may_come(client, here)).await
 }
 
 /// What a client asks for.

@@ -13,6 +13,8 @@ pub(crate) struct File {
 
 /// The crates that a node is made of, by which others wait for the one that is busy.
 const OF_A_NODE: [&str; 7] = ["agents", "backup", "server", "proxy", "runtime", "store", "sync"];
+/// Those below them with async threads of their own.
+const BELOW: [&str; 4] = ["browser", "debug", "egress", "net"];
 
 impl File {
     /// The folder name under `crates/`, or `xtask`, or `bench`.
@@ -32,6 +34,11 @@ impl File {
     /// Whether it is part of the service: of what runs on the async threads of a node.
     pub(crate) fn is_of_a_node(&self) -> bool {
         self.is_source() && OF_A_NODE.contains(&self.package())
+    }
+
+    /// Whether it runs in a node or a keeper, where a panic is to be one of the task that waits.
+    pub(crate) fn runs_in_a_node(&self) -> bool {
+        self.is_of_a_node() || self.is_source() && BELOW.contains(&self.package())
     }
 
     /// Its lines with their numbers, without comments and without the items that only tests have.

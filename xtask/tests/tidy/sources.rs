@@ -68,13 +68,17 @@ fn only_programs_print_and_read_the_environment() {
 #[test]
 fn one_way_leads_off_the_async_threads() {
     // The last one turns a panic over what an agent wrote into a reason of its own.
-    let ways = ["crates/store/src/blocking.rs", "crates/agents/src/sandboxes/take_back.rs"];
+    let ways = [
+        "crates/store/src/blocking.rs",
+        "crates/egress/src/blocking.rs",
+        "crates/agents/src/sandboxes/take_back.rs",
+    ];
     let others = files(".rs")
         .into_iter()
-        .filter(|file| file.is_of_a_node() && !ways.contains(&file.path.as_str()));
+        .filter(|file| file.runs_in_a_node() && !ways.contains(&file.path.as_str()));
     let findings: Vec<String> =
         others.flat_map(|file| places(&file, &["spawn_blocking"])).collect();
-    report("blocking::blocking goes on with a panic, and this hides it", &findings);
+    report("blocking goes on with a panic, and this hides it", &findings);
 }
 
 #[test]
@@ -152,6 +156,17 @@ fn rmcp_is_named_in_one_module() {
     let findings: Vec<String> =
         elsewhere.filter(ours).flat_map(|file| places(&file, &["rmcp::"])).collect();
     report("rmcp is used outside of its module", &findings);
+}
+
+#[test]
+fn the_json_of_axum_is_named_where_bodies_are_read() {
+    // It reads and writes where others wait; `http::request` and `http::answer` look how much there is.
+    let others = files(".rs")
+        .into_iter()
+        .filter(|file| file.is_of_a_node() && file.path != "crates/server/src/http/request.rs");
+    let ways = ["axum::Json", "axum::{Json", "axum_extra::"];
+    let findings: Vec<String> = others.flat_map(|file| places(&file, &ways)).collect();
+    report("http::request::Json reads a body, and http::answer::answer writes one", &findings);
 }
 
 #[test]

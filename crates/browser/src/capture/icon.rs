@@ -10,6 +10,7 @@
 //! end that; the end of the session does in which it was asked. So each fetch has a session of its own, which
 //! ends with the wait for it.
 
+use super::picture;
 use crate::cdp::CdpSession;
 use crate::icon::{SiteIcon, draw, site_at, site_in_front, site_of};
 use crate::live::Live;
@@ -102,7 +103,7 @@ async fn find(live: &Live, tab: &str, site: &Site) -> IconSearch {
     let Some(bytes) = bytes.filter(|bytes| bytes.len() <= BYTES_MAX) else {
         return IconSearch::Nothing;
     };
-    let png = tokio::task::spawn_blocking(move || draw(&bytes)).await.ok().flatten();
+    let png = picture::draw(move || draw(&bytes)).await;
     png.map_or(IconSearch::Nothing, IconSearch::Icon)
 }
 

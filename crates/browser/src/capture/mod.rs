@@ -13,6 +13,7 @@
 
 mod icon;
 mod page;
+mod picture;
 mod storage;
 mod visit;
 
@@ -146,7 +147,7 @@ async fn preview(live: &Live, state: &State) -> Option<Vec<u8>> {
     match session.call_within(PREVIEW_LIMIT, "Page.captureScreenshot", params).await {
         Ok(answer) => {
             let png = STANDARD.decode(answer["data"].as_str()?).ok()?;
-            tokio::task::spawn_blocking(move || scale(&png)).await.ok()?
+            picture::draw(move || scale(&png)).await
         }
         Err(error) => {
             tracing::debug!(%error, "no preview");

@@ -9,12 +9,11 @@
 use super::lock::LockState;
 use super::options::LaunchError;
 use super::{flags, lock};
-use baton_egress::group_of;
+use baton_egress::{blocking, group_of};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
-use std::{future, panic};
 use tokio::net::unix::pipe;
 use tokio::time::{Instant, sleep, timeout_at};
 
@@ -97,14 +96,7 @@ async fn off_thread<T: Send + 'static>(
     look: impl FnOnce(&Path) -> Result<T, LaunchError> + Send + 'static,
 ) -> Result<T, LaunchError> {
     let profile = profile.to_owned();
-    match tokio::task::spawn_blocking(move || look(&profile)).await {
-        Ok(looked) => looked,
-        Err(error) => match error.try_into_panic() {
-            Ok(panic) => panic::resume_unwind(panic),
-            // The runtime ends, and with it the tasks that wait.
-            Err(_) => future::pending().await,
-        },
-    }
+    blocking(move || look(&profile)).await
 }
 
 #[cfg(test)]

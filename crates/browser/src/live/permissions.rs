@@ -12,6 +12,7 @@ use crate::profile::at_rest::Instant;
 use crate::profile::permissions;
 use crate::profile::preferences::FileMark;
 use crate::screen::PermissionQuestion;
+use baton_egress::blocking;
 use baton_session::permission::{self, Setting};
 use baton_session::{Environment, Permission};
 use serde_json::json;
@@ -132,8 +133,8 @@ impl Live {
             (std::mem::take(&mut permissions.is_news), permissions.look)
         };
         let Some(profile) = self.shared().profile() else { return is_news };
-        let read = tokio::task::spawn_blocking(move || read_changed(&profile, known)).await;
-        let Ok(Some((look, found))) = read else { return is_news };
+        let read = blocking(move || read_changed(&profile, known)).await;
+        let Some((look, found)) = read else { return is_news };
         let mut mirror = self.shared().mirror();
         mirror.seen.permissions.look = Some(look);
         found.is_some_and(|found| mirror.set_permissions(found)) || is_news

@@ -14,6 +14,7 @@ use super::at_rest::folder_name;
 use super::{ProfileError, memory};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use baton_egress::blocking;
 use baton_session::StorageKey;
 use baton_session::stored::{FileContent, FileEntry};
 use std::io::ErrorKind;
@@ -129,8 +130,7 @@ impl Systems {
     /// Looks at a profile, if it is known, while a browser runs on it or not.
     pub(crate) async fn of_profile(profile: Option<PathBuf>) -> Self {
         let Some(profile) = profile else { return Self::UNKNOWN };
-        let looked = tokio::task::spawn_blocking(move || Self::of(&profile.join("Default"))).await;
-        looked.unwrap_or(Self::UNKNOWN)
+        blocking(move || Self::of(&profile.join("Default"))).await
     }
 
     /// A first party's lie in one place, those of each partition in a folder with its number.
