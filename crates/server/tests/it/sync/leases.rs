@@ -1,8 +1,8 @@
 //! A session that several nodes have is held by one of them, and no resume leaves it with none.
 
-use super::pair::{Pair, know, logged_in, save, seed, start};
+use super::pair::{Pair, know, logged_in, save, seed, sql, start, store};
 use super::stranger::{Stranger, reply, shop};
-use crate::fixture::Node;
+use crate::fixture::{Node, until};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -12,10 +12,11 @@ use axum::response::IntoResponse;
 use baton_api::sync::{PeerLeaseAnswer, PeerLeaseOutcome};
 use baton_api::{ErrorCode, ListHistory};
 use baton_server::config::Choices;
-use baton_session::{PeerLease, SessionId, Vector};
+use baton_session::{AgentName, PeerLease, SessionId, Vector};
 use baton_testkit::Peer;
 use jiff::Timestamp;
 use std::sync::{Arc, Mutex};
+use tokio::sync::watch;
 
 #[tokio::test]
 async fn of_two_that_ask_at_the_same_time_one_gets_the_session() {
@@ -79,6 +80,8 @@ struct Other {
     peer: Peer,
     says: Mutex<Vec<PeerLeaseOutcome>>,
     asked: Mutex<usize>,
+    /// Whether it answers, or lets those wait who ask.
+    answers: watch::Sender<bool>,
 }
 
 impl Other {
@@ -86,7 +89,8 @@ impl Other {
     async fn of(node: &Node, seed: u8, says: &[PeerLeaseOutcome]) -> (Arc<Self>, Stranger) {
         let stranger = Stranger::of(node, seed).await;
         let says = Mutex::new(says.iter().rev().cloned().collect());
-        let other = Arc::new(Self { peer: Peer::new(seed), says, asked: Mutex::new(0) });
+        let (peer, answers) = (Peer::new(seed), watch::Sender::new(true));
+        let other = Arc::new(Self { peer, says, asked: Mutex::new(0), answers });
         let router = Router::new().fallback(answer).with_state(Arc::clone(&other));
         stranger.answers(node, router).await;
         (other, stranger)
@@ -103,6 +107,7 @@ async fn answer(State(other): State<Arc<Other>>, parts: Parts, body: Bytes) -> R
         return StatusCode::NOT_FOUND.into_response();
     }
     *other.asked.lock().unwrap() += 1;
+    other.answers.subscribe().wait_for(|answers| *answers).await.unwrap();
     let outcome = other.says.lock().unwrap().pop().unwrap_or(PeerLeaseOutcome::Free);
     let said = PeerLeaseAnswer { outcome, peer_lease: None, vector: Vector::default() };
     let said = serde_json::to_vec(&said).unwrap();
@@ -151,4 +156,60 @@ async fn who_has_closed_a_session_for_a_resume_has_not_done_it_for_nothing() {
     assert_eq!(error.code(), Some(ErrorCode::BrowserUnavailable), "{error}");
     assert_eq!((runs.asked(), keeps.asked()), (3, 3), "what keeps it was waited for");
     node.stop().await;
+}
+
+#[tokio::test]
+async fn who_waited_for_a_session_does_not_get_it_from_the_agent_that_drives_it_by_then() {
+    let node = start(Choices::default()).await;
+    let id = saved(&node).await;
+    let (peer, _) = Other::of(&node, 1, &[]).await;
+    peer.answers.send_replace(false);
+    let [kimi, codex] = ["kimi", "codex"].map(|name| name.parse::<AgentName>().unwrap());
+    let [first, second] = [node.admin(), node.admin().as_agent(Some(kimi))];
+    let first = tokio::spawn(async move { first.resume_session("shop").await });
+    until("the peer is asked", || async { (peer.asked() > 0).then_some(()) }).await;
+    // Nobody drives the session yet, so this one is let in, and waits until the first one is done.
+    let second = tokio::spawn(async move { second.resume_session("shop").await });
+    for _ in 0..20 {
+        node.admin().fetch_session("shop").await.unwrap();
+    }
+    // As another node of the database passes it on.
+    let now = Timestamp::now();
+    store(&node).await.pass_session(id, None, Some(&codex), "", now).await.unwrap();
+    assert!(!first.is_finished() && !second.is_finished());
+    peer.answers.send_replace(true);
+    // As far as a resume comes where no browser starts.
+    let error = first.await.unwrap().unwrap_err();
+    assert_eq!(error.code(), Some(ErrorCode::BrowserUnavailable), "{error}");
+    let error = second.await.unwrap().unwrap_err();
+    assert_eq!(error.code(), Some(ErrorCode::OtherAgent), "{error}");
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_given_back_does_not_hide_why_a_resume_failed() {
+    let pair = Pair::new().await;
+    seed(&pair.cloud, "shop", &logged_in(&[("shop.test", "one")])).await;
+    save(&pair.cloud, "shop").await;
+    pair.pull("shop").await;
+    let laptop = pair.laptop.admin();
+    let history = laptop.list_history("shop", &ListHistory::default()).await.unwrap().items;
+    let to = history[0].id.to_string();
+    sql(
+        &pair.laptop,
+        "create trigger kept before update on leases when new.node is null \
+            begin select raise(abort, 'kept'); end",
+    );
+    for failed in [laptop.resume_session("shop").await, laptop.roll_back_session("shop", &to).await]
+    {
+        let error = failed.unwrap_err();
+        assert_eq!(error.code(), Some(ErrorCode::BrowserUnavailable), "{error}");
+    }
+    // One that is not given back keeps no other from it: peers hear that the session is free.
+    let shared = laptop.fetch_session("shop").await.unwrap().shared.unwrap();
+    assert_eq!(shared.held_by, None);
+    sql(&pair.laptop, "drop trigger kept");
+    let error = laptop.resume_session("shop").await.unwrap_err();
+    assert_eq!(error.code(), Some(ErrorCode::BrowserUnavailable), "what is its own frees it");
+    pair.stop().await;
 }

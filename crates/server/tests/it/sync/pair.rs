@@ -9,6 +9,7 @@ use baton_session::{Entries, NodeId, PeerLease, SessionId, State, StorageKey, Ta
 use baton_store::{CommitShared, Store};
 use jiff::Timestamp;
 use serde_json::json;
+use std::process::Command;
 use tokio::net::TcpListener;
 use url::Url;
 
@@ -99,6 +100,15 @@ pub(super) async fn registration(here: &Node, there: &Node, name: &str) -> Regis
 /// Opens the database of a running node.
 pub(super) async fn store(node: &Node) -> Store {
     node.folder.store().await
+}
+
+/// Says something to the database of a node that runs.
+pub(super) fn sql(node: &Node, statement: &str) {
+    let program = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1], timeout=10); \
+        db.execute(sys.argv[2]); db.commit()";
+    let mut python = Command::new("python3");
+    python.args(["-c", program]).arg(node.folder.data.database()).arg(statement);
+    assert!(python.status().unwrap().success(), "{statement}");
 }
 
 /// Writes down at `node` that another one holds a session.
