@@ -1,7 +1,7 @@
 //! The sync directory: what is saved lies there sealed, what others put there is taken when a pinned key
 //! vouches for it, and nodes that share one come to rest.
 
-use super::pair::{again_at, edit, know, logged_in, save, seed, start, state, token};
+use super::pair::{again_at, edit, know, logged_in, save, seed, sql, start, state, token};
 use crate::fixture::{Node, until};
 use baton_api::Scope;
 use baton_api::sync::DirectoryView;
@@ -451,4 +451,32 @@ async fn a_session_that_cannot_be_written_keeps_no_other_from_the_directory() {
     until("it is written as well", async || in_the_way.is_file().then_some(())).await;
     says(&node, "all is well", |view| view.failed.is_none()).await;
     node.stop().await;
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_taken_in_keeps_no_other_from_it() {
+    let (_folder, directory) = folder();
+    let [writer, reader] = keepers([&directory, &directory]).await;
+    let bad = seed(&writer, "bad", &logged_in(&[("bad.test", "one")])).await;
+    let good = seed(&writer, "good", &logged_in(&[("good.test", "one")])).await;
+    assert!(bad < good, "it comes first");
+    sql(
+        &reader,
+        &format!(
+            "create trigger stuck before insert on shared_sessions \
+                when new.session = '{bad}' begin select raise(abort, 'stuck'); end"
+        ),
+    );
+    save(&writer, "bad").await;
+    there_is(&file_of(&directory, bad)).await;
+    says(&reader, "it says what is wrong", |view| view.failed.is_some()).await;
+    save(&writer, "good").await;
+    let has = async |id: SessionId| reader.admin().fetch_session(&id.to_string()).await.is_ok();
+    until("the other one is there", async || has(good).await.then_some(())).await;
+    assert!(!has(bad).await);
+    sql(&reader, "drop trigger stuck");
+    until("it is there as well", async || has(bad).await.then_some(())).await;
+    says(&reader, "all is well", |view| view.failed.is_none()).await;
+    writer.stop().await;
+    reader.stop().await;
 }
