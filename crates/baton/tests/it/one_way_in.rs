@@ -34,6 +34,10 @@ async fn what_fails_here_closes_nobodys_browser_elsewhere() {
     // A snapshot that there is not.
     let told = refused(&story.hosted, &["sessions", "rollback", "shop", "--to", "0199"]);
     assert!(told.contains("snapshot"), "{told}");
+    // A login that there is not, at a node that could start a browser.
+    let args = ["sandbox", "create", "--session", &reference, "--domain", "bank.test"];
+    let told = refused(&story.hosted, &args);
+    assert!(told.contains("expected a login for bank.test, found neither"), "{told}");
     // A name that somebody has.
     baton(&story.hosted, &["sessions", "close", "shop"]).success();
     story.hosted.open("shop", []).await.unwrap();
@@ -47,10 +51,6 @@ async fn what_fails_here_closes_nobodys_browser_elsewhere() {
     hosted.start_node().await.unwrap();
     let told = refused(&hosted, &["sessions", "resume", &reference]);
     assert!(told.contains("browser"), "{told}");
-    // A login that there is not.
-    let told =
-        refused(&hosted, &["sandbox", "create", "--session", &reference, "--domain", "bank.test"]);
-    assert!(told.contains("login") || told.contains("sandbox"), "{told}");
     story.hosted = hosted;
 
     assert_eq!(state_of(&story.cloud, "shop").await, Lifecycle::Active);

@@ -8,9 +8,9 @@ fn one(at: usize, verb: Verb) -> Step {
     Step::One(Call { at, verb, by: Who::Driver })
 }
 
-/// At nodes with a database each, it holds.
-async fn peers(steps: &[Step]) {
-    expect(follow(Pair::start(false, &Handle::current()).await.unwrap(), steps).await);
+/// At nodes with a database each, it holds; what happened, in lines.
+async fn peers(steps: &[Step]) -> String {
+    expect(follow(Pair::start(false, &Handle::current()).await.unwrap(), steps).await)
 }
 
 /// At nodes that share a database, it holds.
@@ -18,8 +18,10 @@ async fn shared(steps: &[Step]) {
     expect(follow(Pair::start(true, &Handle::current()).await.unwrap(), steps).await);
 }
 
-fn expect(Followed { told, finding }: Followed) {
-    assert!(finding.is_none(), "{finding:?}\n  {}", told.join("\n  "));
+fn expect(Followed { told, finding }: Followed) -> String {
+    let told = told.join("\n  ");
+    assert!(finding.is_none(), "{finding:?}\n  {told}");
+    told
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -80,7 +82,10 @@ async fn a_sandbox_without_its_login_costs_no_peer_its_browser() {
         one(1, Verb::Resume),
         one(0, Verb::HandIn { has_login: false }),
     ];
-    peers(&steps).await;
+    let told = peers(&steps).await;
+    // For nothing else.
+    let refusal = "HandIn { has_login: false } : login_missing: expected a login for nowhere.test";
+    assert!(told.contains(refusal), "{told}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
