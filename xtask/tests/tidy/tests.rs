@@ -11,6 +11,41 @@ fn a_test_that_tests_nothing_says_so() {
     report("a test ends early without `baton_testing::skip!`", &findings);
 }
 
+#[test]
+fn a_property_says_its_seed() {
+    let findings: Vec<String> = files(".rs").iter().flat_map(seedless).collect();
+    report(
+        "a property is tried without `baton_testing::cases`, which says by which seed",
+        &findings,
+    );
+}
+
+/// The blocks of properties of a file that have a seed which nobody is told.
+fn seedless(file: &File) -> Vec<String> {
+    let lines: Vec<&str> = file.text.lines().collect();
+    let blocks =
+        lines.iter().enumerate().filter(|(_, line)| line.trim() == concat!("proptest", "! {"));
+    let is_told = |at: usize| {
+        let head = lines[at + 1..].iter().take_while(|line| !line.trim().is_empty());
+        let head: String = head.copied().collect();
+        head.contains("proptest_config") && head.contains("cases(") && !head.contains("with_cases(")
+    };
+    blocks
+        .filter(|(at, _)| !is_told(*at))
+        .map(|(at, _)| format!("{}:{}", file.path, at + 1))
+        .collect()
+}
+
+#[test]
+fn a_property_without_a_seed_is_found() {
+    let block = |head: &str| format!("{}! {{\n    {head}\n\n    #[test]\n}}", "proptest");
+    let found =
+        |head: &str| seedless(&File { path: "some.rs".to_owned(), text: block(head) }).len();
+    assert_eq!(found("#![proptest_config(cases(256))]"), 0);
+    assert_eq!(found("#![proptest_config(ProptestConfig::with_cases(24))]"), 1);
+    assert_eq!(found("#[test]"), 1);
+}
+
 /// The places of a file where a test may end green without a word: where it returns, and a test that is
 /// one `if` and nothing else.
 fn silent(file: &File) -> Vec<String> {

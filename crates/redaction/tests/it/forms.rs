@@ -1,6 +1,7 @@
 //! Forms in which secrets come: written before the redactor, by those who did not know how it would look.
 
 use crate::{Line, redactor};
+use baton_testing::cases;
 use proptest::prelude::*;
 use proptest::string::string_regex;
 use serde::Deserialize;
@@ -101,7 +102,7 @@ fn of_all_forms_few_come_out() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(cases(24))]
 
     /// A line that was harmless with one number in it is not looked through again with another one: that may
     /// hide nothing less.

@@ -214,6 +214,7 @@ mod tests {
     };
     use baton_session::SessionId;
     use baton_sync::identity::Identity;
+    use baton_testing::cases;
     use jiff::{SignedDuration, Timestamp};
     use proptest::prelude::*;
 
@@ -246,6 +247,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn what_is_said_is_heard_and_nothing_else(
             what in what(), number in any::<u64>(), flipped in any::<proptest::sample::Index>(), bit in 0..8_u8,

@@ -6,6 +6,7 @@ use super::stories::two;
 use baton_session::revision::vector::TRAIL_MAX;
 use baton_session::revision::{Offer, Trail};
 use baton_session::{Actor, Epoch, Signed};
+use baton_testing::cases;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -102,6 +103,8 @@ fn trails() -> impl Strategy<Value = BTreeMap<u8, Vec<(u64, u32)>>> {
 }
 
 proptest! {
+    #![proptest_config(cases(256))]
+
     #[test]
     fn its_text_is_read_as_it_was_written(counted in trails()) {
         let name = |number: u8| Actor { line: 1, ..Node::number(number).actor }.to_string();
