@@ -4,12 +4,14 @@ use crate::stage::{self, Stage};
 use anyhow::{Context, Result};
 use baton_api::Client;
 use baton_browser::keeper::{self, Role};
+use baton_browser::launch::{BrowserPlaces, find_browser};
 use baton_playground::{TestNode, victims};
 use baton_session::SessionId;
 use baton_store::{DatabaseUrl, Limits, MasterKey, Store};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -31,7 +33,37 @@ pub struct TestNodes {
     /// Which processes stand still.
     frozen: Mutex<Vec<u32>>,
     is_shared: bool,
+    programs: Programs,
     _shared: Option<TempDir>,
+}
+
+/// The browser's program, under a name that each node has for itself, so that one can lose it.
+struct Programs {
+    names: TempDir,
+    program: PathBuf,
+}
+
+impl Programs {
+    fn find() -> Result<Self> {
+        let places = BrowserPlaces::on_path(std::env::var_os("PATH").as_deref());
+        let found = Self { names: tempfile::tempdir()?, program: find_browser(None, &places)? };
+        for at in 0..2 {
+            found.give(at)?;
+        }
+        Ok(found)
+    }
+
+    fn of(&self, at: usize) -> PathBuf {
+        self.names.path().join(format!("chromium{at}"))
+    }
+
+    fn give(&self, at: usize) -> Result<()> {
+        Ok(symlink(&self.program, self.of(at))?)
+    }
+
+    fn take(&self, at: usize) -> Result<()> {
+        Ok(fs::remove_file(self.of(at))?)
+    }
 }
 
 impl TestNodes {
@@ -40,15 +72,17 @@ impl TestNodes {
         let program = program.into();
         let folder = is_shared.then(tempfile::tempdir).transpose()?;
         let database = folder.as_ref().map(|folder| folder.path().join("baton.db"));
-        let test_node = || {
-            let test_node =
-                TestNode::build(&program)?.with("BATON_SESSION_SNAPSHOT_INTERVAL", "3600");
+        let programs = Programs::find()?;
+        let test_node = |at| {
+            let test_node = TestNode::build(&program)?
+                .with("BATON_SESSION_SNAPSHOT_INTERVAL", "3600")
+                .with("BATON_BROWSER", programs.of(at));
             let Some(database) = &database else { return Ok(test_node) };
             let test_node = test_node.with("BATON_DATABASE_URL", database);
             let test_node = test_node.with("BATON_MASTER_KEY", MASTER_KEY);
             anyhow::Ok(test_node.with("BATON_LEASE", LEASE.as_secs().to_string()))
         };
-        let mut test_nodes = [test_node()?, test_node()?];
+        let mut test_nodes = [test_node(0)?, test_node(1)?];
         for test_node in &mut test_nodes {
             test_node.start_node().await?;
             test_node.keep_address()?;
@@ -70,7 +104,16 @@ impl TestNodes {
             stage::know(&clients[1], &clients[0], "node0").await?;
         }
         let (is_up, frozen) = ([true; 2], Mutex::default());
-        Ok(Self { sides: test_nodes, clients, stores, is_up, frozen, is_shared, _shared: folder })
+        Ok(Self {
+            sides: test_nodes,
+            clients,
+            stores,
+            is_up,
+            frozen,
+            is_shared,
+            programs,
+            _shared: folder,
+        })
     }
 
     fn frozen(&self) -> MutexGuard<'_, Vec<u32>> {
@@ -121,7 +164,7 @@ impl Stage for TestNodes {
     }
 
     fn has_sandboxes(&self) -> bool {
-        false
+        true
     }
 
     fn is_up(&self, at: usize) -> bool {
@@ -204,9 +247,8 @@ impl Stage for TestNodes {
         Ok(())
     }
 
-    /// The program of real browsers is everybody's: it stays.
-    fn has_program(&self, _: usize, _: bool) -> Result<()> {
-        Ok(())
+    fn has_program(&self, at: usize, has: bool) -> Result<()> {
+        if has { self.programs.give(at) } else { self.programs.take(at) }
     }
 
     fn lease(&self) -> Duration {

@@ -2,7 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "whoever walks again needs the seed")]
 
-use baton_walk::{Plan, TestNodes, run};
+use baton_walk::{Call, Plan, Step, TestNodes, Verb, Who, follow, run};
 
 /// How many walks of each kind: in the tests, and in each round of a soak.
 const WALKS: (u64, u64) = (4, 1);
@@ -25,4 +25,29 @@ async fn real_nodes_with_a_database_each_keep_what_they_promise() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn real_nodes_that_share_a_database_keep_what_they_promise() {
     walks("real-shared", true).await;
+}
+
+fn one(at: usize, verb: Verb) -> Step {
+    Step::One(Call { at, verb, by: Who::Driver })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_real_session_that_is_handed_in_comes_back() {
+    let nodes = TestNodes::start(env!("CARGO_BIN_EXE_baton"), false).await.unwrap();
+    let steps = [
+        Step::Mark { at: 0 },
+        one(0, Verb::Save { to_peers: true }),
+        one(0, Verb::HandIn { has_login: true }),
+        one(0, Verb::Resume),
+        one(1, Verb::Resume),
+        one(0, Verb::End),
+        Step::LoseProgram { at: 0 },
+        one(0, Verb::Resume),
+        Step::FindProgram { at: 0 },
+        one(0, Verb::Resume),
+    ];
+    let followed = follow(nodes, &steps).await;
+    let told = followed.told.join("\n  ");
+    assert!(followed.finding.is_none(), "{:?}\n  {told}", followed.finding);
+    println!("{told}");
 }
