@@ -1,10 +1,8 @@
 //! Whatever happens to nodes, in whatever order: when they have met, they agree, and nothing that
 //! anybody saved is gone.
 
-use super::node::Node;
 use super::step::{Step, steps};
 use super::world::World;
-use baton_session::revision::HISTORY_MAX;
 use baton_session::{RevisionId, Signed, Vector};
 use baton_testing::{asked_rounds, cases};
 use proptest::collection::vec;
@@ -52,18 +50,11 @@ fn play(merges: &[bool], steps: &[Step]) {
     assert_eq!(before, views(&world), "nodes that agree go on changing");
 }
 
-/// Whether somebody may have forgotten that they had seen what a copy of a node writes once more: then it
-/// stands beside what they have, and nothing is lost.
-fn may_have_forgotten(world: &World) -> bool {
-    let is_full = |node: &Node| node.folder.replica.known().count() > HISTORY_MAX;
-    world.has_copies && world.nodes.iter().any(is_full)
-}
-
 fn expect_agreement(world: &World) {
     for at in 1..world.nodes.len() {
         assert_eq!(view(world, at), view(world, 0), "nodes {at} and 0 do not agree");
     }
-    if may_have_forgotten(world) {
+    if world.may_have_forgotten() {
         return;
     }
     let replica = &world.nodes[0].folder.replica;

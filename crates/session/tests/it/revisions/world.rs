@@ -7,6 +7,7 @@ use super::meeting::Letter;
 use super::node::{Folder, Node, log_in, start};
 use super::oracle::Oracle;
 use super::step::Step;
+use baton_session::revision::HISTORY_MAX;
 use baton_session::{Epoch, PartHash, State};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::HashMap;
@@ -148,6 +149,13 @@ impl World {
     /// The folder of a node.
     pub(super) fn folder(&mut self, at: usize) -> &mut Folder {
         &mut self.nodes[at].folder
+    }
+
+    /// Whether somebody may have forgotten that they had seen what a copy of a node writes once more: then it
+    /// stands beside what they have, and is merged from further back, and nothing is lost.
+    pub(super) fn may_have_forgotten(&self) -> bool {
+        let is_full = |node: &Node| node.folder.replica.known().count() > HISTORY_MAX;
+        self.has_copies && self.nodes.iter().any(is_full)
     }
 
     /// Whether a node has what was acknowledged there, or what somebody decided who had seen it.
