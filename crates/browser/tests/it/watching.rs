@@ -47,7 +47,8 @@ async fn a_tab_that_began_as_a_page_of_the_browser_is_watched() {
     let running = Running::start(&profile).await;
     let browser = running.agent.connection.browser();
     let tab = json!({ "url": "chrome://newtab/" });
-    let tab = browser.call("Target.createTarget", tab).await.unwrap();
+    // A client that asks for one gets an empty page.
+    let tab = running.live.browser().call("Target.createTarget", tab).await.unwrap();
     let page = attach(&browser, tab["targetId"].as_str().unwrap()).await;
     shows(&page, "location.protocol", "chrome:").await;
     assert_eq!(running.capture().await.tabs, []);

@@ -96,14 +96,13 @@ impl Tries<'_> {
         if !reads {
             return 0;
         }
-        let given = async {
+        let reading = async {
             while !gives().await.contains(SHOWN) {
                 sleep(Duration::from_millis(20)).await;
             }
         };
-        if timeout(LIMIT, given).await.is_err() {
-            panic!("{way} gives nothing of what is shown, but {}", gives().await);
-        }
+        let is_read = timeout(LIMIT, reading).await.is_ok();
+        assert!(is_read, "{way} gives nothing of what is shown, but {}", gives().await);
         1
     }
 
@@ -286,9 +285,10 @@ pub(super) async fn read_whole(page: &Page, handle: &str) -> Vec<u8> {
             let params = json!({ "handle": handle });
             let Ok(part) = page.session.call("IO.read", params).await else { return };
             let data = part["data"].as_str().unwrap_or_default();
-            match part["base64Encoded"] == Value::Bool(true) {
-                true => bytes.extend(BASE64_STANDARD.decode(data).unwrap()),
-                false => bytes.extend(data.as_bytes()),
+            if part["base64Encoded"] == Value::Bool(true) {
+                bytes.extend(BASE64_STANDARD.decode(data).unwrap());
+            } else {
+                bytes.extend(data.as_bytes());
             }
             if part["eof"] == Value::Bool(true) {
                 return;

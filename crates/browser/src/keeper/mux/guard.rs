@@ -79,7 +79,7 @@ pub(super) fn judge<'a>(
         return text;
     };
     let looked = if GOES_TO.contains(&method) {
-        params.get("url").and_then(Value::as_str).map_or(Ok(()), |url| address(url, files))
+        params.get_mut("url").map_or(Ok(()), |url| lead_to(url, files))
     } else if DOWNLOADS.contains(&method) {
         lead(&mut params, files);
         Ok(())
@@ -111,6 +111,20 @@ fn uploads(named: Option<&mut Value>, files: Option<&BrowserFolders>) -> Result<
         if let Some(path) = named.as_str() {
             *named = files.readable(Path::new(path))?.to_string_lossy().into();
         }
+    }
+    Ok(())
+}
+
+/// Where a client sends the browser. From the page of a new tab, which is the browser's own, a script goes on to all
+/// others of these: an empty page takes its place.
+fn lead_to(url: &mut Value, files: Option<&BrowserFolders>) -> Result<(), String> {
+    let Some(text) = url.as_str() else { return Ok(()) };
+    address(text, files)?;
+    let plain: String = text.chars().filter(|c| !c.is_ascii_control() && *c != ' ').collect();
+    let begins =
+        |scheme: &str| plain.get(..scheme.len()).is_some_and(|it| it.eq_ignore_ascii_case(scheme));
+    if begins("chrome:") {
+        *url = "about:blank".into();
     }
     Ok(())
 }
@@ -245,6 +259,23 @@ mod tests {
             "blob:chrome://settings/1",
         ] {
             address(closed, files).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn who_asks_for_a_new_tab_gets_an_empty_one() {
+        for (asked, passed) in [
+            ("chrome://newtab/", r#"{"url":"about:blank"}"#),
+            (" Chrome://new-tab-page", r#"{"url":"about:blank"}"#),
+            ("ch\\trome://newtab", r#"{"url":"about:blank"}"#),
+            ("https://shop.test/", r#"{"url":"https://shop.test/"}"#),
+            ("", r#"{"url":""}"#),
+        ] {
+            let params = RawValue::from_string(format!(r#"{{"url":"{asked}"}}"#)).unwrap();
+            let Verdict::Passes(text) = judge("Target.createTarget", Some(&params), None) else {
+                panic!("{asked} is refused");
+            };
+            assert_eq!(text, passed, "{asked}");
         }
     }
 
