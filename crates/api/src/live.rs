@@ -494,8 +494,7 @@ mod tests {
             serde_json::from_str(r#"{"type":"look","width":1,"height":2}"#).unwrap();
         assert_eq!(serde_json::to_value(&look).unwrap()["type"], look.word());
         let mouse = r#"{"type":"mouse","tab":1,"kind":"down","x":1.5,"y":2}"#;
-        let mouse: ViewerMessage = serde_json::from_str(mouse).unwrap();
-        assert_eq!(mouse.word(), "mouse");
+        assert_eq!(serde_json::from_str::<ViewerMessage>(mouse).unwrap().word(), "mouse");
         assert!(serde_json::from_str::<ViewerMessage>(r#"{"type":"rm"}"#).is_err());
     }
 }

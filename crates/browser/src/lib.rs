@@ -15,6 +15,7 @@ pub mod install;
 pub mod keeper;
 pub mod launch;
 pub mod live;
+mod plain;
 pub mod profile;
 pub mod record;
 pub mod restore;

@@ -16,6 +16,9 @@ const MAX_OPEN: usize = 64;
 /// In how many messages a secret goes on at most.
 const MAX_PIECES: u8 = 8;
 
+/// The end of a text of JSON that is hidden.
+const ENDED: &str = "[redacted]\"";
+
 /// The connections that are within a secret.
 pub(crate) struct Pieces {
     key: [u8; 16],
@@ -32,7 +35,7 @@ enum End {
     Value,
     /// This character, behind a value without quotes; what else is no part of a value says that the message is
     /// another one.
-    Before(char),
+    Before(u8),
 }
 
 /// How a message stands to a secret that began before it.
@@ -87,23 +90,32 @@ impl Pieces {
         let is_whole =
             text.trim_start().starts_with(['{', '[']) && text.trim_end().ends_with(['}', ']']);
         let within = self.close(connection).filter(|_| !is_whole);
-        let (rest, mime, opening) = match within.map(|(end, pieces)| (end, pieces, end.rest(text)))
-        {
-            None | Some((_, _, Rest::Other)) => (text, None, ""),
-            Some((end, pieces, Rest::All)) => {
-                // A text that has begun ends with its quote.
-                let end = if matches!(end, End::Value) { End::Quote } else { end };
-                self.open(connection, end, pieces + 1);
-                return HIDDEN.to_owned();
+        let (mut before, mut rest, mut mime) = ("", text, None);
+        if let Some((end, pieces)) = within {
+            match end.rest(text) {
+                Rest::Other => {}
+                Rest::All => {
+                    // A text that has begun ends with its quote.
+                    let end = if matches!(end, End::Value) { End::Quote } else { end };
+                    self.open(connection, end, pieces + 1);
+                    return HIDDEN.to_owned();
+                }
+                Rest::Behind(at) => {
+                    rest = &text[at..];
+                    (before, mime) = match end {
+                        End::Quote => (ENDED, Some("application/json")),
+                        End::Value => (HIDDEN, Some("application/json")),
+                        End::Before(_) => (HIDDEN, None),
+                    };
+                }
             }
-            Some((End::Before(_), _, Rest::Behind(at))) => (&text[at..], None, HIDDEN),
-            Some((_, _, Rest::Behind(at))) => (&text[at..], Some("application/json"), HIDDEN),
-        };
-        let redacted = work.body(rest, mime);
+        }
+        let mut redacted = work.body(rest, mime);
         if let Some(end) = going_on(work, rest, &redacted) {
             self.open(connection, end, 1);
         }
-        format!("{opening}{redacted}")
+        redacted.insert_str(0, before);
+        redacted
     }
 }
 
@@ -111,14 +123,15 @@ impl Pieces {
 fn going_on(work: &mut Work<'_>, text: &str, redacted: &str) -> Option<End> {
     if text.trim_end().ends_with(':') {
         // Whether this name has a secret for its value is seen by one.
-        let probe = format!("{text}\"c0r\"");
-        return work.body(&probe, None).ends_with(&format!("\"{HIDDEN}\"")).then_some(End::Value);
+        let probe = work.body(&format!("{text}\"c0r\""), None);
+        let is_hidden = probe.strip_suffix('"').is_some_and(|probe| probe.ends_with(HIDDEN));
+        return is_hidden.then_some(End::Value);
     }
     let before = redacted.strip_suffix(HIDDEN).filter(|_| !text.ends_with(HIDDEN))?;
-    match before.chars().next_back()? {
-        '"' => Some(End::Quote),
-        '=' => Some(End::Before('&')),
-        '>' => Some(End::Before('<')),
+    match before.as_bytes().last()? {
+        b'"' => Some(End::Quote),
+        b'=' => Some(End::Before(b'&')),
+        b'>' => Some(End::Before(b'<')),
         _ => None,
     }
 }
@@ -127,16 +140,16 @@ impl End {
     /// How the next message stands to what this ends.
     fn rest(self, text: &str) -> Rest {
         match self {
-            Self::Quote => end_of_text(text, 0).map_or(Rest::All, Rest::Behind),
-            Self::Value => match text.find(|c: char| !c.is_whitespace()) {
-                Some(at) if text[at..].starts_with('"') => {
+            Self::Quote => end_of_text(text, 0).map_or(Rest::All, |end| Rest::Behind(end + 1)),
+            Self::Value => match text.bytes().position(|c| !c.is_ascii_whitespace()) {
+                Some(at) if text.as_bytes()[at] == b'"' => {
                     end_of_text(text, at + 1).map_or(Rest::All, |end| Rest::Behind(end + 1))
                 }
-                _ => Self::Before(',').rest(text),
+                _ => Self::Before(b',').rest(text),
             },
-            Self::Before(end) => match text.find(|c: char| !is_of_value(c)) {
+            Self::Before(end) => match text.bytes().position(|c| !is_of_value(c)) {
                 None => Rest::All,
-                Some(at) if at > 0 && text[at..].starts_with(end) => Rest::Behind(at),
+                Some(at) if at > 0 && text.as_bytes()[at] == end => Rest::Behind(at),
                 Some(_) => Rest::Other,
             },
         }
@@ -144,8 +157,8 @@ impl End {
 }
 
 /// Whether a value without quotes may have this character in it.
-fn is_of_value(c: char) -> bool {
-    c.is_alphanumeric() || "+-._~%/".contains(c)
+fn is_of_value(c: u8) -> bool {
+    c.is_ascii_alphanumeric() || !c.is_ascii() || b"+-._~%/".contains(&c)
 }
 
 /// The quote that ends a text of JSON of which this is the rest from a place on.

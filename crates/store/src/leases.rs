@@ -11,7 +11,6 @@
 use crate::error::StoreError;
 use crate::quotas::Counted;
 use crate::row::word;
-use crate::sessions::fetch_row;
 use crate::store::Store;
 use baton_session::{Lifecycle, NodeId, Owner, SessionId, Term};
 use jiff::Timestamp;
@@ -247,8 +246,11 @@ impl Store {
         .bind(at.as_millisecond())
         .execute(write.connection())
         .await?;
-        let owner = fetch_row(write.connection(), session).await?.owner;
-        write.changes_list(session, &owner);
+        let row = sqlx::query("select owner from sessions where id = $1")
+            .bind(session.to_string())
+            .fetch_one(write.connection())
+            .await?;
+        write.changes_list(session, &word::<Owner>(&row, "owner")?);
         write.commit().await
     }
 }

@@ -13,7 +13,7 @@
 //! this machine, and on no other machine where the file system passes locks on (NFS does).
 
 use super::options::LaunchError;
-use crate::profile::plain;
+use crate::plain;
 use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::fs::{File, TryLockError};

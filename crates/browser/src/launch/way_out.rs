@@ -2,7 +2,7 @@
 //! and how many connections it may have.
 
 use super::options::LaunchError;
-use crate::profile::{memory, plain};
+use crate::plain;
 use rustix::io::Errno;
 use serde_json::{Map, Value, json};
 use std::io;
@@ -35,7 +35,7 @@ const LARGEST: u64 = 16 << 20;
 /// read are left to the browser, which makes new ones.
 pub(super) fn raise_connections(profile: &Path) -> Result<(), LaunchError> {
     let path = profile.join("Local State");
-    let text = match memory::read(&path, LARGEST) {
+    let text = match plain::read(&path, LARGEST) {
         // What is no file of settings, a link for one, gives way to a new one.
         Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => b"{}".to_vec(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => b"{}".to_vec(),

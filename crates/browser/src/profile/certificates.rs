@@ -5,7 +5,8 @@
 //! be taken back and what a person added by hand in this profile is left alone.
 
 use super::sqlite::SqliteError;
-use super::{ProfileError, create_folder, memory, remove, sqlite};
+use super::{ProfileError, create_folder, remove, sqlite};
+use crate::plain;
 use baton_session::Certificate;
 use baton_session::certificate::MAX_CERTIFICATES;
 use rusqlite::{Connection, params};
@@ -143,7 +144,7 @@ fn create(path: &Path, wanted: &[Certificate]) -> Result<(), Error> {
 
 fn merge(path: &Path, wanted: &[Certificate]) -> Result<(), Error> {
     fs::symlink_metadata(path)
-        .and_then(|found| memory::expect_file(&found))
+        .and_then(|found| plain::expect_file(&found))
         .map_err(SqliteError::from)?;
     let mut database = sqlite::open(path)?;
     expect_known(&database)?;

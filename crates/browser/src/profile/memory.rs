@@ -3,12 +3,9 @@
 //! The one idea: a small file can say much. Keys that share their beginnings, compressed values, one
 //! map with many names: what is made of a file is counted as well, not only its size.
 
-use rustix::fs::{Mode, OFlags};
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
-use std::{fs, io};
 
 /// A new file, in memory. It goes when no process has it open any more.
 #[cfg(target_os = "linux")]
@@ -81,28 +78,6 @@ pub(super) const LARGEST: u64 = 512 << 20;
 /// What a row takes in memory beside its bytes, about.
 const ROW: usize = 64;
 
-/// Reads a file of at most `limit` bytes. What is no plain file, say a pipe without a writer, is an error, and so
-/// is a link: a browser makes none, and where one leads it may not be allowed to look.
-pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    // What was opened is looked at, so that no other is put in its place, and opening does not wait.
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
-    expect_file(&file.metadata()?)?;
-    let mut bytes = Vec::new();
-    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > limit {
-        let found = format!("expected at most {limit} bytes, found more");
-        return Err(io::Error::new(ErrorKind::FileTooLarge, found));
-    }
-    Ok(bytes)
-}
-
-/// Whether it is a plain file: only of such a one the size is known, and it has an end.
-pub(crate) fn expect_file(found: &fs::Metadata) -> io::Result<()> {
-    let wrong = || io::Error::new(ErrorKind::InvalidInput, "expected a file, found something else");
-    if found.is_file() { Ok(()) } else { Err(wrong()) }
-}
-
 /// How much may still be made of the files of one database.
 #[derive(Debug)]
 pub(super) struct Budget(usize);
@@ -138,19 +113,6 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_plain_files_of_a_known_size_are_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("file");
-        fs::write(&path, "four").unwrap();
-        assert_eq!(read(&path, 4).unwrap(), b"four");
-        let refused = |path: &Path| read(path, 3).unwrap_err().to_string();
-        assert_eq!(refused(&path), "expected at most 3 bytes, found more");
-        for other in [folder.path(), Path::new("/dev/zero")] {
-            assert_eq!(refused(other), "expected a file, found something else");
-        }
-    }
 
     #[test]
     fn a_budget_ends() {

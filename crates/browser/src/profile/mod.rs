@@ -31,7 +31,6 @@ pub(crate) mod local_storage;
 pub(crate) mod memory;
 pub mod packed;
 pub mod permissions;
-pub(crate) mod plain;
 pub(crate) mod preferences;
 pub mod raw;
 pub mod read;
@@ -42,6 +41,7 @@ pub use compile::compile;
 pub use cookies::CookieStoreError;
 pub use local_storage::drop_older;
 
+use crate::plain;
 use baton_session::{SnapshotId, Term, json};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -303,7 +303,7 @@ impl Note {
 
     /// The note in a profile; none when there is none that can be read.
     pub fn read(profile: &Path) -> Option<Self> {
-        serde_json::from_slice(&memory::read(&profile.join(NOTE), LARGEST).ok()?).ok()
+        serde_json::from_slice(&plain::read(&profile.join(NOTE), LARGEST).ok()?).ok()
     }
 
     /// Puts the note into a profile. It is not synced: one that a power cut took is no note, and then

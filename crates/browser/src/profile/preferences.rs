@@ -4,7 +4,8 @@
 //! cannot be read is left alone, and it is only written while no browser runs on the profile: beside
 //! its place, synced and renamed.
 
-use super::{ProfileError, memory, plain};
+use super::ProfileError;
+use crate::plain;
 use baton_session::json;
 use serde_json::{Map, Value};
 use std::fs::File;
@@ -56,7 +57,7 @@ impl Preferences {
 
     fn read(path: &Path) -> Result<Option<Self>, ProfileError> {
         let failed = |source| ProfileError::new("read", path)(source);
-        let bytes = match memory::read(path, LARGEST) {
+        let bytes = match plain::read(path, LARGEST) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             bytes => bytes.map_err(failed)?,
         };

@@ -10,8 +10,9 @@
 //! the first one does, before a script gets hold of it. So for as long as there is no folder, no page has to
 //! be asked.
 
+use super::ProfileError;
 use super::at_rest::folder_name;
-use super::{ProfileError, memory};
+use crate::plain;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use baton_egress::blocking;
@@ -59,7 +60,7 @@ fn read_folder(
             read_folder(&from, &path, left, files)?;
             continue;
         }
-        let bytes = memory::read(&from, *left).map_err(ProfileError::new("read", &from))?;
+        let bytes = plain::read(&from, *left).map_err(ProfileError::new("read", &from))?;
         *left = left.saturating_sub(bytes.len() as u64);
         let content = FileContent::File { bytes: STANDARD.encode(bytes) };
         files.push(FileEntry { path, content });

@@ -5,7 +5,8 @@
 //! computes no columns, is looked through before anything of it is believed, and has a time limit.
 
 use super::is_ours;
-use super::memory::{LARGEST, TooMuch, expect_file};
+use super::memory::{LARGEST, TooMuch};
+use crate::plain::expect_file;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};

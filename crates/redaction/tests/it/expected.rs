@@ -329,6 +329,12 @@ fn a_secret_goes_on_from_one_message_to_the_next() {
     assert_eq!(says("1", "Hor"), "[redacted]");
     assert_eq!(says("1", r#"se\"7","n":1}"#), r#"[redacted]","n":1}"#);
     assert_eq!(says("1", "ordinary words"), "ordinary words");
+    // Behind its end is JSON like any other.
+    assert_eq!(says("1", r#"{"token":"c0r"#), r#"{"token":"[redacted]"#);
+    assert_eq!(
+        says("1", r#"rect","password":"H0rse"}"#),
+        r#"[redacted]","password":"[redacted]"}"#
+    );
     // What is whole is another message.
     assert_eq!(says("1", r#"{"token":"c0r"#), r#"{"token":"[redacted]"#);
     assert_eq!(says("1", r#"{"title":"Shop"}"#), r#"{"title":"Shop"}"#);

@@ -47,7 +47,7 @@ async fn a_newer_database_is_left_alone(
     fixture
         .execute(
             "insert into _sqlx_migrations (version, description, success, checksum, execution_time)
-             select 17, description, success, checksum, execution_time from _sqlx_migrations
+             select 18, description, success, checksum, execution_time from _sqlx_migrations
              where version = 1",
         )
         .await;

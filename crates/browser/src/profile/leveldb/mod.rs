@@ -9,8 +9,9 @@
 mod log;
 mod table;
 
+use super::is_ours;
 use super::memory::{Budget, LARGEST, TooMuch};
-use super::{is_ours, memory};
+use crate::plain;
 use log::{Manifest, NewTable};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -305,7 +306,7 @@ impl DatabaseFiles<'_> {
 
     fn read(&mut self, name: &str) -> Result<Vec<u8>, LevelDbError> {
         let path = self.folder.join(name);
-        let read = memory::read(&path, self.left);
+        let read = plain::read(&path, self.left);
         let file = read.map_err(|source| LevelDbError::File { path, source })?;
         self.left = self.left.saturating_sub(file.len() as u64);
         Ok(file)

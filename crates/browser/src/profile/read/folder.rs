@@ -5,8 +5,9 @@
 //! taken for all.
 
 use super::ReadError;
+use crate::plain;
 use crate::profile::preferences::Preferences;
-use crate::profile::{cookies, local_storage, memory};
+use crate::profile::{cookies, local_storage};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -60,7 +61,7 @@ impl ProfileFolder {
     /// The major version of the browser that ran on it last, as that wrote it beside its profiles
     /// (`chrome/browser/downgrade/downgrade_utils.cc`); none when it did not.
     pub fn last_version(&self) -> Option<u32> {
-        let text = memory::read(&self.0.parent()?.join("Last Version"), LONGEST_VERSION).ok()?;
+        let text = plain::read(&self.0.parent()?.join("Last Version"), LONGEST_VERSION).ok()?;
         std::str::from_utf8(&text).ok()?.trim().split('.').next()?.parse().ok()
     }
 

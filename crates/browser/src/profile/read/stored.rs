@@ -8,12 +8,13 @@
 //! (`components/services/storage/dom_storage/session_storage_metadata.h` in Chromium): rows
 //! `namespace-<id>-<storage key>` name a map, rows `map-<map>-<key>` have its entries.
 
+use crate::plain;
 use crate::profile::at_rest::key_of;
 use crate::profile::leveldb::{LevelDbError, Lost};
 use crate::profile::local_storage::utf_16;
 use crate::profile::memory::{Budget, TooMuch};
 use crate::profile::sqlite::SqliteError;
-use crate::profile::{formats, leveldb, memory, sqlite};
+use crate::profile::{formats, leveldb, sqlite};
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::{Entries, Receipt, StorageKey, Text};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -100,7 +101,7 @@ fn caches(profile: &Path) -> Result<BTreeSet<String>, String> {
         if !holds_any(&path) {
             continue;
         }
-        let list = memory::read(&path.join("index.txt"), LARGEST).ok();
+        let list = plain::read(&path.join("index.txt"), LARGEST).ok();
         let fields = list.as_deref().and_then(formats::texts).unwrap_or_default();
         let first = |number| fields.iter().find(|(field, _)| *field == number);
         let owner = first(STORAGE_KEY).or(first(ORIGIN));

@@ -8,7 +8,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::profile::memory;
+use crate::plain;
 use crate::targets::{Shows, shows};
 use baton_redaction::ShownAddress;
 use baton_session::receipt::{ItemKind, ReceiptItem};
@@ -74,7 +74,7 @@ pub(super) fn read(profile: &Path) -> Result<FoundTabs, TabsError> {
         return Err(TabsError::Encrypted);
     }
     for path in files.into_iter().take(FILES) {
-        if let Some(open) = parse(&memory::read(&path, LARGEST)?)? {
+        if let Some(open) = parse(&plain::read(&path, LARGEST)?)? {
             return Ok(open);
         }
     }

@@ -1,15 +1,36 @@
-//! Files of ours in a profile, where a browser may have put anything: whoever writes there follows no link.
+//! Plain files where a browser may have put anything: whoever reads or writes there follows no link.
 //!
 //! The one idea: a browser that is confined may not write where a link leads, but we may. No browser runs on
 //! the profile meanwhile, so what was looked at stays as it is.
 
-use super::memory::expect_file;
-use rustix::fs::OFlags;
+use rustix::fs::{Mode, OFlags};
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::{fs, io};
+
+/// Reads a file of at most `limit` bytes. What is no plain file, say a pipe without a writer, is an error, and so
+/// is a link: a browser makes none, and where one leads it may not be allowed to look.
+pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    // What was opened is looked at, so that no other is put in its place, and opening does not wait.
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    expect_file(&file.metadata()?)?;
+    let mut bytes = Vec::new();
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        let found = format!("expected at most {limit} bytes, found more");
+        return Err(io::Error::new(ErrorKind::FileTooLarge, found));
+    }
+    Ok(bytes)
+}
+
+/// Whether it is a plain file: only of such a one the size is known, and it has an end.
+pub(crate) fn expect_file(found: &fs::Metadata) -> io::Result<()> {
+    let wrong = || io::Error::new(ErrorKind::InvalidInput, "expected a file, found something else");
+    if found.is_file() { Ok(()) } else { Err(wrong()) }
+}
 
 /// Opens a plain file to be written, as it is; made when there is none. A link and a pipe give way.
 pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
@@ -77,5 +98,18 @@ mod tests {
         // One that is there is opened as it is.
         open_or_create(&at("opened")).unwrap();
         assert_eq!(fs::read_to_string(at("opened")).unwrap(), "mine");
+    }
+
+    #[test]
+    fn only_plain_files_of_a_known_size_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "four").unwrap();
+        assert_eq!(read(&path, 4).unwrap(), b"four");
+        let refused = |path: &Path| read(path, 3).unwrap_err().to_string();
+        assert_eq!(refused(&path), "expected at most 3 bytes, found more");
+        for other in [folder.path(), Path::new("/dev/zero")] {
+            assert_eq!(refused(other), "expected a file, found something else");
+        }
     }
 }
