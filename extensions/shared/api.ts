@@ -7915,8 +7915,8 @@ export interface components {
             permission?: components["schemas"]["LivePermission"] | null;
             /** @description Its title, as its page calls itself: to be shown as text and nothing else. */
             title: string;
-            /** @description Its address. */
-            url: string;
+            /** @description Its address, whole: a viewer has the scope `watch`, which shows pages as they are. Empty for a guest. */
+            url: components["schemas"]["ShownAddress"];
         };
         /** @description What the browser has open. */
         LiveTabs: {
