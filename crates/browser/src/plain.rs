@@ -4,6 +4,7 @@
 //! the profile meanwhile, so what was looked at stays as it is.
 
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -15,7 +16,10 @@ use std::{fs, io};
 pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     // What was opened is looked at, so that no other is put in its place, and opening does not wait.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    let file = match rustix::fs::open(path, flags, Mode::empty()) {
+        Err(Errno::LOOP) => return Err(no_file()),
+        opened => File::from(opened?),
+    };
     expect_file(&file.metadata()?)?;
     let mut bytes = Vec::new();
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -28,8 +32,11 @@ pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 
 /// Whether it is a plain file: only of such a one the size is known, and it has an end.
 pub(crate) fn expect_file(found: &fs::Metadata) -> io::Result<()> {
-    let wrong = || io::Error::new(ErrorKind::InvalidInput, "expected a file, found something else");
-    if found.is_file() { Ok(()) } else { Err(wrong()) }
+    if found.is_file() { Ok(()) } else { Err(no_file()) }
+}
+
+fn no_file() -> io::Error {
+    io::Error::new(ErrorKind::InvalidInput, "expected a file, found something else")
 }
 
 /// Opens a plain file to be written, as it is; made when there is none. A link and a pipe give way.

@@ -3,7 +3,6 @@
 
 use super::options::LaunchError;
 use crate::plain;
-use rustix::io::Errno;
 use serde_json::{Map, Value, json};
 use std::io;
 use std::path::Path;
@@ -37,7 +36,7 @@ pub(super) fn raise_connections(profile: &Path) -> Result<(), LaunchError> {
     let path = profile.join("Local State");
     let text = match plain::read(&path, LARGEST) {
         // What is no file of settings, a link for one, gives way to a new one.
-        Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => b"{}".to_vec(),
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => b"{}".to_vec(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => b"{}".to_vec(),
         Err(error) if error.kind() == io::ErrorKind::FileTooLarge => return Ok(()),
         read => read.map_err(LaunchError::file("read", &path))?,
