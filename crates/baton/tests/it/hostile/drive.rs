@@ -4,9 +4,10 @@
 //! and as an ordinary user with Chromium's sandbox on; under Landlock and under bubblewrap. Then all of it
 //! once more as the node, to whom nothing is refused, so that what holds are the rules of the kernel alone.
 
-use super::machine::{LIMIT, Machine, NOBODY, Page, Pass, SHOWN, WRITTEN, ask, plant};
+use super::machine::{Machine, NOBODY, Page, Pass, SHOWN, WRITTEN, ask, plant};
 use super::tries::{Tries, read_whole};
 use super::ways;
+use crate::notes::eventually;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use baton_session::Confinement;
@@ -15,8 +16,6 @@ use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-use tokio::time::timeout;
 
 /// How many ways give a file that may be read, at least: to a client, and to the node.
 const GIVE: usize = 40;
@@ -231,12 +230,10 @@ async fn downloads(machine: &Machine) {
     let last = "(Object.assign(document.createElement('a'), { download: 'last.txt', \
                 href: 'data:text/plain,hello' }).click(), 'clicked')";
     page.evaluate(last).await;
-    let there = async {
-        while fs::read_to_string(&path).ok().as_deref() != Some("hello") {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    timeout(LIMIT, there).await.expect("a download is among the session's files");
+    eventually("a download is among the session's files", async || {
+        fs::read_to_string(&path).is_ok_and(|text| text == "hello")
+    })
+    .await;
 }
 
 /// A page has a file of the session's own, in the place of which there is a link by the time it is read.

@@ -2,6 +2,7 @@
 //! and of nobody else.
 
 use super::machine::{SHOWN, WRITTEN, key_of_bob};
+use crate::notes::eventually;
 use crate::test_nodes;
 use assert_cmd::cargo::cargo_bin_cmd;
 use baton_api::{Client, CreateKey, ErrorCode, OpenSession, Scope, SharedFolder};
@@ -10,11 +11,6 @@ use baton_session::SessionId;
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-use tokio::time::{sleep, timeout};
-
-/// How long a download may take.
-const LIMIT: Duration = Duration::from_mins(1);
 
 /// A folder to read and one to write, each with a file in it.
 fn folders(test_node: &TestNode) -> [PathBuf; 2] {
@@ -75,17 +71,9 @@ async fn downloads(test_node: &TestNode, id: SessionId, folder: &Path, name: &st
     );
     page.evaluate::<bool>(&click).await.unwrap();
     let places = [folder.join(name), test_node.data().files_of(id).join(name)];
-    let came = async {
-        loop {
-            let whole =
-                |path: &&PathBuf| fs::read_to_string(path).is_ok_and(|text| text == WRITTEN);
-            if let Some(path) = places.iter().find(whole) {
-                return path.clone();
-            }
-            sleep(Duration::from_millis(20)).await;
-        }
-    };
-    timeout(LIMIT, came).await.expect("the file is there")
+    let whole = |path: &&PathBuf| fs::read_to_string(path).is_ok_and(|text| text == WRITTEN);
+    eventually("the file is there", async || places.iter().any(|path| whole(&path))).await;
+    places.iter().find(whole).unwrap().clone()
 }
 
 /// One that its owner shows is read, and one that says so is written.

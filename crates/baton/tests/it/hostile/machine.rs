@@ -1,6 +1,7 @@
 //! A machine with secrets in all its corners, and somebody who drives a browser on it: with a ticket or a
 //! key that may drive and nothing else, of another owner than the node's user.
 
+use crate::notes::eventually;
 use crate::test_nodes;
 use axum::Router;
 use axum::body::Bytes;
@@ -405,12 +406,7 @@ impl Page {
     }
 
     pub(super) async fn until(&self, condition: &str) {
-        let holds = async {
-            while !self.evaluate(condition).await.contains("true") {
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-        };
-        timeout(LIMIT, holds).await.unwrap_or_else(|_| panic!("never: {condition}"));
+        eventually(condition, async || self.evaluate(condition).await.contains("true")).await;
     }
 }
 

@@ -3,13 +3,13 @@
 
 use super::machine::{LIMIT, Machine, Page, SHOWN, ask, shown_by};
 use super::{pdf, ways};
+use crate::notes::eventually;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::Duration;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 /// What one browser is asked to give.
 pub(super) struct Tries<'a> {
@@ -96,13 +96,8 @@ impl Tries<'_> {
         if !reads {
             return 0;
         }
-        let reading = async {
-            while !gives().await.contains(SHOWN) {
-                sleep(Duration::from_millis(20)).await;
-            }
-        };
-        let is_read = timeout(LIMIT, reading).await.is_ok();
-        assert!(is_read, "{way} gives nothing of what is shown, but {}", gives().await);
+        let what = format!("{way} gives what is shown");
+        eventually(&what, async || gives().await.contains(SHOWN)).await;
         1
     }
 

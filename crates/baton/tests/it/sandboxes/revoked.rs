@@ -2,13 +2,14 @@
 
 use super::gateway::Agency;
 use super::model::{Model, says};
+use crate::notes::eventually;
 use baton_api::sandbox::{CommandLine, CreateSandbox, ExecEvent, ExecSandbox};
 use baton_api::{Client, CreateKey, Scope};
 use futures_util::StreamExt as _;
 use reqwest::Response;
 use serde_json::json;
 use std::time::Duration;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::http::HeaderValue;
@@ -97,14 +98,11 @@ async fn what_a_key_has_open_ends_with_it() {
     let dark = async { while let Some(Ok(_)) = display.next().await {} };
     timeout(LIMIT, dark).await.expect("the display goes dark");
     // Nothing runs on for it: neither the command nor the agent in a sandbox of its own.
-    let over = async {
-        let runs = "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -c 'sleep [6]543'";
-        while scene.sh(&sandbox, runs).await.output.trim() != "0"
-            || admin.list_sandboxes().await.unwrap().items.len() > 1
-        {
-            sleep(Duration::from_millis(50)).await;
-        }
-    };
-    timeout(LIMIT, over).await.expect("what ran for it has ended");
+    let runs = "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -c 'sleep [6]543'";
+    eventually("what ran for it has ended", async || {
+        scene.sh(&sandbox, runs).await.output.trim() == "0"
+            && admin.list_sandboxes().await.unwrap().items.len() == 1
+    })
+    .await;
     agency.scene.strike().await;
 }
