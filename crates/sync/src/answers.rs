@@ -84,15 +84,25 @@ impl Answers for SyncError {
     }
 }
 
+impl SyncError {
+    /// Whether a peer could not be asked: it would be the same whatever it is asked for, and may be another time.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreachable { .. }
+                | Self::BrokeOff { .. }
+                | Self::NotTrusted(_)
+                | Self::TooSlow { .. }
+                | Self::Silent { .. }
+        )
+    }
+}
+
 impl From<SyncError> for RuntimeError {
     fn from(error: SyncError) -> Self {
         let stand = match &error {
             SyncError::Kept { .. } => Stand::Kept,
-            SyncError::Unreachable { .. }
-            | SyncError::BrokeOff { .. }
-            | SyncError::NotTrusted(_)
-            | SyncError::TooSlow { .. }
-            | SyncError::Silent { .. } => Stand::Unanswered,
+            error if error.is_unanswered() => Stand::Unanswered,
             _ => Stand::Other,
         };
         match error {

@@ -204,13 +204,10 @@ async fn who_answers(context: &Sync, url: &Url) -> Result<NodeId, SyncError> {
 /// Whether it may answer later: its name, its proxy and the network come up after this node, too, and with them
 /// the clock by which certificates are judged.
 fn is_passing(error: &SyncError) -> bool {
-    matches!(
-        error,
-        SyncError::Unreachable { .. }
-            | SyncError::BrokeOff { .. }
-            | SyncError::NotTrusted(_)
-            | SyncError::TooSlow { .. }
-            | SyncError::NotANode { .. }
-            | SyncError::Way(WayError::NoClient { .. } | WayError::AddressNotAllowed { .. })
-    )
+    error.is_unanswered()
+        || matches!(
+            error,
+            SyncError::NotANode { .. }
+                | SyncError::Way(WayError::NoClient { .. } | WayError::AddressNotAllowed { .. })
+        )
 }

@@ -64,7 +64,7 @@ async fn ask(context: &Sync, peer: &Peer, session: SessionId) -> Result<IconAnsw
         Ok(bytes) => bytes,
         Err(error) => {
             let why = error.to_string().lines().next().unwrap_or_default().into();
-            let key = if is_of_all(&error) { key.any() } else { key };
+            let key = if error.is_unanswered() { key.any() } else { key };
             context.own.icons.insert(key, IconAnswer::Failed(why), Instant::now());
             return Err(error);
         }
@@ -76,18 +76,6 @@ async fn ask(context: &Sync, peer: &Peer, session: SessionId) -> Result<IconAnsw
     let said = png.map_or(IconAnswer::None, |png| IconAnswer::Icon(png.into()));
     context.own.icons.insert(key, said.clone(), Instant::now());
     Ok(said)
-}
-
-/// Whether a peer that fails like this would do so whatever it is asked for.
-fn is_of_all(error: &SyncError) -> bool {
-    matches!(
-        error,
-        SyncError::Unreachable { .. }
-            | SyncError::BrokeOff { .. }
-            | SyncError::NotTrusted(_)
-            | SyncError::TooSlow { .. }
-            | SyncError::Silent { .. }
-    )
 }
 
 /// The icon of what was last saved of a session, as far as its tabs are in a view; empty when there is
