@@ -120,20 +120,22 @@ fn uploads(named: Option<&mut Value>, files: Option<&BrowserFolders>) -> Result<
 fn lead_to(url: &mut Value, files: Option<&BrowserFolders>) -> Result<(), String> {
     let Some(text) = url.as_str() else { return Ok(()) };
     address(text, files)?;
-    let plain: String = text.chars().filter(|c| !c.is_ascii_control() && *c != ' ').collect();
-    let begins =
-        |scheme: &str| plain.get(..scheme.len()).is_some_and(|it| it.eq_ignore_ascii_case(scheme));
-    if begins("chrome:") {
+    let text = as_browsers_read(text);
+    if text.split_once(':').is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("chrome")) {
         *url = "about:blank".into();
     }
     Ok(())
 }
 
+/// An address without what browsers leave out of it (<https://url.spec.whatwg.org>, section 4.4).
+fn as_browsers_read(text: &str) -> String {
+    let text = text.trim_matches(|c: char| c <= ' ');
+    text.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect()
+}
+
 /// Whether a client may send the browser to this address.
 fn address(text: &str, files: Option<&BrowserFolders>) -> Result<(), String> {
-    // As browsers read addresses (https://url.spec.whatwg.org, section 4.4).
-    let text = text.trim_matches(|c: char| c <= ' ');
-    let text: String = text.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
+    let text = as_browsers_read(text);
     let Some((scheme, rest)) = text.split_once(':') else { return Ok(()) };
     let scheme = scheme.to_ascii_lowercase();
     let page = rest.split(['?', '#']).next().unwrap_or_default();
