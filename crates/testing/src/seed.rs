@@ -1,7 +1,6 @@
 //! The seed of what is random in a test, and choices without a pattern that can be had again from it.
 //!
-//! It is always the same one, so that a change is judged by what it changes; a new one in each run of a soak,
-//! which looks for what no run has seen; or one that is named.
+//! It is a new one in each run, which is said, so that each run looks at what none has seen; or one that is named.
 
 use proptest::test_runner::{Config, RngSeed};
 use std::hash::{BuildHasher as _, RandomState};
@@ -11,21 +10,15 @@ pub const SEED: &str = "BATON_TEST_SEED";
 /// The variable with which `cargo xtask soak` asks for more rounds.
 const ROUNDS: &str = "BATON_SOAK_ROUNDS";
 
-/// The seed of every run that names none, and is no soak.
-const USUAL: u64 = 1;
-
-/// The seed of this run: what [`SEED`] says, a new one in a soak, the usual one otherwise. It is printed, so
-/// that a developer who reads why a test failed reads the seed too.
+/// The seed of this run: what [`SEED`] says, which is one for all tests of `cargo xtask test`, or a new one. It is
+/// printed, so that a developer who reads why a test failed reads the seed too.
 ///
 /// # Panics
 ///
 /// When the variable holds no number.
 pub fn seed() -> u64 {
-    let seed = number(SEED).unwrap_or_else(|| match asked_rounds() {
-        // Small enough to be typed, and large enough that no two runs are alike.
-        Some(_) => RandomState::new().hash_one(SEED) >> 32,
-        None => USUAL,
-    });
+    // Small enough to be typed, and large enough that no two runs are alike.
+    let seed = number(SEED).unwrap_or_else(|| RandomState::new().hash_one(SEED) >> 32);
     println!("{SEED}={seed} makes the same choices again");
     seed
 }
@@ -111,14 +104,13 @@ impl Default for Dice {
 
 #[cfg(test)]
 mod tests {
-    use super::{SEED, USUAL, asked_rounds, seed};
+    use super::{SEED, seed};
 
     #[test]
-    fn every_run_makes_the_same_choices_and_a_soak_new_ones() {
-        match (std::env::var(SEED), asked_rounds()) {
-            (Ok(named), _) => assert_eq!(seed().to_string(), named),
-            (Err(_), Some(_)) => assert_ne!(seed(), seed()),
-            (Err(_), None) => assert_eq!(seed(), USUAL),
+    fn every_run_makes_new_choices_or_those_of_the_seed_that_is_named() {
+        match std::env::var(SEED) {
+            Ok(named) => assert_eq!(seed().to_string(), named),
+            Err(_) => assert_ne!(seed(), seed()),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::walk::Walk;
 use anyhow::{Context, Result};
 use baton_api::OpenSession;
 use baton_session::{Lifecycle, SessionId};
-use baton_testing::Dice;
+use baton_testing::{Dice, seed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -16,8 +16,6 @@ use std::time::{Duration, Instant};
 
 /// How many walks two nodes see.
 const WALKS_OF_A_PAIR: u64 = 200;
-/// From which seed the usual walks go.
-const USUAL_SEED: u64 = 1;
 /// How long a walk that failed is made shorter.
 const SHRINK_LIMIT: Duration = Duration::from_mins(1);
 
@@ -43,7 +41,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// `usual` walks, always the same; or `a_round` for each round of a soak, from a new seed, which are
+    /// `usual` walks from the [seed](seed()) of this run on; or `a_round` for each round of a soak, which are
     /// longer and break more.
     /// `BATON_WALK=name:seed` walks one again, `BATON_WALK=name:seed:0,2` only those of its steps;
     /// `BATON_WALK_PASS_OVER` names what does not count, and with `BATON_WALK_ENOUGH` it goes on after the
@@ -67,7 +65,7 @@ impl Plan {
             name: if is_long { long } else { name.to_owned() },
             walks: asked.map_or(usual, |rounds| rounds * a_round),
             at_once,
-            seed: if asked.is_some() { rand::random::<u32>().into() } else { USUAL_SEED },
+            seed: seed(),
             only: None,
             passed_over: Kind::ALL.into_iter().filter(is_passed).collect(),
             enough: number("BATON_WALK_ENOUGH").and_then(|n| n.try_into().ok()).unwrap_or(1),

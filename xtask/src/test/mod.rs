@@ -8,6 +8,7 @@ pub(crate) mod tally;
 
 use crate::{cargo, chrome, dist, setup, vscode, web};
 use anyhow::{Context as _, Result};
+use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::thread::available_parallelism;
@@ -87,6 +88,9 @@ const THREADS: &str = "NEXTEST_TEST_THREADS";
 /// part of their time, and leave the processor to another one.
 const TESTS_PER_PROCESSOR: usize = 2;
 
+/// Which seed the tests take for what is random, as they read it.
+const SEED: &str = "BATON_TEST_SEED";
+
 /// What became of a step.
 enum Outcome {
     Passed,
@@ -102,6 +106,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         return dist::real::run();
     }
     setup::ensure(&setup::TESTS)?;
+    let seed = seed();
+    println!("{SEED}={seed} makes the same choices again");
     let mut results = Vec::new();
     let mut tally = Tally::default();
     let mut failed = false;
@@ -116,7 +122,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         println!("\n━━ {name} ━━");
         let start = Instant::now();
         let passed = match STEPS.iter().find(|step| step.name == name) {
-            Some(step) => check(step, &mut tally)?,
+            Some(step) => check(step, &seed, &mut tally)?,
             None if name == VSCODE => passes(vscode::check()),
             None if name == WEB => passes(web::check()),
             None => passes(chrome::check()),
@@ -125,8 +131,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let outcome = if passed { Outcome::Passed } else { Outcome::Failed };
         results.push((name, outcome, start.elapsed()));
     }
-    summarise(&results, &tally);
+    summarise(&results, &seed, &tally);
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The seed of a run: the one that is named, or a new one, so that each run looks at what none has seen.
+fn seed() -> String {
+    let new = || (RandomState::new().hash_one(SEED) >> 32).to_string();
+    std::env::var(SEED).unwrap_or_else(|_| new())
 }
 
 /// Whether a check that tells its failure as an error went well.
@@ -135,8 +147,9 @@ fn passes(checked: Result<()>) -> bool {
 }
 
 /// Runs a step; what nextest reports is added up.
-fn check(step: &Step, tally: &mut Tally) -> Result<bool> {
-    let command = &mut command(step)?;
+fn check(step: &Step, seed: &str, tally: &mut Tally) -> Result<bool> {
+    let mut command = command(step)?;
+    let command = command.env(SEED, seed);
     if !step.is_nextest() {
         return Ok(cargo::run(command)?.success());
     }
@@ -174,7 +187,7 @@ pub(crate) fn nextest(args: &[&str]) -> Result<Command> {
     Ok(command)
 }
 
-fn summarise(results: &[(&str, Outcome, Duration)], tally: &Tally) {
+fn summarise(results: &[(&str, Outcome, Duration)], seed: &str, tally: &Tally) {
     println!("\n━━ summary ━━");
     for (name, outcome, took) in results {
         match outcome {
@@ -184,7 +197,8 @@ fn summarise(results: &[(&str, Outcome, Duration)], tally: &Tally) {
         }
     }
     let total: Duration = results.iter().map(|(_, _, took)| *took).sum();
-    println!("  {:<8} {:>7.1} s\n\n{tally}", "total", total.as_secs_f64());
+    println!("  {:<8} {:>7.1} s", "total", total.as_secs_f64());
+    println!("  {SEED}={seed} makes the same choices again\n\n{tally}");
 }
 
 #[cfg(test)]
