@@ -3,7 +3,7 @@
 //!
 //! The one idea: a test that is green has tested something, and one that is red can be had again. So a
 //! test that finds no control groups ends with [`skip!`], which `cargo xtask test` counts and lists;
-//! and what is random says its seed, which is new in each run of a soak.
+//! and what is random says its seed, which is new in each run.
 
 #![allow(clippy::print_stdout, reason = "whoever runs a test reads it")]
 
