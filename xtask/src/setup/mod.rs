@@ -8,8 +8,8 @@ use crate::cargo;
 use anyhow::{Context as _, Result, bail};
 pub(crate) use need::on_path;
 pub(crate) use need::{
-    AGE, C_COMPILER, CHROMIUM, CONTAINERS, DRIVER, KEYRING, NATS, NETWORKS, NEXTEST, NGINX, NODE,
-    Need, POSTGRESQL, PYTHON, SANDBOXES, VSCODE, ZIG,
+    AGE, C_COMPILER, CHROMIUM, CONTAINERS, DRIVER, FIREFOX, KEYRING, NATS, NETWORKS, NEXTEST,
+    NGINX, NODE, Need, POSTGRESQL, PYTHON, SANDBOXES, VSCODE, ZIG,
 };
 use need::{INSTALLED, Source, shelf};
 use std::process::{Command, ExitCode, Stdio};
@@ -26,11 +26,12 @@ pub(crate) const SOAK: [&Need; 3] = [&C_COMPILER, &NEXTEST, &CHROMIUM];
 pub(crate) const DIST: [&Need; 4] = [&C_COMPILER, &NODE, &PYTHON, &ZIG];
 
 /// What the tests start.
-pub(crate) const TESTS: [&Need; 13] = [
+pub(crate) const TESTS: [&Need; 14] = [
     &C_COMPILER,
     &NEXTEST,
     &CHROMIUM,
     &DRIVER,
+    &FIREFOX,
     &POSTGRESQL,
     &AGE,
     &NODE,
@@ -43,9 +44,9 @@ pub(crate) const TESTS: [&Need; 13] = [
 ];
 
 /// Install what the demo and the tests need: Chromium, PostgreSQL's server programs, age, Node, Python, a
-/// keyring, what sandboxes and networks are made with, nginx, nats-server, a driver for Selenium, a C compiler. It
-/// starts no service: nginx and nats-server are only unpacked, below `target/tools`. nextest is built there where it is
-/// missing.
+/// keyring, what sandboxes and networks are made with, nginx, nats-server, a driver for Selenium, Firefox, a C
+/// compiler. It starts no service: nginx and nats-server are only unpacked, below `target/tools`. nextest is built
+/// there where it is missing.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Only say what is there and what is missing; install nothing.

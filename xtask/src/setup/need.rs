@@ -126,6 +126,23 @@ pub(crate) const DRIVER: Need = Need {
     ubuntu: None,
 };
 
+/// A browser whose file of a login is taken.
+pub(crate) const FIREFOX: Need = Need {
+    name: "Firefox",
+    purpose: "the tests take what Playwright saved of a Firefox",
+    expected: "firefox-esr or firefox on the PATH",
+    search: || on_path("firefox-esr").or_else(|| on_path("firefox")),
+    apt: &["firefox-esr"],
+    way: Source::Installed,
+    dnf: "sudo dnf install firefox",
+    pacman: "sudo pacman -S firefox",
+    brew: "brew install --cask firefox",
+    ubuntu: Some(
+        "Ubuntu packages Firefox as a snap, whose home is not the test's; install Mozilla's own .deb instead, as \
+         https://support.mozilla.org/kb/install-firefox-linux says",
+    ),
+};
+
 /// What networks between machines of a test are made with.
 pub(crate) const NETWORKS: Need = Need {
     name: "Networks",
