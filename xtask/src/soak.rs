@@ -40,7 +40,7 @@ pub(crate) struct Args {
 /// One that knows no rounds takes no heed of them.
 struct Story(&'static str, &'static str, u32);
 
-const STORIES: [Story; 32] = [
+const STORIES: [Story; 34] = [
     Story(
         "baton-session",
         "revisions::simulation::nodes_that_have_met_agree_and_nothing_is_lost",
@@ -65,7 +65,9 @@ const STORIES: [Story; 32] = [
     Story("baton-walk", "walks::nodes_with_a_database_each_keep_what_they_promise", 1),
     Story("baton-walk", "walks::nodes_that_share_a_database_keep_what_they_promise", 1),
     Story("baton", "walk::real_nodes_with_a_database_each_keep_what_they_promise", 3),
+    Story("baton-walk", "cluster::nodes_of_a_cluster_keep_what_they_promise", 1),
     Story("baton", "walk::real_nodes_that_share_a_database_keep_what_they_promise", 3),
+    Story("baton", "walk::real_nodes_of_a_cluster_keep_what_they_promise", 3),
     Story("baton", "kills::what_was_acknowledged_survives_every_kill", 1),
     Story("baton", "cut_off::a_transfer_survives_every_kill_and_is_seen_whole_or_not_at_all", 3),
     Story("baton", "takeover::a_session_never_has_two_holders", 8),

@@ -5,6 +5,7 @@
 
 use crate::victims;
 use anyhow::{Context as _, Result, bail};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -67,6 +68,11 @@ impl Nats {
     pub fn url(&self) -> String {
         let scheme = if self.tls.is_some() { "tls" } else { "nats" };
         format!("{scheme}://127.0.0.1:{}", self.port)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.port).into()
     }
 
     /// The file with the credentials of the user that may do everything.

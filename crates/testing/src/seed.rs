@@ -77,6 +77,11 @@ impl Dice {
         (z ^ (z >> 31)) % bound
     }
 
+    /// Which one of so many, counted from 0.
+    pub fn index(&mut self, of: usize) -> usize {
+        usize::try_from(self.roll(of as u64)).unwrap_or_default()
+    }
+
     /// Whether something happens that does so `of` times in a hundred.
     pub fn chance(&mut self, of: u64) -> bool {
         self.roll(100) < of

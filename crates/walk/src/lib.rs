@@ -7,9 +7,10 @@
 //! Rooms: `step` draws what happens, `walk` lets it happen, `judge` looks at how the session stands
 //! (`ask`) and judges it by the kinds of the `oracle`, `run` walks many and makes short the one
 //! that fails. They walk on any [`Stage`]: [`standin`] has one whose browsers are none, for walks
-//! by the thousand, and [`TestNodes`] are real.
+//! by the thousand, and [`TestNodes`] are real. [`cluster`] has schedules of its own, for three nodes that are one.
 
 mod ask;
+pub mod cluster;
 mod judge;
 mod oracle;
 mod run;

@@ -42,13 +42,15 @@ pub enum Kind {
     Audit,
     /// Each verb is answered.
     Hangs,
+    /// Nodes of a cluster that reach each other again say the same.
+    Apart,
     /// The walk itself works.
     Harness,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::TwoBrowsers,
         Self::Lost,
         Self::Elsewhere,
@@ -60,6 +62,7 @@ impl Kind {
         Self::Bystander,
         Self::Audit,
         Self::Hangs,
+        Self::Apart,
         Self::Harness,
     ];
 
@@ -77,6 +80,7 @@ impl Kind {
             Self::Bystander => "bystander",
             Self::Audit => "audit",
             Self::Hangs => "hangs",
+            Self::Apart => "apart",
             Self::Harness => "harness",
         }
     }

@@ -18,7 +18,7 @@ async fn a_session_never_has_two_holders() {
     let id = street.open().await;
     let cookie = street.cookie(&street.test_nodes[0], id).await;
     street.test_nodes[0].client().unwrap().capture_session("shop").await.unwrap();
-    let watcher = Watcher::start(&[&street.test_nodes[0], &street.test_nodes[1]], id);
+    let watcher = Watcher::start(&[&street.test_nodes[0], &street.test_nodes[1]]);
     for round in 0..rounds(ROUNDS) {
         let [holder, heir] = if round % 2 == 0 { [0, 1] } else { [1, 0] };
         let frozen = dice.roll(2) == 0;

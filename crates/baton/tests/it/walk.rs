@@ -2,6 +2,9 @@
 
 #![expect(clippy::print_stdout, reason = "whoever walks again needs the seed")]
 
+use baton_playground::Nats;
+use baton_testing::skip;
+use baton_walk::cluster::{RealMachines, run_schedules};
 use baton_walk::{Call, Plan, Step, TestNodes, Verb, Who, follow, run};
 
 /// How many walks of each kind: in the tests, and in each round of a soak.
@@ -25,6 +28,23 @@ async fn real_nodes_with_a_database_each_keep_what_they_promise() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn real_nodes_that_share_a_database_keep_what_they_promise() {
     walks("real-shared", true).await;
+}
+
+/// How many schedules of a cluster: in the tests, and in each round of a soak.
+const SCHEDULES: (u64, u64) = (5, 1);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn real_nodes_of_a_cluster_keep_what_they_promise() {
+    let Some(nats) = Nats::find() else {
+        skip!("nats-server is needed, which `cargo xtask setup` unpacks")
+    };
+    let (usual, a_round) = SCHEDULES;
+    let Some(plan) = Plan::of_environment("real-cluster", usual, a_round, 2) else { return };
+    println!("{plan}");
+    let program = env!("CARGO_BIN_EXE_baton").into();
+    let tally = run_schedules::<RealMachines>(&plan, &nats, &program).await.unwrap();
+    println!("{} schedules, {} events", tally.walked, tally.steps);
+    assert!(tally.found.is_empty(), "{:?}\n{}", tally.kinds, tally.found.join("\n"));
 }
 
 fn one(at: usize, verb: Verb) -> Step {

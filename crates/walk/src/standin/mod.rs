@@ -9,6 +9,7 @@ mod pair;
 mod street;
 
 pub use keeper::StandIns;
-pub use node::StandInNode;
+pub(crate) use node::MASTER_KEY;
+pub use node::{Member, Shared, StandInNode};
 pub use pair::{LEASE, Pair};
 pub use street::{Browser, Street};

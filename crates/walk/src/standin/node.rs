@@ -33,11 +33,12 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
+use url::Url;
 
 /// How long a node may take to start, or to end.
 const LIMIT: Duration = Duration::from_mins(1);
 /// The key of databases that are shared.
-const MASTER_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+pub(crate) const MASTER_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 /// A data folder, and the node that runs on it.
 #[derive(Debug)]
@@ -47,11 +48,32 @@ pub struct StandInNode {
     street: Street,
     at: usize,
     machine: Handle,
-    /// The database that it shares, and for how long it holds what it holds.
-    shared: Option<(PathBuf, Duration)>,
+    shared: Option<Shared>,
     address: SocketAddr,
     client: Option<Client>,
     running: Option<Running>,
+}
+
+/// What a node shares with others.
+#[derive(Debug, Clone)]
+pub struct Shared {
+    /// Their database.
+    pub database: DatabaseUrl,
+    /// For how long each holds what it holds.
+    pub lease: Duration,
+    /// The place of this one in their cluster, if they are one.
+    pub member: Option<Member>,
+}
+
+/// A node's place in a cluster.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// What the cluster is called.
+    pub cluster: String,
+    /// Where the others ask this one.
+    pub internal_url: Url,
+    /// Its bus, and the file with what it is let in by.
+    pub bus: (Url, PathBuf),
 }
 
 #[derive(Debug)]
@@ -88,7 +110,7 @@ impl StandInNode {
         street: &Street,
         at: usize,
         machine: &Handle,
-        shared: Option<(PathBuf, Duration)>,
+        shared: Option<Shared>,
     ) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("walk-").tempdir()?;
         let data = DataFolder::at(&folder.path().join("data"))?;
@@ -111,6 +133,11 @@ impl StandInNode {
     /// Its data folder.
     pub fn data(&self) -> &DataFolder {
         &self.data
+    }
+
+    /// Where it is asked, once it has run.
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// Whether it runs.
@@ -147,9 +174,18 @@ impl StandInNode {
             requests_per_minute: Some(u32::MAX),
             ..Choices::default()
         };
-        if let Some((path, lease)) = &self.shared {
-            choices.database = Some(DatabaseUrl::Sqlite(path.clone()));
-            choices.lease = Some(*lease);
+        if let Some(shared) = &self.shared {
+            choices.database = Some(shared.database.clone());
+            choices.lease = Some(shared.lease);
+            if let Some(member) = &shared.member {
+                choices.node_name = Some(format!("node{}", self.at));
+                choices.cluster = Some(member.cluster.clone());
+                choices.internal_url = Some(member.internal_url.clone());
+                choices.failover = Some(true);
+                let (bus, credentials) = member.bus.clone();
+                choices.bus_servers = Some(vec![bus]);
+                choices.bus_credentials = Some(credentials);
+            }
         }
         let around = Surroundings {
             data: self.data.clone(),
@@ -226,7 +262,7 @@ impl StandInNode {
     /// The database, as the node opens it.
     pub async fn store(&self) -> Result<Store> {
         let database = match &self.shared {
-            Some((path, _)) => DatabaseUrl::Sqlite(path.clone()),
+            Some(shared) => shared.database.clone(),
             None => DatabaseUrl::Sqlite(self.data.database()),
         };
         let key = match &self.shared {

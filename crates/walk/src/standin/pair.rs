@@ -1,13 +1,12 @@
 //! Two stand-in nodes: with a database that they share, or as peers with one each.
 
-use super::node::StandInNode;
+use super::node::{Shared, StandInNode};
 use super::street::Street;
 use crate::stage::{self, Stage};
 use anyhow::Result;
 use baton_api::Client;
 use baton_session::SessionId;
-use baton_store::Store;
-use serde_json::json;
+use baton_store::{DatabaseUrl, Store};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -33,7 +32,11 @@ impl Pair {
     pub async fn start(is_shared: bool, machine: &Handle) -> Result<Self> {
         let street = Street::new(2, is_shared);
         let folder = is_shared.then(tempfile::tempdir).transpose()?;
-        let shared = folder.as_ref().map(|folder| (folder.path().join("baton.db"), LEASE));
+        let shared = folder.as_ref().map(|folder| Shared {
+            database: DatabaseUrl::Sqlite(folder.path().join("baton.db")),
+            lease: LEASE,
+            member: None,
+        });
         let node = |at| StandInNode::new(&street, at, machine, shared.clone());
         let mut nodes = [node(0)?, node(1)?];
         for node in &mut nodes {
@@ -51,20 +54,12 @@ impl Pair {
 
     /// Sets a cookie in the browser of a session, as its driver would; false when none runs.
     pub fn set_cookie(&self, at: usize, session: SessionId, name: &str, host: &str) -> bool {
-        let cookie = json!({ "name": name, "value": "1", "domain": host, "path": "/",
-                             "secure": true, "httpOnly": true, "expires": 4_000_000_000_u32 });
-        let browser = self.street.browser(at, session);
-        browser.is_some_and(|browser| {
-            browser.cookies().set(&cookie);
-            true
-        })
+        self.street.browser(at, session).is_some_and(|browser| browser.set_cookie(name, host))
     }
 
     /// The names of the cookies of a session's browser; none when none runs.
     pub fn cookies(&self, at: usize, session: SessionId) -> Option<BTreeSet<String>> {
-        let browser = self.street.browser(at, session)?;
-        let cookies = browser.cookies();
-        Some(cookies.names().map(str::to_owned).collect())
+        self.street.browser(at, session).map(|browser| browser.names())
     }
 }
 

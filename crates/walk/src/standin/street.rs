@@ -5,7 +5,7 @@
 
 use baton_session::{SessionId, json};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,6 +28,8 @@ struct Inner {
     is_shared: bool,
     number: AtomicU64,
     browsers: Mutex<Vec<Browser>>,
+    /// Which browser of each session started last.
+    newest: Mutex<BTreeMap<SessionId, u64>>,
     /// Which nodes can be asked, and when one of them last could not.
     nodes: Mutex<Vec<Reach>>,
     found: Mutex<Vec<String>>,
@@ -66,6 +68,19 @@ pub struct Browser {
 impl Browser {
     pub(super) fn cookies(&self) -> MutexGuard<'_, Cookies> {
         self.cookies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets a cookie that lasts, as the site of that host would; false when it has ended.
+    pub fn set_cookie(&self, name: &str, host: &str) -> bool {
+        let cookie = json!({ "name": name, "value": "1", "domain": host, "path": "/",
+                             "secure": true, "httpOnly": true, "expires": 4_000_000_000_u32 });
+        self.cookies().set(&cookie);
+        self.lives()
+    }
+
+    /// The names of its cookies.
+    pub fn names(&self) -> BTreeSet<String> {
+        self.cookies().names().map(str::to_owned).collect()
     }
 
     fn lives(&self) -> bool {
@@ -114,6 +129,7 @@ impl Street {
             is_shared,
             number: AtomicU64::new(1),
             browsers: Mutex::default(),
+            newest: Mutex::default(),
             nodes: Mutex::new(vec![reach; nodes]),
             found: Mutex::default(),
         }))
@@ -174,6 +190,8 @@ impl Street {
                 ));
             }
         }
+        let mut newest = self.0.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        newest.insert(browser.session, browser.number);
         browsers.push(browser);
     }
 
@@ -182,6 +200,17 @@ impl Street {
         let browsers = self.browsers();
         let mut found = browsers.iter().filter(|one| one.at == at && one.session == session);
         found.find(|one| one.lives()).cloned()
+    }
+
+    /// The browser of a session, wherever it is.
+    pub fn anywhere(&self, session: SessionId) -> Option<Browser> {
+        let browsers = self.browsers();
+        browsers.iter().rfind(|one| one.session == session && one.lives()).cloned()
+    }
+
+    /// The number of the browser of a session that started last; none when it never had one.
+    pub fn newest(&self, session: SessionId) -> Option<u64> {
+        self.0.newest.lock().unwrap_or_else(PoisonError::into_inner).get(&session).copied()
     }
 
     /// At which nodes a session has a browser.
