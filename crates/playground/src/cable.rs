@@ -94,7 +94,13 @@ async fn pass_on(
     let mut listener = Some(first);
     let mut streams = JoinSet::new();
     loop {
+        // What is so now counts, also where it became so while the last change was followed.
         let now = *cut.borrow_and_update();
+        if now == Cut::Refused {
+            listener = None;
+        } else if listener.is_none() {
+            listener = listen(port).ok();
+        }
         let accepted = async {
             match &listener {
                 Some(listener) if now == Cut::Whole => listener.accept().await,
@@ -106,14 +112,8 @@ async fn pass_on(
                 if changed.is_err() {
                     return;
                 }
-                let next = *cut.borrow();
-                if next != Cut::Silent {
+                if *cut.borrow() != Cut::Silent {
                     streams.shutdown().await;
-                }
-                if next == Cut::Refused {
-                    listener = None;
-                } else if listener.is_none() {
-                    listener = listen(port).ok();
                 }
             }
             accepted = accepted => if let Ok((stream, _)) = accepted {

@@ -13,7 +13,7 @@ use baton_api::sync::{HandedView, SharedView};
 use baton_federation::Federation;
 use baton_session::wire::Provenance;
 use baton_session::{NodeId, Owner, Session, SessionId};
-use baton_store::Store;
+use baton_store::{Store, StoreError};
 use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,6 +53,20 @@ impl Runtime {
     /// Finds an owner's session by id, prefix or name.
     pub async fn find(&self, owner: &Owner, reference: &str) -> Result<Session, RuntimeError> {
         Ok(self.store.find_session(owner, reference).await?)
+    }
+
+    /// The same for who asks on the way to an operation, which itself says that there is none, or more than one. What
+    /// the database does not answer is no absence.
+    pub async fn find_if_there(
+        &self,
+        owner: &Owner,
+        reference: &str,
+    ) -> Result<Option<Session>, RuntimeError> {
+        match self.store.find_session(owner, reference).await {
+            Ok(session) => Ok(Some(session)),
+            Err(StoreError::SessionNotFound { .. } | StoreError::Ambiguous { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Holds a session, which need not be here, once no other operation does.

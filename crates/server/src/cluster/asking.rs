@@ -101,7 +101,8 @@ impl<'a> Errand<'a> {
 }
 
 impl Cluster {
-    /// Asks a node, and checks that it answered. The request is whole but for its signature.
+    /// Asks a node, and checks that it answered, while it is known to be there. The request is whole but for its
+    /// signature.
     pub(crate) async fn exchange(
         &self,
         identity: &Identity,
@@ -115,7 +116,13 @@ impl Cluster {
             .map_err(|error| unreachable(error.to_string(), false))?;
         let client = self.client(&url).await;
         let client = client.map_err(|error| unreachable(first_line(&error.to_string()), false))?;
-        let asked = client.ask(Request::from_parts(parts, body)).await;
+        let asked = tokio::select! {
+            asked = client.ask(Request::from_parts(parts, body)) => asked,
+            () = self.gone(row) => {
+                let found = "no answer, and nothing that says that it is still there".to_owned();
+                Err(NoAnswer { found, was_connected: true })
+            }
+        };
         let answer = asked.map_err(|NoAnswer { found, was_connected }| {
             // Its name may lead elsewhere by now.
             self.forget(&url);

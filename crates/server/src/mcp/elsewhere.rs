@@ -84,14 +84,14 @@ async fn way(call: &Call, cluster: &Cluster, place: Place) -> Result<Ways, Failu
         }
         Place::Session(named) => {
             let named = call.session(named).await?;
-            Ok(Ways::to(match find_arrived(&call.context, &call.caller.owner, &named).await {
+            Ok(Ways::to(match find_arrived(&call.context, &call.caller.owner, &named).await? {
                 Some(session) => node(call, cluster, session.node).await,
                 // The tool itself says that there is none.
                 None => Candidate::Here,
             }))
         }
         Place::SessionOrRoom(named) => {
-            match find_arrived(&call.context, &call.caller.owner, &named).await {
+            match find_arrived(&call.context, &call.caller.owner, &named).await? {
                 Some(session) if session.lifecycle == Lifecycle::Active => {
                     Ok(Ways::to(node(call, cluster, session.node).await))
                 }
@@ -123,7 +123,7 @@ async fn way(call: &Call, cluster: &Cluster, place: Place) -> Result<Ways, Failu
             Ok(Ways::to(node(call, cluster, teller.unwrap_or(call.context.node)).await))
         }
         Place::NewSandbox(Some(named)) => {
-            Ok(Ways::to(match find_arrived(&call.context, &call.caller.owner, &named).await {
+            Ok(Ways::to(match find_arrived(&call.context, &call.caller.owner, &named).await? {
                 Some(session) => node(call, cluster, session.node).await,
                 None => Candidate::Here,
             }))

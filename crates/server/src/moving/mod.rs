@@ -66,12 +66,12 @@ pub(crate) async fn find_arrived(
     context: &Context,
     owner: &Owner,
     reference: &str,
-) -> Option<Session> {
-    let session = context.find(owner, reference).await.ok()?;
+) -> Result<Option<Session>, RuntimeError> {
+    let Some(session) = context.find_if_there(owner, reference).await? else { return Ok(None) };
     if context.supervisor.table().arrived(session.id, MOVE_LIMIT).await {
-        return context.find(owner, reference).await.ok();
+        return context.find_if_there(owner, reference).await;
     }
-    Some(session)
+    Ok(Some(session))
 }
 
 /// Why a session was brought back nowhere.

@@ -1,10 +1,12 @@
 //! What holds of a cluster, whatever is asked of its nodes and whatever breaks around them.
 
-use baton_playground::Nats;
+use baton_playground::{Cut, Nats};
 use baton_testing::skip;
 use baton_walk::Plan;
-use baton_walk::cluster::{StandInMachines, run_schedules};
-use std::time::Instant;
+use baton_walk::cluster::{
+    Ask, Cluster, Event, Line, StandInMachines, follow_schedule, run_schedules,
+};
+use std::time::{Duration, Instant};
 
 /// How many clusters there are at once: most of a schedule's time it waits for leases.
 const AT_ONCE: usize = 5;
@@ -24,4 +26,31 @@ async fn nodes_of_a_cluster_keep_what_they_promise() {
     let tally = run_schedules::<StandInMachines>(&plan, &nats, &()).await.unwrap();
     println!("{} schedules, {} events in {:?}", tally.walked, tally.steps, begun.elapsed());
     assert!(tally.found.is_empty(), "{:?}\n{}", tally.kinds, tally.found.join("\n"));
+}
+
+/// Lets these things happen to a cluster of its own, of which all has to hold.
+async fn follow(events: &[Event]) {
+    let Some(nats) = Nats::find() else {
+        skip!("nats-server is needed, which `cargo xtask setup` unpacks")
+    };
+    let mut cluster = Cluster::<StandInMachines>::start(nats, &()).await.unwrap();
+    let followed = follow_schedule(&mut cluster, 0, events).await;
+    assert!(followed.finding.is_none(), "{:?}\n{}", followed.finding, followed.told.join("\n"));
+}
+
+/// Two who ask about a session, so that one of them is not at its node.
+fn asked_elsewhere(session: usize, ask: Ask) -> Event {
+    Event::Both { session, one: (0, ask), other: (2, Ask::Capture), later: Duration::ZERO }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_asks_by_way_of_another_node_for_one_that_stands_still_is_answered() {
+    follow(&[Event::FreezeNode(1), asked_elsewhere(0, Ask::Close), asked_elsewhere(1, Ask::Close)])
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_asks_by_way_of_another_node_for_one_without_its_database_is_answered() {
+    let cut = Event::Cut(1, Line::Database, Cut::Silent);
+    follow(&[cut, asked_elsewhere(0, Ask::Pass(1)), asked_elsewhere(1, Ask::Pass(1))]).await;
 }

@@ -148,7 +148,7 @@ async fn find(
 ) -> Result<Option<Session>, NodeError> {
     let Some(named) = routes::session(path) else { return Ok(None) };
     Ok(match caller {
-        Some(caller) => context.find(&caller.owner, &named).await.ok(),
+        Some(caller) => context.find_if_there(&caller.owner, &named).await?,
         None => match named.parse() {
             Ok(id) => context.store.fetch_any_session(id).await?,
             Err(_) => None,

@@ -67,7 +67,7 @@ pub(super) async fn make(
         let wanted = Wanted { what: Kind::Sandbox, ..Wanted::default() };
         return placed::place(context, cluster, parts, asked.caller, &kept, &wanted).await;
     };
-    let home = match find_arrived(context, &asked.caller.owner, &named).await {
+    let home = match find_arrived(context, &asked.caller.owner, &named).await? {
         Some(session) if session.node != context.node => cluster.living(session.node).await,
         _ => None,
     };
