@@ -6,6 +6,7 @@ use anyhow::{Context as _, Result, ensure};
 use baton_browser::cdp::{CdpSession, CdpSessionId, Connection};
 use baton_browser::launch::{self, BrowserPlaces, Confine, LaunchOptions, find_browser};
 use serde_json::json;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -18,56 +19,72 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// Which display the windows are shown on.
 const DISPLAY: &str = ":97";
 
-/// Launches a browser on a new profile and loads a page: under Landlock, and without rules.
+/// On what a browser is launched.
+#[derive(Clone, Copy, PartialEq)]
+enum Profile {
+    /// On a new one, in a home that is new where there are rules: what a session costs when it is opened.
+    New,
+    /// On one that was used, in the home that it had: what it costs when it is resumed.
+    Used,
+}
+
+/// Launches a browser and loads a page: under Landlock, and without rules.
 pub async fn measure() -> Result<Section> {
     let site = site::start().await?;
     let url = site.url("/")?.to_string();
-    let headless = pairs(&url, false).await?;
     let _display = Display::start()?;
-    let headed = pairs(&url, true).await?;
-    drop(site);
-    let comparison = |what, pairs: &[(f64, f64)]| Comparison {
-        what,
-        ratio: Ratio::of(pairs),
-        aim: 1.03,
-        aim_is_for_the_bound: true,
-    };
-    let sizes = |pairs: &[(f64, f64)]| {
+    let (mut comparisons, mut medians) = (Vec::new(), Vec::new());
+    for (what, headed, profile) in [
+        ("launch and page, headless", false, Profile::New),
+        ("launch and page, with a window", true, Profile::New),
+        ("the same on a used profile, headless", false, Profile::Used),
+        ("the same on a used profile, with a window", true, Profile::Used),
+    ] {
+        let pairs = pairs(&url, headed, profile).await?;
+        let ratio = Ratio::of(&pairs);
+        comparisons.push(Comparison { what, ratio, aim: 1.03, aim_is_for_the_bound: true });
         let (with, without) =
             (median(pairs.iter().map(|p| p.0)), median(pairs.iter().map(|p| p.1)));
-        format!("{with:.0} ms, {without:.0} ms without")
-    };
+        medians.push((what.to_owned(), format!("{with:.0} ms, {without:.0} ms without")));
+    }
+    drop(site);
     Ok(Section {
         title: "A browser under rules of the kernel against one without",
         method: format!(
-            "A launch on a new profile, until a page has loaded: under Landlock and without rules, in turn, \
-             {PAIRS} pairs, headless and with a window on Xtigervnc."
+            "A launch until a page has loaded: under Landlock and without rules, in turn, {PAIRS} pairs each, \
+             headless and with a window on Xtigervnc. On a new profile, where a browser under rules has a new home as \
+             well and one without has the user's, with its caches; and on one that was used, with the home that it had."
         ),
-        comparisons: vec![
-            comparison("launch and page, headless", &headless),
-            comparison("launch and page, with a window", &headed),
-        ],
+        comparisons,
         figures: Vec::new(),
-        medians: vec![
-            ("headless".to_owned(), sizes(&headless)),
-            ("with a window".to_owned(), sizes(&headed)),
-        ],
+        medians,
         tables: Vec::new(),
     })
 }
 
-async fn pairs(url: &str, headed: bool) -> Result<Vec<(f64, f64)>> {
-    // The first one reads the program from the disk.
-    once(url, headed, Confine::Off).await?;
+async fn pairs(url: &str, headed: bool, profile: Profile) -> Result<Vec<(f64, f64)>> {
+    let kept = [TempDir::new()?, TempDir::new()?];
+    let launched = async |confine: Confine| {
+        let new = TempDir::new()?;
+        let folder = match (profile, confine) {
+            (Profile::New, _) => new.path(),
+            (Profile::Used, Confine::Off) => kept[0].path(),
+            (Profile::Used, _) => kept[1].path(),
+        };
+        once(url, headed, confine, folder).await
+    };
+    // The first ones read the program from the disk, and make what is kept.
+    launched(Confine::Off).await?;
+    launched(Confine::Landlock).await?;
     let mut pairs = Vec::new();
     for pair in 0..PAIRS {
         // Who comes first changes, so that neither has a warmer machine.
         let (with, without) = if pair % 2 == 0 {
-            let with = once(url, headed, Confine::Landlock).await?;
-            (with, once(url, headed, Confine::Off).await?)
+            let with = launched(Confine::Landlock).await?;
+            (with, launched(Confine::Off).await?)
         } else {
-            let without = once(url, headed, Confine::Off).await?;
-            (once(url, headed, Confine::Landlock).await?, without)
+            let without = launched(Confine::Off).await?;
+            (launched(Confine::Landlock).await?, without)
         };
         println!("pair {} of {PAIRS}: {with:.0} ms, {without:.0} ms without", pair + 1);
         pairs.push((with, without));
@@ -76,8 +93,7 @@ async fn pairs(url: &str, headed: bool) -> Result<Vec<(f64, f64)>> {
 }
 
 /// How many milliseconds it takes from the start until the page has loaded.
-async fn once(url: &str, headed: bool, confine: Confine) -> Result<f64> {
-    let folder = TempDir::new()?;
+async fn once(url: &str, headed: bool, confine: Confine, folder: &Path) -> Result<f64> {
     let path = std::env::var_os("PATH");
     let program = find_browser(None, &BrowserPlaces::on_path(path.as_deref()))?;
     let mut inherited: std::collections::BTreeMap<String, String> = ["HOME", "PATH"]
@@ -91,7 +107,7 @@ async fn once(url: &str, headed: bool, confine: Confine) -> Result<f64> {
         confine,
         headed,
         inherited,
-        ..LaunchOptions::new(program, folder.path().join("profile"))
+        ..LaunchOptions::new(program, folder.join("profile"))
     };
     let begun = Instant::now();
     let mut launched = launch::start(&options)?;
@@ -143,7 +159,7 @@ impl Display {
         let display = Self(server);
         let socket = format!("/tmp/.X11-unix/X{}", &DISPLAY[1..]);
         let end = Instant::now() + LIMIT;
-        while !std::path::Path::new(&socket).exists() {
+        while !Path::new(&socket).exists() {
             ensure!(Instant::now() < end, "expected a display at {socket}");
             std::thread::sleep(Duration::from_millis(10));
         }
