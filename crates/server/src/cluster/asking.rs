@@ -11,7 +11,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, Request, StatusCode};
 use axum::response::Response;
 use baton_api::Problem;
-use baton_net::internal::NoAnswer;
+use baton_net::internal::{InternalClient, NoAnswer};
 use baton_runtime::Caller;
 use baton_store::ClusterRow;
 use baton_store::blocking::blocking;
@@ -19,7 +19,7 @@ use baton_sync::identity::Identity;
 use baton_sync::messages::{BATON_CALLER, sign_forwarded, verify_forwarded_answer};
 use serde::de::DeserializeOwned;
 use std::time::Duration;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use url::Url;
 
 /// The largest refusal of another node, in bytes.
@@ -28,6 +28,11 @@ pub(crate) const PROBLEM_MAX: usize = 64 << 10;
 const LOOK_MAX: usize = 4 << 20;
 /// How long a node may take for it: all are waited for.
 const LOOK_LIMIT: Duration = Duration::from_secs(3);
+/// How often a node is asked whether it is there, while it has begun to answer nothing.
+const LIFE_PAUSE: Duration = Duration::from_secs(2);
+/// How long it may take to say so, and how often in turn it may fail to: it may have much to do.
+const LIFE_LIMIT: Duration = Duration::from_secs(3);
+const SILENCES: u32 = 2;
 /// The largest answer of a node about one tab, in bytes: twice what is kept of a tab, since text grows in JSON.
 const TAB_MAX: usize = 64 << 20;
 
@@ -118,7 +123,7 @@ impl Cluster {
         let client = client.map_err(|error| unreachable(first_line(&error.to_string()), false))?;
         let asked = tokio::select! {
             asked = client.ask(Request::from_parts(parts, body)) => asked,
-            () = self.gone(row) => {
+            () = self.gone(row, &client, &url) => {
                 let found = "no answer, and nothing that says that it is still there".to_owned();
                 Err(NoAnswer { found, was_connected: true })
             }
@@ -137,6 +142,21 @@ impl Cluster {
             unreachable(found, true)
         })?;
         Ok(answer)
+    }
+
+    /// Waits until a node is not known to be there any more, or does not say so when it is asked.
+    async fn gone(&self, row: &ClusterRow, client: &InternalClient, url: &Url) {
+        let Ok(health) = url.join("/health") else { return };
+        let mut silences = 0;
+        while self.is_there(row) && silences < SILENCES {
+            sleep(LIFE_PAUSE).await;
+            let said = async {
+                let request = Request::get(health.as_str()).body(Body::empty()).ok()?;
+                to_bytes(client.ask(request).await.ok()?.into_body(), PROBLEM_MAX).await.ok()
+            };
+            let lives = timeout(LIFE_LIMIT, said).await.is_ok_and(|said| said.is_some());
+            silences = if lives { 0 } else { silences + 1 };
+        }
     }
 
     /// Asks a node for something in the name of this one, and of an owner. What it answers has no body.

@@ -290,17 +290,10 @@ impl Cluster {
         self.other(is_meant)
     }
 
-    /// Waits until another node is not known to be there any more, or until this one does not know for longer than its
-    /// own lease: what is asked of it is waited for no longer.
-    pub(super) async fn gone(&self, row: &ClusterRow) {
-        let lease = self.0.member.lease;
-        loop {
-            sleep(pause(lease)).await;
-            let is_there = self.other(|other| other.member.node == row.member.node).is_some();
-            if !is_there || self.known().read.elapsed() >= lease {
-                return;
-            }
-        }
+    /// Whether a node is known to be there still; not, where this one knows nothing for longer than its own lease.
+    pub(super) fn is_there(&self, row: &ClusterRow) -> bool {
+        let found = self.other(|other| other.member.node == row.member.node);
+        found.is_some() && self.known().read.elapsed() < self.0.member.lease
     }
 
     /// Whether another node of the cluster that is there signs with this key. One that has just come is waited

@@ -50,6 +50,21 @@ async fn who_asks_by_way_of_another_node_for_one_that_stands_still_is_answered()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_asks_by_way_of_another_node_for_one_that_others_do_not_reach_is_answered() {
+    // What is asked goes by connections that are there already, of which nobody says that they lead nowhere.
+    let once = |session| Event::One { at: 2, session, ask: Ask::Capture };
+    let cut = Event::Cut(1, Line::Way, Cut::Silent);
+    follow(&[
+        once(0),
+        once(1),
+        cut,
+        asked_elsewhere(0, Ask::Capture),
+        asked_elsewhere(1, Ask::Capture),
+    ])
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_asks_by_way_of_another_node_for_one_without_its_database_is_answered() {
     let cut = Event::Cut(1, Line::Database, Cut::Silent);
     follow(&[cut, asked_elsewhere(0, Ask::Pass(1)), asked_elsewhere(1, Ask::Pass(1))]).await;
