@@ -325,6 +325,7 @@ fn live(error: &LiveError) -> ErrorCode {
         LiveError::NoRoom(_) | LiveError::NoLabel { .. } | LiveError::TooManyArrive { .. } => {
             ErrorCode::NoRoom
         }
+        LiveError::NotHeard => ErrorCode::StorageUnavailable,
         LiveError::NoSnapshot(_) => ErrorCode::NoSnapshot,
         LiveError::ProfileInUse { .. } => ErrorCode::ProfileInUse,
         LiveError::SnapshotsDamaged { .. } | LiveError::SnapshotDamaged { .. } => {

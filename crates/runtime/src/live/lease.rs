@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
-use tokio::time::{Interval, MissedTickBehavior, interval_at, sleep};
+use tokio::time::{Interval, MissedTickBehavior, interval_at, sleep, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -29,6 +29,8 @@ use tokio_util::task::AbortOnDropHandle;
 const LOOK: Duration = Duration::from_millis(500);
 /// How often other nodes are looked at, at least, where what they hold is brought back once they fall silent.
 const FAILOVER_LOOK: Duration = Duration::from_secs(1);
+/// How long what is to start waits for a beat that is late.
+const BEAT_LIMIT: Duration = Duration::from_secs(5);
 /// How many sessions of silent nodes wait to be resumed here, one after the other.
 const INHERITED: usize = 4096;
 
@@ -234,8 +236,20 @@ impl BrowserSupervisor {
         self.0.heartbeat.givers().insert(id, AbortOnDropHandle::new(giver));
     }
 
+    /// Waits until what starts now is held for as long as the next beat takes, and refuses where no beat comes: a
+    /// browser would end as soon as it began.
+    async fn expect_beat(&self) -> Result<(), LiveError> {
+        let Some(lease) = self.config().lease else { return Ok(()) };
+        let mut renewed = self.0.heartbeat.renewed.subscribe();
+        let is_held =
+            |began: &BootInstant| until(*began, lease) > BootInstant::now().after(lease / 4);
+        let heard = timeout(BEAT_LIMIT, renewed.wait_for(is_held)).await;
+        heard.is_ok_and(|heard| heard.is_ok()).then_some(()).ok_or(LiveError::NotHeard)
+    }
+
     /// Makes this node the holder of a session, in a new term.
     pub(crate) async fn acquire(&self, session: &Session, by: Taker) -> Result<Term, LiveError> {
+        self.expect_beat().await?;
         let (id, node) = (session.id, self.config().node);
         let term = match by {
             Taker::Node => self.store().acquire_lease(id, node).await?,

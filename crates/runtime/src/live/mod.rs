@@ -289,6 +289,12 @@ pub enum LiveError {
          close sessions that nobody needs, or change browser.most or browser.memory_reserve"
     )]
     NoRoom(Room),
+    /// The other nodes would take what starts here.
+    #[error(
+        "expected the database to hear that this node is there, found that no word of it came through for a while\n\
+         ask again in some seconds"
+    )]
+    NotHeard,
     /// As many sessions come here from other nodes as may.
     #[error(
         "expected at most {most} sessions to be on their way to this node, found as many\ntry again in a minute"

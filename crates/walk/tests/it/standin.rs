@@ -1,10 +1,11 @@
 //! A stand-in is taken for a keeper by a real node.
 
-use baton_api::OpenSession;
+use baton_api::{ErrorCode, OpenSession};
 use baton_session::Lifecycle;
-use baton_walk::standin::Pair;
+use baton_walk::standin::{LEASE, Pair, Shared, StandInNode, Street};
 use std::collections::BTreeSet;
 use tokio::runtime::Handle;
+use tokio::task::spawn_blocking;
 
 fn names(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
@@ -40,4 +41,32 @@ async fn story(is_shared: bool) {
 async fn what_was_captured_comes_back_in_a_stand_in() {
     story(false).await;
     story(true).await;
+}
+
+/// Holds the table that says which node is there, for longer than a lease.
+const HOLD: &str =
+    "begin; lock table nodes in share row exclusive mode; select pg_sleep(8); commit";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_whose_word_does_not_come_through_starts_no_browser_that_ends_at_once() {
+    let url = baton_postgres::create_database().unwrap();
+    let shared = Shared { database: url.parse().unwrap(), lease: LEASE, member: None };
+    let street = Street::new(1, true);
+    let mut node = StandInNode::new(&street, 0, &Handle::current(), Some(shared)).unwrap();
+    node.start(false).await.unwrap();
+    let client = node.client().unwrap();
+    client.open_session(&OpenSession::new("shop".parse().unwrap(), [])).await.unwrap();
+    client.close_session("shop").await.unwrap();
+
+    let held = spawn_blocking(move || baton_postgres::ask(&url, HOLD).unwrap());
+    let refused = loop {
+        match client.resume_session("shop").await {
+            Ok(_) => client.close_session("shop").await.map(drop).unwrap(),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(refused.code(), Some(ErrorCode::StorageUnavailable), "{refused}");
+    held.await.unwrap();
+    client.resume_session("shop").await.unwrap();
+    assert_eq!(street.findings(), Vec::<String>::new());
 }
