@@ -16,6 +16,7 @@ const MAX_LINES: usize = 1024;
 
 /// Notes the cells of columns whose names weigh.
 pub(crate) fn find(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
+    find_in_rows(work, text, found);
     let mut lines = text.split_inclusive('\n');
     let first = lines.next().unwrap_or_default();
     if first.len() > 512 || !first.trim_end().contains("  ") {
@@ -41,6 +42,22 @@ pub(crate) fn find(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
             }
         }
         at += line.len();
+    }
+}
+
+/// Cells between bars beside the name of a secret, as in tables of Markdown: `| API key | … |`.
+fn find_in_rows(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
+    for (at, _) in text.match_indices("\n|") {
+        let line = text[at + 2..].lines().next().unwrap_or_default();
+        let mut cells = line.split('|');
+        let (Some(name), Some(cell), Some("")) = (cells.next(), cells.next(), cells.next()) else {
+            continue;
+        };
+        let value = cell.trim().trim_matches('`');
+        if work.weigh(name) == Weight::Secret && work.hides(Weight::Telling, value) {
+            let start = value.as_ptr().addr() - text.as_ptr().addr();
+            found.add(start..start + value.len());
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::names::Weight;
 use crate::ranges::Ranges;
 use crate::search::{
     Arguments, Quoted, Search, behind_comma, call_before, count, is_behind_string, is_in_name,
-    is_quote, position, quoted_at, quoted_before,
+    is_quote, last_argument, position, quoted_at, quoted_before,
 };
 use crate::signs::{IDENTIFIED, MACHINE, PASSWORD, ROWS, Signs, VALUE};
 use crate::work::Work;
@@ -242,18 +242,33 @@ impl Search<'_, '_> {
         let mut at = 0;
         while let Some(quote) = position(self.bytes, at, is_quote) {
             at = quote + 1;
+            self.pair_of_erlang(quote);
             let Some(value) = behind_comma(self.text, quote) else { continue };
             let Some(name) = quoted_before(self.text, quote) else { continue };
-            if self.work.weigh(self.text[name.clone()].trim_start_matches(['-', '~', ':']))
-                == Weight::Secret
-            {
-                let is_list = is_behind_string(self.bytes, name.start) || value.is_listed;
-                if self.is_value_of_pair(&name, &value, is_list) {
-                    self.judge(Weight::Secret, value.range.clone());
-                }
+            let weight = self.work.weigh(&self.text[name.clone()]);
+            if weight == Weight::Plain {
+                continue;
+            }
+            let is_list = is_behind_string(self.bytes, name.start) || value.is_listed;
+            let is_one = match weight {
+                Weight::Secret => self.is_value_of_pair(&name, &value, is_list),
+                _ => call_before(self.text, name.start) == "define",
+            };
+            if is_one {
+                self.judge(weight, value.range.clone());
             }
         }
         self.calls();
+    }
+
+    /// `{password,<<"…">>}`, if the quote here begins such a text.
+    fn pair_of_erlang(&mut self, quote: usize) {
+        let Some(before) = self.text[..quote].strip_suffix(",<<") else { return };
+        let length = before.bytes().rev().take(64).take_while(|c| is_in_name(*c)).count();
+        let weight = self.work.weigh(&before[before.len() - length..]);
+        if let Some(value) = quoted_at(self.text, quote) {
+            self.judge(weight, value.range);
+        }
     }
 
     /// Lists of names and translations look the same as a name with its value.
@@ -269,8 +284,18 @@ impl Search<'_, '_> {
         }
         let call = call_before(self.text, name.start).to_ascii_lowercase();
         let has = |parts: &[&str]| parts.iter().any(|part| call.contains(part));
-        let sets = has(&["set", "append", "define", "header", "put", "constant", "reveal", "env"])
-            && !has(&["error", "attribute", "type", "message", "label", "title", "text", "rule"]);
+        let sets =
+            has(&["set", "append", "define", "header", "put", "constant", "reveal", "env", "fill"])
+                && !has(&[
+                    "error",
+                    "attribute",
+                    "type",
+                    "message",
+                    "label",
+                    "title",
+                    "text",
+                    "rule",
+                ]);
         is_mixed || (!is_list && (value.is_arrow || sets))
     }
 
@@ -280,8 +305,14 @@ impl Search<'_, '_> {
         while let Some(open) = position(self.bytes, at, |c| c == b'(') {
             at = open + 1;
             let call = call_before(self.text, at);
-            let Some(first) = quoted_at(self.text, at) else { continue };
             let lower = call.to_ascii_lowercase();
+            if let Some(weight) = last_is_secret(&lower)
+                && let Some((count, last)) = last_argument(self.text, at)
+                && (lower != "open" || count == 4)
+            {
+                self.judge(weight, last);
+            }
+            let Some(first) = quoted_at(self.text, at) else { continue };
             let name = ["set", "with"]
                 .iter()
                 .find_map(|set| lower.starts_with(set).then(|| &call[set.len()..]));
@@ -298,6 +329,10 @@ impl Search<'_, '_> {
                 if let Some(second) = behind_comma(self.text, first.end) {
                     self.judge(Weight::Telling, second.range);
                 }
+            } else if TYPING.contains(&lower.as_str()) {
+                if self.is_typed_into_secret(call) {
+                    self.judge(Weight::Secret, first.range);
+                }
             } else if matches!(lower.as_str(), "btoa" | "b64encode" | "base64_encode" | "encode64")
             {
                 let user = self.text[first.range.clone()].find(':');
@@ -306,5 +341,30 @@ impl Search<'_, '_> {
                 }
             }
         }
+    }
+
+    /// `get('#password').type`: what was looked up is named as a secret.
+    fn is_typed_into_secret(&mut self, call: &str) -> bool {
+        let start = call.as_ptr().addr() - self.text.as_ptr().addr();
+        let Some(quote) = self.text[..start].strip_suffix(").").map(|before| before.len() - 1)
+        else {
+            return false;
+        };
+        let is_name = is_quote(self.bytes[quote]);
+        let name = if is_name { quoted_before(self.text, quote) } else { None };
+        name.is_some_and(|name| self.work.weigh(&self.text[name]) == Weight::Secret)
+    }
+}
+
+/// Calls that write what they are given into what was looked up before them.
+const TYPING: [&str; 6] = ["type", "val", "fill", "sendkeys", "send_keys", "setvalue"];
+
+/// What is said of the last argument by the name of a call, in lower case: `signInWithEmailAndPassword`,
+/// `createHmac`, and `open` of requests that have a user and a password.
+fn last_is_secret(call: &str) -> Option<Weight> {
+    match call {
+        "createhmac" | "sign" | "verify" => Some(Weight::Telling),
+        "open" => Some(Weight::Secret),
+        _ => call.ends_with("andpassword").then_some(Weight::Secret),
     }
 }

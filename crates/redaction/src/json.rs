@@ -28,13 +28,6 @@ const DONE_WITH: [&str; 7] = ["params", "args", "arguments", "payload", "d", "da
 const ATTRIBUTES: [&str; 4] = ["attrs", "attributes", "props", "properties"];
 /// Names of lists that say where a value was given.
 const SELECTORS: [&str; 4] = ["selectors", "selector", "targets", "locators"];
-/// Names of lists of columns, of what names one of them, and of the rows below them.
-const COLUMNS: [&str; 7] =
-    ["columns", "cols", "fields", "headers", "header", "columnNames", "column_names"];
-const COLUMN_NAMES: [&str; 3] = ["name", "field", "key"];
-const ROWS: [&str; 5] = ["rows", "values", "records", "data", "results"];
-/// How many columns are looked at.
-const MAX_COLUMNS: usize = 256;
 /// Members that say that the value beside them is a secret.
 const SAYS_SO: [&str; 6] = ["sensitive", "secret", "issecret", "is_secret", "masked", "encrypted"];
 
@@ -66,24 +59,24 @@ pub(crate) fn redact(work: &mut Work<'_>, json: &str, kind: Kind) -> String {
     scan.out
 }
 
-struct Scan<'a, 'w> {
-    work: &'a mut Work<'w>,
+pub(crate) struct Scan<'a, 'w> {
+    pub(crate) work: &'a mut Work<'w>,
     json: &'a str,
     kind: Kind,
     at: usize,
     out: String,
-    open: Vec<Frame>,
+    pub(crate) open: Vec<Frame>,
     document: Document<'a>,
 }
 
 /// An open object or list, or what stands around all of them.
 #[derive(Default)]
-struct Frame {
-    is_object: bool,
+pub(crate) struct Frame {
+    pub(crate) is_object: bool,
     /// What all of it is.
     weight: Option<Weight>,
     /// The name whose value comes next; none before a name, and in a list.
-    name: Option<String>,
+    pub(crate) name: Option<String>,
     /// What a field of it named.
     named: Option<Weight>,
     /// What a field of it does: values it is done with weigh.
@@ -91,17 +84,22 @@ struct Frame {
     /// Where in the output a value stands that came before the name of it.
     before: Option<(usize, usize)>,
     /// In a list: how many values came, and what the last one says of the next.
-    count: usize,
+    pub(crate) count: usize,
     next: Option<Weight>,
     /// Whether its names are secrets where they look like some: `{"sessions": {"…": {}}}`.
     is_keyed: bool,
-    /// What the columns weigh whose rows stand beside them.
-    columns: Vec<Weight>,
+    /// What the columns weigh whose rows stand beside them, or in it.
+    pub(crate) columns: Vec<Weight>,
+    /// In a list of lists: how many texts the first one has, and whether they are the names of columns.
+    pub(crate) heads: usize,
+    pub(crate) is_table: bool,
+    /// In a list: the numbers of those of its values that are secrets, as an object in it said.
+    pub(crate) referred: Vec<usize>,
 }
 
 impl Frame {
     /// Whether it is an object, and what comes now stands under one of these names.
-    fn is_under(&self, names: &[&str]) -> bool {
+    pub(crate) fn is_under(&self, names: &[&str]) -> bool {
         self.is_object && self.name.as_deref().is_some_and(|name| names.contains(&name))
     }
 }
@@ -124,7 +122,7 @@ impl Scan<'_, '_> {
         true
     }
 
-    fn top(&mut self) -> &mut Frame {
+    pub(crate) fn top(&mut self) -> &mut Frame {
         if self.open.is_empty() {
             self.open.push(Frame::default());
         }
@@ -150,8 +148,13 @@ impl Scan<'_, '_> {
     }
 
     fn close(&mut self) {
-        if self.open.len() > 1 {
-            self.open.pop();
+        if self.open.len() > 1
+            && let Some(row) = self.open.pop()
+        {
+            let around = self.top();
+            if !row.is_object && around.count == 0 {
+                around.is_table = row.count >= 2 && around.heads == row.count + 1;
+            }
         }
         self.copy(1);
     }
@@ -325,36 +328,6 @@ impl Scan<'_, '_> {
         }
     }
 
-    /// `"columns": ["id", "password"]`, or objects with a name each.
-    fn learn_column(&mut self, plain: &str) {
-        let Some(last) = self.open.len().checked_sub(2) else { return };
-        let is_object = self.top().is_object;
-        let around = if is_object { last.checked_sub(1) } else { Some(last) };
-        let Some(around) = around.filter(|around| self.open[*around].is_under(&COLUMNS)) else {
-            return;
-        };
-        let names_it = self.top().name.as_deref().is_none_or(|name| COLUMN_NAMES.contains(&name));
-        if is_object && !names_it {
-            return;
-        }
-        let column = self.open[around + 1].count;
-        let weight = self.work.weigh(plain);
-        let columns = &mut self.open[around].columns;
-        if weight > Weight::Plain && column < MAX_COLUMNS {
-            columns.resize(columns.len().max(column + 1), Weight::Plain);
-            columns[column] = columns[column].max(weight);
-        }
-    }
-
-    /// What the column of this value weighs, if it stands in a row: `"rows": [[1, "…"]]`.
-    fn column_above(&self) -> Weight {
-        let [.., table, rows, row] = self.open.as_slice() else { return Weight::Plain };
-        if row.is_object || rows.is_object || table.columns.is_empty() || !table.is_under(&ROWS) {
-            return Weight::Plain;
-        }
-        table.columns.get(row.count).copied().unwrap_or(Weight::Plain)
-    }
-
     /// Whether secrets are the names in an object of this name.
     fn is_keyed(&mut self, name: &str) -> bool {
         let Some(one) = name.strip_suffix('s') else { return false };
@@ -401,6 +374,11 @@ impl Scan<'_, '_> {
         let length = rest.iter().take_while(|c| is_part(c)).count();
         let number = &self.json[self.at..self.at + length];
         let weight = self.weight();
+        if weight == Weight::Secret
+            && let Ok(place) = number.parse()
+        {
+            self.refer(place);
+        }
         let is_card = weight == Weight::Telling && is_card_number(number);
         if is_card || (weight == Weight::Secret && self.work.hides(weight, number)) {
             self.out.push('"');

@@ -35,6 +35,8 @@ pub(crate) fn lower(letter: char) -> char {
         0x4c0 => 15,
         // Armenian.
         0x531..=0x556 => 48,
+        // Georgian: capitals came last, and stand far behind.
+        0x1c90..=0x1cba | 0x1cbd..=0x1cbf => return char::from_u32(code - 0xbc0).unwrap_or(letter),
         _ => 0,
     };
     char::from_u32(code + step).unwrap_or(letter)

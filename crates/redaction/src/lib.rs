@@ -39,6 +39,7 @@ mod protocols;
 mod quotations;
 mod ranges;
 mod records;
+mod rows;
 mod search;
 mod seen;
 mod seldom;

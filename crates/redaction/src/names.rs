@@ -6,7 +6,7 @@
 
 use crate::letters::{is_capital, is_small, lower};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -45,7 +45,7 @@ static PARTS: LazyLock<Words> = LazyLock::new(|| {
      codigoseguranca codigodeseguranca codigodeseguridad codigoseguridad bimilbeonho \
      anshoubangou anshobango toegangscode sicherheitsantwort reponsesecrete \
      rispostasegreta respuestasecreta matkhau adgangskode manualentrykey track1 track2 \
-     loginhint relaystate wpnonce kodweryfikacyjny dogrulamakodu requirepass masterauth \
+     katalaluan lykilor fjalekalim loginhint relaystate wpnonce kodweryfikacyjny dogrulamakodu requirepass masterauth \
      artapi assword paswort iban cardexp ccexp changepw encryptedvalue",
     )
 });
@@ -58,7 +58,7 @@ static FOREIGN: LazyLock<Vec<String>> = LazyLock::new(|| {
      كلمه المرور,كلمة السر,كلمةالسر,الرمز السري,رمز سري,الرقم السري,رمز المرور,\
      पासवर्ड,कूटशब्द,गुप्त,टोकन,পাসওয়ার্ড,পাসওয়ার্ড,গোপন,টোকেন,سری,סיסמה,סיסמא,\
      รหัสผ่าน,ﾊﾟｽﾜｰﾄﾞ,ओटीपी,кодовое,주민등록,mật khẩu,κωδικός,\
-     رمز التحقق,پاس ورڈ,پاسورڈ,خفیہ,ٹوکن",
+     رمز التحقق,پاس ورڈ,پاسورڈ,خفیہ,ٹوکن,கடவுச்சொல்,პაროლი,құпия,գաղտնաբառ,лозинка,పాస్‌వర్డ్,ਪਾਸਵਰਡ,પાસવર્ડ",
     )
 });
 
@@ -70,7 +70,7 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
      paswoord password1 password2 pin pincode passkey psk psw puk pw pwd haslo heslo \
      jelszo losenord losung rahasia sandi secreto segredo segreto senha sid sifre sig \
      ssn sso tajne tan ticket tkn totp wpa xauth xsrf 2fa crumb mima parol jeton \
-     salasana passord cpf passwrd pasword pwds passw plaintext dtsg secrete secreta \
+     salasana passord geslo lozinka zaporka nenosiri pasahitza slaptazodis wagwoord salasona cpf passwrd pasword pwds passw plaintext dtsg secrete secreta \
      segreta",
     )
 });
@@ -85,7 +85,7 @@ static TELLING: LazyLock<Words> = LazyLock::new(|| {
      login logon magic nonce pan phrase private proof recovery refresh relaystate reset \
      salt schluessel schlussel seed session share sign signed sleutel state unlock \
      unsubscribe verify verification verifier webhook webhooks authenticate cc consumer \
-     prf voucher coupon pat crypt cipher shared published pannumber community resume",
+     prf voucher coupon pat crypt cipher shared published bypass pannumber community resume",
     )
 });
 
@@ -95,19 +95,19 @@ static FOREIGN_TELLING: LazyLock<Vec<String>> = LazyLock::new(|| {
 });
 
 /// Words by their first letter: few of them are compared.
-struct Words(HashMap<u8, Vec<&'static str>>);
+struct Words([Vec<&'static str>; 256]);
 
 impl Words {
     fn of(words: &'static str) -> Self {
-        let mut by_letter: HashMap<u8, Vec<&'static str>> = HashMap::new();
+        let mut by_letter = [const { Vec::new() }; 256];
         for word in list(words) {
-            by_letter.entry(word.as_bytes()[0]).or_default().push(word);
+            by_letter[usize::from(word.as_bytes()[0])].push(word);
         }
         Self(by_letter)
     }
 
     fn beginning_as(&self, bytes: &[u8]) -> &[&'static str] {
-        bytes.first().and_then(|first| self.0.get(first)).map_or(&[], Vec::as_slice)
+        bytes.first().map_or(&[], |first| self.0[usize::from(*first)].as_slice())
     }
 
     fn has(&self, word: &str) -> bool {
@@ -172,7 +172,7 @@ static NAMING: LazyLock<Vec<&str>> = LazyLock::new(|| {
 static NAMED: LazyLock<Vec<&str>> = LazyLock::new(|| {
     list(
         "value content values val v text data current newvalue stringvalue secretstring \
-     default example current typed",
+     default defaultvalue initialvalue example current typed old new",
     )
 });
 
@@ -184,8 +184,8 @@ const MAX_KNOWN: usize = 4096;
 /// What names say, with those of one's own.
 #[derive(Default)]
 pub struct Names {
-    secret: HashSet<String>,
-    plain: HashSet<String>,
+    secret: Vec<String>,
+    plain: Vec<String>,
     /// Names come again and again.
     known: HashMap<Box<str>, Weight>,
 }
@@ -405,11 +405,11 @@ mod tests {
 
     #[test]
     fn every_listed_name_is_known_in_capitals_too() {
-        let parts = [&*PARTS, &*WORDS].into_iter().flat_map(|words| words.0.values().flatten());
+        let parts = [&*PARTS, &*WORDS].into_iter().flat_map(|words| words.0.iter().flatten());
         let mut secret: Vec<String> = parts.map(|&word| word.to_owned()).collect();
         secret.extend(FOREIGN.iter().cloned());
         let mut telling: Vec<String> = FOREIGN_TELLING.clone();
-        telling.extend(TELLING.0.values().flatten().map(|&word| word.to_owned()));
+        telling.extend(TELLING.0.iter().flatten().map(|&word| word.to_owned()));
         let mut names = Names::default();
         for (listed, least) in [(secret, Weight::Secret), (telling, Weight::Telling)] {
             for name in listed {

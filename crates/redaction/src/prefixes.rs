@@ -5,123 +5,52 @@ use std::sync::LazyLock;
 /// A beginning, how many characters follow at least, and whether those are of base64url (`-`, `_`) too.
 pub(crate) type Prefix = (&'static str, usize, bool);
 
-/// Beginnings of keys, by their makers' documents and the public rules of secret scanners.
-const PREFIXES: [Prefix; 104] = [
-    ("ghp_", 16, false),
-    ("gho_", 16, false),
-    ("ghu_", 16, false),
-    ("ghs_", 16, false),
-    ("ghr_", 16, false),
-    ("github_pat_", 16, true),
-    ("glpat-", 16, true),
-    ("gldt-", 16, true),
-    ("glrt-", 16, true),
-    ("glptt-", 16, true),
-    ("glcbt-", 12, true),
-    ("glsoat-", 16, true),
-    ("gloas-", 16, true),
-    ("glft-", 16, true),
-    ("npm_", 16, false),
-    ("pypi-", 16, true),
-    ("hf_", 16, false),
-    ("xoxb-", 8, true),
-    ("xoxp-", 8, true),
-    ("xoxa-", 8, true),
-    ("xoxc-", 8, true),
-    ("xoxd-", 8, true),
-    ("xoxe-", 8, true),
-    ("xoxe.", 8, true),
-    ("xoxo-", 8, true),
-    ("xoxr-", 8, true),
-    ("xoxs-", 8, true),
-    ("xapp-", 8, true),
-    ("AKIA", 12, false),
-    ("ASIA", 12, false),
-    ("ABIA", 12, false),
-    ("AIza", 20, true),
-    ("ya29.", 8, true),
-    ("GOCSPX-", 12, true),
-    ("1//0", 20, true),
-    ("baton_", 16, true),
-    ("AGE-SECRET-KEY-1", 10, false),
-    ("dop_v1_", 16, false),
-    ("doo_v1_", 16, false),
-    ("dor_v1_", 16, false),
-    ("shpat_", 16, false),
-    ("shpca_", 16, false),
-    ("shppa_", 16, false),
-    ("shpss_", 16, false),
-    ("shptka_", 16, false),
-    ("gsk_", 16, false),
-    ("r8_", 20, false),
-    ("lin_api_", 16, false),
-    ("lin_oauth_", 16, false),
-    ("PMAK-", 16, true),
-    ("dapi", 30, false),
-    ("dckr_pat_", 12, true),
-    ("dckr_oat_", 12, true),
-    ("glsa_", 16, true),
-    ("glc_", 20, true),
-    ("hvs.", 16, true),
-    ("hvb.", 16, true),
-    ("hvr.", 16, true),
-    ("ATATT3", 16, true),
-    ("ATCTT3", 16, true),
-    ("ATBB", 16, true),
-    ("sq0csp-", 12, true),
-    ("sq0atp-", 12, true),
-    ("sq0idp-", 12, true),
-    ("EAAA", 40, true),
-    ("EAAC", 40, true),
-    ("EAAG", 40, true),
-    ("EAAB", 40, true),
-    ("whsec_", 12, true),
-    ("SK-", 30, true),
-    ("rnd_", 20, false),
-    ("figd_", 16, true),
-    ("ntn_", 20, false),
-    ("secret_", 24, false),
-    ("sntrys_", 16, true),
-    ("sntryu_", 16, false),
-    ("tskey-", 12, true),
-    ("vercel_", 20, true),
-    ("sbp_", 20, false),
-    ("nvapi-", 20, true),
-    ("pplx-", 20, false),
-    ("xai-", 20, false),
-    ("fo1_", 16, true),
-    ("CFPAT-", 16, true),
-    ("pscale_", 20, true),
-    ("phc_", 20, false),
-    ("phx_", 20, false),
-    ("NRAK-", 16, false),
-    ("rubygems_", 20, false),
-    ("xprv", 60, false),
-    ("pul-", 20, false),
-    ("eyJ", 24, true),
-    ("key-", 32, false),
-    ("oy2", 43, false),
-    ("dp.st.", 20, true),
-    ("dp.pt.", 20, true),
-    ("dp.ct.", 20, true),
-    ("access-production-", 30, true),
-    ("access-sandbox-", 30, true),
-    ("access-development-", 30, true),
-    ("A3-", 30, true),
-    ("MDAxY2xvY2F0aW9u", 30, true),
-    ("gAAAAA", 60, true),
-    ("nsec1", 50, false),
-];
+/// Beginnings of keys, by their makers' documents and the public rules of secret scanners: behind `=16` those
+/// that so many letters and digits follow at least, behind `=16-` also characters of base64url.
+const PREFIXES: &str = "=8- xoxb- xoxp- xoxa- xoxc- xoxd- xoxe- xoxe. xoxo- xoxr- xoxs- xapp- ya29. =10 \
+     AGE-SECRET-KEY-1 =12 AKIA ASIA ABIA =12- glcbt- GOCSPX- dckr_pat_ dckr_oat_ sq0csp- \
+     sq0atp- sq0idp- whsec_ tskey- =16 ghp_ gho_ ghu_ ghs_ ghr_ npm_ hf_ dop_v1_ doo_v1_ \
+     dor_v1_ shpat_ shpca_ shppa_ shpss_ shptka_ gsk_ lin_api_ lin_oauth_ sntryu_ NRAK- LTAI \
+     =16- github_pat_ glpat- gldt- glrt- glptt- glsoat- gloas- glft- pypi- baton_ PMAK- glsa_ \
+     hvs. hvb. hvr. ATATT3 ATCTT3 ATBB figd_ sntrys_ fo1_ CFPAT- rzp_ AVNS_ GR1348941 =20 r8_ \
+     rnd_ ntn_ sbp_ pplx- xai- phc_ phx_ rubygems_ pul- =20- AIza 1//0 glc_ vercel_ nvapi- \
+     pscale_ dp.st. dp.pt. dp.ct. tvly- FLWSECK CCIPAT_ CCDB1_ =24 secret_ aio_ =24- eyJ =30 \
+     dapi CLOJARS_ bkua_ pnu_ napi_ =30- SK- access-production- access-sandbox- \
+     access-development- A3- MDAxY2xvY2F0aW9u pat-na1- pat-eu1- dt0c01. lsv2_ ops_eyJ HRKU- \
+     polar_ ory_ tgp_v1_ duffel_ shippo_ waka_ =32 key- =40 csk- EZAK EZTK =40- EAAA EAAC \
+     EAAG EAAB xkeysib- xsmtpsib- dt0s pcsk_ pdl_ fm2_ tfp_ fio-u- =43 oy2 =50 nsec1 =60 xprv \
+     AKCp ATTA =60- gAAAAA sl.";
 
 /// The same by their first letter: few of them are compared.
 static BY_LETTER: LazyLock<[Vec<Prefix>; 128]> = LazyLock::new(|| {
-    std::array::from_fn(|letter| {
-        let begins = |(prefix, ..): &&Prefix| usize::from(prefix.as_bytes()[0]) == letter;
-        PREFIXES.iter().filter(begins).copied().collect()
-    })
+    let mut by_letter = [const { Vec::new() }; 128];
+    let (mut least, mut is_url) = (0, false);
+    for word in PREFIXES.split(' ') {
+        if let Some(kind) = word.strip_prefix('=') {
+            least = kind.trim_end_matches('-').parse().unwrap_or_default();
+            is_url = kind.ends_with('-');
+        } else if let Some(alike) = by_letter.get_mut(usize::from(word.as_bytes()[0])) {
+            alike.push((word, least, is_url));
+        }
+    }
+    by_letter
 });
 
 /// Those that begin with a letter.
 pub(crate) fn prefixes_of(letter: u8) -> &'static [Prefix] {
     BY_LETTER.get(usize::from(letter)).map_or(&[][..], Vec::as_slice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_beginning_has_what_follows_it() {
+        let all: Vec<Prefix> = BY_LETTER.iter().flatten().copied().collect();
+        assert_eq!(all.len(), 143);
+        assert!(all.iter().all(|(prefix, least, _)| prefix.len() >= 3 && *least >= 8), "{all:?}");
+        assert!(prefixes_of(b'g').contains(&("ghp_", 16, false)));
+        assert!(prefixes_of(b'g').contains(&("glpat-", 16, true)));
+    }
 }

@@ -142,8 +142,38 @@ pub(crate) fn quoted_before(text: &str, quote: usize) -> Option<Range<usize>> {
     let start = quote.saturating_sub(64);
     let open = bytes[start..quote].iter().rposition(|c| *c == bytes[quote])? + start + 1;
     let name = text.get(open..quote)?.trim_end_matches('\\');
-    let is_name = |c: char| c.is_alphanumeric() || " _-.:$~".contains(c);
+    let is_name = |c: char| c.is_alphanumeric() || " _-.:$~#[]=".contains(c);
     (name.len() >= 2 && name.chars().all(is_name)).then_some(open..open + name.len())
+}
+
+/// How far the last argument of a call is looked for, in bytes.
+const MAX_CALL: usize = 1024;
+
+/// The last argument of the call whose arguments begin here, if it is a text in quotes and not the only one;
+/// and how many texts in quotes there are.
+pub(crate) fn last_argument(text: &str, start: usize) -> Option<(usize, Range<usize>)> {
+    let bytes = &text.as_bytes()[..text.len().min(start + MAX_CALL)];
+    let (mut at, mut depth, mut count) = (start, 0, 0);
+    let (mut last, mut is_behind_comma) = (None, false);
+    while let Some(c) = bytes.get(at) {
+        match c {
+            b'(' | b'{' | b'[' => depth += 1,
+            b')' | b'}' | b']' if depth == 0 => return last.map(|last| (count, last)),
+            b')' | b'}' | b']' => depth -= 1,
+            b',' if depth == 0 => (last, is_behind_comma) = (None, true),
+            c if is_quote(*c) => {
+                let quoted = quoted_at(text, at)?;
+                at = quoted.end;
+                if depth == 0 {
+                    count += 1;
+                    last = is_behind_comma.then_some(quoted.range);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
 }
 
 /// Whether another text in quotes and a comma stand before this name.

@@ -294,7 +294,7 @@ fn ends_word(c: char) -> bool {
         '"' | '\'' | '`' | '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>' | ',' | ';' | '|'
         | '\0' => true,
         c if c.is_ascii() => c.is_ascii_whitespace(),
-        c => c.is_whitespace() || "“”„‘’«»‹›，。、：│".contains(c),
+        c => c.is_whitespace() || "“”„‘’«»‹›，。、：│「」『』".contains(c),
     }
 }
 

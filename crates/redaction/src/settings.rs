@@ -12,11 +12,27 @@ const SECRET: &str = "kind: Secret";
 /// How a variable begins, and how much of its block is looked at, in bytes.
 const VARIABLE: &str = "variable \"";
 const MAX_BLOCK: usize = 2048;
+/// Words that begin a line with a name and, behind a blank, its value: of images, of Apache, of shells.
+const SETTING: [&str; 3] = ["ENV ", "SetEnv ", "setenv "];
 
 /// Notes the values of such blocks.
 pub(crate) fn find(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
     if text.contains(SECRET) {
         find_in_secrets(work, text, found);
+    }
+    for word in SETTING {
+        for (at, _) in text.match_indices(word) {
+            let begins = at == 0 || text.as_bytes()[at - 1] == b'\n';
+            let line = text[at + word.len()..].lines().next().unwrap_or_default();
+            if begins
+                && let Some((name, value)) = line.split_once(' ')
+                && work.weigh(name) == Weight::Secret
+                && work.hides(Weight::Secret, value)
+            {
+                let start = at + word.len() + name.len() + 1;
+                found.add(start..start + value.len());
+            }
+        }
     }
     for (at, _) in text.match_indices(VARIABLE) {
         let start = at + VARIABLE.len();

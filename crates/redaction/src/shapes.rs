@@ -202,6 +202,10 @@ fn other_kinds(text: &str, word: &Range<usize>, reach: usize) -> Option<usize> {
     if reach < SHORTEST_OTHER {
         return None;
     }
+    // Keys of Mailchimp end with the name of their data center.
+    if (36..=37).contains(&length) && rest[..length].get(32..35) == Some("-us") {
+        return rest[..32].bytes().all(|c| c.is_ascii_hexdigit()).then_some(length);
+    }
     if reach >= SHORTEST_SIGNED
         && let Some(length) = signed_by_rails(bytes)
     {

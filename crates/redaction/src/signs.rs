@@ -18,6 +18,8 @@ pub(crate) const IDENTIFIED: u32 = 1 << 26;
 pub(crate) const ROWS: u32 = 1 << 27;
 /// The beginning of `machine`, as in `.netrc`.
 pub(crate) const MACHINE: u32 = 1 << 22;
+/// The beginning of `WIFI:`, as codes to be scanned have it.
+pub(crate) const WIFI: u32 = 1 << 28;
 /// The beginning of `data:`.
 pub(crate) const DATA: u32 = 1 << 23;
 /// What a key or token of a known kind needs: many characters without a blank, a number of several digits, a
@@ -112,12 +114,14 @@ fn sign_of_word(four: [u8; 4]) -> u32 {
     const COPY: u32 = word(*b"copy");
     const MACHINE_OF: u32 = word(*b"mach");
     const DATA_OF: u32 = word(*b"data");
+    const WIFI_OF: u32 = word(*b"wifi");
     match word(four) | 0x2020_2020 {
         BEARER | BASIC | DPOP | NEGOTIATE => SCHEME,
         IDENTIFIED_BY => IDENTIFIED,
         INSERT_INTO | COPY => ROWS,
         MACHINE_OF => MACHINE,
         DATA_OF => DATA,
+        WIFI_OF => WIFI,
         _ => 0,
     }
 }

@@ -12,7 +12,7 @@ use crate::kind::Kind;
 use crate::look::Look;
 use crate::names::{Weight, is_named_beside, names_another};
 use crate::ranges::Ranges;
-use crate::signs::{DATA, KEY, SCHEME, Signs};
+use crate::signs::{DATA, KEY, SCHEME, Signs, WIFI};
 use crate::work::Work;
 use crate::{address, commands, controls, markup, seldom, shapes};
 use std::borrow::Cow;
@@ -52,7 +52,7 @@ pub(crate) fn redact<'t>(work: &mut Work<'_>, text: &'t str, kind: Kind) -> Cow<
     if signs.has(SLASH) {
         address::find_segments(work, text, &mut found);
     }
-    if signs.has(SPACE | QUOTE | COLON) {
+    if signs.has(SPACE | QUOTE | COLON | FOREIGN) {
         commands::find(work, text, kind, signs, &mut found);
     }
     if signs.has(TAG) && kind != Kind::Code {
@@ -123,6 +123,14 @@ fn find_in_addresses(text: &str, signs: Signs, found: &mut Ranges) {
     for (at, _) in each(OPEN, "(S(") {
         let end = count(bytes, at + 3, 128, |c| c.is_ascii_alphanumeric());
         found.add(at + 3..at + 3 + end);
+    }
+    // A network and its password, as codes to be scanned have them: `WIFI:S:home;T:WPA;P:…;;`.
+    for (at, _) in signs.has(WIFI).then(|| text.match_indices("WIFI:")).into_iter().flatten() {
+        let code = at..at + count(bytes, at, 256, |c| !is_end_of_line(c));
+        if let Some(password) = text.get(code.clone()).and_then(|code| code.find(";P:")) {
+            let start = at + password + 3;
+            found.add(start..start + count(bytes, start, 128, |c| c != b';' && !is_end_of_line(c)));
+        }
     }
     // As drivers for Go write an address: `user:password@tcp(host:port)/`.
     for mark in ["@tcp(", "@unix("] {

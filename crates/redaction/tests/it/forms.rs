@@ -1,4 +1,5 @@
-//! Forms in which secrets come: written before the redactor, by those who did not know how it would look.
+//! Forms in which secrets come: written before the redactor, by those who did not know how it would look. Those
+//! of `fresh` were written when it was there, without a look at it: 37 of the 230 came out at first.
 
 use crate::{Line, redactor};
 use baton_testing::cases;
@@ -6,11 +7,12 @@ use proptest::prelude::*;
 use proptest::string::string_regex;
 use serde::Deserialize;
 
-const FORMS: [(&str, &str); 10] = [
+const FORMS: [(&str, &str); 11] = [
     ("addresses", include_str!("../forms/addresses.json")),
     ("bad", include_str!("../forms/bad.json")),
     ("bodies", include_str!("../forms/bodies.json")),
     ("console", include_str!("../forms/console.json")),
+    ("fresh", include_str!("../forms/fresh.json")),
     ("headers", include_str!("../forms/headers.json")),
     ("json", include_str!("../forms/json.json")),
     ("languages", include_str!("../forms/languages.json")),
@@ -76,8 +78,8 @@ fn forms() -> impl Iterator<Item = (&'static str, Form)> {
     empty_forms().map(|(file, form)| (file, form.planted()))
 }
 
-/// The forms that come out: none, since each has a rule of its kind. `docs/reference/limits.md` tells what
-/// no rule can find, and the extension's tests read the same list.
+/// The forms that come out, for no rule can know. `docs/reference/limits.md` tells of them, and the extension's
+/// tests read the same list.
 const COME_OUT: &str = include_str!("../forms/come_out.json");
 
 #[test]
@@ -94,7 +96,7 @@ fn of_all_forms_few_come_out() {
             println!("{file}: {}, lost {keeps:?}\n{:?}\n{shown}\n", form.name, form.line);
         }
     }
-    assert_eq!(count, 1278);
+    assert_eq!(count, 1508);
     let come_out: Vec<String> = serde_json::from_str(COME_OUT).unwrap();
     assert_eq!(out, come_out);
     // What stands beside a secret and is none: of a value that is a secret from end to end, all goes.
