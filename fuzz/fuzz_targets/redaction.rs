@@ -67,7 +67,10 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     assert!(!was_json || is_json(&said), "{said:?} is no JSON as {planted:?} was");
     assert!(said.len() <= (planted.len() + 1) * HIDDEN.len() * 2, "{} bytes", said.len());
     let shown = ShownAddress::of(&planted);
-    assert_eq!(ShownAddress::of(shown.as_str()), shown, "shown once more");
+    // Shown once more it may hide more, of what is no address, and shows nothing that it did not.
+    let again = ShownAddress::of(shown.as_str());
+    let mut parts = again.as_str().split(HIDDEN);
+    assert!(parts.all(|part| shown.as_str().contains(part)), "{again:?} of {shown:?}");
     assert!(!redactor.base64(text, None).0.contains(SECRET));
 });
 

@@ -19,7 +19,7 @@ use std::ops::Range;
 /// Notes the secrets that stand in their place.
 pub(crate) fn find(work: &mut Work<'_>, text: &str, kind: Kind, signs: Signs, found: &mut Ranges) {
     let mut search = Search { work, text, bytes: text.as_bytes(), found };
-    if signs.has(DASH) && (text.contains(" -") || text.contains("\t-")) {
+    if signs.has(DASH) && has_flag(search.bytes) {
         search.flags();
         search.programs();
     }
@@ -45,6 +45,16 @@ pub(crate) fn find(work: &mut Work<'_>, text: &str, kind: Kind, signs: Signs, fo
     if signs.has(VALUE) {
         search.sentences();
     }
+}
+
+/// Whether a dash stands behind a blank, and a letter or another dash behind it.
+fn has_flag(bytes: &[u8]) -> bool {
+    let is_flag = |three: &[u8]| {
+        three[1] == b'-'
+            && matches!(three[0], b' ' | b'\t')
+            && (three[2] == b'-' || three[2].is_ascii_alphabetic())
+    };
+    bytes.windows(3).any(is_flag)
 }
 
 /// Where the secret is that belongs to a flag.
@@ -305,14 +315,14 @@ impl Search<'_, '_> {
         while let Some(open) = position(self.bytes, at, |c| c == b'(') {
             at = open + 1;
             let call = call_before(self.text, at);
-            let lower = call.to_ascii_lowercase();
-            if let Some(weight) = last_is_secret(&lower)
+            if let Some((weight, least)) = last_is_secret(call)
                 && let Some((count, last)) = last_argument(self.text, at)
-                && (lower != "open" || count == 4)
+                && count >= least
             {
                 self.judge(weight, last);
             }
             let Some(first) = quoted_at(self.text, at) else { continue };
+            let lower = call.to_ascii_lowercase();
             let name = ["set", "with"]
                 .iter()
                 .find_map(|set| lower.starts_with(set).then(|| &call[set.len()..]));
@@ -359,12 +369,12 @@ impl Search<'_, '_> {
 /// Calls that write what they are given into what was looked up before them.
 const TYPING: [&str; 6] = ["type", "val", "fill", "sendkeys", "send_keys", "setvalue"];
 
-/// What is said of the last argument by the name of a call, in lower case: `signInWithEmailAndPassword`,
-/// `createHmac`, and `open` of requests that have a user and a password.
-fn last_is_secret(call: &str) -> Option<Weight> {
+/// What is said of the last argument by the name of a call, and how many texts in quotes it has at least:
+/// `signInWithEmailAndPassword`, `createHmac`, and `open` of requests that have a user and a password.
+fn last_is_secret(call: &str) -> Option<(Weight, usize)> {
     match call {
-        "createhmac" | "sign" | "verify" => Some(Weight::Telling),
-        "open" => Some(Weight::Secret),
-        _ => call.ends_with("andpassword").then_some(Weight::Secret),
+        "createHmac" | "sign" | "verify" => Some((Weight::Telling, 1)),
+        "open" => Some((Weight::Secret, 4)),
+        _ => call.ends_with("AndPassword").then_some((Weight::Secret, 1)),
     }
 }

@@ -53,17 +53,20 @@ fn redact_line(work: &mut Work<'_>, name: &str, value: &str) -> String {
         "cookie" | "cookie2" => {
             let all: Vec<String> =
                 value.split("; ").map(|cookie| hide_value(work, cookie)).collect();
-            all.join("; ")
+            work.without_seen(&all.join("; ")).into_owned()
         }
-        "set-cookie" | "set-cookie2" => match value.split_once(';') {
-            Some((cookie, rest)) => {
-                format!("{};{}", hide_value(work, cookie), attributes(work, rest))
-            }
-            None => hide_value(work, value),
-        },
+        "set-cookie" | "set-cookie2" => {
+            let shown = match value.split_once(';') {
+                Some((cookie, rest)) => {
+                    format!("{};{}", hide_value(work, cookie), attributes(work, rest))
+                }
+                None => hide_value(work, value),
+            };
+            work.without_seen(&shown).into_owned()
+        }
         "sec-websocket-protocol" => {
             let all: Vec<String> = value.split(", ").map(|item| protocol(work, item)).collect();
-            all.join(", ")
+            work.without_seen(&all.join(", ")).into_owned()
         }
         "authentication-info" | "proxy-authentication-info" => HIDDEN.to_owned(),
         _ if CERTIFICATES.contains(&name) => HIDDEN.to_owned(),

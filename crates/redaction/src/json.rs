@@ -406,7 +406,9 @@ impl Scan<'_, '_> {
             && let Some(name) = bare_name(words)
         {
             self.top().name = Some(name.to_owned());
-            return self.copy(name.len());
+            self.out.push_str(&self.work.without_seen(name));
+            self.at += name.len();
+            return;
         }
         let is_word = matches!(words.trim_end(), "true" | "false" | "null");
         if is_word {

@@ -82,8 +82,8 @@ impl Page<'_, '_> {
                 let start = self.text.len() - rest.len();
                 let end = rest.find("]]>").map_or(self.text.len(), |end| start + end);
                 self.run(start..end);
-                // There may be markup in it.
-                (at, from, section) = (start, end, end);
+                // There may be markup in it; what ends it is no text.
+                (at, from, section) = (start, self.text.len().min(end + 3), end);
             } else if let Some(comment) = rest.strip_prefix("!--") {
                 self.run(from..open.start);
                 at = comment.find("-->").map_or(self.text.len(), |end| behind + end + 6);

@@ -20,7 +20,7 @@ pub(crate) fn redact(work: &mut Work<'_>, form: &str, mime: Option<&str>) -> Str
         let end = at + line.len();
         if is_delimiter(line, &boundary) {
             put_piece(work, &form[start..at], &mut out);
-            out.push_str(line);
+            out.push_str(&work.without_seen(line));
             start = end;
         }
         at = end;

@@ -70,7 +70,10 @@ impl Signs {
                     inside |= KEY;
                 }
                 if sign & ENDS != 0 {
-                    inside |= sign_of_value(&text[word..at], has_digit);
+                    // One is enough.
+                    if signs & VALUE == 0 {
+                        inside |= sign_of_value(&text[word..at], has_digit);
+                    }
                     (word, has_digit) = (at + 1, false);
                     // Behind the first byte of another letter no text begins.
                     while !text.is_char_boundary(word) {
@@ -81,7 +84,9 @@ impl Signs {
             }
             signs |= inside;
         }
-        signs |= sign_of_value(&text[word.min(text.len())..], has_digit);
+        if signs & VALUE == 0 {
+            signs |= sign_of_value(&text[word.min(text.len())..], has_digit);
+        }
         signs |= if at - key.min(at) >= SHORTEST_KEY { KEY } else { 0 };
         Self(signs)
     }

@@ -45,7 +45,7 @@ pub(crate) fn redact(work: &mut Work<'_>, text: &str, tab: bool) -> Option<Strin
         return None;
     }
     let mut out = String::with_capacity(text.len());
-    out.push_str(&text[..text.len() - table.len() + start]);
+    out.push_str(&work.without_seen(&text[..text.len() - table.len() + start]));
     let (mut column, mut beside) = (0, Weight::Plain);
     let mut at = start;
     for cell in cells {

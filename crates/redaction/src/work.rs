@@ -77,6 +77,13 @@ impl<'a> Work<'a> {
         self.seen.find(text, found);
     }
 
+    /// A text without what was seen as a secret before: of what is not looked at, such as names and marks.
+    pub(crate) fn without_seen<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut found = Ranges::default();
+        self.find_seen(text, &mut found);
+        found.put_out(text)
+    }
+
     /// Notes a value that was hidden.
     pub(crate) fn note(&mut self, value: &str) {
         self.seen.note(value);
@@ -86,9 +93,7 @@ impl<'a> Work<'a> {
     pub(crate) fn text<'t>(&mut self, text: &'t str, kind: Kind) -> Cow<'t, str> {
         let mark = self.harmless.mark(text, kind);
         if mark.is_some_and(|mark| self.harmless.knows(mark)) {
-            let mut found = Ranges::default();
-            self.find_seen(text, &mut found);
-            return found.put_out(text);
+            return self.without_seen(text);
         }
         let shown = (self.grammars.text)(self, text, kind);
         if let (Cow::Borrowed(_), Some(mark)) = (&shown, mark) {

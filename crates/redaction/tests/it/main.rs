@@ -4,6 +4,7 @@
 
 mod expected;
 mod forms;
+mod marks;
 mod ordinary;
 mod seldom;
 
