@@ -6141,6 +6141,8 @@ export interface components {
         BrowserConnection: {
             /** @description Whose pages it watches, and no others. */
             cocoons: components["schemas"]["WatchedCocoon"][];
+            /** @description Which names mean a secret at this node, and which do not: the browser hides by them too. */
+            redact?: components["schemas"]["OwnNames"];
             /** @description The longest body that is of use, in bytes. */
             response_body_max_size: number;
             /**
@@ -8523,6 +8525,13 @@ export interface components {
          * @enum {string}
          */
         Outcome: "restored" | "rejected" | "not_portable" | "pending";
+        /** @description Names besides those that are known anyway: `[debug] redact`, at most 1,000 of each. */
+        OwnNames: {
+            /** @description Names whose values are none, unless they are known keys. */
+            allow: string[];
+            /** @description Names whose values are secrets. */
+            names: string[];
+        };
         /** @description The user to whom sessions belong: 1 to 128 visible ASCII characters. */
         Owner: string;
         /** @description Where a browser goes so that a person signs in there. */

@@ -14,13 +14,13 @@ use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::debug::{
     BrowserMessage, ConsoleEntry, ConsoleFilters, DebugError, DebugErrorCode, DebugTabs, EpochMs,
-    GapReason, NetworkFilters, NetworkRequest, RelayMessage, TabAccepted, TabAvailable, TabToken,
-    WatchedUpstream,
+    GapReason, NetworkFilters, NetworkRequest, OwnNames, RelayMessage, TabAccepted, TabAvailable,
+    TabToken, WatchedUpstream,
 };
 use baton_api::{EgressHost, Invalid, Scope, UpstreamId};
 use baton_debug::har::Har;
 use baton_debug::query::Found;
-use baton_debug::relay::{About, Answer, LookError, Sight, TabSender};
+use baton_debug::relay::{About, Answer, LookError, Redaction, Sight, TabSender};
 use baton_debug::secrets::Page;
 use baton_debug::token::{PageToken, TabGrant, TokenError};
 use baton_proxy::UpstreamService;
@@ -211,6 +211,12 @@ pub(crate) fn largest_body(context: &Context, caller: &Caller) -> usize {
     let asked = own(context, caller);
     let asked = asked.iter().map(|service| service.browser_debug.response_body_max_size).max();
     asked.map_or(most, |asked| usize::try_from(asked).unwrap_or(most).min(most))
+}
+
+/// The names by which this node hides besides those that are known anyway.
+pub(crate) fn own_names(context: &Context) -> OwnNames {
+    let Redaction { names, allow } = context.relay.redaction().clone();
+    OwnNames { names, allow }
 }
 
 fn own(context: &Context, caller: &Caller) -> Vec<Arc<UpstreamService>> {

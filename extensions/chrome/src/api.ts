@@ -33,6 +33,8 @@ export interface components {
         BrowserConnection: {
             /** @description Whose pages it watches, and no others. */
             cocoons: components["schemas"]["WatchedCocoon"][];
+            /** @description Which names mean a secret at this node, and which do not: the browser hides by them too. */
+            redact?: components["schemas"]["OwnNames"];
             /** @description The longest body that is of use, in bytes. */
             response_body_max_size: number;
             /**
@@ -445,6 +447,13 @@ export interface components {
             url: string;
             /** @description The script of the worker it belongs to; left out when it is no worker's. */
             worker?: string | null;
+        };
+        /** @description Names besides those that are known anyway: `[debug] redact`, at most 1,000 of each. */
+        OwnNames: {
+            /** @description Names whose values are none, unless they are known keys. */
+            allow: string[];
+            /** @description Names whose values are secrets. */
+            names: string[];
         };
         /** @description A browser that is paired. */
         PairedBrowser: {

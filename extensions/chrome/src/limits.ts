@@ -31,6 +31,10 @@ export const OPEN_REQUESTS = 10_000
 export const TABS = 200
 export const COCOONS = 1_000
 
+/** Names of a node's own in a list, by which secrets are told, and characters of each. */
+export const OWN_NAMES = 1_000
+export const OWN_NAME = 128
+
 /** Between two messages of ours to the node, in milliseconds: a worker sleeps after 30 s of silence. */
 export const HEARTBEAT_MS = 20_000
 /** How long a node may be silent after a heartbeat. */

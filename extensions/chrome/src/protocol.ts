@@ -16,6 +16,7 @@ export type ConsoleLevel = Schemas['ConsoleLevel']
 export type Direction = Schemas['Direction']
 export type ResourceType = Schemas['ResourceType']
 export type Cocoon = Schemas['WatchedCocoon']
+export type OwnNames = Schemas['OwnNames']
 
 /** Who saw it: a node's own sessions aside. */
 export type Source = Exclude<Schemas['DebugSource'], 'session'>

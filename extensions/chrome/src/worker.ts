@@ -8,6 +8,8 @@ import { type Cocoon, type RelayMessage, type TabEvent } from './protocol.ts'
 import { Bodies } from './record/bodies.ts'
 import { BaseLayer } from './record/base.ts'
 import type { Needs } from './record/listeners.ts'
+import { NO_NAMES } from './secrets/names.ts'
+import { hideBy } from './secrets/redactor.ts'
 import { Notes } from './store/notes.ts'
 import { type Settings, loadSettings, saveSettings } from './store/settings.ts'
 import { Journey } from './tabs/journey.ts'
@@ -76,6 +78,7 @@ export class Worker {
   async load(): Promise<void> {
     const [settings, notes] = await Promise.all([loadSettings(), Notes.load()])
     this.settings = settings
+    hideBy(settings.redact)
     this.registry.revive(notes)
   }
 
@@ -140,8 +143,10 @@ export class Worker {
 
   private async learn(connection: Connection): Promise<void> {
     this.nodesBodyBytes = connection.response_body_max_size ?? BODY_BYTES
-    if (JSON.stringify(connection.cocoons) === JSON.stringify(this.settings.cocoons)) return
-    this.settings.cocoons = connection.cocoons
+    hideBy(connection.redact)
+    const { cocoons, redact } = this.settings
+    if (JSON.stringify([connection.cocoons, connection.redact]) === JSON.stringify([cocoons, redact])) return
+    Object.assign(this.settings, { cocoons: connection.cocoons, redact: connection.redact })
     await saveSettings(this.settings)
   }
 
@@ -181,7 +186,7 @@ export class Worker {
     this.endAll()
     // What the node before gave is nothing for this one.
     for (const tab of this.registry.all()) this.registry.gone(tab)
-    Object.assign(this.settings, { key, signaling_url, cocoons: [] })
+    Object.assign(this.settings, { key, signaling_url, cocoons: [], redact: NO_NAMES })
     delete this.settings.revoked
     await saveSettings(this.settings)
     this.link.restart()
@@ -199,7 +204,7 @@ export class Worker {
     this.endAll()
     for (const tab of this.registry.all()) this.registry.gone(tab)
     delete this.settings.key
-    this.settings.cocoons = []
+    Object.assign(this.settings, { cocoons: [], redact: NO_NAMES })
     await saveSettings(this.settings)
     this.noted()
   }

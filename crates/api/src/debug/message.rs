@@ -244,6 +244,18 @@ pub struct BrowserConnection {
     pub cocoons: Vec<WatchedUpstream>,
     /// The longest body that is of use, in bytes.
     pub response_body_max_size: usize,
+    /// Which names mean a secret at this node, and which do not: the browser hides by them too.
+    #[serde(default)]
+    pub redact: OwnNames,
+}
+
+/// Names besides those that are known anyway: `[debug] redact`, at most 1,000 of each.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct OwnNames {
+    /// Names whose values are secrets.
+    pub names: Vec<String>,
+    /// Names whose values are none, unless they are known keys.
+    pub allow: Vec<String>,
 }
 
 /// A cocoon whose pages are watched.

@@ -27,7 +27,8 @@ pub use event::{
 };
 pub use message::{
     BadMessage, BrowserConnection, BrowserMessage, ClientMessage, ConnectBrowser, ExchangePairing,
-    LinkEnd, MAX_MESSAGE_BYTES, PairedBrowser, PairingCode, RelayMessage, WatchedUpstream,
+    LinkEnd, MAX_MESSAGE_BYTES, OwnNames, PairedBrowser, PairingCode, RelayMessage,
+    WatchedUpstream,
 };
 pub use network::{
     ConsoleEntry, ConsoleLevel, Direction, Headers, NetworkRequest, ResourceType, SocketMessage,

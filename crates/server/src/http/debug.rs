@@ -181,6 +181,7 @@ pub(super) async fn connect(
         signaling_url: here.signaling(),
         response_body_max_size: looking::largest_body(&context, &caller),
         cocoons: looking::watched(&context, &caller),
+        redact: looking::own_names(&context),
     };
     Ok(([(CACHE_CONTROL, "no-store")], answer(connection).await?))
 }

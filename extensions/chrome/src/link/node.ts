@@ -1,7 +1,8 @@
 // What the extension asks a node over HTTP: to be paired, and for a ticket to its socket.
 
 import { ATTEMPT_MS, MOST_BODY_BYTES, PAIRING_MS } from '../limits.ts'
-import { type Cocoon, isRecord } from '../protocol.ts'
+import { type Cocoon, type OwnNames, isRecord } from '../protocol.ts'
+import { readNames } from '../secrets/names.ts'
 import { readCocoons } from '../tabs/scope.ts'
 import { checkSignalingUrl, originOf } from './address.ts'
 
@@ -16,6 +17,7 @@ export interface Connection {
   ticket: string
   cocoons: Cocoon[]
   response_body_max_size: number | undefined
+  redact: OwnNames
 }
 
 /** A node said no. */
@@ -41,10 +43,15 @@ export async function exchange(address: string, code: string, browserId: string)
 /** Asks for a ticket, and which cocoons there are. */
 export async function connect(signalingUrl: string, key: string, browserId: string): Promise<Connection> {
   const answer = await post(`${originOf(signalingUrl)}/debug/connect`, { browser_id: browserId }, key, ATTEMPT_MS)
-  const { ticket, cocoons, response_body_max_size: most } = answer
+  const { ticket, cocoons, response_body_max_size: most, redact } = answer
   if (typeof ticket !== 'string') throw new Error('expected a ticket from the node, found another answer')
   const isSize = typeof most === 'number' && most >= 0
-  return { ticket, cocoons: readCocoons(cocoons), response_body_max_size: isSize ? Math.min(most, MOST_BODY_BYTES) : undefined }
+  return {
+    ticket,
+    cocoons: readCocoons(cocoons),
+    response_body_max_size: isSize ? Math.min(most, MOST_BODY_BYTES) : undefined,
+    redact: readNames(redact),
+  }
 }
 
 async function post(url: string, body: object, key: string | undefined, within: number): Promise<Record<string, unknown>> {

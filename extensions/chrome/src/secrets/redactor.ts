@@ -5,6 +5,8 @@
 // wakes and has nothing to hide does not load it.
 
 import wasm from 'redactor.wasm'
+import type { OwnNames } from '../protocol.ts'
+import { NO_NAMES } from './names.ts'
 
 /** What stands in the place of a secret. */
 export const HIDDEN = '[redacted]'
@@ -68,6 +70,22 @@ const SHORT = 64
 const ENCODER = new TextEncoder()
 const DECODER = new TextDecoder('utf-8', { ignoreBOM: true })
 
+/** By which names of the node's own all redactors tell secrets. */
+let own = NO_NAMES
+
+/**
+ * From now on these names of the node's own count. Where they are other ones, redactors begin anew: what was
+ * known to be a secret without its name is forgotten, as the node forgets it when it starts with other settings.
+ */
+export function hideBy(names: OwnNames): void {
+  if (JSON.stringify(names) !== JSON.stringify(own)) own = names
+}
+
+/** Names as the machine reads them: one a line. */
+function lines(names: readonly string[]): string {
+  return names.map((name) => name.replace(/\s/g, ' ')).join('\n')
+}
+
 /** What became of the texts. */
 interface Answer {
   first: string
@@ -108,10 +126,13 @@ class Machine {
     }
   }
 
-  open(): number {
+  open({ names, allow }: OwnNames): number {
     return this.run(() => {
-      crypto.getRandomValues(this.roomFor(KEY).subarray(0, KEY))
-      const redactor = this.exports.open(0, 0)
+      const [secret, none] = [lines(names), lines(allow)]
+      const room = this.roomFor(KEY + (secret.length + none.length) * 3)
+      crypto.getRandomValues(room.subarray(0, KEY))
+      const length = write(secret, room, KEY)
+      const redactor = this.exports.open(length, write(none, room, KEY + length))
       if (redactor === REFUSED) throw new Error('too many redactors are open')
       return redactor
     })
@@ -180,7 +201,7 @@ function write(text: string, room: Uint8Array<ArrayBuffer>, from: number): numbe
 
 /** Hides the secrets of one tab, and remembers them: they are hidden wherever they come again. */
 export class Redactor implements Redacting {
-  private opened: { machine: Machine; id: number } | undefined
+  private opened: { machine: Machine; id: number; own: OwnNames } | undefined
 
   address(url: string): string {
     return this.redact(ADDRESS, '', url).second
@@ -219,10 +240,11 @@ export class Redactor implements Redacting {
   }
 
   private redact(what: number, first: string, second: string): Answer {
+    if (this.opened !== undefined && this.opened.own !== own) this.close()
     // One that is done for knew nothing that another one could take over.
     if (this.opened?.machine.isCurrent() !== true) {
       const machine = Machine.get()
-      this.opened = { machine, id: machine.open() }
+      this.opened = { machine, id: machine.open(own), own }
     }
     const { machine, id } = this.opened
     return machine.redact(id, what, first, second)

@@ -3,7 +3,8 @@
 import { DEFAULT_SIGNALING_URL } from '../link/address.ts'
 import { FINAL } from '../link/codes.ts'
 import { BODY_BYTES, MOST_BODY_BYTES } from '../limits.ts'
-import type { Cocoon } from '../protocol.ts'
+import type { Cocoon, OwnNames } from '../protocol.ts'
+import { readNames } from '../secrets/names.ts'
 import { readCocoons } from '../tabs/scope.ts'
 
 export interface Settings {
@@ -15,8 +16,9 @@ export interface Settings {
   key?: string
   /** The key was good once, and is no more: why, for people. */
   revoked?: string
-  /** What the node said last. */
+  /** What the node said last: its cocoons, and by which names of its own secrets are told. */
   cocoons: Cocoon[]
+  redact: OwnNames
 }
 
 /** Reads them; what is missing or makes no sense is as at the beginning. */
@@ -28,6 +30,7 @@ export async function loadSettings(): Promise<Settings> {
     signaling_url: typeof signaling_url === 'string' ? signaling_url : DEFAULT_SIGNALING_URL,
     response_body_max_size: bodySize(kept['response_body_max_size']),
     cocoons: readCocoons(kept['cocoons']),
+    redact: readNames(kept['redact']),
   }
   if (typeof key === 'string') settings.key = key
   // The version before kept no more than that it was.

@@ -5,7 +5,8 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import type { NetworkEvent, TabEvent } from '../../src/protocol.ts'
 import { clean } from '../../src/secrets/clean.ts'
-import { HIDDEN, Redactor } from '../../src/secrets/redactor.ts'
+import { readNames } from '../../src/secrets/names.ts'
+import { HIDDEN, Redactor, hideBy } from '../../src/secrets/redactor.ts'
 
 /** One that has seen nothing: what one case shows to be a secret is none in the next. */
 const fresh = () => new Redactor()
@@ -335,6 +336,24 @@ test('what a header shows to be a secret is hidden in the address and in the bod
   assert.equal(fresh().line(`got ${secret}`), `got ${secret}`, 'and no other tab does')
   redactor.close()
   assert.equal(redactor.line(`got ${secret}`), `got ${secret}`, 'nor what comes after it is closed')
+})
+
+test("names of the node's own are hidden and shown, by each tab from then on", () => {
+  const tab = fresh()
+  const body = (redactor: Redactor) => redactor.body('{"order_ref":"ada","pin":"eve","page":2}', 'application/json')
+  assert.equal(body(tab), '{"order_ref":"ada","pin":"[redacted]","page":2}')
+  hideBy(readNames({ names: ['order_ref', 7, 'x'.repeat(129)], allow: ['pin'] }))
+  const shown = '{"order_ref":"[redacted]","pin":"eve","page":2}'
+  assert.equal(body(tab), shown, 'one that was open before')
+  assert.equal(body(fresh()), shown)
+  const many = Array.from({ length: 1000 }, (_, at) => `größe_${at}_${'ö'.repeat(50)}`)
+  hideBy(readNames({ names: [...many, 'one_more'], allow: many.map((name) => `no_${name}`) }))
+  assert.equal(fresh().body(JSON.stringify({ [many[999]!]: 'ada', one_more: 'eve' }), 'application/json').includes('ada'), false)
+  assert.equal(fresh().body('{"one_more":"eve"}', 'application/json'), '{"one_more":"eve"}', 'more than there may be')
+  for (const nothing of [undefined, null, 'pin', {}, { names: 'pin', allow: 1 }]) {
+    hideBy(readNames(nothing))
+    assert.equal(body(fresh()), '{"order_ref":"ada","pin":"[redacted]","page":2}')
+  }
 })
 
 test('when the redactor fails, all of the event is hidden, and the next one is not', () => {

@@ -26,7 +26,7 @@ class FakeSocket {
   }
 }
 
-const GRANT = { url: 'ws://localhost/ws', connection: { ticket: 'T', cocoons: [], response_body_max_size: undefined } }
+const GRANT = { url: 'ws://localhost/ws', connection: { ticket: 'T', cocoons: [], response_body_max_size: undefined, redact: { names: [], allow: [] } } }
 const turn = () => new Promise<void>((go) => setImmediate(go))
 
 function linked(connect: () => Promise<typeof GRANT | undefined> = () => Promise.resolve(GRANT)) {

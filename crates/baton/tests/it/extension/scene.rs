@@ -23,7 +23,12 @@ pub(super) struct Scene {
 impl Scene {
     /// Puts a node in front of a service, and pairs a browser with it.
     pub(super) async fn open(service: &Site) -> Self {
-        let scene = Self::unpaired(service, "").await;
+        Self::open_with(service, "").await
+    }
+
+    /// The same with these settings.
+    pub(super) async fn open_with(service: &Site, settings: &str) -> Self {
+        let scene = Self::unpaired(service, settings).await;
         let paired = scene.asks(&["debug", "pair"]);
         let word = |name: &str| paired[name].as_str().unwrap();
         scene.browser.pair(word("address"), word("code")).await;

@@ -88,6 +88,37 @@ async fn no_secret_of_a_page_is_told_logged_or_written() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn names_of_ones_own_are_hidden_and_shown_in_tabs_of_the_extension() {
+    let page = "<title>orders</title><link rel=icon href=data:,><script>
+        const order = { order_ref: 'Zq7-order', pin: 'Zq7-pin', cvv: 'Zq7-cvv' };
+        fetch('/order', { method: 'POST', body: JSON.stringify(order) })
+            .then(() => console.log('ordered', order));
+        </script>";
+    let pages = Router::new()
+        .route("/", get(async move || Html(page)))
+        .route("/order", post(async || axum::Json(json!({ "pin": "Zq7-answer" }))));
+    let service = Site::start(pages).await.unwrap();
+    let settings = "[debug]\nredact = { names = [\"order_ref\"], allow = [\"pin\"] }\n";
+    let scene = Scene::open_with(&service, settings).await;
+    let tab = scene.browser.open(scene.pages.as_str()).await;
+    let token = scene.tab_with("title", "orders").await;
+    scene.hears_request(&token, "/order").await;
+    // Once more with the debugger there from the beginning, which has every body.
+    tab.goto(scene.pages.as_str()).await;
+    let mut said = String::new();
+    eventually("the tab told the order, its answer and its line", async || {
+        said = everything(&scene, &token);
+        said.contains("ordered") && said.contains("Zq7-answer")
+    })
+    .await;
+    assert!(said.contains("Zq7-pin"), "what is allowed is shown: {said}");
+    for hidden in ["Zq7-order", "Zq7-cvv"] {
+        assert!(!said.contains(hidden), "{hidden} in {said}");
+    }
+    scene.clear().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn secrets_of_a_tab_are_shown_once_the_person_at_the_browser_says_so() {
     let service = service().await;
     let scene = Scene::open(&service).await;
