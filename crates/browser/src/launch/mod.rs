@@ -24,6 +24,8 @@ mod flags;
 mod leftover;
 pub mod lock;
 mod options;
+mod own_pages;
+mod settings;
 mod way_out;
 
 pub use agent::{NotThisBrowser, expect_itself, made_whole, name_of};
@@ -88,6 +90,7 @@ pub fn start(options: &LaunchOptions) -> Result<Launched, LaunchError> {
         tracing::warn!("browser.sandbox is off: Chromium starts without its sandbox");
     }
     let confined = Confined::prepare(options, as_root)?;
+    own_pages::refuse(profile, !options.headed && confined.rules().holds())?;
     let (ours, command) = prepare(options, &confined, &claim, sandboxed)
         .map_err(LaunchError::file("make a pipe for", &options.program))?;
     let mut child = confined.spawn(command, &options.program)?;

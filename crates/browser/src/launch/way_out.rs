@@ -2,9 +2,7 @@
 //! and how many connections it may have.
 
 use super::options::LaunchError;
-use crate::plain;
-use serde_json::{Map, Value, json};
-use std::io;
+use super::settings;
 use std::path::Path;
 
 /// The name of a session's way out, which is the only one that its browser can resolve: `.invalid` is no name
@@ -27,34 +25,15 @@ pub(super) fn switches(port: u16) -> [String; 4] {
 /// How many connections Chromium may have to a proxy, and how many `WebSocket`s: the most that it takes
 /// (`net/socket/client_socket_pool_manager.cc`), where it has some hundred by itself.
 const CONNECTIONS: u8 = 255;
-/// The largest file of settings that is looked at, in bytes; others stay as they are.
-const LARGEST: u64 = 16 << 20;
 
 /// Lets the browsers on `profile` have as many connections to one proxy as they can. Settings that cannot be
 /// read are left to the browser, which makes new ones.
 pub(super) fn raise_connections(profile: &Path) -> Result<(), LaunchError> {
-    let path = profile.join("Local State");
-    let text = match plain::read(&path, LARGEST) {
-        // What is no file of settings, a link for one, gives way to a new one.
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput => b"{}".to_vec(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => b"{}".to_vec(),
-        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => return Ok(()),
-        read => read.map_err(LaunchError::file("read", &path))?,
-    };
-    let Ok(mut settings) = serde_json::from_slice::<Map<String, Value>>(&text) else {
-        return Ok(());
-    };
-    let net = settings.entry("net").or_insert_with(|| json!({}));
-    let Some(net) = net.as_object_mut() else { return Ok(()) };
-    let before = net.clone();
-    for name in ["max_connections_per_proxy", "max_connections_per_proxy_for_websocket"] {
-        net.insert(name.to_owned(), CONNECTIONS.into());
-    }
-    if *net == before {
-        return Ok(());
-    }
-    let text = Value::Object(settings).to_string();
-    plain::replace(&path, text.as_bytes(), |_| Ok(())).map_err(LaunchError::file("write", &path))
+    settings::change(&profile.join("Local State"), "net", |net| {
+        for name in ["max_connections_per_proxy", "max_connections_per_proxy_for_websocket"] {
+            net.insert(name.to_owned(), CONNECTIONS.into());
+        }
+    })
 }
 
 #[cfg(test)]

@@ -36,6 +36,7 @@ mod launch;
 mod moving;
 mod offstage;
 mod opened;
+mod own_pages;
 mod partitions;
 mod permissions;
 mod pictures;
