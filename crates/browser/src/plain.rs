@@ -1,7 +1,8 @@
 //! Plain files where a browser may have put anything: whoever reads or writes there follows no link.
 //!
-//! The one idea: a browser that is confined may not write where a link leads, but we may. No browser runs on
-//! the profile meanwhile, so what was looked at stays as it is.
+//! The one idea: a browser that is confined may not write where a link leads, but we may. So before anything of a
+//! profile is touched its links go, those for folders too, and no browser runs on it meanwhile to make new ones.
+//! The few files that are read and written beside a browser are looked at one by one.
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -37,6 +38,56 @@ pub(crate) fn expect_file(found: &fs::Metadata) -> io::Result<()> {
 
 fn no_file() -> io::Error {
     io::Error::new(ErrorKind::InvalidInput, "expected a file, found something else")
+}
+
+/// How deep in a profile links are looked for: nothing deeper has a place that is ours to know.
+const DEPTH: usize = 8;
+/// What a browser calls the links by which it holds its profile (`chrome/common/chrome_constants.cc`); they lead to
+/// no file.
+const HOLDS: &str = "Singleton";
+
+/// Takes away the links that a browser left in a profile on which none runs; what there is not has none.
+pub(crate) fn remove_links(profile: &Path) -> io::Result<()> {
+    let mut folders = vec![(profile.to_owned(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if error.kind() == ErrorKind::NotFound && depth == 0 => return Ok(()),
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            let (kind, path) = (entry.file_type()?, entry.path());
+            let holds = depth == 0 && entry.file_name().to_string_lossy().starts_with(HOLDS);
+            if kind.is_symlink() && !holds {
+                tracing::warn!(path = %path.display(), "a link in a profile was removed");
+                fs::remove_file(path)?;
+            } else if kind.is_dir() && depth < DEPTH {
+                folders.push((path, depth + 1));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether there is a folder at `path`, below `root` and over no link; a link is an error.
+pub(crate) fn is_folder_below(root: &Path, path: &Path) -> io::Result<bool> {
+    let mut here = root.to_owned();
+    for name in path.strip_prefix(root).map_err(io::Error::other)? {
+        here.push(name);
+        match fs::symlink_metadata(&here) {
+            Ok(found) if found.is_dir() => {}
+            Ok(found) if found.is_symlink() => {
+                return Err(io::Error::new(
+                    ErrorKind::NotADirectory,
+                    "expected a folder, found a link",
+                ));
+            }
+            Ok(_) => return Ok(false),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(true)
 }
 
 /// Opens a plain file to be written, as it is; made when there is none. A link and a pipe give way.

@@ -4,7 +4,7 @@
 //! or sandbox can reach it, and it dies with the holder of the pipe. What the caller read from the
 //! environment is an argument here: this crate reads none.
 //!
-//! A launch claims the profile, forgets its open tabs, starts the program and holds its pipe.
+//! A launch claims the profile, rids it of links, forgets its open tabs, starts the program and holds its pipe.
 //!
 //! Chromium reads its file descriptor 3 and writes its 4; both are one end of a socket pair here. The 5
 //! it only keeps open, and with it the claim on the profile. The browser ends when our end closes, so a
@@ -42,6 +42,7 @@ pub use lock::{LockState, wait_until_unclaimed};
 pub use options::{ChromiumSandbox, Confine, Folder, LaunchError, LaunchOptions, version};
 
 use crate::cdp::Transport;
+use crate::plain;
 use baton_session::Confinement;
 use command_fds::{CommandFdExt, FdMapping};
 use confine::Confined;
@@ -78,6 +79,7 @@ pub fn start(options: &LaunchOptions) -> Result<Launched, LaunchError> {
         .create(profile)
         .map_err(LaunchError::file("create", profile))?;
     let claim = lock::claim(profile, options.break_foreign_lock)?;
+    plain::remove_links(profile).map_err(LaunchError::file("look through", profile))?;
     forget_open_tabs(profile)?;
     if options.way_out.is_some() {
         way_out::raise_connections(profile)?;

@@ -153,6 +153,7 @@ pub struct KeptProfile {
 /// did not end well: its files are put back first. No browser may be running on it. Blocks on the disk; a
 /// profile that does not exist yet is an empty one.
 pub fn keep(profile: &Path) -> Result<KeptProfile, ProfileError> {
+    remove_links(profile)?;
     let kept = KeptProfile { profile: profile.to_owned(), copy: beside(profile, ".kept") };
     if kept.copy.exists() {
         tracing::warn!(profile = %profile.display(), "an earlier resume did not end: its copy is put back");
@@ -169,6 +170,7 @@ impl KeptProfile {
     /// Puts the copy back in place of what the browser made of it. The copy stays until it is
     /// discarded, so a crash in the middle costs nothing.
     pub fn put_back(&self) -> Result<(), ProfileError> {
+        remove_links(&self.profile)?;
         for name in STATE {
             remove(&self.profile.join(name))?;
         }
@@ -182,6 +184,11 @@ impl KeptProfile {
         rename(&self.copy, &doomed)?;
         remove(&doomed)
     }
+}
+
+/// What is read and written of a profile from here on is in it, wherever a browser would have it lead.
+fn remove_links(profile: &Path) -> Result<(), ProfileError> {
+    plain::remove_links(profile).map_err(ProfileError::new("look through", profile))
 }
 
 fn beside(profile: &Path, suffix: &str) -> PathBuf {
@@ -309,10 +316,10 @@ impl Note {
     /// Puts the note into a profile. It is not synced: one that a power cut took is no note, and then
     /// the snapshot counts.
     pub fn write(&self, profile: &Path) -> Result<(), ProfileError> {
-        let (path, draft) = (profile.join(NOTE), profile.join("baton.json.new"));
-        let text = json::bytes(self);
-        fs::write(&draft, text).map_err(ProfileError::new("write", &draft))?;
-        fs::rename(&draft, &path).map_err(ProfileError::new("rename", &draft))
+        // The browser runs, and may have put a link there.
+        let path = profile.join(NOTE);
+        plain::replace(&path, &json::bytes(self), |_| Ok(()))
+            .map_err(ProfileError::new("write", &path))
     }
 
     /// Whether the machine has run ever since.

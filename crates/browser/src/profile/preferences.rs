@@ -42,7 +42,11 @@ pub(super) struct Preferences(Map<String, Value>);
 impl Preferences {
     /// Reads those of `profile`; none when the browser has written none yet.
     pub(super) fn load(profile: &Path) -> Result<Option<Self>, ProfileError> {
-        Self::read(&profile.join(NAME))
+        let path = profile.join(NAME);
+        // The browser may run, and have put a link there.
+        let folder = path.parent().unwrap_or(profile);
+        plain::is_folder_below(profile, folder).map_err(ProfileError::new("read", &path))?;
+        Self::read(&path)
     }
 
     /// Reads those in the folder of one of several profiles.
@@ -137,8 +141,10 @@ mod tests {
 
         fs::rename(&default, profile.path().join("away")).unwrap();
         symlink(other.path(), &default).unwrap();
+        fs::write(other.path().join("Preferences"), "{}").unwrap();
+        Preferences::load(profile.path()).unwrap_err();
         Preferences::default().save(profile.path()).unwrap_err();
-        assert_eq!(fs::read_dir(other.path()).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(other.path()).unwrap().count(), 2);
         assert_eq!(fs::read_to_string(&secret).unwrap(), r#"{"a":"secret"}"#);
     }
 }

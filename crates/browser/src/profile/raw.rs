@@ -34,7 +34,8 @@ pub fn read(profile: &Path, key: &StorageKey) -> Result<Vec<FileEntry>, ProfileE
     let mut files = Vec::new();
     let mut left = LARGEST;
     for (name, folder) in folders(profile, key) {
-        if folder.is_dir() {
+        let is_there = plain::is_folder_below(profile, &folder);
+        if is_there.map_err(ProfileError::new("read", &folder))? {
             read_folder(&folder, &[name], &mut left, &mut files)?;
         }
     }
@@ -72,7 +73,7 @@ fn read_folder(
 /// says whether it did. What does not belong into them is an error, and then nothing is written.
 pub fn write(profile: &Path, key: &StorageKey, raw: &[FileEntry]) -> Result<bool, ProfileError> {
     let folders: Vec<_> = folders(profile, key).collect();
-    if folders.iter().any(|(_, folder)| folder.exists()) {
+    if folders.iter().any(|(_, folder)| folder.symlink_metadata().is_ok()) {
         return Ok(false);
     }
     let mut files = Vec::with_capacity(raw.len());
@@ -90,6 +91,8 @@ pub fn write(profile: &Path, key: &StorageKey, raw: &[FileEntry]) -> Result<bool
         let bytes = STANDARD.decode(bytes).map_err(|_| wrong("expected base64"))?;
         files.push((profile.join("Default/IndexedDB").join(place), bytes));
     }
+    let base = profile.join("Default/IndexedDB");
+    plain::is_folder_below(profile, &base).map_err(ProfileError::new("write", &base))?;
     for (path, bytes) in files {
         let folder = path.parent().unwrap_or(profile);
         fs::create_dir_all(folder).map_err(ProfileError::new("create", folder))?;

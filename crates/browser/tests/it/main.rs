@@ -33,6 +33,7 @@ mod keeper_spawn;
 #[cfg(target_os = "linux")]
 mod keyring;
 mod launch;
+mod links;
 mod moving;
 mod offstage;
 mod opened;
