@@ -14,6 +14,7 @@ mod first_request;
 mod guard;
 mod inside;
 mod own;
+mod own_pages;
 mod page_storage;
 mod passing;
 mod prepare;
@@ -373,6 +374,9 @@ struct TargetInfo<'a> {
     /// What: `page`, `iframe`, `tab`, `service_worker` and others.
     #[serde(borrow, default, rename = "type")]
     kind: Cow<'a, str>,
+    /// At which address it is.
+    #[serde(borrow, default)]
+    url: Cow<'a, str>,
     /// Its context.
     #[serde(borrow, default, rename = "browserContextId")]
     context: Option<Cow<'a, str>>,

@@ -109,9 +109,15 @@ impl Mux {
             "Target.targetCreated" if session.is_none() => {
                 if let Some(info) = &params.info {
                     self.targets.created(info);
+                    self.went(info);
                 }
                 if self.own.anchor == Anchor::Lost {
                     self.make_anchor();
+                }
+            }
+            "Target.targetInfoChanged" if session.is_none() => {
+                if let Some(info) = &params.info {
+                    self.went(info);
                 }
             }
             "Target.targetDestroyed" if session.is_none() => {
@@ -159,6 +165,8 @@ pub(super) struct Targets {
     twins: HashMap<String, String>,
     last_tab: Option<String>,
     pages: HashSet<String>,
+    /// Those that show a page of the browser's own, which clients are not shown.
+    of_browser: HashSet<String>,
     gone: VecDeque<String>,
 }
 
@@ -188,6 +196,7 @@ impl Targets {
             && let Some(oldest) = self.gone.pop_front()
         {
             self.hidden.remove(&oldest);
+            self.of_browser.remove(&oldest);
             self.twins.remove(&oldest);
         }
         let was_anchor = self.anchor.as_deref() == Some(id);
@@ -196,6 +205,14 @@ impl Targets {
             self.hidden.insert(anchor, ClientId::MAX);
         }
         was_anchor
+    }
+
+    /// `id` shows a page of the browser's own from now on, or none; answers whether it became one.
+    pub(super) fn went(&mut self, id: &str, is_of_browser: bool) -> bool {
+        if !is_of_browser {
+            self.of_browser.remove(id);
+        }
+        is_of_browser && self.of_browser.insert(id.to_owned())
     }
 
     /// `id` is the anchor from now on.
@@ -216,8 +233,19 @@ impl Targets {
 
     /// Whether a client of this role may know of the target.
     pub(super) fn visible(&self, role: Role, id: &str) -> bool {
+        let is_shown = |id: &str| role == Role::Node || !self.of_browser.contains(id);
+        self.exists(role, id) && self.with_twin(id).all(is_shown)
+    }
+
+    /// The same, whatever it shows.
+    pub(super) fn exists(&self, role: Role, id: &str) -> bool {
+        self.with_twin(id).all(|id| self.shows(role, id))
+    }
+
+    /// The target, and the one that it is a pair with.
+    fn with_twin<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a str> {
         let twin = self.twins.get(id).map(String::as_str);
-        [Some(id), twin].into_iter().flatten().all(|id| self.shows(role, id))
+        [Some(id), twin].into_iter().flatten()
     }
 
     fn shows(&self, role: Role, id: &str) -> bool {
@@ -230,8 +258,8 @@ impl Targets {
         }
     }
 
-    /// Whether a page exists that people and agents see.
+    /// Whether a page exists that people see.
     pub(super) fn any_visible_page(&self) -> bool {
-        self.pages.iter().any(|id| self.visible(Role::Client, id))
+        self.pages.iter().any(|id| self.exists(Role::Client, id))
     }
 }

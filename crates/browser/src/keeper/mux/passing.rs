@@ -4,7 +4,9 @@
 //! frames for those who must not see it are held back, in order, until the reply names the id.
 
 use super::guard::Verdict;
-use super::{Action, CALLS, Call, ClientId, HELD, HELD_BYTES, Kind, Mux, Params, Route, guard};
+use super::{
+    Action, CALLS, Call, ClientId, HELD, HELD_BYTES, Kind, Mux, Params, Route, TargetInfo, guard,
+};
 use crate::cdp::{CallFailure, Envelope};
 use crate::keeper::mux;
 use crate::keeper::protocol::Role;
@@ -335,7 +337,9 @@ impl Mux {
         }
         let params = Params::parse(envelope.params);
         let role = self.clients.get(&client).map_or(Role::Client, |client| client.role);
-        let visible = params.target_id().is_none_or(|id| self.targets.visible(role, id));
+        let is_of_browser = params.info.as_ref().is_some_and(TargetInfo::is_of_browser);
+        let visible = params.target_id().is_none_or(|id| self.targets.visible(role, id))
+            && !(is_of_browser && role == Role::Client && !self.setup.is_theirs);
         match (method, params.session.as_deref()) {
             ("Target.attachedToTarget", Some(child)) => {
                 let route = Route::announced(client, session, !visible, &params);
@@ -350,6 +354,10 @@ impl Mux {
             ("Target.detachedFromTarget", Some(child)) => {
                 let hidden = self.forget(child).is_some_and(|route| route.hidden);
                 visible && !hidden
+            }
+            // Clients may know it from when it showed something else.
+            ("Target.targetDestroyed", _) => {
+                params.target_id().is_none_or(|id| self.targets.exists(role, id))
             }
             _ => visible,
         }

@@ -1,6 +1,7 @@
 //! The multiplexer's rules, as stories in which the test plays the browser and the clients.
 
 mod handing_over;
+mod own_pages;
 mod preparing;
 
 use super::*;
