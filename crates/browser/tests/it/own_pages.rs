@@ -82,11 +82,11 @@ async fn what_the_page_of_a_pdf_opens_is_no_page_of_the_browsers_own() {
         // One that it sends there is refused as well, also to a script that was left for it before.
         let (moved, page) = open_page(&browser, "data:text/html,<title>moved</title>").await;
         leaves_a_script(&page).await;
-        let moves = format!(
+        let sends = format!(
             "chrome.tabs.query({{ title: 'moved' }})\
              .then(([tab]) => chrome.tabs.update(tab.id, {{ url: '{own}' }})).then(() => 0)"
         );
-        evaluate(&viewer, &moves).await;
+        evaluate(&viewer, &sends).await;
         is_refused(&attach(&node, &moved).await).await;
         is_unknown(&browser, own, &moved).await;
         for gone in [moved, opened] {
