@@ -34,6 +34,7 @@ mod keeper_spawn;
 mod keyring;
 mod launch;
 mod links;
+mod losses;
 mod moving;
 mod offstage;
 mod opened;
