@@ -4,6 +4,7 @@ mod drive;
 mod files;
 mod folders;
 mod machine;
+mod older;
 mod pdf;
 mod tries;
 mod unconfined;

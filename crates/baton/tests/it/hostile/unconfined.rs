@@ -2,6 +2,7 @@
 //! owners may not drive them.
 
 use super::machine::key_of_bob;
+use super::older::OlderKeeper;
 use crate::attach::Foreign;
 use crate::test_nodes;
 use assert_cmd::cargo::cargo_bin_cmd;
@@ -75,6 +76,42 @@ async fn a_browser_without_rules_is_marked_and_driven_by_the_owner_of_the_node_a
     assert!(line(&looks, &["keeper", &mine]).contains("ok "), "{looks}");
     let rules = line(&looks, &[" confinement "]);
     assert!(rules.contains("browsers see the files of their session alone"), "{rules}");
+    test_node.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_browser_of_an_older_keeper_counts_as_one_without_rules_until_it_is_resumed() {
+    let mut test_node = test_nodes::test_node().await;
+    let (bob, key) = key_of_bob(&test_node).await;
+    let view = bob.open_session(&OpenSession::new("own".parse().unwrap(), [])).await.unwrap();
+    bob.open_cdp("own", &ONCE).await.unwrap();
+    let (own, mine) = (view.session.id, test_node.open("mine", []).await.unwrap());
+
+    // The node is updated, and finds the keepers of the version before.
+    test_node.stop_node().await.unwrap();
+    let older = [own, mine].map(|id| OlderKeeper::in_place_of(&test_node.keeper_socket(id)));
+    test_node.start_node().await.unwrap();
+    let client = test_node.client().unwrap();
+    let bob = Client::new(client.base().clone(), key.into()).unwrap();
+    refused(&bob, "own").await;
+    client.open_cdp("mine", &ONCE).await.unwrap();
+    let view = client.fetch_session("mine").await.unwrap();
+    assert_eq!(view.session.confinement, Some(Confinement::Off));
+    assert!(line(&told(&test_node, "auto", &["sessions", "list"]), &["mine"]).contains(MARK));
+    let looks = told(&test_node, "auto", &["doctor"]);
+    let kept = line(&looks, &["keeper", &mine.to_string()]);
+    assert!(kept.contains("warning") && kept.contains("every file of its user"), "{kept}");
+
+    bob.close_session("own").await.unwrap();
+    client.close_session("mine").await.unwrap();
+    drop(older);
+    bob.resume_session("own").await.unwrap();
+    bob.open_cdp("own", &ONCE).await.unwrap();
+    client.resume_session("mine").await.unwrap();
+    let list = told(&test_node, "auto", &["sessions", "list"]);
+    assert!(!line(&list, &["mine"]).contains(MARK), "{list}");
+    let looks = told(&test_node, "auto", &["doctor"]);
+    assert!(line(&looks, &["keeper", &mine.to_string()]).contains("ok "), "{looks}");
     test_node.clear().await.unwrap();
 }
 
