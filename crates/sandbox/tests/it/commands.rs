@@ -138,3 +138,15 @@ async fn commands_are_asked_to_end_before_a_sandbox_is_removed() {
     assert_eq!(process.ended().await, Ended::Code(0));
     assert_eq!(says(&*sandbox, "cat note").await, "tidied");
 }
+
+/// What the first program inherited of the node's is read by nobody who waits for it: who filled it would stop it.
+#[tokio::test]
+async fn nobody_speaks_in_the_place_of_the_first_program() {
+    let sandbox = sandbox().await;
+    for descriptor in 0..3 {
+        let done = sh(&*sandbox, &format!("echo said > /proc/1/fd/{descriptor}")).await;
+        assert_ne!(done.ended, Ended::Code(0), "{descriptor}");
+        assert!(done.errors.contains("Permission denied"), "{descriptor}: {}", done.errors);
+    }
+    removed(sandbox).await.unwrap();
+}
