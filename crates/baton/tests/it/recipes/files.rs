@@ -135,42 +135,82 @@ async fn agent_browser_is_told_and_uploads_what_the_session_has() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn browser_use_is_told_and_uploads_what_the_session_has() {
+async fn browser_use_is_told_and_uploads_and_downloads_what_the_session_has() {
     let python = Python::install().await.unwrap();
     let scene = Scene::set().await;
     let room = scene.furnish(python.room().unwrap());
-    let script = format!(
-        r#"
-import asyncio, os
+    // What its agent does, without a model that says so. Its log is on the standard output, too.
+    let script = r#"
+import asyncio, os, re, sys, traceback
+os.environ["ANONYMIZED_TELEMETRY"] = "false"
 from browser_use import BrowserSession
+from browser_use.filesystem.file_system import FileSystem
+from browser_use.tools.service import Tools
+
+PLACES = """document.title = "none";
+    document.body.innerHTML = '<input type=file id=i><a id=d download=a.txt href=data:text/plain,hello>Get</a>';
+    i.onchange = () => i.files[0].text().then(t => document.title = "got " + t.length)"""
+
+def say(text):
+    with open("said", "a") as said:
+        print(re.sub(r"index \d+", "index N", text).replace(os.getcwd(), "HERE"), file=said)
 
 async def main():
     session = BrowserSession(cdp_url=os.environ["CDP_URL"])
     await session.start()
-    await session.navigate_to({PAGE:?})
+    await session.navigate_to(os.environ["SITE"])
     cdp = await session.get_or_create_cdp_session()
-    async def read(expression):
-        params = {{"expression": expression, "awaitPromise": True, "returnByValue": True}}
+    async def evaluate(expression):
+        params = {"expression": expression}
         answer = await cdp.cdp_client.send.Runtime.evaluate(params=params, session_id=cdp.session_id)
         return answer["result"].get("value")
-    params = {{"expression": "document.getElementById('i')"}}
+    await evaluate(PLACES)
+    tools = Tools()
+    async def act(action, name, **params):
+        await session.get_browser_state_summary()
+        seen = await session.get_selector_map()
+        index = next(at for at, node in seen.items() if node.attributes.get("id") == name)
+        done = await action(index=index, **params, browser_session=session,
+                            available_file_paths=[], file_system=FileSystem("."))
+        say(done.error or done.extracted_content)
     for path in [os.path.abspath("own"), os.environ["OWN"]]:
-        answer = await cdp.cdp_client.send.Runtime.evaluate(params=params, session_id=cdp.session_id)
-        files = {{"files": [path], "objectId": answer["result"]["objectId"]}}
-        try:
-            await cdp.cdp_client.send.DOM.setFileInputFiles(params=files, session_id=cdp.session_id)
-            print(await read("i.files[0].text().then(t => t.length)"))
-        except Exception as error:
-            print("files put" in str(error))
+        await act(tools.upload_file, "i", path=path)
+    while (title := await evaluate("document.title")) == "none":
+        await asyncio.sleep(0.05)
+    say(title)
+    await act(tools.click, "d")
+    say(str(session.downloaded_files))
     await session.stop()
 
-asyncio.run(main())
-"#
-    );
+async def end():
+    try:
+        await asyncio.wait_for(main(), 60)
+    except BaseException:
+        traceback.print_exc()
+        sys.stdout.flush()
+        # Its handlers hold on to a loop in which something failed.
+        os._exit(1)
+
+asyncio.run(end())
+"#;
     let command = "echo 12345 > own; OWN=\"$(baton sessions files put shop own)\"; \
-        OWN=\"$OWN\" CDP_URL=\"$(baton sessions cdp shop --reusable)\" python files.py";
-    let said = run(&scene, &room, "files.py", &script, command).await;
-    assert!(said.ends_with("True\n6\n"), "{said}");
+        export OWN SITE=\"$ADDRESS\" CDP_URL=\"$(baton sessions cdp shop --reusable)\"; \
+        python files.py > log 2>&1 || cat log; cat said; \
+        baton sessions files get shop a.txt -o got && cat got";
+    let command = command.replace("$ADDRESS", &scene.address());
+    let said = run(&scene, &room, "files.py", script, &command).await;
+    let files = scene.test_node.data().files_of(scene.id);
+    let said = said.replace(&*files.to_string_lossy(), "FILES");
+    let said = said.replace(&scene.id.to_string(), "ID");
+    insta::assert_snapshot!(said, @r#"
+    Error executing action upload_file: Failed to upload file: {'code': -32000, 'message': 'expected a file that the browser of session ID may read, found HERE/own: `baton sessions files put ID HERE/own` takes it there and says by which path'}
+    Successfully uploaded file to index N
+    got 6
+    Clicked a "Get" id=d
+    ['FILES/a.txt']
+    wrote got
+    hello
+    "#);
     room.clear().await.unwrap();
     scene.test_node.clear().await.unwrap();
 }
