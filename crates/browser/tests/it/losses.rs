@@ -38,10 +38,9 @@ async fn a_visit_whose_event_is_lost_is_made_again() {
     let link = relay::connect_losing(&kept.spec.socket, loses).await;
     let now = Expiry(jiff::Timestamp::now().as_microsecond());
     let restored = restore(link, state.clone(), now, None).await.unwrap();
-    let visits = visits.lock().unwrap();
+    let visits = visits.lock().unwrap().clone();
     let again = visits.iter().filter(|url| **url == visits[0]).count();
     assert_eq!(again, 2, "the one whose event was lost: {visits:?}");
-    drop(visits);
     let history = restored.receipt.items.iter().find(|item| item.kind == ItemKind::History);
     let history = history.unwrap();
     assert_eq!(history.outcome, Outcome::Restored, "{history:?}");
