@@ -57,7 +57,10 @@ const DIRECTIONS: [(&str, &[&str]); 27] = [
     ),
     ("playground", &["session", "store", "browser", "api"]),
     // It opens the database of a node beside it, to see what is there.
-    ("walk", &["session", "store", "browser", "sandbox", "api", "server", "playground"]),
+    (
+        "walk",
+        &["session", "store", "browser", "sandbox", "api", "server", "playground", "postgres"],
+    ),
     // `browser` and `sandbox` are there for the hidden commands that keepers and first processes of
     // sandboxes run as.
     (

@@ -6,6 +6,7 @@ use baton_playground::Nats;
 use baton_testing::skip;
 use baton_walk::cluster::{RealMachines, run_schedules};
 use baton_walk::{Call, Plan, Step, TestNodes, Verb, Who, follow, run};
+use std::path::PathBuf;
 
 /// How many walks of each kind: in the tests, and in each round of a soak.
 const WALKS: (u64, u64) = (4, 1);
@@ -33,11 +34,7 @@ async fn real_nodes_that_share_a_database_keep_what_they_promise() {
 /// How many schedules of a cluster: in the tests, and in each round of a soak.
 const SCHEDULES: (u64, u64) = (5, 1);
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn real_nodes_of_a_cluster_keep_what_they_promise() {
-    let Some(nats) = Nats::find() else {
-        skip!("nats-server is needed, which `cargo xtask setup` unpacks")
-    };
+async fn schedules(nats: PathBuf) {
     let (usual, a_round) = SCHEDULES;
     let Some(plan) = Plan::of_environment("real-cluster", usual, a_round, 2) else { return };
     println!("{plan}");
@@ -45,6 +42,14 @@ async fn real_nodes_of_a_cluster_keep_what_they_promise() {
     let tally = run_schedules::<RealMachines>(&plan, &nats, &program).await.unwrap();
     println!("{} schedules, {} events", tally.walked, tally.steps);
     assert!(tally.found.is_empty(), "{:?}\n{}", tally.kinds, tally.found.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn real_nodes_of_a_cluster_keep_what_they_promise() {
+    let Some(nats) = Nats::find() else {
+        skip!("nats-server is needed, which `cargo xtask setup` unpacks")
+    };
+    schedules(nats).await;
 }
 
 fn one(at: usize, verb: Verb) -> Step {
