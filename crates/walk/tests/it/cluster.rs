@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// How many clusters there are at once: most of a schedule's time it waits for leases.
-const AT_ONCE: usize = 5;
+const AT_ONCE: usize = 4;
 
 /// How many schedules: in the tests, and in each round of a soak.
 const SCHEDULES: (u64, u64) = (50, 4);

@@ -42,6 +42,8 @@ const DATABASE: &str = "SQLite format 3";
 pub(super) const NOBODY: u32 = 65534;
 /// How long one attempt may take; one that hangs has read nothing.
 pub(super) const LIMIT: Duration = Duration::from_secs(5);
+/// How long a browser of a machine that has much to do may take to make a page; one that is refused is so at once.
+const PAGE_LIMIT: Duration = Duration::from_mins(1);
 /// How much of a file is looked at for what was written, in bytes.
 const LOOKED_AT: u64 = 1 << 20;
 
@@ -196,8 +198,8 @@ impl Machine {
         if let Some(context) = context {
             params["browserContextId"] = context.clone();
         }
-        let target =
-            timeout(LIMIT, browser.call("Target.createTarget", params)).await.ok()?.ok()?;
+        let made = timeout(PAGE_LIMIT, browser.call("Target.createTarget", params)).await;
+        let target = made.ok()?.ok()?;
         let target = target["targetId"].as_str().unwrap().to_owned();
         let session = attach(&browser, &target).await?;
         session.call("Page.enable", json!({})).await.ok()?;
