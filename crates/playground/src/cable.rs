@@ -39,6 +39,8 @@ pub struct Cable {
     port: u16,
     to: watch::Sender<CableEnd>,
     cut: watch::Sender<Cut>,
+    /// How it is by now.
+    is: watch::Receiver<Cut>,
     /// Holds the port while nobody listens.
     _kept: TcpSocket,
     _passing: AbortOnDropHandle<()>,
@@ -52,8 +54,10 @@ impl Cable {
         let (cut, changes) = watch::channel(Cut::Whole);
         let (to, there) = watch::channel(to);
         let first = listen(port).context("expected to listen at a port of our own")?;
-        let passing = AbortOnDropHandle::new(tokio::spawn(pass_on(port, there, changes, first)));
-        Ok(Self { port, to, cut, _kept: kept, _passing: passing })
+        let (became, is) = watch::channel(Cut::Whole);
+        let passing = tokio::spawn(pass_on(port, there, changes, became, first));
+        let passing = AbortOnDropHandle::new(passing);
+        Ok(Self { port, to, cut, is, _kept: kept, _passing: passing })
     }
 
     /// The port of this machine at which it begins.
@@ -69,6 +73,13 @@ impl Cable {
     /// Cuts it in this way, or joins it again.
     pub fn set(&self, cut: Cut) {
         self.cut.send_replace(cut);
+    }
+
+    /// Waits until it is as it was set last.
+    pub async fn settled(&self) {
+        let set = *self.cut.borrow();
+        // Who passes on is there as long as the cable is.
+        let _ = self.is.clone().wait_for(|is| *is == set).await;
     }
 }
 
@@ -89,6 +100,7 @@ async fn pass_on(
     port: u16,
     to: watch::Receiver<CableEnd>,
     mut cut: watch::Receiver<Cut>,
+    became: watch::Sender<Cut>,
     first: TcpListener,
 ) {
     let mut listener = Some(first);
@@ -101,6 +113,7 @@ async fn pass_on(
         } else if listener.is_none() {
             listener = listen(port).ok();
         }
+        became.send_replace(now);
         let accepted = async {
             match &listener {
                 Some(listener) if now == Cut::Whole => listener.accept().await,

@@ -100,16 +100,18 @@ impl<M: Machines> Cluster<M> {
         self.lines[at].of(line).set(how);
     }
 
-    /// Joins all lines of a node.
-    pub(crate) fn join(&self, at: usize) {
+    /// Joins all lines of a node, and waits until they are.
+    pub(crate) async fn join(&self, at: usize) {
         for line in [Line::Database, Line::Bus, Line::Way] {
-            self.lines[at].of(line).set(Cut::Whole);
+            let cable = self.lines[at].of(line);
+            cable.set(Cut::Whole);
+            cable.settled().await;
         }
     }
 
     /// Starts a node, with all its lines whole.
     pub(crate) async fn start_node(&mut self, at: usize, rehydrates: bool) -> Result<()> {
-        self.join(at);
+        self.join(at).await;
         self.machines.start_node(at, rehydrates).await
     }
 
@@ -134,7 +136,9 @@ impl<M: Machines> Cluster<M> {
     /// Mends everything: what stands still goes on, what is cut is joined, what is down starts.
     pub(crate) async fn mend(&mut self, is_bus_away: bool) -> Result<()> {
         self.machines.thaw();
-        (0..NODES).for_each(|at| self.join(at));
+        for at in 0..NODES {
+            self.join(at).await;
+        }
         if is_bus_away {
             self.start_bus().await?;
         }

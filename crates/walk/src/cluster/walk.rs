@@ -289,7 +289,7 @@ impl<'a, M: Machines> Walk<'a, M> {
                 self.is_frozen = [false; NODES];
             }
             Event::Cut(at, line, how) => cluster.cut(at, line, how),
-            Event::Join(at) => cluster.join(at),
+            Event::Join(at) => cluster.join(at).await,
             Event::RestartDatabase => cluster.restart_database()?,
             Event::KillBus => {
                 cluster.kill_bus().await?;
