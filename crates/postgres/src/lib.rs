@@ -6,7 +6,7 @@
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use std::ffi::OsString;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -184,6 +184,36 @@ pub fn ask(url: &str, sql: &str) -> Result<String> {
     let why = String::from_utf8_lossy(&done.stderr);
     ensure!(done.status.success(), "psql ended with {}: {why}", done.status);
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+/// A transaction that goes on until this is dropped.
+pub struct Transaction(Child);
+
+/// Begins a transaction with a statement. The call blocks until that is done.
+///
+/// # Errors
+///
+/// When `psql` is not there, or the database refuses.
+pub fn begin(url: &str, sql: &str) -> Result<Transaction> {
+    let mut psql = Command::new(find_programs()?.join("psql"));
+    psql.args(["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", url]);
+    psql.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut begun = Transaction(psql.spawn().context("expected to start psql")?);
+    let stdin = begun.0.stdin.as_mut().context("expected the input of psql")?;
+    writeln!(stdin, "begin; {sql};\n\\echo begun")?;
+    let mut said = String::new();
+    let stdout = begun.0.stdout.as_mut().context("expected the output of psql")?;
+    BufReader::new(stdout).read_line(&mut said)?;
+    ensure!(said.trim() == "begun", "psql did not begin {sql:?}");
+    Ok(begun)
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        // It may have ended by itself; the server rolls back what its client leaves.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// Debian keeps the server's programs out of the `PATH`.

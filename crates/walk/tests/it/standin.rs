@@ -43,9 +43,8 @@ async fn what_was_captured_comes_back_in_a_stand_in() {
     story(true).await;
 }
 
-/// Holds the table that says which node is there, for longer than a lease.
-const HOLD: &str =
-    "begin; lock table nodes in share row exclusive mode; select pg_sleep(8); commit";
+/// Keeps everybody from the table that says which node is there.
+const LOCK: &str = "lock table nodes in share row exclusive mode";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_whose_word_does_not_come_through_starts_no_browser_that_ends_at_once() {
@@ -58,7 +57,7 @@ async fn a_node_whose_word_does_not_come_through_starts_no_browser_that_ends_at_
     client.open_session(&OpenSession::new("shop".parse().unwrap(), [])).await.unwrap();
     client.close_session("shop").await.unwrap();
 
-    let held = spawn_blocking(move || baton_postgres::ask(&url, HOLD).unwrap());
+    let locked = spawn_blocking(move || baton_postgres::begin(&url, LOCK).unwrap()).await.unwrap();
     let refused = loop {
         match client.resume_session("shop").await {
             Ok(_) => client.close_session("shop").await.map(drop).unwrap(),
@@ -66,7 +65,7 @@ async fn a_node_whose_word_does_not_come_through_starts_no_browser_that_ends_at_
         }
     };
     assert_eq!(refused.code(), Some(ErrorCode::StorageUnavailable), "{refused}");
-    held.await.unwrap();
+    drop(locked);
     client.resume_session("shop").await.unwrap();
     assert_eq!(street.findings(), Vec::<String>::new());
 }

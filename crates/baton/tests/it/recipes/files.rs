@@ -147,9 +147,10 @@ from browser_use import BrowserSession
 from browser_use.filesystem.file_system import FileSystem
 from browser_use.tools.service import Tools
 
-PLACES = """document.title = "none";
-    document.body.innerHTML = '<input type=file id=i><a id=d download=a.txt href=data:text/plain,hello>Get</a>';
-    i.onchange = () => i.files[0].text().then(t => document.title = "got " + t.length)"""
+PLACES = """document.body.innerHTML =
+        '<input type=file id=i><a id=d download=a.txt href=data:text/plain,hello>Get</a>';
+    window.got = new Promise(done => i.onchange = () => i.files[0].text().then(t => done("got " + t.length)));
+    0"""
 
 def say(text):
     with open("said", "a") as said:
@@ -161,7 +162,7 @@ async def main():
     await session.navigate_to(os.environ["SITE"])
     cdp = await session.get_or_create_cdp_session()
     async def evaluate(expression):
-        params = {"expression": expression}
+        params = {"expression": expression, "awaitPromise": True}
         answer = await cdp.cdp_client.send.Runtime.evaluate(params=params, session_id=cdp.session_id)
         return answer["result"].get("value")
     await evaluate(PLACES)
@@ -175,9 +176,7 @@ async def main():
         say(done.error or done.extracted_content)
     for path in [os.path.abspath("own"), os.environ["OWN"]]:
         await act(tools.upload_file, "i", path=path)
-    while (title := await evaluate("document.title")) == "none":
-        await asyncio.sleep(0.05)
-    say(title)
+    say(await evaluate("got"))
     await act(tools.click, "d")
     say(str(session.downloaded_files))
     await session.stop()
