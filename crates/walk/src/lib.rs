@@ -13,6 +13,7 @@ mod ask;
 pub mod cluster;
 mod judge;
 mod oracle;
+mod real_browser;
 mod run;
 mod stage;
 pub mod standin;

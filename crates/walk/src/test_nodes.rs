@@ -1,14 +1,14 @@
 //! Two real nodes with real keepers and real browsers, to walk on.
 
+use crate::real_browser;
 use crate::stage::{self, Stage};
+use crate::standin::MASTER_KEY;
 use anyhow::{Context, Result};
 use baton_api::Client;
-use baton_browser::keeper::{self, Role};
 use baton_browser::launch::{BrowserPlaces, find_browser};
 use baton_playground::{TestNode, victims};
 use baton_session::SessionId;
 use baton_store::{DatabaseUrl, Limits, MasterKey, Store};
-use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -19,8 +19,6 @@ use tempfile::TempDir;
 
 /// For how long a node holds what it holds, where a database is shared: long enough for a busy machine.
 const LEASE: Duration = Duration::from_secs(8);
-/// The key of a database that is shared.
-const MASTER_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 /// How many ticks a second the kernel counts in (`proc_pid_stat(5)`).
 const TICKS: f64 = 100.0;
 
@@ -128,19 +126,6 @@ impl TestNodes {
         frozen
     }
 
-    /// Says something to the browser of a session, as one client more; none when none runs.
-    async fn call(
-        &self,
-        at: usize,
-        session: SessionId,
-        method: &'static str,
-        params: Value,
-    ) -> Option<Value> {
-        let socket = self.sides[at].keeper_socket(session);
-        let link = keeper::connect(&socket, Role::Client).await.ok()?;
-        link.connection.browser().call(method, params).await.ok()
-    }
-
     /// The keeper of a session and its browser.
     async fn holders(&self, at: usize, session: SessionId) -> Option<[(&'static str, u32); 2]> {
         self.sides[at].holders(session).await.ok()
@@ -180,16 +165,11 @@ impl Stage for TestNodes {
     }
 
     async fn mark(&self, at: usize, session: SessionId, name: &str, host: &str) -> bool {
-        let cookie = json!({ "name": name, "value": "1", "domain": host, "path": "/",
-                             "secure": true, "httpOnly": true, "expires": 4_000_000_000_u32 });
-        let params = json!({ "cookies": [cookie] });
-        self.call(at, session, "Storage.setCookies", params).await.is_some()
+        real_browser::mark(&self.sides[at], session, name, host).await
     }
 
     async fn marks(&self, at: usize, session: SessionId) -> Option<BTreeSet<String>> {
-        let answer = self.call(at, session, "Storage.getCookies", json!({})).await?;
-        let cookies = answer["cookies"].as_array()?.iter();
-        Some(cookies.filter_map(|cookie| Some(cookie["name"].as_str()?.to_owned())).collect())
+        real_browser::marks(&self.sides[at], session).await
     }
 
     async fn browser(&self, at: usize, session: SessionId) -> Option<(u64, Instant)> {

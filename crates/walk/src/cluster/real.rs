@@ -1,14 +1,13 @@
 //! Three real nodes with real keepers and real browsers.
 
 use super::machines::{CLUSTER, Held, Machines, Seat};
+use crate::real_browser;
 use crate::standin::MASTER_KEY;
 use anyhow::{Context as _, Result};
 use baton_api::Client;
-use baton_browser::keeper::{self, Role};
 use baton_playground::tenures::Watcher;
 use baton_playground::{TestNode, victims};
 use baton_session::SessionId;
-use serde_json::{Value, json};
 use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -39,19 +38,6 @@ impl RealMachines {
             }
         }
         found
-    }
-
-    /// Says something to a browser, as one client more.
-    async fn call(
-        &self,
-        at: usize,
-        session: SessionId,
-        method: &'static str,
-        params: Value,
-    ) -> Option<Value> {
-        let socket = self.nodes[at].keeper_socket(session);
-        let link = keeper::connect(&socket, Role::Client).await.ok()?;
-        link.connection.browser().call(method, params).await.ok()
     }
 }
 
@@ -142,10 +128,7 @@ impl Machines for RealMachines {
 
     async fn browser(&self, session: SessionId) -> Option<Held> {
         let (at, [_, (_, browser)]) = *self.holders(session).await.first()?;
-        let answer = self.call(at, session, "Storage.getCookies", json!({})).await?;
-        let cookies = answer["cookies"].as_array()?.iter();
-        let marks =
-            cookies.filter_map(|cookie| Some(cookie["name"].as_str()?.to_owned())).collect();
+        let marks = real_browser::marks(&self.nodes[at], session).await?;
         Some(Held { number: browser.into(), marks })
     }
 
@@ -160,11 +143,8 @@ impl Machines for RealMachines {
     }
 
     async fn mark(&self, session: SessionId, name: &str, host: &str) -> bool {
-        let cookie = json!({ "name": name, "value": "1", "domain": host, "path": "/",
-                             "secure": true, "httpOnly": true, "expires": 4_000_000_000_u32 });
-        let params = json!({ "cookies": [cookie] });
         match self.holders(session).await.first() {
-            Some((at, _)) => self.call(*at, session, "Storage.setCookies", params).await.is_some(),
+            Some((at, _)) => real_browser::mark(&self.nodes[*at], session, name, host).await,
             None => false,
         }
     }

@@ -3,6 +3,7 @@
 //! The one idea: the start of every browser is seen here at that moment, so that two browsers of one session
 //! are noticed although they live side by side for an instant only.
 
+use crate::real_browser::cookie;
 use baton_session::{SessionId, json};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,9 +73,7 @@ impl Browser {
 
     /// Sets a cookie that lasts, as the site of that host would; false when it has ended.
     pub fn set_cookie(&self, name: &str, host: &str) -> bool {
-        let cookie = json!({ "name": name, "value": "1", "domain": host, "path": "/",
-                             "secure": true, "httpOnly": true, "expires": 4_000_000_000_u32 });
-        self.cookies().set(&cookie);
+        self.cookies().set(&cookie(name, host));
         self.lives()
     }
 
