@@ -42,7 +42,13 @@ pub struct TestNode {
 
 impl Drop for TestNode {
     /// A test node that was not cleared, because its user failed, leaves no process behind either.
+    ///
+    /// A story that fails says what its node and its keepers said last: a failure that comes once in a
+    /// thousand runs is only understood from that.
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.say_what_was_logged();
+        }
         victims::naming(self.folder.path()).into_iter().for_each(victims::kill);
     }
 }
@@ -257,9 +263,24 @@ impl TestNode {
 
     /// The end of the node's log, for an error.
     pub fn log_tail(&self) -> String {
-        let log = self.log();
-        let lines: Vec<&str> = log.lines().collect();
-        lines[lines.len().saturating_sub(15)..].join("\n")
+        end_of(&self.log())
+    }
+
+    /// The end of what the keeper of a session logged, its browser's words among it.
+    pub fn keeper_log_tail(&self, session: SessionId) -> String {
+        end_of(&fs::read_to_string(self.data.keeper_log(session)).unwrap_or_default())
+    }
+
+    #[expect(clippy::print_stderr, reason = "a test that fails says why")]
+    fn say_what_was_logged(&self) {
+        eprintln!("the node logged last:\n{}", self.log_tail());
+        for entry in fs::read_dir(self.data.sessions()).into_iter().flatten().flatten() {
+            let Some(session) = entry.file_name().to_str().and_then(|name| name.parse().ok())
+            else {
+                continue;
+            };
+            eprintln!("the keeper of {session} logged last:\n{}", self.keeper_log_tail(session));
+        }
     }
 
     async fn wait_until_ready(&self, process: &mut Child) -> Result<NodeFile> {
@@ -297,4 +318,10 @@ impl TestNode {
     fn log_file(&self) -> PathBuf {
         self.folder.path().join("node.log")
     }
+}
+
+/// The last lines of a log.
+fn end_of(log: &str) -> String {
+    let lines: Vec<&str> = log.lines().collect();
+    lines[lines.len().saturating_sub(15)..].join("\n")
 }

@@ -29,7 +29,7 @@ fn damage_the_longest(test_node: &TestNode, count: usize) {
 async fn damage_closed(test_node: &mut TestNode, id: SessionId, count: usize) {
     test_node.client().unwrap().close_session("edge").await.unwrap();
     test_node.stop_node().await.unwrap();
-    std::fs::remove_dir_all(test_node.data().session(id)).unwrap();
+    test_node.take_files_away(id).unwrap();
     damage_the_longest(test_node, count);
     test_node.start_node().await.unwrap();
 }

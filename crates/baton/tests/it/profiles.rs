@@ -88,7 +88,7 @@ async fn something_else_in_the_place_of_socket_or_log_is_named() {
 async fn a_session_whose_files_were_removed_comes_back_from_its_snapshot() {
     let notes = Notes::start().await;
     let (test_node, id) = test_node_with_closed(&notes).await;
-    std::fs::remove_dir_all(test_node.data().session(id)).unwrap();
+    test_node.take_files_away(id).unwrap();
     resumes(&test_node, &notes, id).await;
     test_node.clear().await.unwrap();
 }

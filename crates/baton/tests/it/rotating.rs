@@ -167,8 +167,7 @@ async fn a_later_disk_is_in_the_next_snapshot_even_when_no_tab_shows_it() {
     story.capture().await;
     // From here on only the snapshot knows.
     victims::kill_all(&story.test_node.holders(story.id).await.unwrap()).await.unwrap();
-    let profile = story.test_node.data().profile(story.id);
-    std::fs::remove_dir_all(profile).unwrap();
+    story.test_node.take_files_away(story.id).unwrap();
     assert!(!takes_the_profile(&story.resume().await));
     go(&story.page_at("/elsewhere").await, "/").await;
     story.rotate().await;

@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::time::timeout;
 
 /// What is told, and to whom.
@@ -46,10 +46,13 @@ pub(crate) async fn tell(story: Story<'_>, mut answer: impl AsyncFnMut(&str) -> 
         .envs(story.shots.as_deref().map(|shots: &Path| ("SHOTS", shots)))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .kill_on_drop(true);
     let mut process = command.spawn().unwrap();
     let mut answers = process.stdin.take().unwrap();
     let mut said = BufReader::new(process.stdout.take().unwrap()).lines();
+    let mut complaints = String::new();
+    let mut complained = process.stderr.take().unwrap();
     let mut seen = Vec::new();
     let told = async {
         while let Some(line) = said.next_line().await.unwrap() {
@@ -63,8 +66,11 @@ pub(crate) async fn tell(story: Story<'_>, mut answer: impl AsyncFnMut(&str) -> 
         }
         process.wait().await.unwrap()
     };
-    let end = timeout(story.limit, told).await.expect("the story ends");
-    assert!(end.success(), "the story ended after: {seen:#?}");
+    let complaining = complained.read_to_string(&mut complaints);
+    let both = timeout(story.limit, async { tokio::join!(told, complaining) }).await;
+    let (end, heard) = both.unwrap_or_else(|_| panic!("the story hangs after {seen:#?}"));
+    heard.unwrap();
+    assert!(end.success(), "the story ended after {seen:#?}\n{complaints}");
     room.clear().await.unwrap();
     seen.join("\n")
 }

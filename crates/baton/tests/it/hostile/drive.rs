@@ -96,7 +96,9 @@ async fn as_the_node(machine: &mut Machine, secrets: &[PathBuf], user: Option<u3
     plant(&folder.join("manifest.json"), ways::MANIFEST, user);
     plant(&folder.join("page.html"), "<!doctype html><title>extension</title>", user);
     let browser = machine.connection.browser();
-    let loaded = browser.call("Extensions.loadUnpacked", json!({ "path": folder })).await.unwrap();
+    let loaded = browser.call("Extensions.loadUnpacked", json!({ "path": folder })).await;
+    let said = machine.test_node.keeper_log_tail(machine.id);
+    let loaded = loaded.unwrap_or_else(|error| panic!("{error}; its keeper said: {said}"));
     let extension = loaded["id"].as_str().unwrap().to_owned();
     let shown = machine.shown();
     let gave = tries(machine, &shown, true, Some(&extension)).all().await;
