@@ -218,7 +218,7 @@ pub async fn force(socket: &Path) -> Result<bool, KeeperError> {
         expected: "a process of its own that listens",
         found: format!("{:?}", listener.pid()),
     })?;
-    tracing::warn!(pid = keeper.as_raw_pid(), "killing a keeper that does not answer");
+    tracing::warn!(pid = keeper.as_raw_pid(), "killing a keeper");
     // One that is gone by now is what we want.
     let _ = kill_process(keeper, Signal::KILL);
     let mut byte = [0];

@@ -20,6 +20,7 @@ mod recover;
 mod resume;
 mod room;
 mod runner;
+mod scratch;
 mod screens;
 mod sign_ins;
 mod signed_in;

@@ -31,6 +31,8 @@ pub(super) const AT_ONCE: usize = 2;
 const LIMIT: Duration = Duration::from_mins(2);
 /// How long one lives whose node has died meanwhile.
 const LIFE: Duration = Duration::from_mins(3);
+/// What the socket of its keeper is called.
+pub(super) const SOCKET: &str = "keeper.sock";
 
 impl BrowserSupervisor {
     /// Makes what only pages make, in a new profile in a folder of `scratch`, in which nothing stays.
@@ -114,7 +116,7 @@ impl BrowserSupervisor {
         let nowhere = Fence { others: Others::None, ..Fence::default() };
         Ok(KeeperSpec {
             session: SessionId::new(Timestamp::now(), rand::random()),
-            socket: folder.join("keeper.sock"),
+            socket: folder.join(SOCKET),
             browser: BrowserSpec::Launch(Box::new(options)),
             log: folder.join("keeper.log"),
             hold_until: Some(BootInstant::now().after(LIFE)),

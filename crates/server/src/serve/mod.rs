@@ -34,9 +34,7 @@ use baton_sync::webhooks;
 use futures_util::FutureExt as _;
 use futures_util::future::FusedFuture as _;
 use secrecy::SecretString;
-use std::fs::DirBuilder;
 use std::net::SocketAddr;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
@@ -91,8 +89,9 @@ async fn run(
     ensure_local_key(&store, &data, config.lease.map(|_| node)).await?;
     tell_first_key(&mut config, &store).await?;
     serve_metrics(&config, &shutdown).await?;
-    emptied(config.data.arriving())?;
-    let sandboxes = sandboxes(&config, node)?;
+    supervisor.empty(data.arriving()).await?;
+    let scratch = supervisor.empty(data.sandboxes()).await?;
+    let sandboxes = sandboxes(&config, node, scratch);
     let (exposure, body_bytes) = (config.exposure.clone(), config.body_bytes);
     let (bounds, idle_exit) = (config.bounds, config.idle_exit);
     let rates = Rates::new(config.rates);
@@ -318,24 +317,13 @@ fn supervisor_config(
     })
 }
 
-/// A folder of what is of use to one node only, as long as it runs. What the last node of the folder left is removed.
-fn emptied(folder: PathBuf) -> Result<PathBuf, DataError> {
-    let emptied = match std::fs::remove_dir_all(&folder) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        emptied => emptied,
-    };
-    let made = emptied.and_then(|()| DirBuilder::new().mode(0o700).create(&folder));
-    made.map(|()| folder.clone()).map_err(|source| DataError::Io { path: folder, source })
-}
-
 /// Who makes sandboxes at this node.
-fn sandboxes(config: &Config, node: NodeId) -> Result<Sandboxes, DataError> {
-    let scratch = emptied(config.data.sandboxes())?;
+fn sandboxes(config: &Config, node: NodeId, scratch: PathBuf) -> Sandboxes {
     let provider = config.provider.clone().map_or_else(|| provider(config, node), Ok);
     if let Err(why) = &provider {
         tracing::info!(why, "this node makes no sandboxes");
     }
-    Ok(Sandboxes::new(provider, config.sandboxes.clone(), scratch))
+    Sandboxes::new(provider, config.sandboxes.clone(), scratch)
 }
 
 #[cfg(target_os = "linux")]

@@ -3,7 +3,7 @@
 use super::scene::{Scene, cookie, reference};
 use crate::test_nodes::build;
 use baton_api::sandbox::{BrowserSession, CreateSandbox};
-use baton_playground::Page;
+use baton_playground::{Page, victims};
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use serde_json::{Value, json};
 use std::fs;
@@ -171,6 +171,29 @@ async fn a_node_that_is_told_to_prepares_nothing() {
     assert_eq!([&first, &other].map(|session| prepared(&scene, session)), [0, 0]);
     scene.client().delete_session("first").await.unwrap();
     until("nothing of a session that is gone", &scene, || kept(&scene) == 0).await;
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_browser_that_a_killed_node_had_begun_ends_before_the_next_one_is_ready() {
+    let mut scene = Scene::set_with(ALWAYS).await;
+    let folder = scene.test_node.data().sandboxes();
+    let mut state = scene.state();
+    let records: Vec<_> =
+        (0..2000).map(|at| json!({"key": at, "value": format!("{at}").repeat(500)})).collect();
+    state["origins"][0]["indexedDB"] = json!([{"name": "auth", "version": 1, "stores": [{
+        "name": "users", "autoIncrement": false, "indexes": [], "records": records,
+    }]}]);
+    let session = scene.session_of("shop", &state).await;
+    let started = || scene.test_node.log().matches("started a browser of no session").count();
+    until("a hidden browser", &scene, || started() == 1).await;
+    scene.test_node.kill_node().await.unwrap();
+    let hidden = victims::naming(&folder);
+    assert!(!hidden.is_empty(), "it had ended before the node was killed");
+    scene.test_node.start_node().await.unwrap();
+    let left: Vec<_> = hidden.into_iter().filter(|pid| victims::is_alive(*pid)).collect();
+    assert!(left.is_empty(), "{left:?} of {} live on", folder.display());
+    until("it to be made anew", &scene, || prepared(&scene, &session) == 1).await;
     scene.strike().await;
 }
 
