@@ -26,8 +26,10 @@ use baton_store::blocking::blocking;
 use baton_store::clock;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt;
+use tokio::task::JoinError;
 use tokio_util::io::SyncIoBridge;
 
 /// Of how many storage keys the pages are read at most.
@@ -203,17 +205,30 @@ async fn read_profile(context: &Agents, sandbox: &dyn Sandbox) -> Result<Profile
                 Err(ours) => Err(ours),
             }
         };
-        tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
-            let why = if error.is_panic() {
-                "the reader of profiles panicked, which is a fault of Baton"
-            } else {
-                "the node is stopping"
-            };
-            Err(Fault::Ours(why.to_owned()))
-        })
+        finished(tokio::task::spawn_blocking(work).await)
     };
-    let slow = || Fault::Ours(format!("the profile was not read within {LIMIT:?}"));
-    tokio::time::timeout(LIMIT, read).await.unwrap_or_else(|_| Err(slow()))
+    in_time(LIMIT, read).await
+}
+
+/// What came of reading a profile; what ended the reader says nothing of the profile.
+fn finished<T>(read: Result<Result<T, Fault>, JoinError>) -> Result<T, Fault> {
+    read.unwrap_or_else(|error| {
+        let why = if error.is_panic() {
+            "the reader of profiles panicked, which is a fault of Baton"
+        } else {
+            "the node is stopping"
+        };
+        Err(Fault::Ours(why.to_owned()))
+    })
+}
+
+/// The same, unless it takes longer than this, which a machine that has much to do may do.
+async fn in_time<T>(
+    limit: Duration,
+    read: impl Future<Output = Result<T, Fault>>,
+) -> Result<T, Fault> {
+    let slow = || Fault::Ours(format!("the profile was not read within {limit:?}"));
+    tokio::time::timeout(limit, read).await.unwrap_or_else(|_| Err(slow()))
 }
 
 /// What the wrapper of a browser noted; none where there was none, or nothing was handed over.
@@ -255,4 +270,38 @@ fn read(folder: &Path) -> Result<(State, Receipt), Fault> {
     // Whatever ran there could write what it liked.
     left_out.extend(admit::admit(&mut state, Expiry(now)));
     Ok((state, left_out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::pending;
+
+    /// Why nothing was read; a fault of the node's has the sandbox kept, and read later.
+    fn ours(read: Result<(), Fault>) -> String {
+        match read {
+            Err(Fault::Ours(why)) => why,
+            other => panic!("expected a fault of the node's, found {other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_takes_too_long_is_the_nodes_fault() {
+        let why = ours(in_time(Duration::ZERO, pending()).await);
+        assert_eq!(why, "the profile was not read within 0ns");
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_panics_is_the_nodes_fault() {
+        let read = tokio::task::spawn_blocking(|| panic!("anything")).await;
+        assert!(ours(finished(read)).contains("a fault of Baton"));
+    }
+
+    #[tokio::test]
+    async fn a_profile_that_is_damaged_is_not() {
+        let damaged = || Err::<(), _>(Fault::Bytes("cut".to_owned()));
+        let read = tokio::task::spawn_blocking(damaged).await;
+        let read = in_time(LIMIT, async { finished(read) }).await;
+        assert!(matches!(read, Err(Fault::Bytes(why)) if why == "cut"));
+    }
 }
