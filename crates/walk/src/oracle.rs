@@ -22,6 +22,8 @@ impl Finding {
 pub enum Kind {
     /// A session has one browser at most.
     TwoBrowsers,
+    /// An owner has one session of a name at most.
+    TwoSessions,
     /// What was acknowledged is there.
     Lost,
     /// A verb that failed has changed nothing at the other node.
@@ -50,8 +52,9 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::TwoBrowsers,
+        Self::TwoSessions,
         Self::Lost,
         Self::Elsewhere,
         Self::Here,
@@ -70,6 +73,7 @@ impl Kind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::TwoBrowsers => "two_browsers",
+            Self::TwoSessions => "two_sessions",
             Self::Lost => "lost",
             Self::Elsewhere => "elsewhere",
             Self::Here => "here",

@@ -142,14 +142,19 @@ impl<'a, M: Machines> Walk<'a, M> {
     }
 
     /// Asks, and lets what stands still go on when the answer takes long.
-    async fn call_patiently(&self, asking: &Asking) -> Ended {
-        let called = self.call(asking);
-        tokio::pin!(called);
-        if let Ok(ended) = timeout(STANDSTILL, &mut called).await {
-            return ended;
-        }
-        self.cluster.machines.thaw();
-        called.await
+    async fn call_patiently(&mut self, asking: &Asking) -> Ended {
+        let ended = {
+            let called = self.call(asking);
+            tokio::pin!(called);
+            if let Ok(ended) = timeout(STANDSTILL, &mut called).await {
+                return ended;
+            }
+            self.cluster.machines.thaw();
+            called.await
+        };
+        self.is_frozen = [false; NODES];
+        self.say("what stood still goes on, since an answer takes long");
+        ended
     }
 
     async fn both(
@@ -169,6 +174,11 @@ impl<'a, M: Machines> Walk<'a, M> {
             self.call(&other).await
         };
         let (first, second) = tokio::join!(self.call(&one), second);
+        let are_done = [&first, &second].iter().all(|ended| matches!(ended, Ended::Done { .. }));
+        if are_done && one.ask == Ask::Open && other.ask == Ask::Open {
+            let what = format!("two sessions are called {}", self.slots[session].name);
+            return Ok(Some(Finding::new(Kind::TwoSessions, what)));
+        }
         // What is removed is removed, whatever was promised beside it, and nobody has to know of it any more.
         let mut noted = [(one, first), (other, second)];
         noted.sort_by_key(|(asking, _)| asking.ask == Ask::Delete);
