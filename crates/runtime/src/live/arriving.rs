@@ -202,7 +202,11 @@ fn replace(profile: &Path, ahead: &Path) -> Result<(), LiveError> {
     or_nothing(fs::rename(profile, &outdated), profile)?;
     let ready: PathBuf = ahead.join("profile");
     fs::rename(&ready, profile).map_err(LiveError::file(ready))?;
-    or_nothing(fs::remove_dir_all(&outdated), &outdated)
+    // It is in place, whatever becomes of the other one: that goes with all that came ahead.
+    if let Err(error) = or_nothing(fs::remove_dir_all(&outdated), &outdated) {
+        tracing::warn!(%error, "a profile that was replaced is still there");
+    }
+    Ok(())
 }
 
 /// What is gone need not be removed.
