@@ -42,8 +42,9 @@ const DATABASE: &str = "SQLite format 3";
 pub(super) const NOBODY: u32 = 65534;
 /// How long one attempt may take; one that hangs has read nothing.
 pub(super) const LIMIT: Duration = Duration::from_secs(5);
-/// How long a browser of a machine that has much to do may take to make a page; one that is refused is so at once.
-const PAGE_LIMIT: Duration = Duration::from_mins(1);
+/// How long a browser of a machine that has much to do may take for what it has to do, such as a page; what is refused
+/// is so at once.
+const DUE_LIMIT: Duration = Duration::from_mins(1);
 /// How much of a file is looked at for what was written, in bytes.
 const LOOKED_AT: u64 = 1 << 20;
 
@@ -198,7 +199,7 @@ impl Machine {
         if let Some(context) = context {
             params["browserContextId"] = context.clone();
         }
-        let made = timeout(PAGE_LIMIT, browser.call("Target.createTarget", params)).await;
+        let made = timeout(DUE_LIMIT, browser.call("Target.createTarget", params)).await;
         let target = made.ok()?.ok()?;
         let target = target["targetId"].as_str().unwrap().to_owned();
         let session = attach(&browser, &target).await?;
@@ -273,7 +274,7 @@ impl Machine {
                 }
             }
         };
-        timeout(LIMIT, heard).await.unwrap_or_else(|_| panic!("{method} is told"))
+        timeout(DUE_LIMIT, heard).await.unwrap_or_else(|_| panic!("{method} is told"))
     }
 
     /// Every file of the machine's that is not of the driven session, with what is in it where no process
