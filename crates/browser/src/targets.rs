@@ -92,6 +92,30 @@ impl TargetInfo {
     }
 }
 
+/// `Target.attachedToTarget`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AttachedToTarget {
+    pub(crate) session_id: CdpSessionId,
+    pub(crate) target_info: TargetInfo,
+    /// Whether the target waits to be let go on.
+    #[serde(default)]
+    pub(crate) waiting_for_debugger: bool,
+}
+
+/// `Target.detachedFromTarget`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DetachedFromTarget {
+    pub(crate) session_id: CdpSessionId,
+}
+
+/// `Page.frameNavigated`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct FrameNavigated {
+    pub(crate) frame: Frame,
+}
+
 /// Whether an address, or a storage key, is one of the browser's own pages.
 pub(crate) fn is_internal(url: &str) -> bool {
     ["chrome://", "devtools://", "chrome-untrusted://"].iter().any(|scheme| url.starts_with(scheme))

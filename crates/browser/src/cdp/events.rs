@@ -92,12 +92,12 @@ impl Drop for Events {
 /// The queue itself; the reader of the connection pushes.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    inner: Mutex<Inner>,
+    inner: Mutex<QueueState>,
     changed: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
+struct QueueState {
     events: VecDeque<Event>,
     bytes: usize,
     dropped: u64,
@@ -152,7 +152,7 @@ impl Queue {
     }
 
     fn abandon(&self) {
-        *self.lock() = Inner { abandoned: true, ..Inner::default() };
+        *self.lock() = QueueState { abandoned: true, ..QueueState::default() };
     }
 
     fn pop(&self) -> Popped {
@@ -168,7 +168,7 @@ impl Queue {
         if inner.closed { Popped::Closed } else { Popped::Empty }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

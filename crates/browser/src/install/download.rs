@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// What the part that lies here is a part of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Note {
+struct PartialDownload {
     url: Url,
     /// The strong validator of the file; without one nothing is gone on with.
     etag: Option<String>,
@@ -95,7 +95,7 @@ impl<'d> Download<'d> {
     }
 
     /// One request. It may be cut off, and then there may be more than before.
-    async fn attempt(&self) -> Result<Note, Attempt> {
+    async fn attempt(&self) -> Result<PartialDownload, Attempt> {
         let kept = self.kept()?;
         let mut request = self.client.get(self.url.clone());
         if let Some((note, length)) = &kept {
@@ -137,9 +137,9 @@ impl<'d> Download<'d> {
     }
 
     /// What lies here of the same file, and how much.
-    fn kept(&self) -> Result<Option<(Note, u64)>, InstallError> {
+    fn kept(&self) -> Result<Option<(PartialDownload, u64)>, InstallError> {
         let note = fs::read(&self.note).ok();
-        let note = note.and_then(|bytes| serde_json::from_slice::<Note>(&bytes).ok());
+        let note = note.and_then(|bytes| serde_json::from_slice::<PartialDownload>(&bytes).ok());
         match (note, self.length()) {
             (Some(note), length) if note.url == *self.url && note.etag.is_some() && length > 0 => {
                 Ok(Some((note, length)))
@@ -156,9 +156,9 @@ impl<'d> Download<'d> {
     }
 
     /// Notes what a whole answer is of, before anything of it is written.
-    fn note_of(&self, response: &Response) -> Result<Note, InstallError> {
+    fn note_of(&self, response: &Response) -> Result<PartialDownload, InstallError> {
         let etag = response.headers().get(ETAG).and_then(|value| value.to_str().ok());
-        let note = Note {
+        let note = PartialDownload {
             url: self.url.clone(),
             etag: etag.filter(|etag| !etag.starts_with("W/")).map(ToOwned::to_owned),
             length: response.content_length(),
@@ -176,9 +176,9 @@ impl<'d> Download<'d> {
     async fn receive(
         &self,
         mut response: Response,
-        note: Note,
+        note: PartialDownload,
         from: u64,
-    ) -> Result<Note, Attempt> {
+    ) -> Result<PartialDownload, Attempt> {
         let folder = self.part.parent().unwrap_or(Path::new("/"));
         let whole = note.length.unwrap_or_default();
         expect_small(whole)?;
@@ -207,7 +207,12 @@ impl<'d> Download<'d> {
     }
 
     /// A disk that became full meanwhile is told with its numbers.
-    fn not_written(&self, error: std::io::Error, note: &Note, done: u64) -> InstallError {
+    fn not_written(
+        &self,
+        error: std::io::Error,
+        note: &PartialDownload,
+        done: u64,
+    ) -> InstallError {
         let folder = self.part.parent().unwrap_or(Path::new("/"));
         let left = note.length.unwrap_or_default().saturating_sub(done);
         let is_full = matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
@@ -218,7 +223,7 @@ impl<'d> Download<'d> {
     }
 
     /// That what has come is what the server said that it is.
-    fn check(&self, note: &Note) -> Result<(), InstallError> {
+    fn check(&self, note: &PartialDownload) -> Result<(), InstallError> {
         (self.progress)(InstallStep::Checking);
         let mut file = File::open(&self.part).map_err(InstallError::file("read", &self.part))?;
         let length = self.length();
@@ -239,7 +244,7 @@ impl<'d> Download<'d> {
         let done = Bytes(self.length());
         let kept = self.kept().ok().flatten();
         let total = match &kept {
-            Some((Note { length: Some(length), .. }, _)) => Bytes(*length).to_string(),
+            Some((PartialDownload { length: Some(length), .. }, _)) => Bytes(*length).to_string(),
             _ => "all".to_owned(),
         };
         InstallError::CutOff {
@@ -267,7 +272,7 @@ impl From<InstallError> for Attempt {
 }
 
 /// Whether an answer is the rest of the file of which a part is here (RFC 9110, section 14.4).
-fn goes_on(response: &Response, note: &Note, length: u64) -> bool {
+fn goes_on(response: &Response, note: &PartialDownload, length: u64) -> bool {
     let expected = |total: &str| {
         let last = note.length.map_or(String::new(), |whole| (whole.saturating_sub(1)).to_string());
         format!("bytes {length}-{last}/{total}")

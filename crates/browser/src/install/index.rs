@@ -75,11 +75,11 @@ pub(super) struct Release {
 struct Entry {
     version: String,
     #[serde(default)]
-    downloads: BTreeMap<String, Vec<Download>>,
+    downloads: BTreeMap<String, Vec<PlatformBuild>>,
 }
 
 #[derive(Deserialize)]
-struct Download {
+struct PlatformBuild {
     platform: String,
     url: Url,
 }
@@ -142,7 +142,7 @@ pub(super) async fn find(
     let version = version.parse().map_err(|error: crate::launch::NotVersion| {
         InstallError::NotAnIndex { url: url.clone(), why: error.to_string() }
     })?;
-    let of_here = |download: &Download| download.platform == platform;
+    let of_here = |download: &PlatformBuild| download.platform == platform;
     let file =
         downloads.remove("chrome").into_iter().flatten().find(of_here).ok_or_else(missing)?;
     Ok(Release { version, url: expect_asked(file.url)? })

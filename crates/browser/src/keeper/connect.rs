@@ -24,7 +24,7 @@ use tokio::net::{UnixListener, UnixStream};
 
 /// How long a keeper may take for its own part, and its browser for its own.
 #[derive(Debug, Clone, Copy)]
-struct Patience {
+struct ConnectLimits {
     /// Each of the keeper's own answers, for which it waits for nobody.
     keeper: Duration,
     /// Until a client has a session of its own at the browser.
@@ -33,8 +33,8 @@ struct Patience {
 
 /// A browser has as long as until it speaks at all: one that shows many pages on a busy machine has as much
 /// to do.
-const PATIENCE: Patience =
-    Patience { keeper: Duration::from_secs(10), browser: Duration::from_secs(25) };
+const PATIENCE: ConnectLimits =
+    ConnectLimits { keeper: Duration::from_secs(10), browser: Duration::from_secs(25) };
 /// How long a keeper may take to end after it was asked to: the browser's 10 s, and a little.
 const END_LIMIT: Duration = Duration::from_secs(20);
 
@@ -94,7 +94,7 @@ async fn dial(socket: &Path) -> Result<UnixStream, KeeperError> {
 async fn greet(
     socket: &Path,
     role: Role,
-    patience: Patience,
+    patience: ConnectLimits,
 ) -> Result<(Transport, Welcome), KeeperError> {
     let stream = within(patience.keeper, "a connection to the keeper", dial(socket)).await?;
     let (reader, writer) = stream.into_split();
@@ -326,8 +326,8 @@ fn remove_stale(path: &Path) -> Result<(), KeeperError> {
 #[cfg(test)]
 mod tests {
     use super::{
-        Greeting, KeeperAnswer, KeeperError, KeeperSecret, ListeningSocket, Nonce, Patience, Role,
-        Side, Transport, Welcome, greet,
+        ConnectLimits, Greeting, KeeperAnswer, KeeperError, KeeperSecret, ListeningSocket, Nonce,
+        Role, Side, Transport, Welcome, greet,
     };
     use baton_session::SessionId;
     use std::fs;
@@ -378,7 +378,7 @@ mod tests {
     }
 
     /// What becomes of a client of a keeper that comes so far.
-    async fn knock_at(comes: Comes, patience: Patience) -> Result<Welcome, KeeperError> {
+    async fn knock_at(comes: Comes, patience: ConnectLimits) -> Result<Welcome, KeeperError> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("keeper.sock");
         let (socket, listener) = ListeningSocket::bind(&path).unwrap();
@@ -394,7 +394,7 @@ mod tests {
     #[tokio::test]
     async fn a_browser_that_has_much_to_do_is_waited_for() {
         let keeper = Duration::from_secs(3);
-        let patience = Patience { keeper, browser: LONG };
+        let patience = ConnectLimits { keeper, browser: LONG };
         let comes = Comes::ToAWelcomeAfter(keeper + Duration::from_millis(100));
         let welcome = knock_at(comes, patience).await.unwrap();
         assert_eq!(welcome.browser_version, "Chrome/1");
@@ -402,10 +402,10 @@ mod tests {
 
     #[tokio::test]
     async fn who_falls_silent_is_named() {
-        let patience = Patience { keeper: SHORT, browser: LONG };
+        let patience = ConnectLimits { keeper: SHORT, browser: LONG };
         let silent = knock_at(Comes::Nowhere, patience).await.unwrap_err().to_string();
         assert_eq!(silent, "expected an answer of the keeper within 20ms, found nothing");
-        let patience = Patience { keeper: LONG, browser: SHORT };
+        let patience = ConnectLimits { keeper: LONG, browser: SHORT };
         let silent = knock_at(Comes::ToItsChallenge, patience).await.unwrap_err().to_string();
         assert_eq!(silent, "expected a session of the browser within 20ms, found nothing");
     }

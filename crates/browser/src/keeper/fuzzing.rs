@@ -25,7 +25,7 @@ pub fn cdp_frames(input: &[u8]) {
         asked: None,
     };
     let mut mux = Mux::new(setup);
-    let mut seen = Clients::default();
+    let mut seen = ConnectedClients::default();
     seen.check(mux.start());
     for line in input.split(|byte| *byte == b'\n') {
         let Some((what, rest)) = line.split_first() else { continue };
@@ -44,12 +44,12 @@ pub fn cdp_frames(input: &[u8]) {
 }
 
 #[derive(Default)]
-struct Clients {
+struct ConnectedClients {
     here: HashSet<ClientId>,
     last: u64,
 }
 
-impl Clients {
+impl ConnectedClients {
     fn check(&mut self, actions: Vec<Action>) {
         for action in actions {
             match action {

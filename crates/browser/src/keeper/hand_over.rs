@@ -50,14 +50,14 @@ impl HandedOver {
 
 /// The sessionStorage of one tab and storage key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Area {
+pub(super) struct SessionStorageArea {
     /// Where its tab was.
     url: String,
     key: StorageKey,
     entries: Entries,
 }
 
-impl Area {
+impl SessionStorageArea {
     /// Whether a document at this address has it.
     pub(super) fn is_of(&self, url: &str) -> bool {
         key_of(url).as_ref() == Some(&self.key)
@@ -97,7 +97,7 @@ fn key_of(url: &str) -> Option<StorageKey> {
 #[derive(Debug, Default)]
 pub(super) struct HandOver {
     /// The tab in front before all others.
-    areas: Vec<Area>,
+    areas: Vec<SessionStorageArea>,
     notes: PathBuf,
     /// Whether each tab is there to get its own; else a key has one area only, whichever page comes first.
     to_its_tab: bool,
@@ -112,13 +112,14 @@ impl HandOver {
         let others = tabs.iter().filter(|tab| !tab.active);
         let areas = front.chain(others).flat_map(|tab| {
             let first_parties = tab.session_storage.iter().filter(|(key, _)| key.is_first_party());
-            first_parties.map(|(key, entries)| Area {
+            first_parties.map(|(key, entries)| SessionStorageArea {
                 url: tab.url.clone(),
                 key: key.clone(),
                 entries: entries.clone(),
             })
         });
-        let areas: Vec<Area> = areas.filter(|area| !area.entries.is_empty()).collect();
+        let areas: Vec<SessionStorageArea> =
+            areas.filter(|area| !area.entries.is_empty()).collect();
         let mut all = Self { areas, notes: notes.to_owned(), ..Self::default() };
         match all.noted(|_, _| Ok(())) {
             Ok(before) => {
@@ -149,9 +150,9 @@ impl HandOver {
 
     /// What a page at this address gets, which is noted before this returns: that of the tab that was there, or else
     /// of the one in front. Blocks on the disk.
-    pub(super) fn claim(&mut self, url: &str) -> Option<Area> {
+    pub(super) fn claim(&mut self, url: &str) -> Option<SessionStorageArea> {
         let key = key_of(url)?;
-        let of_key = |area: &&Area| area.key == key;
+        let of_key = |area: &&SessionStorageArea| area.key == key;
         let its_own = self.areas.iter().filter(of_key).find(|area| area.url == url);
         let area = its_own.or_else(|| self.areas.iter().find(of_key))?.clone();
         if !self.own.contains(&key) {
@@ -179,7 +180,7 @@ impl HandOver {
     }
 
     /// Takes back an area whose page never came. Blocks on the disk.
-    pub(super) fn put_back(&mut self, area: Area) {
+    pub(super) fn put_back(&mut self, area: SessionStorageArea) {
         let key = area.key.clone();
         match self.noted(|_, file| writeln!(file, "{BACK}{key}")) {
             Ok(_) => {
@@ -234,7 +235,7 @@ mod tests {
         [list, tab("https://shop.test/cart", true, "cart"), news]
     }
 
-    fn token(area: Option<Area>) -> Option<String> {
+    fn token(area: Option<SessionStorageArea>) -> Option<String> {
         area.map(|area| area.entries.0[&Text::from("token")].to_lossy())
     }
 

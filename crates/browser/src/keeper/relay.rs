@@ -21,8 +21,8 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
 /// How often a client is asked whether it is there, and how long it may say nothing at all.
-const PATIENCE: Patience =
-    Patience { pause: Duration::from_secs(30), silence: Duration::from_secs(90) };
+const PATIENCE: SilenceLimits =
+    SilenceLimits { pause: Duration::from_secs(30), silence: Duration::from_secs(90) };
 /// How long one message may take to be passed on.
 const SEND_LIMIT: Duration = Duration::from_mins(1);
 /// How long the last words may take.
@@ -34,7 +34,7 @@ type Sink<S> = SplitSink<WebSocketStream<S>, Message>;
 
 /// How long a client that says nothing is waited for.
 #[derive(Debug, Clone, Copy)]
-struct Patience {
+struct SilenceLimits {
     pause: Duration,
     silence: Duration,
 }
@@ -87,7 +87,7 @@ async fn pass<S>(
     keeper: Transport,
     no_more: impl Future<Output = NoMore>,
     turn: watch::Receiver<Turn>,
-    patience: Patience,
+    patience: SilenceLimits,
 ) where
     S: AsyncRead + AsyncWrite + Unpin,
 {
@@ -212,7 +212,7 @@ mod tests {
     type Line = (WebSocketStream<DuplexStream>, Transport, tokio::task::JoinHandle<()>);
 
     /// A client, the keeper's end of the line, and what passes messages between them.
-    async fn line(patience: Patience) -> Line {
+    async fn line(patience: SilenceLimits) -> Line {
         let (near, far) = duplex(1 << 16);
         let (keeper, ours) = duplex(1 << 16);
         let nul = |stream| {
@@ -313,7 +313,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_client_that_falls_silent_loses_its_connection_and_one_that_answers_does_not() {
-        let hasty = Patience { pause: Duration::from_millis(10), silence: Duration::from_secs(1) };
+        let hasty =
+            SilenceLimits { pause: Duration::from_millis(10), silence: Duration::from_secs(1) };
         let (silent, _keeper, passing) = line(hasty).await;
         passing.await.unwrap();
         drop(silent);

@@ -89,14 +89,15 @@ fn acts(method: &str) -> bool {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Script {
+struct EvaluateParams {
     #[serde(default)]
     throw_on_side_effect: bool,
 }
 
 /// Whether the browser itself sees to it that a script changes nothing.
 fn only_reads(call: &Envelope<'_>) -> bool {
-    let params = call.params.and_then(|params| serde_json::from_str::<Script>(params.get()).ok());
+    let params =
+        call.params.and_then(|params| serde_json::from_str::<EvaluateParams>(params.get()).ok());
     params.is_some_and(|script| script.throw_on_side_effect)
 }
 

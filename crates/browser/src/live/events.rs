@@ -4,14 +4,14 @@
 //! a task of its own, so that the queue of events keeps moving.
 
 use super::messages::{
-    AttachedToTarget, BindingCalled, CacheChange, DatabaseChange, DetachedFromTarget, FrameLoad,
-    FrameNavigated, NavigatedWithinDocument, StorageChange, StorageId, parse,
+    BindingCalled, CacheChange, DatabaseChange, FrameLoad, NavigatedWithinDocument, StorageChange,
+    StorageId, parse,
 };
 use super::shared::{Attached, Counters, Shared};
 use super::{mute, requests, watch};
 use crate::cdp::{CdpSessionId, Connection, Event, Events};
 use crate::targets;
-use crate::targets::Contexts;
+use crate::targets::{AttachedToTarget, Contexts, DetachedFromTarget, FrameNavigated};
 use baton_session::Site;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -84,7 +84,7 @@ impl EventPump {
     }
 
     fn attached(&self, parent: Option<&CdpSessionId>, params: &RawValue) {
-        let Some(AttachedToTarget { session_id, target_info }) = parse(params) else {
+        let Some(AttachedToTarget { session_id, target_info, .. }) = parse(params) else {
             return;
         };
         if self.tab_of(parent).is_some_and(|tab| tab == target_info.target_id) {

@@ -1,7 +1,6 @@
 //! What the events of a browser say, as far as we listen.
 
-use crate::cdp::{CdpSessionId, WideText};
-use crate::targets::{Frame, TargetInfo};
+use crate::cdp::WideText;
 use baton_session::{StorageKey, Text};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -19,21 +18,6 @@ pub(super) fn script_source(answer: &RawValue) -> Result<Text, serde_json::Error
         script_source: WideText,
     }
     serde_json::from_str(answer.get()).map(|ScriptSource { script_source }| script_source.0)
-}
-
-/// `Target.attachedToTarget`.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct AttachedToTarget {
-    pub(super) session_id: CdpSessionId,
-    pub(super) target_info: TargetInfo,
-}
-
-/// `Target.detachedFromTarget`.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct DetachedFromTarget {
-    pub(super) session_id: CdpSessionId,
 }
 
 /// `Runtime.bindingCalled`.
@@ -64,12 +48,6 @@ pub(super) struct SampledArea {
     pub(super) whole: bool,
     pub(super) set: Vec<(Text, Text)>,
     pub(super) removed: Vec<Text>,
-}
-
-/// `Page.frameNavigated`.
-#[derive(Deserialize)]
-pub(super) struct FrameNavigated {
-    pub(super) frame: Frame,
 }
 
 /// `Page.frameStartedLoading`, `Page.frameStoppedLoading` and `Page.frameDetached`.

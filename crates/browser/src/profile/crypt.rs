@@ -24,9 +24,9 @@ const FIRST_WITH_HOST: u32 = 24;
 const FIRST_BLOCK: [u8; 16] = [b' '; 16];
 
 /// What a value is encrypted with; gone from memory when dropped.
-pub struct Key(pub(super) Zeroizing<[u8; 16]>);
+pub struct EncryptionKey(pub(super) Zeroizing<[u8; 16]>);
 
-impl Key {
+impl EncryptionKey {
     /// The key that Chromium makes of a password.
     pub fn from_password(password: &[u8]) -> Self {
         let mut key = Zeroizing::new([0; 16]);
@@ -50,16 +50,16 @@ impl Key {
 
 /// The keys with which the values of one profile may be encrypted.
 pub struct Keys {
-    fixed: Key,
-    keyring: Option<Key>,
+    fixed: EncryptionKey,
+    keyring: Option<EncryptionKey>,
     /// Some browsers encrypted with an empty password when their keyring failed, under either mark.
-    empty: Key,
+    empty: EncryptionKey,
 }
 
 impl Keys {
     /// The keys of a profile; `keyring` is the key of the keyring's password, if one is known.
-    pub fn new(keyring: Option<Key>) -> Self {
-        Self { fixed: Key::v10(), keyring, empty: Key::from_password(b"") }
+    pub fn new(keyring: Option<EncryptionKey>) -> Self {
+        Self { fixed: EncryptionKey::v10(), keyring, empty: EncryptionKey::from_password(b"") }
     }
 }
 
@@ -109,7 +109,7 @@ pub fn open(
         PORTAL => return Err(CryptError::SecretPortal),
         _ => return Err(unknown(mark)),
     };
-    let open_with = |key: &Key| open_with(key, rest, host_key, schema);
+    let open_with = |key: &EncryptionKey| open_with(key, rest, host_key, schema);
     open_with(key).or_else(|error| match error {
         CryptError::WrongKey | CryptError::OtherHost => open_with(&keys.empty).map_err(|_| error),
         _ => Err(error),
@@ -117,7 +117,12 @@ pub fn open(
 }
 
 /// Chance makes a wrong key look right for one value in 256; then the host differs.
-fn open_with(key: &Key, rest: &[u8], host_key: &str, schema: u32) -> Result<String, CryptError> {
+fn open_with(
+    key: &EncryptionKey,
+    rest: &[u8],
+    host_key: &str,
+    schema: u32,
+) -> Result<String, CryptError> {
     let value = key.decrypt(rest).ok_or(CryptError::WrongKey)?;
     let text = if schema < FIRST_WITH_HOST {
         &value[..]
@@ -142,7 +147,7 @@ fn unknown(mark: &[u8]) -> CryptError {
 
 /// Encrypts a value as a browser of today does.
 #[cfg(test)]
-pub(super) fn seal(mark: &str, key: &Key, host_key: &str, value: &[u8]) -> Vec<u8> {
+pub(super) fn seal(mark: &str, key: &EncryptionKey, host_key: &str, value: &[u8]) -> Vec<u8> {
     use cbc::cipher::BlockModeEncrypt;
     let mut sealed = [&Sha256::digest(host_key)[..], value, &[0; 16]].concat();
     let cipher = cbc::Encryptor::<Aes128>::new((&*key.0).into(), &FIRST_BLOCK.into());
@@ -154,7 +159,7 @@ pub(super) fn seal(mark: &str, key: &Key, host_key: &str, value: &[u8]) -> Vec<u
 mod tests {
     // Values that another implementation encrypted, and what must hold for any bytes.
 
-    use super::{CryptError, Key, Keys, open, seal};
+    use super::{CryptError, EncryptionKey, Keys, open, seal};
     use baton_testing::cases;
     use proptest::prelude::*;
 
@@ -184,16 +189,16 @@ mod tests {
     }
 
     fn keys() -> Keys {
-        Keys::new(Some(Key::from_password(PASSWORD)))
+        Keys::new(Some(EncryptionKey::from_password(PASSWORD)))
     }
 
     #[test]
     fn keys_are_those_of_chromium() {
         // Both stand in its source, as what they are and as what they are made of.
         let expected = bytes("fd621fe5a2b402539dfa147ca9272778");
-        assert_eq!(Key::v10().0.as_slice(), expected);
+        assert_eq!(EncryptionKey::v10().0.as_slice(), expected);
         let expected = bytes("d0d0ec9c7d77d43ac54187fa4818d17f");
-        assert_eq!(Key::from_password(b"").0.as_slice(), expected);
+        assert_eq!(EncryptionKey::from_password(b"").0.as_slice(), expected);
     }
 
     #[test]
@@ -212,14 +217,14 @@ mod tests {
         let refused = |value: &[u8], host, keys| open(value, host, keys, 24).unwrap_err();
         assert_eq!(refused(&bytes(KEYRING), ".evil.test", &keys), CryptError::OtherHost);
         assert_eq!(refused(&bytes(KEYRING), HOST, &none), CryptError::NoKeyringKey);
-        let other = Keys::new(Some(Key::from_password(b"other")));
+        let other = Keys::new(Some(EncryptionKey::from_password(b"other")));
         assert_eq!(refused(&bytes(KEYRING), HOST, &other), CryptError::WrongKey);
         assert_eq!(refused(&bytes(KEYRING)[..40], HOST, &keys), CryptError::WrongKey);
         assert_eq!(refused(b"v11", HOST, &keys), CryptError::WrongKey);
         // Without a host in front, a value of today's form is too short.
         assert_eq!(refused(&bytes(OLD), HOST, &keys), CryptError::WrongKey);
         assert_eq!(refused(b"v12rest", HOST, &keys), CryptError::SecretPortal);
-        let latin = seal("v11", &Key::from_password(PASSWORD), HOST, b"gr\xfc");
+        let latin = seal("v11", &EncryptionKey::from_password(PASSWORD), HOST, b"gr\xfc");
         assert_eq!(refused(&latin, HOST, &keys), CryptError::NotText);
     }
 
@@ -242,10 +247,10 @@ mod tests {
         fn what_was_sealed_opens_for_its_host_alone(
             password: Vec<u8>, host in "[a-z.]{1,20}", value in ".{0,100}", fixed: bool,
         ) {
-            let key = if fixed { Key::v10() } else { Key::from_password(&password) };
+            let key = if fixed { EncryptionKey::v10() } else { EncryptionKey::from_password(&password) };
             let mark = if fixed { "v10" } else { "v11" };
             let sealed = seal(mark, &key, &host, value.as_bytes());
-            let keys = Keys::new(Some(Key::from_password(&password)));
+            let keys = Keys::new(Some(EncryptionKey::from_password(&password)));
             prop_assert_eq!(open(&sealed, &host, &keys, 24), Ok(value));
             prop_assert_eq!(open(&sealed, "other0", &keys, 24), Err(CryptError::OtherHost));
         }

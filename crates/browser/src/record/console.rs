@@ -42,7 +42,7 @@ struct Details {
 
 /// `Log.entryAdded`.
 #[derive(Debug, Deserialize)]
-pub(super) struct Added {
+pub(super) struct LogEntryAdded {
     entry: LogEntry,
 }
 
@@ -135,7 +135,7 @@ impl Thrown {
     }
 }
 
-impl Added {
+impl LogEntryAdded {
     /// What the browser itself has to say, such as of a request that failed; none for what a worker
     /// said, which is listened to itself.
     pub(super) fn into_line(self, place: &RecordedPlace, most: usize) -> Option<ConsoleLine> {

@@ -3,7 +3,7 @@
 //! It never waits for the browser: whatever takes a call, a new target or a body, is done in a task of its
 //! own. It waits for the reader of the records; the browser's events wait meanwhile, within bounds.
 
-use super::console::{Added, Called, Thrown};
+use super::console::{Called, LogEntryAdded, Thrown};
 use super::network::{
     Closed, Created, FrameError, Handshake, LoadingFailed, LoadingFinished, Received, Shaken,
     SocketFrame, WillBeSent,
@@ -12,7 +12,7 @@ use super::places::{RecordedPlace, RecordedPlaces};
 use super::{BELOW, Clock, Failed, Finished, Record, RecordLimits, What, attaching, network};
 use crate::cdp::{CdpSession, CdpSessionId, Connection, Event, Events};
 use crate::record;
-use crate::targets::{Contexts, TargetId, TargetInfo};
+use crate::targets::{AttachedToTarget, Contexts, DetachedFromTarget, TargetId};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -58,21 +58,6 @@ struct OpenRequest {
     is_empty: bool,
     /// It has begun, and its body may be text: what the answer says that it is.
     text: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct AttachedToTarget {
-    session_id: CdpSessionId,
-    target_info: TargetInfo,
-    #[serde(default)]
-    waiting_for_debugger: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct DetachedFromTarget {
-    session_id: CdpSessionId,
 }
 
 #[derive(Deserialize)]
@@ -330,7 +315,7 @@ impl RecordPump {
                 What::Line(Box::new(parse::<Thrown>(params)?.into_line(place, line)))
             }
             "Log.entryAdded" => {
-                What::Line(Box::new(parse::<Added>(params)?.into_line(place, line)?))
+                What::Line(Box::new(parse::<LogEntryAdded>(params)?.into_line(place, line)?))
             }
             _ => return None,
         };

@@ -101,10 +101,10 @@ fn compare(seen: Option<&PageEnvironment>, wanted: &Environment, version: &str) 
 }
 
 /// What an identity says of one thing, in words.
-type Word = fn(&Identity) -> Option<String>;
+type IdentityText = fn(&Identity) -> Option<String>;
 
 /// What an identity is made of.
-const IDENTITY: [(&str, Word); 8] = [
+const IDENTITY: [(&str, IdentityText); 8] = [
     ("client hints", |one| one.metadata.as_ref().map(hints)),
     ("platform", |one| one.platform.clone()),
     ("languages", |one| (!one.languages.is_empty()).then(|| one.languages.join(","))),

@@ -5,8 +5,7 @@
 //! without a word, because events were lost.
 
 use crate::cdp::{CdpSessionId, Connection, Event, Events};
-use crate::targets;
-use crate::targets::Frame;
+use crate::targets::{AttachedToTarget, Frame, FrameNavigated};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
@@ -117,7 +116,7 @@ impl Stagehand {
         };
         let Ok(paused) = serde_json::from_str::<RequestPaused>(params.get()) else {
             tracing::warn!("a paused request was not understood: it fails");
-            if let Ok(Paused { request_id }) = serde_json::from_str(params.get()) {
+            if let Ok(PausedRequestId { request_id }) = serde_json::from_str(params.get()) {
                 let params = json!({ "requestId": request_id, "errorReason": "Failed" });
                 target.post("Fetch.failRequest", params);
             }
@@ -253,23 +252,11 @@ struct RequestPaused {
 /// What is read of a paused request of which nothing else is understood.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Paused {
+struct PausedRequestId {
     request_id: String,
 }
 
 #[derive(Deserialize)]
 struct PausedRequest {
     url: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct AttachedToTarget {
-    session_id: CdpSessionId,
-    target_info: targets::TargetInfo,
-}
-
-#[derive(Deserialize)]
-struct FrameNavigated {
-    frame: Frame,
 }

@@ -57,7 +57,7 @@ pub struct PermissionQuestion {
 
 /// A document told of a wish.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct DocumentWish {
     tab: u32,
     frame: CdpSession,
     context: i64,
@@ -69,18 +69,18 @@ pub(super) type Whose = (String, Option<String>);
 
 /// What pages ask on one screen.
 #[derive(Debug, Clone)]
-pub(super) struct Asking(Arc<Inner>);
+pub(super) struct Asking(Arc<AskingShared>);
 
 #[derive(Debug)]
-struct Inner {
+struct AskingShared {
     state: watch::Sender<ScreenState>,
     sessions: Sessions,
     limit: Duration,
-    known: Mutex<Known>,
+    known: Mutex<AskingState>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct AskingState {
     /// The viewers who drive.
     drivers: BTreeSet<u64>,
     /// The sessions in which wishes are held, until these are dropped.
@@ -99,7 +99,7 @@ struct Known {
 #[derive(Debug)]
 struct Standing {
     question: PermissionQuestion,
-    waiting: Vec<Told>,
+    waiting: Vec<DocumentWish>,
     until: Instant,
 }
 
@@ -109,10 +109,10 @@ impl Asking {
         sessions: Sessions,
         limit: Duration,
     ) -> Self {
-        Self(Arc::new(Inner { state, sessions, limit, known: Mutex::default() }))
+        Self(Arc::new(AskingShared { state, sessions, limit, known: Mutex::default() }))
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, AskingState> {
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -148,7 +148,7 @@ impl Asking {
         }
     }
 
-    fn hold(&self, known: &mut Known, session: &CdpSession) {
+    fn hold(&self, known: &mut AskingState, session: &CdpSession) {
         let Some(id) = session.id().cloned() else { return };
         // Who begins to drive may have found it before it was told of.
         if known.holds.contains_key(&id) {
@@ -219,7 +219,7 @@ impl Asking {
     }
 
     /// Asks the person, unless there is a question or there were many.
-    pub(super) fn ask(&self, told: Told, whose: Option<Whose>) {
+    pub(super) fn ask(&self, told: DocumentWish, whose: Option<Whose>) {
         let mut known = self.known();
         let Some((origin, within)) = whose.filter(|_| !known.drivers.is_empty()) else {
             return told.let_go();
@@ -267,7 +267,7 @@ impl Asking {
         }
     }
 
-    fn end(&self, known: &mut Known, tab: u32) {
+    fn end(&self, known: &mut AskingState, tab: u32) {
         for told in known.standing.remove(&tab).into_iter().flat_map(|one| one.waiting) {
             told.let_go();
         }
@@ -292,10 +292,10 @@ impl Asking {
     }
 }
 
-impl Told {
+impl DocumentWish {
     /// What a document said by a binding; none of what is no wish.
     pub(super) fn read(tab: u32, frame: CdpSession, params: &str) -> Option<Self> {
-        let called: BindingCalled = serde_json::from_str(params).ok()?;
+        let called: WishCall = serde_json::from_str(params).ok()?;
         let names = (called.name == BINDING).then(|| wishes(&called.payload))??;
         Some(Self { tab, frame, context: called.execution_context_id, names })
     }
@@ -320,7 +320,7 @@ impl Told {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct BindingCalled {
+struct WishCall {
     name: String,
     payload: String,
     execution_context_id: i64,

@@ -39,7 +39,7 @@ const SIDE: (u32, u32) = (160, 2560);
 
 /// A picture of a tab.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Frame {
+pub struct ScreenFrame {
     /// Counts up with each picture of a screen, from 1 on.
     pub sequence: u64,
     /// The number of the tab that it shows.
@@ -159,7 +159,7 @@ type Wished = watch::Sender<Option<Wish>>;
 pub struct Screen {
     connection: Connection,
     state: watch::Receiver<ScreenState>,
-    frames: watch::Receiver<Option<Arc<Frame>>>,
+    frames: watch::Receiver<Option<Arc<ScreenFrame>>>,
     sessions: Sessions,
     wishes: Mutex<BTreeMap<u64, Option<Wish>>>,
     wished: Wished,
@@ -259,7 +259,7 @@ pub struct Viewing {
     screen: Arc<Screen>,
     viewer: u64,
     state: watch::Receiver<ScreenState>,
-    frames: watch::Receiver<Option<Arc<Frame>>>,
+    frames: watch::Receiver<Option<Arc<ScreenFrame>>>,
 }
 
 impl Drop for Viewing {
@@ -279,7 +279,7 @@ impl Viewing {
     }
 
     /// The newest picture, now and from now on.
-    pub fn frames(&self) -> watch::Receiver<Option<Arc<Frame>>> {
+    pub fn frames(&self) -> watch::Receiver<Option<Arc<ScreenFrame>>> {
         self.frames.clone()
     }
 

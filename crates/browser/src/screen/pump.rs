@@ -6,10 +6,10 @@
 //! Texts of pages are cut and freed of control characters here, so that nobody behind this has to. A message
 //! that holds no JPEG, or one that is too large, is counted and told to nobody.
 
-use super::asking::{Asking, Told, Whose};
-use super::{Chooser, Frame, PageDialog, ScreenState, ScreenTab, Sessions, TABS, Wish};
+use super::asking::{Asking, DocumentWish, Whose};
+use super::{Chooser, PageDialog, ScreenFrame, ScreenState, ScreenTab, Sessions, TABS, Wish};
 use crate::cdp::{CdpError, CdpSession, CdpSessionId, Connection, Event, Events};
-use crate::targets::{Contexts, TargetInfo, all};
+use crate::targets::{AttachedToTarget, Contexts, DetachedFromTarget, TargetInfo, all};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use futures_util::StreamExt;
@@ -46,11 +46,11 @@ pub(super) struct ScreenPump {
     next_number: u32,
     sequence: u64,
     state: watch::Sender<ScreenState>,
-    frames: watch::Sender<Option<Arc<Frame>>>,
+    frames: watch::Sender<Option<Arc<ScreenFrame>>>,
     wishes: watch::Receiver<Option<Wish>>,
     asking: Asking,
     /// Wishes of pages, while it is found out whose they are.
-    told: FuturesUnordered<BoxFuture<'static, (Told, Option<Whose>)>>,
+    told: FuturesUnordered<BoxFuture<'static, (DocumentWish, Option<Whose>)>>,
     /// The question what tabs are called, while it is not answered.
     asked: OptionFuture<BoxFuture<'static, Result<Vec<TargetInfo>, CdpError>>>,
 }
@@ -61,7 +61,7 @@ impl ScreenPump {
         contexts: Contexts,
         sessions: Sessions,
         state: watch::Sender<ScreenState>,
-        frames: watch::Sender<Option<Arc<Frame>>>,
+        frames: watch::Sender<Option<Arc<ScreenFrame>>>,
         wishes: watch::Receiver<Option<Wish>>,
         asking: Asking,
     ) -> Self {
@@ -178,7 +178,7 @@ impl ScreenPump {
     }
 
     fn attached(&mut self, parent: Option<&CdpSessionId>, params: &RawValue) {
-        let Some(Attached { session_id, target_info }) = read(params) else { return };
+        let Some(AttachedToTarget { session_id, target_info, .. }) = read(params) else { return };
         let session = self.connection.session(session_id.clone());
         if let Some(tab) = parent.and_then(|parent| self.tab_of(parent)) {
             let is_wanted = target_info.kind == "iframe";
@@ -226,13 +226,14 @@ impl ScreenPump {
         let Some(session) = session.filter(|_| self.told.len() < WISHES) else { return };
         let Some(tab) = self.tab_of(&session) else { return };
         let Some(top) = self.sessions.lock().get(&tab).cloned() else { return };
-        if let Some(told) = Told::read(tab, self.connection.session(session), params.get()) {
+        if let Some(told) = DocumentWish::read(tab, self.connection.session(session), params.get())
+        {
             self.told.push(Box::pin(told.whose(top)));
         }
     }
 
     fn detached(&mut self, params: &RawValue) {
-        let Some(Detached { session_id }) = read(params) else { return };
+        let Some(DetachedFromTarget { session_id }) = read(params) else { return };
         let number = self.numbers.remove(&session_id);
         self.asking.detached(&session_id, number);
         let Some(number) = number else { return };
@@ -310,7 +311,7 @@ impl ScreenPump {
         self.sequence += 1;
         let scale = metadata.page_scale_factor;
         let sequence = self.sequence;
-        let frame = Frame { sequence, tab, width, height, scale, jpeg, addresses };
+        let frame = ScreenFrame { sequence, tab, width, height, scale, jpeg, addresses };
         self.frames.send_replace(Some(Arc::new(frame)));
         // It is drawn, whatever was said of it before.
         if self.state.borrow().front != Some(tab) {
@@ -365,19 +366,6 @@ fn tidy(text: &str, most: usize) -> String {
 )]
 fn side(length: f64) -> u16 {
     length.round() as u16
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Attached {
-    session_id: CdpSessionId,
-    target_info: TargetInfo,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Detached {
-    session_id: CdpSessionId,
 }
 
 #[derive(Deserialize)]

@@ -5,7 +5,7 @@ use crate::fixture::{Kept, options, spec};
 use crate::profiles::{losses, now};
 use baton_browser::keeper::{self, BrowserSpec, Role};
 use baton_browser::launch::LaunchOptions;
-use baton_browser::profile::crypt::{self, CryptError, Key, Keys};
+use baton_browser::profile::crypt::{self, CryptError, EncryptionKey, Keys};
 use baton_browser::profile::keyring::{KeyringError, Product, password};
 use baton_browser::profile::read::{ProfileFolder, Read, read};
 use rusqlite::Connection;
@@ -74,7 +74,7 @@ async fn a_cookie_opens_with_the_password_from_the_keyring_and_for_its_host_alon
     assert_eq!(read.state.cookies[0].value, "kept");
     assert_eq!(losses(&read.left_out), Vec::<String>::new());
     let secret = password(Product::Chromium, bus).unwrap();
-    let keys = Keys::new(Some(Key::from_password(secret.expose_secret().as_bytes())));
+    let keys = Keys::new(Some(EncryptionKey::from_password(secret.expose_secret().as_bytes())));
     assert_eq!(crypt::open(&row.encrypted, HOST, &keys, row.schema).unwrap(), "kept");
 
     let elsewhere = crypt::open(&row.encrypted, "evil.test", &keys, row.schema).unwrap_err();

@@ -7,7 +7,7 @@ use super::words;
 use crate::asking::{Ask, AskVisit};
 use baton_api::live::{LiveTab, LiveTabs, ViewerMessage};
 use baton_browser::TargetId;
-use baton_browser::screen::{Frame, PermissionQuestion, ScreenState, ScreenTab};
+use baton_browser::screen::{PermissionQuestion, ScreenFrame, ScreenState, ScreenTab};
 use baton_session::AgentName;
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ impl Sight {
     }
 
     /// Whether a picture is shown: one that was made while its tab was at a site that is, as it is now.
-    pub(super) fn shows(&self, frame: &Frame, state: &ScreenState) -> bool {
+    pub(super) fn shows(&self, frame: &ScreenFrame, state: &ScreenState) -> bool {
         let Self::Guest(guest) = self else { return true };
         let sites = &guest.ask.sites;
         guest.tab(state).is_some_and(|tab| {

@@ -3,12 +3,12 @@
 use baton_api::live::{
     LiveChooser, LiveDialog, LivePermission, LiveTab, LiveTabs, PictureHeader, write_picture,
 };
-use baton_browser::screen::{Frame, ScreenState, ScreenTab, VIEWERS};
+use baton_browser::screen::{ScreenFrame, ScreenState, ScreenTab, VIEWERS};
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
 /// A picture as it is sent.
-pub(super) fn picture(frame: &Frame) -> Vec<u8> {
+pub(super) fn picture(frame: &ScreenFrame) -> Vec<u8> {
     let header = PictureHeader {
         number: frame.sequence,
         tab: frame.tab,

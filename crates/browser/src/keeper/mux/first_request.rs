@@ -14,15 +14,15 @@ use std::collections::BTreeMap;
 
 /// What is read of `Fetch.requestPaused`.
 #[derive(Deserialize)]
-struct Paused<'a> {
+struct UnsentRequest<'a> {
     #[serde(rename = "requestId", borrow)]
     id: std::borrow::Cow<'a, str>,
     #[serde(default)]
-    request: Request,
+    request: RequestHeaders,
 }
 
 #[derive(Default, Deserialize)]
-struct Request {
+struct RequestHeaders {
     #[serde(default)]
     headers: BTreeMap<String, String>,
 }
@@ -36,8 +36,9 @@ impl Mux {
     }
 
     pub(super) fn first_request(&mut self, page: &str, params: Option<&RawValue>) {
-        let paused = params.and_then(|raw| serde_json::from_str::<Paused<'_>>(raw.get()).ok());
-        if let Some(Paused { id, request }) = paused {
+        let paused =
+            params.and_then(|raw| serde_json::from_str::<UnsentRequest<'_>>(raw.get()).ok());
+        if let Some(UnsentRequest { id, request }) = paused {
             let headers = self.hints().and_then(|hints| corrected(&request.headers, &hints));
             let headers = headers.map(|headers| format!(",\"headers\":{headers}"));
             let call = format!("{{\"requestId\":{}{}}}", quoted(&id), headers.unwrap_or_default());

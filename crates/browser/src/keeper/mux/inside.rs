@@ -22,20 +22,20 @@ use std::collections::{HashMap, HashSet};
 #[derive(Debug, Default)]
 pub(super) struct Inside {
     /// What clients wish, by their session.
-    wishes: HashMap<String, Wish>,
+    wishes: HashMap<String, AttachRequest>,
     /// Frames and workers, by target.
     children: HashMap<String, Child>,
     /// Clients that are being attached to one.
     coming: Vec<Coming>,
     /// Calls that are answered when that is done, by the number of the first.
-    answers: HashMap<u64, Answer>,
+    answers: HashMap<u64, UnansweredCall>,
     next_answer: u64,
 }
 
 /// What a client said of what is inside of a target (`Target.setAutoAttach`).
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Wish {
+struct AttachRequest {
     auto_attach: bool,
     wait_for_debugger_on_start: bool,
     filter: Option<Vec<Filtered>>,
@@ -50,7 +50,7 @@ struct Filtered {
     exclude: bool,
 }
 
-impl Wish {
+impl AttachRequest {
     fn has(&self, kind: &str) -> bool {
         // Without one, all are wanted but for browsers and tabs, which are in no page.
         let Some(filter) = &self.filter else { return true };
@@ -85,7 +85,7 @@ struct Coming {
 
 /// A call of a client that is not answered yet.
 #[derive(Debug)]
-struct Answer {
+struct UnansweredCall {
     client: ClientId,
     id: u64,
     session: String,
@@ -127,7 +127,7 @@ impl Mux {
         target.is_some_and(|target| self.reaches_inside() && self.prepares(target))
     }
 
-    fn wish(&mut self, client: ClientId, id: u64, session: &str, wish: Wish) {
+    fn wish(&mut self, client: ClientId, id: u64, session: &str, wish: AttachRequest) {
         let inside = self.inside_of(session);
         let (is_wanted, waits) = (wish.auto_attach, wish.wait_for_debugger_on_start);
         let coming = self.inside.coming.iter().filter(|one| one.under == session);
@@ -154,7 +154,7 @@ impl Mux {
         }
         self.inside.next_answer += 1;
         let number = self.inside.next_answer;
-        let answer = Answer { client, id, session: session.to_owned(), left: new.len() };
+        let answer = UnansweredCall { client, id, session: session.to_owned(), left: new.len() };
         self.inside.answers.insert(number, answer);
         for (target, is_waited_for) in new {
             self.relay(session, &target, is_waited_for, Some(number));
@@ -373,7 +373,8 @@ impl Mux {
         let Some(waiting) = self.inside.answers.get_mut(&number) else { return };
         waiting.left -= 1;
         if waiting.left == 0
-            && let Some(Answer { client, id, session, .. }) = self.inside.answers.remove(&number)
+            && let Some(UnansweredCall { client, id, session, .. }) =
+                self.inside.answers.remove(&number)
             && self.sessions.contains_key(&session)
         {
             self.answer(client, mux::reply(id, Some(&session), "result", "{}"));

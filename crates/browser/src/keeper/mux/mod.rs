@@ -345,7 +345,7 @@ struct Params<'a> {
     target: Option<Cow<'a, str>>,
     /// The target of an event that describes it.
     #[serde(borrow, rename = "targetInfo")]
-    info: Option<TargetInfo<'a>>,
+    info: Option<TargetDescription<'a>>,
     /// The session that an event or a result is about.
     #[serde(borrow, rename = "sessionId")]
     session: Option<Cow<'a, str>>,
@@ -367,7 +367,7 @@ struct Params<'a> {
 
 /// What is read of a target's description.
 #[derive(Debug, Deserialize)]
-struct TargetInfo<'a> {
+struct TargetDescription<'a> {
     /// Which.
     #[serde(borrow, rename = "targetId")]
     id: Cow<'a, str>,
@@ -413,7 +413,7 @@ fn filter_targets(result: &str, keep: impl Fn(&str) -> bool) -> String {
         return result.to_owned();
     };
     let visible = |raw: &&RawValue| {
-        serde_json::from_str::<TargetInfo<'_>>(raw.get()).map_or(true, |info| keep(&info.id))
+        serde_json::from_str::<TargetDescription<'_>>(raw.get()).map_or(true, |info| keep(&info.id))
     };
     let kept: Vec<&str> = list.infos.into_iter().filter(visible).map(RawValue::get).collect();
     format!("{{\"targetInfos\":[{}]}}", kept.join(","))

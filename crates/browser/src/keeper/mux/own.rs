@@ -8,7 +8,7 @@
 //! the news of its end reaches the keeper before it reaches the clients.
 
 use super::prepare::Preparing;
-use super::{Action, Call, ClientId, Mux, Params, TargetInfo};
+use super::{Action, Call, ClientId, Mux, Params, TargetDescription};
 use crate::cdp::{CallFailure, Envelope};
 use crate::keeper::protocol::Role;
 use baton_egress::Ledger;
@@ -172,7 +172,7 @@ pub(super) struct Targets {
 
 impl Targets {
     /// A target was announced to the keeper itself.
-    pub(super) fn created(&mut self, info: &TargetInfo<'_>) {
+    pub(super) fn created(&mut self, info: &TargetDescription<'_>) {
         let id = info.id.as_ref().to_owned();
         match info.kind.as_ref() {
             "tab" => self.last_tab = Some(id),

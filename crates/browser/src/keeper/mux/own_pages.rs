@@ -4,12 +4,12 @@
 //! of an extension does. The browser tells the keeper so before it answers anything from the new document, for both
 //! come on one pipe. So what clients have on the page ends there, and whatever is answered later reaches nobody.
 
-use super::{ClientId, Mux, TargetInfo, event};
+use super::{ClientId, Mux, TargetDescription, event};
 use crate::cdp::quoted;
 use crate::keeper::protocol::Role;
 use crate::targets::{Shows, shows};
 
-impl TargetInfo<'_> {
+impl TargetDescription<'_> {
     /// Whether it is a page of the browser's own, other than an empty one.
     pub(super) fn is_of_browser(&self) -> bool {
         matches!(shows(&self.url), Shows::OfTheBrowser)
@@ -18,7 +18,7 @@ impl TargetInfo<'_> {
 
 impl Mux {
     /// A target is at this address from now on.
-    pub(super) fn went(&mut self, info: &TargetInfo<'_>) {
+    pub(super) fn went(&mut self, info: &TargetDescription<'_>) {
         // Who started the browser themselves may do whatever it does.
         let is_own = info.is_of_browser() && !self.setup.is_theirs;
         if self.targets.went(&info.id, is_own) {

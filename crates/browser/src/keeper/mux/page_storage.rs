@@ -8,7 +8,7 @@
 
 use super::{Call, Mux, Params};
 use crate::cdp::{Envelope, quoted};
-use crate::keeper::hand_over::{Area, HandOver};
+use crate::keeper::hand_over::{HandOver, SessionStorageArea};
 use crate::keeper::mux;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -25,15 +25,15 @@ const SHOWN_BY_NO_PAGE: [u16; 7] = [204, 205, 301, 302, 303, 307, 308];
 pub(super) struct PageStorage {
     hand_over: HandOver,
     /// By the keeper's own session on the page.
-    steps: HashMap<String, Step>,
+    steps: HashMap<String, PageHandOver>,
     /// Contexts that clients made: nothing of a session's is in those.
     contexts: HashSet<String>,
 }
 
 /// A page to which something is being handed over.
 #[derive(Debug)]
-struct Step {
-    area: Area,
+struct PageHandOver {
+    area: SessionStorageArea,
     /// The document that waits for the script.
     held: Option<String>,
     /// The script, once it is there.
@@ -42,16 +42,16 @@ struct Step {
     is_shown: bool,
     is_leaving: bool,
     /// The document that waits until the script is gone.
-    next: Option<Answered>,
+    next: Option<PausedDocument>,
 }
 
 /// What is read of `Fetch.requestPaused`, of a document that was answered.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Answered {
+struct PausedDocument {
     #[serde(rename = "requestId")]
     id: String,
-    request: Request,
+    request: DocumentRequest,
     #[serde(default)]
     frame_id: String,
     response_status_code: Option<u16>,
@@ -61,7 +61,7 @@ struct Answered {
 }
 
 #[derive(Debug, Deserialize)]
-struct Request {
+struct DocumentRequest {
     url: String,
 }
 
@@ -71,7 +71,7 @@ struct Header {
     value: String,
 }
 
-impl Answered {
+impl PausedDocument {
     /// None of what was only asked for.
     fn read(params: Option<&RawValue>) -> Option<Self> {
         let read: Self = serde_json::from_str(params?.get()).ok()?;
@@ -92,13 +92,13 @@ impl Answered {
 
 /// What is read of `Page.frameNavigated`.
 #[derive(Deserialize)]
-struct Navigated {
-    frame: Frame,
+struct PageNavigation {
+    frame: PageFrame,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Frame {
+struct PageFrame {
     url: String,
     parent_id: Option<String>,
 }
@@ -160,7 +160,7 @@ impl Mux {
         params: Option<&RawValue>,
     ) -> bool {
         match method {
-            "Fetch.requestPaused" => match Answered::read(params) {
+            "Fetch.requestPaused" => match PausedDocument::read(params) {
                 Some(answered) => self.answered(page, answered),
                 None => self.first_request(page, params),
             },
@@ -170,7 +170,7 @@ impl Mux {
         true
     }
 
-    fn answered(&mut self, page: &str, document: Answered) {
+    fn answered(&mut self, page: &str, document: PausedDocument) {
         let target = self.sessions.get(page).and_then(|route| route.target.as_deref());
         if target != Some(&document.frame_id) || !document.is_shown() {
             self.continue_document(page, &document.id);
@@ -192,7 +192,7 @@ impl Mux {
             return;
         };
         let source = mux::object("source", &area.script());
-        let step = Step {
+        let step = PageHandOver {
             area,
             held: Some(document.id),
             script: None,
@@ -213,11 +213,12 @@ impl Mux {
     /// The browser answered whether the script is there.
     pub(super) fn storage_set(&mut self, page: &str, envelope: &Envelope<'_>) {
         #[derive(Deserialize)]
-        struct Added {
+        struct AddedScript {
             identifier: String,
         }
         let Some(step) = self.storage.steps.get_mut(page) else { return };
-        let added = envelope.result.and_then(|raw| serde_json::from_str::<Added>(raw.get()).ok());
+        let added =
+            envelope.result.and_then(|raw| serde_json::from_str::<AddedScript>(raw.get()).ok());
         step.script = added.map(|added| added.identifier);
         let is_there = step.script.is_some();
         let held = step.held.take();
@@ -234,8 +235,8 @@ impl Mux {
 
     fn navigated(&mut self, page: &str, params: Option<&RawValue>) {
         let Some(step) = self.storage.steps.get_mut(page) else { return };
-        let read = params.and_then(|raw| serde_json::from_str::<Navigated>(raw.get()).ok());
-        let Some(Navigated { frame }) = read else { return };
+        let read = params.and_then(|raw| serde_json::from_str::<PageNavigation>(raw.get()).ok());
+        let Some(PageNavigation { frame }) = read else { return };
         if frame.parent_id.is_none() && step.script.is_some() && step.area.is_of(&frame.url) {
             step.is_shown = true;
             self.remove_script(page);

@@ -5,7 +5,8 @@
 
 use super::guard::Verdict;
 use super::{
-    Action, CALLS, Call, ClientId, HELD, HELD_BYTES, Kind, Mux, Params, Route, TargetInfo, guard,
+    Action, CALLS, Call, ClientId, HELD, HELD_BYTES, Kind, Mux, Params, Route, TargetDescription,
+    guard,
 };
 use crate::cdp::{CallFailure, Envelope};
 use crate::keeper::mux;
@@ -337,7 +338,7 @@ impl Mux {
         }
         let params = Params::parse(envelope.params);
         let role = self.clients.get(&client).map_or(Role::Client, |client| client.role);
-        let is_of_browser = params.info.as_ref().is_some_and(TargetInfo::is_of_browser);
+        let is_of_browser = params.info.as_ref().is_some_and(TargetDescription::is_of_browser);
         let visible = params.target_id().is_none_or(|id| self.targets.visible(role, id))
             && !(is_of_browser && role == Role::Client && !self.setup.is_theirs);
         match (method, params.session.as_deref()) {

@@ -179,10 +179,10 @@ const END: u64 = 1024;
 /// The files of a store as a tar archive, in memory only, for they may be a login in plain text. Cheap to
 /// clone; they are there as long as one is held.
 #[derive(Debug, Clone)]
-pub struct StoreArchive(Arc<Inner>);
+pub struct StoreArchive(Arc<ArchiveFile>);
 
 #[derive(Debug)]
-struct Inner {
+struct ArchiveFile {
     file: File,
     size: u64,
     /// When the first of its cookies ends: from then on it is another store.
@@ -200,7 +200,7 @@ impl StoreArchive {
         let packed = pack(store, profile).and_then(|file| Ok((file.metadata()?.len(), file)));
         let (size, file) = packed.map_err(ProfileError::new("pack", profile))?;
         let (until, receipt) = (rows.until(store), rows.receipt_of(store));
-        Ok(Self(Arc::new(Inner { file, size, until, receipt })))
+        Ok(Self(Arc::new(ArchiveFile { file, size, until, receipt })))
     }
 
     /// Of what only pages make, databases, caches, files and service workers, in a profile whose browser has
@@ -217,7 +217,7 @@ impl StoreArchive {
         });
         let packed = packed.and_then(|file| Ok((file.metadata()?.len(), file)));
         let (size, file) = packed.map_err(ProfileError::new("pack", profile))?;
-        Ok(Self(Arc::new(Inner { file, size, until: None, receipt })))
+        Ok(Self(Arc::new(ArchiveFile { file, size, until: None, receipt })))
     }
 
     /// How many bytes it has.

@@ -333,7 +333,7 @@ pub(super) fn write<'a>(
     folder: &Path,
     rows: impl Iterator<Item = (&'a [u8], &'a [u8])>,
 ) -> Result<(), LevelDbError> {
-    let mut writer = table::Writer::default();
+    let mut writer = table::TableWriter::default();
     let mut ends: Option<(Vec<u8>, Vec<u8>)> = None;
     for (key, value) in rows {
         let key = internal(key);

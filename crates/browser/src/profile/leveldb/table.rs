@@ -137,7 +137,7 @@ fn end_of_rows(block: &[u8]) -> Option<usize> {
 
 /// Writes a table row by row, in the order of the keys.
 #[derive(Default)]
-pub(super) struct Writer {
+pub(super) struct TableWriter {
     file: Vec<u8>,
     data: Block,
     index: Block,
@@ -152,7 +152,7 @@ struct Block {
     last: Vec<u8>,
 }
 
-impl Writer {
+impl TableWriter {
     /// Adds a row; its key is greater than all before.
     pub(super) fn add(&mut self, key: &[u8], value: &[u8]) {
         self.data.add(key, value);

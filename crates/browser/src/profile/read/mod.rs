@@ -14,7 +14,7 @@ pub use folder::{NamedProfile, ProfileChoice, ProfileFolder, Reason, names};
 pub(super) use stored::SESSION_STORAGE;
 pub(super) use tabs::FOLDER as OPEN_TABS;
 
-use super::crypt::{CryptError, Key, Keys};
+use super::crypt::{CryptError, EncryptionKey, Keys};
 use super::formats::Instant;
 use super::keyring::KeyringError;
 use super::leveldb::Lost;
@@ -243,7 +243,8 @@ impl<'a> Decryptor<'a> {
         let (ask, keys) = (&mut self.ask, &mut self.keys);
         let asked = self.asked.get_or_insert_with(|| {
             let password = ask()?;
-            *keys = Keys::new(Some(Key::from_password(password.expose_secret().as_bytes())));
+            *keys =
+                Keys::new(Some(EncryptionKey::from_password(password.expose_secret().as_bytes())));
             Ok(())
         });
         asked.clone()

@@ -15,7 +15,7 @@ use crate::metrics;
 use crate::page::LivePage;
 use baton_api::live::{LiveDriver, LiveMessage, LivePace, MAX_LIVE_MESSAGE_BYTES, ViewerMessage};
 use baton_browser::screen::pace::Pace;
-use baton_browser::screen::{Frame, Hand, Screen, ScreenState, Viewing, Wish};
+use baton_browser::screen::{Hand, Screen, ScreenFrame, ScreenState, Viewing, Wish};
 use baton_runtime::Caller;
 use baton_runtime::audit::{Action, Note};
 use baton_runtime::sessions::PersonTurn;
@@ -96,7 +96,7 @@ pub(crate) async fn serve(context: Context, watcher: Watcher, upgrade: OnUpgrade
 struct Looking {
     viewing: Arc<Viewing>,
     state: watch::Receiver<ScreenState>,
-    frames: watch::Receiver<Option<Arc<Frame>>>,
+    frames: watch::Receiver<Option<Arc<ScreenFrame>>>,
 }
 
 struct Visit {

@@ -105,7 +105,7 @@ fn parse(file: &[u8]) -> Result<Option<FoundTabs>, TabsError> {
     if !PLAIN.contains(&version) {
         return Err(TabsError::Version(version));
     }
-    let mut known = Known { is_whole: version < MARKED, ..Known::default() };
+    let mut known = KnownTabs { is_whole: version < MARKED, ..KnownTabs::default() };
     // The last command may be cut off: it was being written.
     while let Some((id, content)) = rest.command() {
         // One of a form that is not known changes nothing.
@@ -119,7 +119,7 @@ fn parse(file: &[u8]) -> Result<Option<FoundTabs>, TabsError> {
 
 /// What is known of tabs and windows.
 #[derive(Debug, Default)]
-struct Known {
+struct KnownTabs {
     tabs: HashMap<i32, KnownTab>,
     /// The index of the tab in front of each window.
     fronts: HashMap<i32, i32>,
@@ -136,7 +136,7 @@ struct KnownTab {
     namespace: String,
 }
 
-impl Known {
+impl KnownTabs {
     fn tab(&mut self, id: i32) -> &mut KnownTab {
         self.tabs.entry(id).or_default()
     }
