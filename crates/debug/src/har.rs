@@ -22,8 +22,8 @@ pub struct Har {
 struct Log {
     version: &'static str,
     creator: Creator,
-    pages: Vec<Page>,
-    entries: Vec<Entry>,
+    pages: Vec<HarPage>,
+    entries: Vec<HarEntry>,
 }
 
 #[derive(Debug, Serialize)]
@@ -34,7 +34,7 @@ struct Creator {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Page {
+struct HarPage {
     started_date_time: String,
     id: &'static str,
     title: String,
@@ -47,7 +47,7 @@ struct PageTimings {}
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry {
+struct HarEntry {
     pageref: &'static str,
     started_date_time: String,
     time: i64,
@@ -143,7 +143,7 @@ struct Message {
 pub fn har(tab: &TabBuffer) -> Har {
     let requests = tab.requests();
     let started = requests.iter().map(|request| request.timestamp).min().unwrap_or_default();
-    let page = Page {
+    let page = HarPage {
         started_date_time: started.to_string(),
         id: PAGE,
         title: if tab.page().title.is_empty() {
@@ -158,9 +158,9 @@ pub fn har(tab: &TabBuffer) -> Har {
     Har { log: Log { version: "1.2", creator, pages: vec![page], entries } }
 }
 
-fn entry(request: &NetworkRequest) -> Entry {
+fn entry(request: &NetworkRequest) -> HarEntry {
     let time = request.duration_ms.map_or(0, signed);
-    Entry {
+    HarEntry {
         pageref: PAGE,
         started_date_time: request.timestamp.to_string(),
         time,

@@ -73,7 +73,7 @@ pub struct ConsoleFilter {
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found<T> {
+pub struct Matches<T> {
     /// As they happened, or after a cursor as they changed: the newest last.
     pub items: Vec<Arc<T>>,
     /// How many more fit: older ones, or after a cursor newer ones.
@@ -100,7 +100,7 @@ impl RequestFilter {
     }
 
     /// The requests of a tab that fit.
-    pub fn find(&self, tab: &TabBuffer) -> Found<NetworkRequest> {
+    pub fn find(&self, tab: &TabBuffer) -> Matches<NetworkRequest> {
         let end = tab.requests_cursor();
         let limit = limit(self.asked.limit);
         let Some(after) = self.asked.after else {
@@ -146,7 +146,7 @@ impl ConsoleFilter {
     }
 
     /// The lines of a tab's console that fit.
-    pub fn find(&self, tab: &TabBuffer) -> Found<ConsoleEntry> {
+    pub fn find(&self, tab: &TabBuffer) -> Matches<ConsoleEntry> {
         let end = tab.console_cursor();
         let limit = limit(self.asked.limit);
         let Some(after) = self.asked.after else {
@@ -206,7 +206,7 @@ fn behind(after: u64, end: u64) -> (u64, Option<Gap>) {
     (0, Some(gap))
 }
 
-impl Found<NetworkRequest> {
+impl Matches<NetworkRequest> {
     /// The answer to a question; with bodies if it asked for them.
     pub fn into_data(self, request_id: String, bodies: bool) -> NetworkData {
         let whole = |request: Arc<NetworkRequest>| {
@@ -218,7 +218,7 @@ impl Found<NetworkRequest> {
     }
 }
 
-impl Found<ConsoleEntry> {
+impl Matches<ConsoleEntry> {
     /// The answer to a question.
     pub fn into_data(self, request_id: String) -> ConsoleData {
         let entries = self.items.into_iter().map(Arc::unwrap_or_clone).collect();
@@ -234,11 +234,11 @@ fn newest<T>(
     cursor: u64,
     gaps: Vec<Gap>,
     place: impl Fn(&T) -> u64,
-) -> Found<T> {
+) -> Matches<T> {
     let more = all.len().saturating_sub(limit);
     let items = all.split_off(more);
     let older = items.first().filter(|_| more > 0).map(|first| place(first));
-    Found { items, more, cursor, older, gaps }
+    Matches { items, more, cursor, older, gaps }
 }
 
 /// The next of all that fit, and where those behind them begin.
@@ -248,11 +248,11 @@ fn next<T>(
     end: u64,
     mut gaps: Vec<Gap>,
     place: impl Fn(&T) -> u64,
-) -> Found<T> {
+) -> Matches<T> {
     let more = items.len().saturating_sub(limit);
     items.truncate(limit);
     let cursor = items.last().filter(|_| more > 0).map_or(end, |last| place(last));
     // What is missing behind them comes with the next answer.
     gaps.retain(|gap| gap.seq.is_none_or(|seq| seq <= cursor));
-    Found { items, more, cursor, older: None, gaps }
+    Matches { items, more, cursor, older: None, gaps }
 }

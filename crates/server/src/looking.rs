@@ -19,7 +19,7 @@ use baton_api::debug::{
 };
 use baton_api::{EgressHost, Invalid, Scope, UpstreamId};
 use baton_debug::har::Har;
-use baton_debug::query::Found;
+use baton_debug::query::Matches;
 use baton_debug::relay::{About, Answer, LookError, Redaction, Sight, TabSender};
 use baton_debug::secrets::Page;
 use baton_debug::token::{PageToken, TabGrant, TokenError};
@@ -50,7 +50,7 @@ pub async fn network(
     sight: Sight,
     filters: &NetworkFilters,
     wait: Duration,
-) -> Result<Found<NetworkRequest>, NodeError> {
+) -> Result<Matches<NetworkRequest>, NodeError> {
     let ask = |wait| context.bus.network(&caller.owner, token, sight, filters, wait);
     let found = until_the_end(context, wait, ask);
     let view = View { context, caller, token, sight };
@@ -80,7 +80,7 @@ pub async fn console(
     sight: Sight,
     filters: &ConsoleFilters,
     wait: Duration,
-) -> Result<Found<ConsoleEntry>, NodeError> {
+) -> Result<Matches<ConsoleEntry>, NodeError> {
     let ask = |wait| context.bus.console(&caller.owner, token, sight, filters, wait);
     let found = until_the_end(context, wait, ask);
     let view = View { context, caller, token, sight };

@@ -12,7 +12,7 @@ pub use tab::{About, TabSender};
 
 use super::limits::Limits;
 use crate::har::{Har, har};
-use crate::query::{ConsoleFilter, Found, QueryError, RequestFilter};
+use crate::query::{ConsoleFilter, Matches, QueryError, RequestFilter};
 use baton_api::debug::{
     ConsoleEntry, ConsoleFilters, DebugErrorCode, DebugTab, NetworkFilters, NetworkRequest,
     TabToken,
@@ -287,7 +287,7 @@ pub trait Bus: Send + Sync {
         sight: Sight,
         filters: &'a NetworkFilters,
         wait: Duration,
-    ) -> Answer<'a, Found<NetworkRequest>>;
+    ) -> Answer<'a, Matches<NetworkRequest>>;
 
     /// The console of a tab; when nothing fits, the lines that come within `wait`.
     fn console<'a>(
@@ -297,7 +297,7 @@ pub trait Bus: Send + Sync {
         sight: Sight,
         filters: &'a ConsoleFilters,
         wait: Duration,
-    ) -> Answer<'a, Found<ConsoleEntry>>;
+    ) -> Answer<'a, Matches<ConsoleEntry>>;
 
     /// What is kept of a tab, as an archive.
     fn har<'a>(&'a self, owner: &'a Owner, token: &'a TabToken, sight: Sight) -> Answer<'a, Har>;
@@ -315,7 +315,7 @@ impl Bus for Relay {
         sight: Sight,
         filters: &'a NetworkFilters,
         wait: Duration,
-    ) -> Answer<'a, Found<NetworkRequest>> {
+    ) -> Answer<'a, Matches<NetworkRequest>> {
         Box::pin(async move {
             let filter = RequestFilter::new(filters)?;
             let tab = self.find(owner, token)?;
@@ -331,7 +331,7 @@ impl Bus for Relay {
         sight: Sight,
         filters: &'a ConsoleFilters,
         wait: Duration,
-    ) -> Answer<'a, Found<ConsoleEntry>> {
+    ) -> Answer<'a, Matches<ConsoleEntry>> {
         Box::pin(async move {
             let filter = ConsoleFilter::new(filters)?;
             let tab = self.find(owner, token)?;
@@ -351,8 +351,8 @@ async fn wait_for<T>(
     tab: &Tab,
     wait: Duration,
     follows: bool,
-    look: impl Fn() -> Result<Found<T>, LookError>,
-) -> Result<Found<T>, LookError> {
+    look: impl Fn() -> Result<Matches<T>, LookError>,
+) -> Result<Matches<T>, LookError> {
     let asked = Instant::now();
     let deadline = asked + wait.min(MAX_WAIT);
     let mut life = tab.life();

@@ -1,7 +1,7 @@
 //! A list of requests, or of lines of a console, within its budget: as many lines as fit, each as long as there
 //! is room.
 
-use crate::query::Found;
+use crate::query::Matches;
 use baton_api::EgressHost;
 use baton_api::debug::{ConsoleEntry, Gap, NetworkRequest};
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ struct Folded {
 }
 
 /// The requests that were found, a line each, in about `budget` characters.
-pub fn network(found: &Found<NetworkRequest>, budget: usize) -> String {
+pub fn network(found: &Matches<NetworkRequest>, budget: usize) -> String {
     let home = most_frequent(&found.items);
     let (lines, left_out) =
         fit(&found.items, budget, |request, width| request_line(request, home, width));
@@ -66,7 +66,7 @@ pub fn not_reached(hosts: &[EgressHost]) -> String {
 }
 
 /// What was left out, and how to get more.
-fn other_requests(found: &Found<NetworkRequest>, shown: usize, left_out: usize) -> String {
+fn other_requests(found: &Matches<NetworkRequest>, shown: usize, left_out: usize) -> String {
     let mut text = String::new();
     // Written to a String, which takes everything.
     let oldest = found.items.len().checked_sub(shown).and_then(|at| found.items.get(at));
@@ -180,7 +180,7 @@ fn place<'a>(url: &'a str, home: Option<&str>) -> &'a str {
 
 /// The lines that were found, in about `budget` characters. What was written several times in a row is
 /// one line.
-pub fn console(found: &Found<ConsoleEntry>, budget: usize) -> String {
+pub fn console(found: &Matches<ConsoleEntry>, budget: usize) -> String {
     let folded = fold(&found.items);
     let (lines, left_out) = fit(&folded, budget, console_line);
     let shown: usize = folded.iter().rev().take(lines.len()).map(|line| line.times).sum();
@@ -198,7 +198,7 @@ pub fn console(found: &Found<ConsoleEntry>, budget: usize) -> String {
     text
 }
 
-fn other_lines(found: &Found<ConsoleEntry>, shown: usize, is_cut: bool) -> String {
+fn other_lines(found: &Matches<ConsoleEntry>, shown: usize, is_cut: bool) -> String {
     let mut text = String::new();
     let oldest = found.items.len().checked_sub(shown).and_then(|at| found.items.get(at));
     match oldest.filter(|_| is_cut).map(|oldest| oldest.seq).or(found.older) {

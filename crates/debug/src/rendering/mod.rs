@@ -93,12 +93,12 @@ fn middle(text: &str, most: usize) -> Cow<'_, str> {
 const MESSAGES: usize = 50;
 
 /// A text with a budget, in characters. What exceeds it is named.
-struct Page {
+struct BudgetedText {
     text: String,
     left: usize,
 }
 
-impl Page {
+impl BudgetedText {
     fn line(&mut self, line: &str) {
         self.left = self.left.saturating_sub(line.chars().count() + 1);
         self.text.push_str(line);
@@ -121,7 +121,7 @@ impl Page {
 
 /// A request with headers and bodies, in about `budget` characters.
 pub fn request(request: &NetworkRequest, budget: usize) -> String {
-    let mut page = Page { text: String::new(), left: budget };
+    let mut page = BudgetedText { text: String::new(), left: budget };
     head(&mut page, request);
     headers(&mut page, "request headers", request.request_headers.as_ref());
     headers(&mut page, "response headers", request.response_headers.as_ref());
@@ -148,7 +148,7 @@ fn title(what: &str, is_cut: bool) -> String {
     if is_cut { format!("{what} (only its beginning was kept)") } else { what.to_owned() }
 }
 
-fn head(page: &mut Page, request: &NetworkRequest) {
+fn head(page: &mut BudgetedText, request: &NetworkRequest) {
     page.line(&format!("#{} {} {}", request.number, request.method, line(&request.url)));
     let mut facts = vec![format!("sent {}", request.timestamp)];
     if let Some(status) = request.status {
@@ -177,7 +177,7 @@ fn head(page: &mut Page, request: &NetworkRequest) {
     }
 }
 
-fn headers(page: &mut Page, title: &str, headers: Option<&Headers>) {
+fn headers(page: &mut BudgetedText, title: &str, headers: Option<&Headers>) {
     let Some(headers) = headers.filter(|headers| !headers.is_empty()) else { return };
     let lines: Vec<String> = headers
         .iter()
@@ -187,7 +187,7 @@ fn headers(page: &mut Page, title: &str, headers: Option<&Headers>) {
     page.block(title, &lines.join("\n"), 2);
 }
 
-fn messages(page: &mut Page, request: &NetworkRequest) {
+fn messages(page: &mut BudgetedText, request: &NetworkRequest) {
     if request.messages.is_empty() {
         return;
     }
@@ -206,7 +206,7 @@ fn messages(page: &mut Page, request: &NetworkRequest) {
 
 /// A line of a console with its stack, in about `budget` characters.
 pub fn entry(entry: &ConsoleEntry, budget: usize) -> String {
-    let mut page = Page { text: String::new(), left: budget };
+    let mut page = BudgetedText { text: String::new(), left: budget };
     let mut head = format!("#{} {} {}", entry.seq, entry.level, entry.timestamp);
     if let Some(source) = &entry.source {
         let _ = write!(head, " {}", line(source));

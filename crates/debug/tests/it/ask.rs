@@ -2,7 +2,7 @@
 
 use super::{Tab, at, line, requested};
 use baton_api::debug::{ConsoleFilters, ConsoleLevel, GapReason, NetworkFilters};
-use baton_debug::query::{ConsoleFilter, Found, RequestFilter};
+use baton_debug::query::{ConsoleFilter, Matches, RequestFilter};
 use baton_debug::{Limits, TabBuffer};
 
 fn shop() -> Tab {
@@ -15,7 +15,7 @@ fn shop() -> Tab {
     tab
 }
 
-fn ask(tab: &TabBuffer, asked: &NetworkFilters) -> Found<baton_api::debug::NetworkRequest> {
+fn ask(tab: &TabBuffer, asked: &NetworkFilters) -> Matches<baton_api::debug::NetworkRequest> {
     RequestFilter::new(asked).unwrap().find(tab)
 }
 
