@@ -39,11 +39,11 @@ const SHOWN_NAMES: usize = 50;
 #[serde(try_from = "String", into = "String")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "schema", schema(value_type = String))]
-pub struct Certificate(Known);
+pub struct Certificate(ParsedCertificate);
 
 /// The bytes of a certificate (DER), and what was read of them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Known {
+struct ParsedCertificate {
     der: Vec<u8>,
     view: CertificateView,
 }
@@ -156,7 +156,7 @@ impl Certificate {
         if !view.authority && view.names.is_empty() {
             return Err(BadCertificate::Neither(view.subject));
         }
-        Ok(Self(Known { der, view }))
+        Ok(Self(ParsedCertificate { der, view }))
     }
 
     /// Its bytes (DER).

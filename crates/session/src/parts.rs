@@ -168,7 +168,7 @@ pub fn split_cookies(cookies: &[Cookie]) -> impl Iterator<Item = Part> {
 /// Puts a state together from its parts. A part that cannot be read costs itself only: it is
 /// returned beside the state.
 pub fn join<'a>(parts: impl IntoIterator<Item = &'a Part>) -> (State, Vec<InvalidPart>) {
-    let mut joining = Joining::default();
+    let mut joining = StateBuilder::default();
     for part in parts {
         joining.add(&part.name, Piece::read(part));
     }
@@ -282,14 +282,14 @@ impl fmt::Debug for Piece {
 
 /// A state that is put together.
 #[derive(Debug, Default)]
-pub struct Joining {
+pub struct StateBuilder {
     state: State,
     /// By the length of the name first, so that tab 10000 comes after tab 9999.
     tabs: BTreeMap<(usize, String), Tab>,
     invalid: Vec<InvalidPart>,
 }
 
-impl Joining {
+impl StateBuilder {
     /// Puts the piece of a part with this name in its place, or notes that it could not be read.
     pub fn add(&mut self, name: &str, piece: Result<Piece, InvalidPart>) {
         if let Err(error) = piece.and_then(|piece| self.place(name, piece.0)) {

@@ -8,7 +8,7 @@
 use crate::context::Sync;
 use crate::error::SyncError;
 use baton_runtime::RuntimeError;
-use baton_session::parts::{InvalidPart, Joining, Piece};
+use baton_session::parts::{InvalidPart, Piece, StateBuilder};
 use baton_session::revision::PartList;
 use baton_session::{Owner, Part, PartHash, PartKind, PartRef, State, wire};
 use baton_store::blocking::blocking;
@@ -82,7 +82,7 @@ async fn open(context: &Sync, owner: &Owner, parts: &[PartRef]) -> Result<Vec<Pa
 
 /// Puts a state together in the order of its list, of what was at hand and of what was found.
 fn join(wanted: Vec<(PartRef, Option<Piece>)>, found: &[Part]) -> (State, Vec<InvalidPart>) {
-    let (mut joining, mut found) = (Joining::default(), found.iter());
+    let (mut joining, mut found) = (StateBuilder::default(), found.iter());
     for (part, piece) in wanted {
         match piece {
             Some(piece) => joining.add(&part.name, Ok(piece)),

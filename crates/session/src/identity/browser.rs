@@ -4,7 +4,7 @@
 //! The one idea: it is a note and no wish. What a browser is to say of itself stands in the rest of the
 //! environment; this says what sites saw where nothing else does.
 
-use super::derive::{Family, Said};
+use super::derive::{Family, ParsedUserAgent};
 use super::{MAX_TEXT, check};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -47,7 +47,7 @@ const SYSTEMS: [(&str, &str); 7] = [
 impl BrowserName {
     /// The browser that a user agent names; none of one that names none of these, or no system.
     pub fn of_user_agent(user_agent: &str) -> Option<Self> {
-        if let Some(said) = Said::of(user_agent) {
+        if let Some(said) = ParsedUserAgent::of(user_agent) {
             let product = if said.family == Family::Edge { EDGE } else { CHROME };
             return Some(Self::new(product, said.major, said.system.hint()));
         }

@@ -1,6 +1,6 @@
 //! Whether a user agent, an identity and a locale are those of one browser.
 
-use super::derive::Said;
+use super::derive::ParsedUserAgent;
 use super::{BrandVersion, Identity, MAX_LIST, MAX_TEXT, UserAgentMetadata};
 use std::fmt::Display;
 
@@ -39,7 +39,7 @@ pub(super) fn check(
     let Some(user_agent) = user_agent else {
         return alone(identity);
     };
-    match Said::of(user_agent) {
+    match ParsedUserAgent::of(user_agent) {
         Some(said) => agrees(identity, &said),
         // One that names no browser contradicts nothing.
         None if identity.metadata.is_some() && user_agent.starts_with("Mozilla/") => refuse(
@@ -63,7 +63,7 @@ fn alone(identity: &Identity) -> Result<(), Contradiction> {
     Ok(())
 }
 
-fn agrees(identity: &Identity, said: &Said) -> Result<(), Contradiction> {
+fn agrees(identity: &Identity, said: &ParsedUserAgent) -> Result<(), Contradiction> {
     if let Some(platform) = &identity.platform
         && platform != said.platform()
     {

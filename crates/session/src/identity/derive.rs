@@ -68,7 +68,7 @@ impl System {
 
 /// What a user agent says of its browser.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct ParsedUserAgent {
     pub(super) family: Family,
     /// The whole version, of which the user agents of today say the first number alone.
     version: String,
@@ -79,7 +79,7 @@ pub(super) struct Said {
     pub(super) mobile: bool,
 }
 
-impl Said {
+impl ParsedUserAgent {
     /// Reads it; none when it is of another browser or system than those that we know.
     pub(super) fn of(user_agent: &str) -> Option<Self> {
         let tokens = || user_agent.split_whitespace();

@@ -118,7 +118,7 @@ impl Identity {
     /// A user agent says less than client hints do (<https://www.chromium.org/updates/ua-reduction/>). What
     /// it does not say is as in most such browsers.
     pub fn of_user_agent(user_agent: &str) -> Option<Self> {
-        derive::Said::of(user_agent).map(|said| said.identity())
+        derive::ParsedUserAgent::of(user_agent).map(|said| said.identity())
     }
 
     /// The same with what `derived` says where this one says nothing.

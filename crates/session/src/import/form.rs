@@ -218,10 +218,10 @@ fn is_answer(text: &str) -> bool {
 pub enum ImportError {
     /// It looks like a session file.
     #[error(transparent)]
-    Session(#[from] wire::ReadError),
+    Session(#[from] wire::SessionFileError),
     /// It looks like Playwright's.
     #[error(transparent)]
-    StorageState(#[from] playwright::ReadError),
+    StorageState(#[from] playwright::StorageStateError),
     /// It is something else.
     #[error(
         "this is {form}; expected a session file, a Playwright storageState, a list of cookies in \
@@ -264,7 +264,7 @@ pub enum ImportError {
     #[error(
         "this is what a node answers about a state; expected the state in its form, found another: {0}"
     )]
-    Answer(wire::ReadError),
+    Answer(wire::SessionFileError),
 }
 
 impl ImportError {

@@ -123,7 +123,7 @@ struct StateAnswer {
 
 /// Reads such an answer. One whose secrets are hidden holds nothing that could be used.
 fn read_answer(text: &str) -> Result<Imported, ImportError> {
-    let other = |error| ImportError::Answer(wire::ReadError::from(error));
+    let other = |error| ImportError::Answer(wire::SessionFileError::from(error));
     let StateAnswer { redacted, state } = serde_json::from_str(text).map_err(other)?;
     if redacted {
         return Err(ImportError::Redacted);

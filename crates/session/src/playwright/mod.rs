@@ -93,7 +93,7 @@ impl From<Lost> for ReceiptItem {
 
 /// A file that is no `storageState` at all.
 #[derive(Debug, thiserror::Error)]
-pub enum ReadError {
+pub enum StorageStateError {
     /// Not even JSON.
     #[error("expected a storageState file in JSON, found something else: {0}")]
     Json(#[from] serde_json::Error),
@@ -129,7 +129,7 @@ pub(crate) const USER_AGENT: &str = "userAgent";
 
 /// Reads a `storageState` file. The state holds everything in it that can be used; the rest is
 /// listed beside it.
-pub fn read(file: &[u8]) -> Result<(State, Vec<Ignored>), ReadError> {
+pub fn read(file: &[u8]) -> Result<(State, Vec<Ignored>), StorageStateError> {
     read_document(&parse(file)?)
 }
 
@@ -149,12 +149,12 @@ pub(crate) fn is_by_origin(file: &Json) -> bool {
 }
 
 /// Reads such a document.
-pub(crate) fn read_document(file: &Json) -> Result<(State, Vec<Ignored>), ReadError> {
+pub(crate) fn read_document(file: &Json) -> Result<(State, Vec<Ignored>), StorageStateError> {
     if !matches!(file, Json::Object(_)) {
-        return Err(ReadError::Other { found: file.kind() });
+        return Err(StorageStateError::Other { found: file.kind() });
     }
     if !is_storage_state(file) {
-        return Err(ReadError::Other { found: "an object without cookies and origins" });
+        return Err(StorageStateError::Other { found: "an object without cookies and origins" });
     }
     let mut state = State::default();
     let mut ignored = Vec::new();
@@ -204,11 +204,15 @@ pub fn write(state: &State) -> (String, Vec<Lost>) {
 }
 
 /// The array called `name`; a missing one is empty, and so is null.
-fn list<'a>(file: &'a Json, name: &str, expected: &'static str) -> Result<&'a [Json], ReadError> {
+fn list<'a>(
+    file: &'a Json,
+    name: &str,
+    expected: &'static str,
+) -> Result<&'a [Json], StorageStateError> {
     match file.get(name) {
         None | Some(Json::Null) => Ok(&[]),
         Some(Json::Array(items)) => Ok(items),
-        Some(other) => Err(ReadError::Shape { expected, found: other.kind() }),
+        Some(other) => Err(StorageStateError::Shape { expected, found: other.kind() }),
     }
 }
 

@@ -7,7 +7,7 @@
 //! The one idea: a state of a hundred megabytes is written and hashed a piece at a time, each with the
 //! form that it has in a file, so that no copy of the whole is ever made.
 
-use super::{ReadError, field};
+use super::{SessionFileError, field};
 use crate::cookie::{Cookie, Expiry, order};
 use crate::id::PartHash;
 use crate::json_tree::Unknown;
@@ -68,7 +68,7 @@ pub(super) fn read_plain(
     fields: &Value,
     state: &mut State,
     receipt: &mut Receipt,
-) -> Result<(), ReadError> {
+) -> Result<(), SessionFileError> {
     let plain: Plain = field(fields, "state")?;
     state.environment.viewport = state.environment.viewport.or(plain.viewport);
     if state.tabs.is_empty() && !plain.url.is_empty() {
@@ -116,7 +116,7 @@ fn key_of(url: &str) -> Option<StorageKey> {
 ///
 /// It has its own form, but for the instant it ends, which is in seconds. Read is also what others
 /// write: -1 for a cookie that ends with the browser, and a partition key that is only its site.
-pub(super) fn read_cookie(item: &Value, place: &str) -> Result<Cookie, ReadError> {
+pub(super) fn read_cookie(item: &Value, place: &str) -> Result<Cookie, SessionFileError> {
     let mut item = item.clone();
     if let Some(fields) = item.as_object_mut() {
         match fields.remove("expires") {
@@ -127,7 +127,7 @@ pub(super) fn read_cookie(item: &Value, place: &str) -> Result<Cookie, ReadError
             }
             Some(_) => {
                 let place = format!("{place}.expires");
-                return Err(ReadError::at(place, "expected seconds since 1970, or -1"));
+                return Err(SessionFileError::at(place, "expected seconds since 1970, or -1"));
             }
         }
         if let Some(Value::String(site)) = fields.get("partitionKey").cloned() {

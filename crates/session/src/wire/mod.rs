@@ -115,7 +115,7 @@ pub struct Version {
 ///
 /// It names the place in the file, never a value.
 #[derive(Debug, thiserror::Error)]
-pub enum ReadError {
+pub enum SessionFileError {
     /// Not even JSON.
     #[error("expected a session file in JSON, found something else: {0}")]
     Json(#[from] serde_json::Error),
@@ -148,14 +148,17 @@ pub enum ReadError {
     },
 }
 
-impl ReadError {
+impl SessionFileError {
     fn at(place: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Field { place: place.into(), reason: reason.into() }
     }
 }
 
 /// Reads `value`, which is at `place` in the file.
-pub(crate) fn field<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, ReadError> {
+pub(crate) fn field<T: DeserializeOwned>(
+    value: &Value,
+    place: &str,
+) -> Result<T, SessionFileError> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
         let place = match path.as_str() {
@@ -163,7 +166,7 @@ pub(crate) fn field<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T
             path if place.is_empty() || path.starts_with('[') => format!("{place}{path}"),
             path => format!("{place}.{path}"),
         };
-        ReadError::at(place, reason(&error.into_inner().to_string()))
+        SessionFileError::at(place, reason(&error.into_inner().to_string()))
     })
 }
 
@@ -195,15 +198,15 @@ fn kind(value: &Value) -> &'static str {
 
 /// Reads a session file. The receipt lists what in it cannot be used; what is of the wrong kind is
 /// an error that names its place.
-pub fn read(file: &[u8]) -> Result<(SessionFile, Receipt), ReadError> {
+pub fn read(file: &[u8]) -> Result<(SessionFile, Receipt), SessionFileError> {
     let document: Value = serde_json::from_slice(file)?;
     if !document.is_object() {
-        return Err(ReadError::Shape { expected: "a JSON object", found: kind(&document) });
+        return Err(SessionFileError::Shape { expected: "a JSON object", found: kind(&document) });
     }
     let state = &document["state"];
     if !state.is_object() {
         let expected = "an object with state as an object";
-        return Err(ReadError::Shape { expected, found: kind(state) });
+        return Err(SessionFileError::Shape { expected, found: kind(state) });
     }
     let head: Head = field(&document, "")?;
     let is_whole = state.get("origins").is_some();
@@ -211,7 +214,7 @@ pub fn read(file: &[u8]) -> Result<(SessionFile, Receipt), ReadError> {
         let found = of_document(state, &document["tabs"]).to_string();
         let expected = head.sync.checksum.clone();
         if expected != found {
-            return Err(ReadError::Checksum { expected, found });
+            return Err(SessionFileError::Checksum { expected, found });
         }
     }
     let mut receipt = fields::tell(&document);
@@ -243,14 +246,14 @@ fn optional<T: serde::de::DeserializeOwned>(
     object: &Value,
     name: &str,
     place: &str,
-) -> Result<Option<T>, ReadError> {
+) -> Result<Option<T>, SessionFileError> {
     match &object[name] {
         Value::Null => Ok(None),
         value => field(value, place).map(Some),
     }
 }
 
-fn read_cookies(items: &Value) -> Result<Vec<crate::cookie::Cookie>, ReadError> {
+fn read_cookies(items: &Value) -> Result<Vec<crate::cookie::Cookie>, SessionFileError> {
     let items = list(items, "state.cookies")?.iter().enumerate();
     items
         .map(|(position, item)| fields::read_cookie(item, &format!("state.cookies[{position}]")))
@@ -258,30 +261,35 @@ fn read_cookies(items: &Value) -> Result<Vec<crate::cookie::Cookie>, ReadError> 
 }
 
 /// The storage of every key; a key is there once.
-fn read_origins(items: &Value) -> Result<BTreeMap<StorageKey, OriginState>, ReadError> {
+fn read_origins(items: &Value) -> Result<BTreeMap<StorageKey, OriginState>, SessionFileError> {
     let mut origins = BTreeMap::new();
     for (position, item) in list(items, "state.origins")?.iter().enumerate() {
         let place = format!("state.origins[{position}]");
         let key = &item["storageKey"];
         if !key.is_string() {
             let reason = "expected a storage key such as \"https://app.test/\"";
-            return Err(ReadError::at(format!("{place}.storageKey"), reason));
+            return Err(SessionFileError::at(format!("{place}.storageKey"), reason));
         }
         let key: StorageKey = field(key, &place)?;
         let origin: OriginState = field(item, &place)?;
         if origins.insert(key, origin).is_some() {
             let place = format!("{place}.storageKey");
-            return Err(ReadError::at(place, "expected each storage key once, found it again"));
+            return Err(SessionFileError::at(
+                place,
+                "expected each storage key once, found it again",
+            ));
         }
     }
     Ok(origins)
 }
 
-fn list<'a>(value: &'a Value, place: &str) -> Result<&'a [Value], ReadError> {
+fn list<'a>(value: &'a Value, place: &str) -> Result<&'a [Value], SessionFileError> {
     match value {
         Value::Null => Ok(&[]),
         Value::Array(items) => Ok(items),
-        other => Err(ReadError::at(place, format!("expected an array, found {}", kind(other)))),
+        other => {
+            Err(SessionFileError::at(place, format!("expected an array, found {}", kind(other))))
+        }
     }
 }
 

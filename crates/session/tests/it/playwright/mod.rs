@@ -4,7 +4,7 @@ mod losses;
 
 use crate::arbitrary::{self, sayable};
 use baton_session::cookie::PartitionKey;
-use baton_session::playwright::{Ignored, ReadError, read, write};
+use baton_session::playwright::{Ignored, StorageStateError, read, write};
 use baton_session::stored::ObjectStore;
 use baton_session::value::{Node, Number, Object};
 use baton_session::{State, StorageKey, Text, Value};
@@ -38,7 +38,7 @@ proptest! {
     #[test]
     fn a_broken_file_never_panics(end in any::<prop::sample::Index>()) {
         let end = end.index(FIXTURE.trim_ascii_end().len());
-        prop_assert!(matches!(read(&FIXTURE[..end]), Err(ReadError::Json(_))));
+        prop_assert!(matches!(read(&FIXTURE[..end]), Err(StorageStateError::Json(_))));
     }
 }
 
