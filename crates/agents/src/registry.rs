@@ -108,7 +108,7 @@ pub(crate) struct SandboxSession {
     /// Which sites are written back.
     pub(crate) take_back: TakeBack,
     /// What was written back, once it was: never a second time, whatever fails after that.
-    pub(crate) taken: OnceCell<Taken>,
+    pub(crate) taken: OnceCell<CheckInOutcome>,
 }
 
 /// How many items of which sites were not taken back.
@@ -116,7 +116,7 @@ pub(crate) type LeftSites = BTreeMap<Site, usize>;
 
 /// What became of a session that a sandbox had.
 #[derive(Debug, Clone)]
-pub(crate) struct Taken {
+pub(crate) struct CheckInOutcome {
     pub(crate) told: WrittenBack,
     /// Which sites were not taken.
     pub(crate) left_sites: LeftSites,

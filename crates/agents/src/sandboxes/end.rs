@@ -5,10 +5,10 @@
 //! never given up because this node had no room, no time or a fault. What it holds is stored once, and the
 //! session is free only when nothing is left that can fail.
 
-use super::take_back::{Found, NotRead, read_session};
+use super::take_back::{NotRead, ReadSession, read_session};
 use crate::Agents;
 use crate::error::{AgentsError, SandboxRefusal};
-use crate::registry::{Kept, LeftSites, SandboxSession, Taken};
+use crate::registry::{CheckInOutcome, Kept, LeftSites, SandboxSession};
 use baton_api::sandbox::{EndedSandbox, WrittenBack};
 use baton_browser::profile::Fault;
 use baton_runtime::audit::{Action, Note};
@@ -111,7 +111,7 @@ async fn end(context: &Agents, id: SandboxId) -> Result<(EndedSandbox, LeftSites
     let gone = || SandboxRefusal::NotFound { reference: id.to_string() };
     let (kept, slot) = context.sandboxes.claim_for_end(id).ok_or_else(gone)?;
     let (browser_session, left) = match save(context, &kept).await {
-        Ok(Some(Taken { told, left_sites })) => (Some(told), left_sites),
+        Ok(Some(CheckInOutcome { told, left_sites })) => (Some(told), left_sites),
         Ok(None) => (None, LeftSites::new()),
         Err(error) => {
             // Nothing is lost while the database does not answer, or this node cannot read what is there:
@@ -131,7 +131,7 @@ async fn end(context: &Agents, id: SandboxId) -> Result<(EndedSandbox, LeftSites
 }
 
 /// Writes back what a sandbox holds of a session.
-async fn save(context: &Agents, kept: &Kept) -> Result<Option<Taken>, AgentsError> {
+async fn save(context: &Agents, kept: &Kept) -> Result<Option<CheckInOutcome>, AgentsError> {
     match &kept.checked_out {
         Some(checked_out) => Box::pin(check_in(context, kept, checked_out)).await.map(Some),
         None => Ok(None),
@@ -150,7 +150,7 @@ async fn check_in(
     context: &Agents,
     kept: &Kept,
     checked_out: &SandboxSession,
-) -> Result<Taken, AgentsError> {
+) -> Result<CheckInOutcome, AgentsError> {
     let session = &checked_out.checkout.session;
     let taken =
         checked_out.taken.get_or_try_init(|| settle_and_store(context, kept, checked_out)).await?;
@@ -164,7 +164,7 @@ async fn settle_and_store(
     context: &Agents,
     kept: &Kept,
     checked_out: &SandboxSession,
-) -> Result<Taken, AgentsError> {
+) -> Result<CheckInOutcome, AgentsError> {
     let settled = kept.sandbox.settle().await;
     let mut taken = store(context, kept, checked_out).await?;
     if let Err(error) = settled {
@@ -181,7 +181,7 @@ async fn store(
     context: &Agents,
     kept: &Kept,
     checked_out: &SandboxSession,
-) -> Result<Taken, AgentsError> {
+) -> Result<CheckInOutcome, AgentsError> {
     let session = &checked_out.checkout.session;
     let mut left_sites = LeftSites::new();
     let mut told = WrittenBack {
@@ -192,7 +192,7 @@ async fn store(
         left_out: Receipt::default(),
     };
     match read_session(context, &*kept.sandbox, checked_out, is_kept(kept)).await {
-        Ok(Found { before, after, left_out }) => {
+        Ok(ReadSession { before, after, left_out }) => {
             let held = Holdings::of(&before);
             let taken = written_back(before, after, &checked_out.receipt, checked_out.take_back);
             let snapshot =
@@ -215,7 +215,7 @@ async fn store(
             told.reason = Some(why);
         }
     }
-    Ok(Taken { told, left_sites })
+    Ok(CheckInOutcome { told, left_sites })
 }
 
 /// Whether a sandbox that this node could not read is kept, to be read later.

@@ -36,7 +36,7 @@ use tokio_util::io::SyncIoBridge;
 const MOST_KEYS: usize = 200;
 
 /// What a session held when it was handed in, and what of it a sandbox holds now.
-pub(super) struct Found {
+pub(super) struct ReadSession {
     pub(super) before: State,
     pub(super) after: After,
     /// What could not be read, or is not taken.
@@ -64,14 +64,14 @@ pub(super) async fn read_session(
     sandbox: &dyn Sandbox,
     session: &SandboxSession,
     is_kept: bool,
-) -> Result<Found, NotRead> {
+) -> Result<ReadSession, NotRead> {
     let Profile { mut state, mut left_out, folders, folder } =
         read_profile(context, sandbox).await?;
     let tabs = tabs::after(std::mem::take(&mut state.tabs), read_notes(sandbox).await);
     let before = context.supervisor.read_checked_out(&session.checkout).await;
     let (before, unread) = before.map_err(|error| NotRead::Store(error.into()))?;
     left_out.extend(unread);
-    let taken = Taken::of(&before, session.take_back);
+    let taken = AcceptedSites::of(&before, session.take_back);
     let others = folders.keys().into_iter().filter(|key| !taken.has(key)).collect();
     let keys = taken.keys(&before, &state, &folders);
     let mut pages = Pages::new();
@@ -87,16 +87,16 @@ pub(super) async fn read_session(
     }
     // It takes its time where there is much of it.
     let _ = blocking(move || drop(folder)).await;
-    Ok(Found { before, after: After { state, tabs, pages, others }, left_out })
+    Ok(ReadSession { before, after: After { state, tabs, pages, others }, left_out })
 }
 
 /// Of which sites what only pages made is taken back.
-enum Taken {
+enum AcceptedSites {
     All,
     Lent(BTreeSet<Site>),
 }
 
-impl Taken {
+impl AcceptedSites {
     fn of(before: &State, which: TakeBack) -> Self {
         match which {
             TakeBack::All => Self::All,
