@@ -39,10 +39,10 @@ impl Default for RateLimits {
 
 /// Who asked how often. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Rates(Arc<Inner>);
+pub struct Rates(Arc<RateState>);
 
 #[derive(Debug)]
-struct Inner {
+struct RateState {
     limits: RateLimits,
     keys: Allowances<String>,
     addresses: Allowances<IpAddr>,
@@ -86,7 +86,7 @@ impl Rates {
         let keys = Allowances::new(limits.requests_per_minute);
         let addresses = Allowances::new(limits.refused_keys_per_minute);
         let (good, lanes) = (Mutex::default(), [1, 1].map(Semaphore::new));
-        Self(Arc::new(Inner { limits, keys, addresses, good, lanes }))
+        Self(Arc::new(RateState { limits, keys, addresses, good, lanes }))
     }
 
     /// How often a caller may ask.

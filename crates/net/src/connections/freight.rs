@@ -21,9 +21,9 @@ const LIGHT: u64 = 64 << 10;
 
 /// What the node holds. Cheap to clone.
 #[derive(Clone)]
-pub struct Freight(Arc<Inner>);
+pub struct Freight(Arc<FreightState>);
 
-struct Inner {
+struct FreightState {
     /// How many bytes at once, of all and of one key.
     limits: (usize, usize),
     held: Mutex<Held>,
@@ -39,7 +39,7 @@ impl Freight {
     /// Nothing is held yet.
     pub fn new(bounds: &Bounds) -> Self {
         let limits = (bounds.freight, bounds.freight_of_key);
-        Self(Arc::new(Inner { limits, held: Mutex::default() }))
+        Self(Arc::new(FreightState { limits, held: Mutex::default() }))
     }
 
     fn lock(&self) -> MutexGuard<'_, Held> {

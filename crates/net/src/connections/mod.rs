@@ -91,9 +91,9 @@ pub enum BodyTrouble {
 
 /// One request, as its connection knows it. Cheap to clone.
 #[derive(Clone)]
-pub struct Visit(Arc<Inner>);
+pub struct Visit(Arc<VisitState>);
 
-struct Inner {
+struct VisitState {
     guest: Guest,
     /// In whose name it is asked, once that is known.
     name: OnceLock<String>,
@@ -106,7 +106,7 @@ impl Visit {
     fn start(guest: Guest, closing: CancellationToken) -> Self {
         guest.start_request();
         let (name, trouble) = (OnceLock::new(), OnceLock::new());
-        Self(Arc::new(Inner { guest, name, trouble, closing }))
+        Self(Arc::new(VisitState { guest, name, trouble, closing }))
     }
 
     /// The request shows a key of this id; the connection ends with it when `owner` says whose it is. Fails

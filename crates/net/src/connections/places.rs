@@ -49,9 +49,9 @@ pub struct Holder {
 
 /// The places of one door. Cheap to clone.
 #[derive(Clone)]
-pub struct Places(Arc<Inner>);
+pub struct Places(Arc<PlaceTable>);
 
-struct Inner {
+struct PlaceTable {
     shares: Shares,
     /// From when the times at which something moved are counted.
     begun: Instant,
@@ -87,7 +87,7 @@ impl Places {
     /// So many places; `behind_proxy` says that addresses tell nothing.
     pub(super) fn new(all: usize, behind_proxy: bool) -> Self {
         let shares = Shares::of(all, behind_proxy);
-        Self(Arc::new(Inner { shares, begun: Instant::now(), entries: Mutex::default() }))
+        Self(Arc::new(PlaceTable { shares, begun: Instant::now(), entries: Mutex::default() }))
     }
 
     /// A place for a stranger from `address`. When there is none, another stranger loses its own.
