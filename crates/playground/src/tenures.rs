@@ -33,12 +33,12 @@ pub struct Tenure {
 }
 
 /// What was seen, by process.
-type Seen = Mutex<BTreeMap<u32, Tenure>>;
+type Tenures = Mutex<BTreeMap<u32, Tenure>>;
 
 /// Watches who holds the sessions of some nodes until it is dropped.
 pub struct Watcher {
     end: Arc<AtomicBool>,
-    seen: Arc<Seen>,
+    seen: Arc<Tenures>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -47,7 +47,7 @@ impl Watcher {
     pub fn start(test_nodes: &[&TestNode]) -> Self {
         let data: Vec<PathBuf> =
             test_nodes.iter().map(|test_node| test_node.data().path().to_owned()).collect();
-        let (end, seen) = (Arc::<AtomicBool>::default(), Arc::<Seen>::default());
+        let (end, seen) = (Arc::<AtomicBool>::default(), Arc::<Tenures>::default());
         let (told, writes) = (Arc::clone(&end), Arc::clone(&seen));
         let thread = thread::spawn(move || {
             while !told.load(Ordering::Relaxed) {
@@ -94,7 +94,7 @@ impl Drop for Watcher {
     }
 }
 
-fn observe(data: &[PathBuf], seen: &Seen) {
+fn observe(data: &[PathBuf], seen: &Tenures) {
     let now = Instant::now();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
