@@ -21,7 +21,7 @@ pub struct Watch {
     federation: Federation,
     changes: Receiver<()>,
     shown: Option<Board>,
-    _source: source::Source,
+    _source: source::ChangeSource,
 }
 
 /// What a wait came to.
@@ -46,7 +46,7 @@ impl Watch {
         federation.folder.create()?;
         let (sender, changes) = sync_channel(1);
         let sessions = federation.folder.sessions();
-        let source = source::Source::start(&sessions, sender)?;
+        let source = source::ChangeSource::start(&sessions, sender)?;
         let shown = federation.read()?;
         Ok(Self { federation, changes, shown, _source: source })
     }
@@ -99,12 +99,12 @@ mod source {
     use std::sync::mpsc::SyncSender;
 
     #[derive(Debug)]
-    pub(super) struct Source {
+    pub(super) struct ChangeSource {
         inotify: Arc<OwnedFd>,
         watch: i32,
     }
 
-    impl Source {
+    impl ChangeSource {
         pub(super) fn start(
             folder: &Path,
             sender: SyncSender<()>,
@@ -126,7 +126,7 @@ mod source {
         }
     }
 
-    impl Drop for Source {
+    impl Drop for ChangeSource {
         fn drop(&mut self) {
             // The system answers with an event, which ends the thread.
             let _ = inotify::remove_watch(&self.inotify, self.watch);
@@ -160,9 +160,9 @@ mod source {
     const LOOK: Duration = Duration::from_millis(250);
 
     #[derive(Debug)]
-    pub(super) struct Source;
+    pub(super) struct ChangeSource;
 
-    impl Source {
+    impl ChangeSource {
         pub(super) fn start(
             folder: &Path,
             sender: SyncSender<()>,
