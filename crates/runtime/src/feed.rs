@@ -14,10 +14,10 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// Wakes those who follow the board. Cheap to clone.
 #[derive(Clone, Default)]
-pub struct Feed(Arc<Inner>);
+pub struct Feed(Arc<FeedState>);
 
 #[derive(Default)]
-struct Inner {
+struct FeedState {
     changed: watch::Sender<()>,
     /// Whether a thread watches.
     is_watched: Mutex<bool>,

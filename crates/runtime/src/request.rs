@@ -163,9 +163,9 @@ pub(crate) fn cut<T, I>(
 
 /// When this node was last asked for something.
 #[derive(Clone)]
-pub struct Activity(Arc<Inner>);
+pub struct Activity(Arc<ActivityState>);
 
-struct Inner {
+struct ActivityState {
     in_flight: AtomicUsize,
     last: Mutex<Instant>,
 }
@@ -173,7 +173,7 @@ struct Inner {
 impl Default for Activity {
     fn default() -> Self {
         let last = Mutex::new(Instant::now());
-        Self(Arc::new(Inner { in_flight: AtomicUsize::new(0), last }))
+        Self(Arc::new(ActivityState { in_flight: AtomicUsize::new(0), last }))
     }
 }
 

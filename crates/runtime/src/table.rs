@@ -25,10 +25,10 @@ pub struct Busy {
 /// held, waited for or checked out is forgotten when the next one is held, so that there are never more than
 /// that.
 #[derive(Clone, Default)]
-pub struct SessionTable(Arc<Inner>);
+pub struct SessionTable(Arc<SeatTable>);
 
 #[derive(Default)]
-struct Inner {
+struct SeatTable {
     seats: Mutex<HashMap<SessionId, Arc<Seat>>>,
     /// Changes whenever a session passes from one agent to another, or sets out to another node.
     passed: watch::Sender<()>,

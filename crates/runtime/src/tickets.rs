@@ -27,10 +27,10 @@ const MOST_OF_A_KEY: usize = 100;
 
 /// The tickets of a node for one kind of thing, each for one of them by its id `I`, with something of the type `W`. Cheap
 /// to clone.
-pub struct Tickets<W = (), I = SessionId>(Arc<Mutex<Known<W, I>>>);
+pub struct Tickets<W = (), I = SessionId>(Arc<Mutex<TicketTable<W, I>>>);
 
 /// Tickets by the hashes of what shows them.
-type Known<W, I> = HashMap<[u8; 32], Ticket<W, I>>;
+type TicketTable<W, I> = HashMap<[u8; 32], Ticket<W, I>>;
 
 impl<W, I> Clone for Tickets<W, I> {
     fn clone(&self) -> Self {
@@ -141,7 +141,7 @@ impl<W: Clone, I: Copy> Tickets<W, I> {
         }
     }
 
-    fn tickets(&self) -> MutexGuard<'_, Known<W, I>> {
+    fn tickets(&self) -> MutexGuard<'_, TicketTable<W, I>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -149,7 +149,7 @@ impl<W: Clone, I: Copy> Tickets<W, I> {
 /// Forgets tickets that open nothing any more, if there are too many; fails when none of them go, with
 /// the time until the first one does.
 fn make_room<W, I>(
-    tickets: &mut Known<W, I>,
+    tickets: &mut TicketTable<W, I>,
     what: &'static str,
     most: usize,
     now: Instant,

@@ -36,11 +36,11 @@ pub(super) struct Arrivals(Mutex<HashMap<SessionId, Arrival>>);
 struct Arrival {
     /// Which one of all that were awaited, so that none ends in the place of another.
     number: u64,
-    ready: Option<Ready>,
+    ready: Option<ReadyProfile>,
 }
 
 /// A profile that was made ready.
-pub(super) struct Ready {
+pub(super) struct ReadyProfile {
     /// Of what it was made.
     parts: Vec<PartRef>,
     /// When that was captured.
@@ -49,7 +49,7 @@ pub(super) struct Ready {
     is_whole: bool,
 }
 
-impl Ready {
+impl ReadyProfile {
     /// The keys of which it holds exactly what `wanted` has, of what only pages make; none where it holds anything
     /// that is not wanted any more.
     fn holds_of(&self, wanted: &[PartRef]) -> Option<BTreeSet<StorageKey>> {
@@ -159,7 +159,7 @@ impl BrowserSupervisor {
             Ok::<_, LiveError>(())
         };
         self.blocking(write).await?;
-        let ready = Ready { parts: good, taken_at, is_whole };
+        let ready = ReadyProfile { parts: good, taken_at, is_whole };
         self.awaited().entry(id).and_modify(|arrival| arrival.ready = Some(ready));
         tracing::info!(session = %id, is_whole, "a profile is ready for a session that comes");
         Ok(())
@@ -233,8 +233,8 @@ mod tests {
         part(PartKind::Database, r#"["https://shop.test/","db"]"#, text)
     }
 
-    fn ready(parts: &[PartRef]) -> Ready {
-        Ready { parts: parts.to_vec(), taken_at: Instant(0), is_whole: true }
+    fn ready(parts: &[PartRef]) -> ReadyProfile {
+        ReadyProfile { parts: parts.to_vec(), taken_at: Instant(0), is_whole: true }
     }
 
     #[test]
@@ -246,7 +246,7 @@ mod tests {
         let shop = BTreeSet::from([StorageKey::new(SHOP)]);
         assert_eq!(before.holds_of(&later(database("1"))), Some(shop));
         assert_eq!(before.holds_of(&later(database("2"))), Some(BTreeSet::new()));
-        let half = Ready { is_whole: false, ..before };
+        let half = ReadyProfile { is_whole: false, ..before };
         assert_eq!(half.holds_of(&later(database("1"))), Some(BTreeSet::new()));
     }
 

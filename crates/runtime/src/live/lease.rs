@@ -58,7 +58,7 @@ pub(crate) enum Taker {
 }
 
 /// What a look at a session that was active here found.
-pub(super) enum Found {
+pub(super) enum Whereabouts {
     /// It is this node's, and stands there now.
     Here(Lifecycle),
     /// Another node has it by now.

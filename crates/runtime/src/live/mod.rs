@@ -71,9 +71,9 @@ const COMPILED_LIMIT: u64 = 128 << 20;
 
 /// All running browsers of this node, by session. Cheap to clone.
 #[derive(Clone)]
-pub struct BrowserSupervisor(Arc<Inner>);
+pub struct BrowserSupervisor(Arc<SupervisorState>);
 
-struct Inner {
+struct SupervisorState {
     store: Store,
     config: SupervisorConfig,
     runners: Mutex<HashMap<SessionId, Arc<Runner>>>,
@@ -155,7 +155,7 @@ pub struct RecoverySettings {
 impl BrowserSupervisor {
     /// A supervisor without browsers.
     pub fn new(store: Store, config: SupervisorConfig) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(SupervisorState {
             store,
             config,
             runners: Mutex::default(),

@@ -3,7 +3,7 @@
 
 use super::close::Ending;
 use super::lease::Taker;
-use super::runner::Known;
+use super::runner::SnapshotBaseline;
 use super::signed_in::note_browser;
 use super::{BrowserSupervisor, LiveError};
 use crate::table::Hold;
@@ -67,7 +67,7 @@ impl BrowserSupervisor {
         // Before any page is asked for: then nothing of it is missed.
         self.record_if_asked(session, request.reveal).await;
         self.open_tabs(session, &live, &request.urls).await?;
-        let runner = self.watch(session.clone(), term, live, Known::default());
+        let runner = self.watch(session.clone(), term, live, SnapshotBaseline::default());
         self.note_profile(session.id, term, None).await;
         self.capture(runner.session.id, SnapshotReason::Open).await?;
         Ok(())
@@ -128,7 +128,7 @@ impl BrowserSupervisor {
         self.start_attached(session.id, cdp_url).await?;
         let link = self.connect_to(session.id).await?;
         let live = Live::start(link, State::default()).await?;
-        self.watch(session.clone(), term, live, Known::default());
+        self.watch(session.clone(), term, live, SnapshotBaseline::default());
         self.record_if_asked(session, false).await;
         self.capture(session.id, SnapshotReason::Open).await?;
         Ok(())

@@ -32,13 +32,13 @@ const READY_LIMIT: Duration = Duration::from_secs(5);
 /// A recording; it ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct Recording {
-    ready: Ready,
+    ready: RecordedTabs,
     revealing: Revealing,
     _end: DropGuard,
 }
 
 /// The tabs of which the recorder reports everything.
-pub type Ready = watch::Receiver<HashSet<TargetId>>;
+pub type RecordedTabs = watch::Receiver<HashSet<TargetId>>;
 
 impl BrowserSupervisor {
     /// Records what the session's tabs do from now on, until its browser ends or [`BrowserSupervisor::stop_recording`];

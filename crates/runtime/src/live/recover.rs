@@ -5,8 +5,8 @@
 
 use super::close::Ending;
 use super::held::LastHeld;
-use super::lease::{Found, Taker};
-use super::runner::Known;
+use super::lease::{Taker, Whereabouts};
+use super::runner::SnapshotBaseline;
 use super::{BrowserSupervisor, HOLD_LIMIT, LiveError, expect_checked_in};
 use crate::table::Hold;
 use baton_browser::keeper::KeeperLink;
@@ -52,11 +52,11 @@ impl BrowserSupervisor {
         let mut lost = Vec::new();
         for (session, found) in sessions.into_iter().zip(found) {
             match found {
-                Ok(Found::Here(Lifecycle::Active)) => recovered.carried_on += 1,
-                Ok(Found::Here(Lifecycle::Closed)) => recovered.closed += 1,
-                Ok(Found::Here(Lifecycle::Stale)) => recovered.stale += 1,
-                Ok(Found::Elsewhere(_)) => {}
-                Ok(Found::Here(_)) => {
+                Ok(Whereabouts::Here(Lifecycle::Active)) => recovered.carried_on += 1,
+                Ok(Whereabouts::Here(Lifecycle::Closed)) => recovered.closed += 1,
+                Ok(Whereabouts::Here(Lifecycle::Stale)) => recovered.stale += 1,
+                Ok(Whereabouts::Elsewhere(_)) => {}
+                Ok(Whereabouts::Here(_)) => {
                     recovered.recoverable += 1;
                     lost.push(Session { lifecycle: Lifecycle::Recoverable, ..session });
                 }
@@ -86,15 +86,15 @@ impl BrowserSupervisor {
     }
 
     /// Finds the browser of a session that was active, or moves the session to where its snapshots allow.
-    pub(super) async fn look_at(&self, session: &Session) -> Result<Found, LiveError> {
+    pub(super) async fn look_at(&self, session: &Session) -> Result<Whereabouts, LiveError> {
         let hold = self.table().hold(session.id, "looked for", HOLD_LIMIT).await?;
         // The operation that held it before may have moved it.
         match self.store().fetch_session(&session.owner, session.id).await? {
-            now if now.node != self.config().node => Ok(Found::Elsewhere(now.node)),
+            now if now.node != self.config().node => Ok(Whereabouts::Elsewhere(now.node)),
             now if now.lifecycle == Lifecycle::Active => {
-                self.look_at_held(&hold, &now).await.map(Found::Here)
+                self.look_at_held(&hold, &now).await.map(Whereabouts::Here)
             }
-            now => Ok(Found::Here(now.lifecycle)),
+            now => Ok(Whereabouts::Here(now.lifecycle)),
         }
     }
 
@@ -167,7 +167,7 @@ impl BrowserSupervisor {
         } else {
             self.on_its_profile(session, Live::start(link, known).await?)
         };
-        self.watch(session.clone(), term, live, Known { last, held });
+        self.watch(session.clone(), term, live, SnapshotBaseline { last, held });
         self.record_if_asked(session, false).await;
         self.note_profile(session.id, term, from).await;
         Ok(())

@@ -7,7 +7,7 @@
 use super::close::Ending;
 use super::held::LastHeld;
 use super::load::{Loaded, expect_something};
-use super::runner::{Known, Runner};
+use super::runner::{Runner, SnapshotBaseline};
 use super::signed_in::note_browser;
 use super::{BrowserSupervisor, LiveError, expect_checked_in};
 use crate::latest::Latest;
@@ -161,7 +161,7 @@ impl BrowserSupervisor {
         clock.step("keep");
         let (live, items) = self.bring_back(session, term, &mut loaded, kept, &mut clock).await?;
         let active = self.activate(session).await?;
-        let known = Known {
+        let known = SnapshotBaseline {
             last: std::mem::take(&mut loaded.good),
             held: Some(LastHeld::restored(std::mem::take(&mut loaded.held))),
         };

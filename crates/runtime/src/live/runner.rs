@@ -7,7 +7,7 @@
 //! sign-out is respected.
 
 use super::held::LastHeld;
-use super::lease::Found;
+use super::lease::Whereabouts;
 use super::load::Loaded;
 use super::policy::{Began, Due, Policy};
 use super::sign_ins::{SignInWatch, Watched};
@@ -50,7 +50,7 @@ pub(super) struct Runner {
 
 /// What is known of a browser's snapshots when we begin to watch it.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct SnapshotBaseline {
     /// The parts of the last snapshot.
     pub(super) last: Vec<PartRef>,
     /// What the last good snapshot held, by which the next one is judged.
@@ -64,7 +64,7 @@ impl BrowserSupervisor {
         session: Session,
         term: Term,
         live: Live,
-        Known { last, held }: Known,
+        SnapshotBaseline { last, held }: SnapshotBaseline,
     ) -> Arc<Runner> {
         let runner = Arc::new(Runner {
             session,
@@ -203,11 +203,11 @@ async fn connection_ended(supervisor: &BrowserSupervisor, runner: &Runner) {
     let ended_with_lease = supervisor.lost_its_lease();
     while supervisor.runner(id).is_err() {
         match supervisor.look_at(&runner.session).await {
-            Ok(Found::Elsewhere(node)) => {
+            Ok(Whereabouts::Elsewhere(node)) => {
                 tracing::warn!(session = %id, %node, "a browser ended with its lease; another node has the session now");
                 return;
             }
-            Ok(Found::Here(lifecycle)) => {
+            Ok(Whereabouts::Here(lifecycle)) => {
                 tracing::warn!(session = %id, %lifecycle, "the connection to a browser ended by itself");
                 if ended_with_lease && lifecycle == Lifecycle::Recoverable {
                     supervisor.bequeath(runner.session.clone());
