@@ -34,7 +34,7 @@ pub(crate) struct Subject {
 
 /// A verb that is asked for.
 #[derive(Debug, Clone)]
-pub(crate) struct Asking {
+pub(crate) struct VerbCall {
     pub(crate) client: Client,
     pub(crate) at: usize,
     pub(crate) verb: Verb,
@@ -85,7 +85,7 @@ pub(crate) fn agent(number: u8) -> Option<AgentName> {
     name.parse().ok()
 }
 
-impl Asking {
+impl VerbCall {
     pub(crate) async fn ask(&self, subject: &Subject) -> Asked {
         let begun = Instant::now();
         let ended = match timeout(ANSWER_LIMIT, self.call(subject)).await {

@@ -3,7 +3,7 @@
 //! At the end of a walk all is mended, the nodes meet, and what was promised is looked for.
 
 use crate::ask;
-use crate::ask::{Asked, Asking, Before, Ended, Look, Marks, agent};
+use crate::ask::{Asked, Before, Ended, Look, Marks, VerbCall, agent};
 use crate::oracle::{Finding, Kind};
 use crate::stage::Stage;
 use crate::step::Verb;
@@ -82,7 +82,7 @@ impl<S: Stage> Walk<'_, S> {
     pub(crate) async fn judge(
         &self,
         before: &Before,
-        asking: &Asking,
+        asking: &VerbCall,
         asked: &Asked,
     ) -> Result<Option<Finding>> {
         let (here, there) = (asking.at, 1 - asking.at);
@@ -146,7 +146,7 @@ impl<S: Stage> Walk<'_, S> {
     /// Whether a caller began to drive after the session had been passed to another agent.
     pub(crate) async fn drives_late(
         &self,
-        askings: &[Asking; 2],
+        askings: &[VerbCall; 2],
         asked: &[Asked; 2],
     ) -> Option<Finding> {
         for (passed, drove) in [(0, 1), (1, 0)] {

@@ -101,13 +101,13 @@ pub struct Tally {
     pub kinds: BTreeMap<Kind, usize>,
 }
 
-struct Shared {
+struct RunProgress {
     next: AtomicU64,
     steps: AtomicUsize,
     tally: Mutex<Tally>,
 }
 
-impl Shared {
+impl RunProgress {
     fn is_enough(&self, plan: &Plan) -> bool {
         let tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
         tally.kinds.values().sum::<usize>() >= plan.enough
@@ -119,8 +119,11 @@ pub async fn run<S: Stage, F: Future<Output = Result<S>>>(
     plan: &Plan,
     make: impl Fn() -> F + Sync,
 ) -> Result<Tally> {
-    let shared =
-        Shared { next: AtomicU64::new(0), steps: AtomicUsize::new(0), tally: Mutex::default() };
+    let shared = RunProgress {
+        next: AtomicU64::new(0),
+        steps: AtomicUsize::new(0),
+        tally: Mutex::default(),
+    };
     let lanes = (0..plan.at_once).map(|_| lane(plan, &make, &shared));
     for walked in futures_util::future::join_all(lanes).await {
         walked?;
@@ -133,7 +136,7 @@ pub async fn run<S: Stage, F: Future<Output = Result<S>>>(
 async fn lane<S: Stage, F: Future<Output = Result<S>>>(
     plan: &Plan,
     make: &(impl Fn() -> F + Sync),
-    shared: &Shared,
+    shared: &RunProgress,
 ) -> Result<()> {
     let mut pair = None;
     let mut walks = 0;

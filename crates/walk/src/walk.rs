@@ -1,7 +1,7 @@
 //! One walk: what happens, what was acknowledged, and what must hold after each step.
 
 use crate::ask;
-use crate::ask::{Asked, Asking, Before, Ended, Look, Marks, Subject, agent};
+use crate::ask::{Asked, Before, Ended, Look, Marks, Subject, VerbCall, agent};
 use crate::oracle::{Finding, Kind};
 use crate::stage::Stage;
 use crate::step::{Call, Step, Verb, Who};
@@ -90,18 +90,18 @@ impl<'a, S: Stage> Walk<'a, S> {
         self.bystanders_live().await
     }
 
-    fn asking(&self, call: Call, looks: &[Option<Look>; 2]) -> Result<Asking> {
+    fn asking(&self, call: Call, looks: &[Option<Look>; 2]) -> Result<VerbCall> {
         let driver = looks[call.at].as_ref().and_then(|look| look.agent.clone());
         let agent = match call.by {
             Who::Driver => driver,
             Who::Agent(number) => agent(number),
         };
         let client = self.stage.client(call.at)?;
-        Ok(Asking { client, at: call.at, verb: call.verb, agent, snapshot: None })
+        Ok(VerbCall { client, at: call.at, verb: call.verb, agent, snapshot: None })
     }
 
     /// Names the snapshot that a rollback goes to, and what it holds.
-    async fn aim(&self, asking: &mut Asking) -> Result<Option<Marks>> {
+    async fn aim(&self, asking: &mut VerbCall) -> Result<Option<Marks>> {
         let Verb::Rollback { to: Some(to) } = asking.verb else { return Ok(None) };
         let history = ask::history(&*self.stage, asking.at, self.subject.id).await?;
         let count = history.len().max(1);
@@ -111,7 +111,7 @@ impl<'a, S: Stage> Walk<'a, S> {
     }
 
     /// Asks, and lets what stands still go on when the answer takes long.
-    async fn ask(&mut self, asking: &Asking) -> Asked {
+    async fn ask(&mut self, asking: &VerbCall) -> Asked {
         let asked = asking.ask(&self.subject);
         tokio::pin!(asked);
         if let Ok(asked) = timeout(STANDSTILL, &mut asked).await {
@@ -140,7 +140,7 @@ impl<'a, S: Stage> Walk<'a, S> {
         self.judge(&before, &asking, &asked).await
     }
 
-    fn tell(&mut self, asking: &Asking, asked: &Asked) {
+    fn tell(&mut self, asking: &VerbCall, asked: &Asked) {
         let by = asking.agent.as_ref().map(ToString::to_string).unwrap_or_default();
         let ended = match &asked.ended {
             Ended::Done { handed: None, .. } => "done".to_owned(),
@@ -158,7 +158,7 @@ impl<'a, S: Stage> Walk<'a, S> {
     async fn note_promise(
         &mut self,
         before: &Before,
-        asking: &Asking,
+        asking: &VerbCall,
         asked: &Asked,
         aim: Option<Marks>,
     ) -> Result<Option<Finding>> {

@@ -3,7 +3,7 @@
 use super::ground::Cluster;
 use super::machines::Machines;
 use super::schedule::{Event, draw};
-use super::walk::Walk;
+use super::walk::ClusterWalk;
 use crate::oracle::{Finding, Kind};
 use crate::run::{Followed, Plan, Tally};
 use anyhow::{Context as _, Result};
@@ -92,7 +92,7 @@ async fn try_follow<M: Machines>(
     events: &[Event],
     told: &mut Vec<String>,
 ) -> Result<Option<Finding>> {
-    let mut walk = Walk::open(cluster, seed).await.context("the opening")?;
+    let mut walk = ClusterWalk::open(cluster, seed).await.context("the opening")?;
     let mut ended = Ok(None);
     for event in events {
         ended = walk.step(*event).await.with_context(|| format!("{event:?}"));

@@ -80,7 +80,7 @@ pub enum Event {
 }
 
 /// What is taken to be so.
-struct Sketch {
+struct ClusterSketch {
     up: [bool; NODES],
     frozen: [bool; NODES],
     cut: [bool; NODES],
@@ -89,7 +89,7 @@ struct Sketch {
 
 /// The events of a schedule of about this length, after all sessions were opened.
 pub(crate) fn draw(dice: &mut Dice, length: u64) -> Vec<Event> {
-    let mut sketch = Sketch {
+    let mut sketch = ClusterSketch {
         up: [true; NODES],
         frozen: [false; NODES],
         cut: [false; NODES],
@@ -106,7 +106,7 @@ pub(crate) fn draw(dice: &mut Dice, length: u64) -> Vec<Event> {
     events
 }
 
-impl Sketch {
+impl ClusterSketch {
     fn follow(&mut self, event: Event) {
         match event {
             Event::KillNode(at) | Event::StopNode(at) => {
@@ -184,7 +184,7 @@ fn lose_and_return(dice: &mut Dice) -> Vec<Event> {
     events.into_iter().map(|(_, event)| event).collect()
 }
 
-fn one(dice: &mut Dice, sketch: &Sketch) -> Event {
+fn one(dice: &mut Dice, sketch: &ClusterSketch) -> Event {
     let at = dice.index(NODES);
     let session = dice.index(SESSIONS);
     if !sketch.up[at] && dice.chance(60) {

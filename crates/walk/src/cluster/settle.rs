@@ -2,7 +2,7 @@
 //! somebody was told of is there with all that was captured in it, and none is that was removed.
 
 use super::machines::{Machines, NODES};
-use super::walk::{Fate, Slot, Walk};
+use super::walk::{ClusterWalk, Fate, Slot};
 use crate::oracle::{Finding, Kind};
 use anyhow::{Context as _, Result};
 use baton_api::{ClientError, ErrorCode};
@@ -15,7 +15,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// How often they are asked.
 const PAUSE: Duration = Duration::from_millis(100);
 
-impl<M: Machines> Walk<'_, M> {
+impl<M: Machines> ClusterWalk<'_, M> {
     /// Mends everything, and judges what comes of it.
     pub(crate) async fn settle(&mut self) -> Result<Option<Finding>> {
         self.mend().await?;

@@ -38,7 +38,7 @@ pub(crate) struct Slot {
 }
 
 /// A schedule on its way.
-pub(crate) struct Walk<'a, M> {
+pub(crate) struct ClusterWalk<'a, M> {
     pub(crate) cluster: &'a mut Cluster<M>,
     pub(crate) slots: Vec<Slot>,
     pub(crate) told: Vec<String>,
@@ -49,7 +49,7 @@ pub(crate) struct Walk<'a, M> {
 }
 
 /// Something that is asked.
-struct Asking {
+struct NodeCall {
     client: Client,
     at: usize,
     session: usize,
@@ -58,7 +58,7 @@ struct Asking {
     before: Option<Held>,
 }
 
-impl<'a, M: Machines> Walk<'a, M> {
+impl<'a, M: Machines> ClusterWalk<'a, M> {
     /// Opens the sessions of a schedule.
     pub(crate) async fn open(cluster: &'a mut Cluster<M>, seed: u64) -> Result<Self> {
         let mut slots = Vec::new();
@@ -105,7 +105,7 @@ impl<'a, M: Machines> Walk<'a, M> {
         self.answers(at) && self.slots[session].id.is_none() == (ask == Ask::Open)
     }
 
-    async fn asking(&self, at: usize, session: usize, ask: Ask) -> Result<Asking> {
+    async fn asking(&self, at: usize, session: usize, ask: Ask) -> Result<NodeCall> {
         let id = self.slots[session].id;
         // By whoever drives it: that others are refused is no matter of a cluster.
         let driver = match id {
@@ -117,10 +117,10 @@ impl<'a, M: Machines> Walk<'a, M> {
             Some(id) => self.cluster.machines.browser(id).await,
             None => None,
         };
-        Ok(Asking { client, at, session, ask, before })
+        Ok(NodeCall { client, at, session, ask, before })
     }
 
-    async fn call(&self, asking: &Asking) -> Ended {
+    async fn call(&self, asking: &NodeCall) -> Ended {
         let slot = &self.slots[asking.session];
         match timeout(ANSWER_LIMIT, call(&asking.client, slot, asking.ask)).await {
             Ok(Ok(made)) => Ended::Done { handed: None, made },
@@ -142,7 +142,7 @@ impl<'a, M: Machines> Walk<'a, M> {
     }
 
     /// Asks, and lets what stands still go on when the answer takes long.
-    async fn call_patiently(&mut self, asking: &Asking) -> Ended {
+    async fn call_patiently(&mut self, asking: &NodeCall) -> Ended {
         let ended = {
             let called = self.call(asking);
             tokio::pin!(called);
@@ -199,7 +199,7 @@ impl<'a, M: Machines> Walk<'a, M> {
     }
 
     /// Takes note of what an answer promised, or of what it must not say.
-    fn note(&mut self, asking: &Asking, ended: Ended) -> Option<Finding> {
+    fn note(&mut self, asking: &NodeCall, ended: Ended) -> Option<Finding> {
         self.tell(asking, &ended);
         let at = asking.at;
         let slot = &mut self.slots[asking.session];
@@ -245,7 +245,7 @@ impl<'a, M: Machines> Walk<'a, M> {
         None
     }
 
-    fn tell(&mut self, asking: &Asking, ended: &Ended) {
+    fn tell(&mut self, asking: &NodeCall, ended: &Ended) {
         let ended = match ended {
             Ended::Done { .. } => "done".to_owned(),
             Ended::Refused(code, why) => format!("{}: {why}", code.as_str()),
@@ -253,7 +253,7 @@ impl<'a, M: Machines> Walk<'a, M> {
             Ended::Hangs => "hangs".to_owned(),
         };
         let ended = ended.lines().next().unwrap_or_default().to_owned();
-        let Asking { at, session, ask, .. } = asking;
+        let NodeCall { at, session, ask, .. } = asking;
         self.say(&format!("node {at} {ask:?} of {session}: {ended}"));
     }
 
