@@ -22,9 +22,9 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(110);
 
 /// Writes messages, whole ones in turn. Cheap to clone.
 #[derive(Clone)]
-pub(super) struct ClientWriter(Arc<Inner>);
+pub(super) struct ClientWriter(Arc<ClientState>);
 
-struct Inner {
+struct ClientState {
     lines: mpsc::Sender<Line>,
     room: Arc<Semaphore>,
     ended: Mutex<Option<oneshot::Receiver<()>>>,
@@ -41,7 +41,7 @@ struct Line {
 
 /// A question, until its answer is there or its asker has left.
 struct Question<'client> {
-    client: &'client Inner,
+    client: &'client ClientState,
     id: String,
 }
 
@@ -65,7 +65,7 @@ impl ClientWriter {
         let ended = Mutex::new(Some(ended));
         let room = Arc::new(Semaphore::new(WAITING_BYTES));
         let (asked, next) = (Mutex::default(), AtomicU64::new(1));
-        Self(Arc::new(Inner { lines, room, ended, asked, next }))
+        Self(Arc::new(ClientState { lines, room, ended, asked, next }))
     }
 
     /// Sends a message; to a client that has left, nothing is sent.
@@ -132,7 +132,7 @@ impl ClientWriter {
     }
 }
 
-impl Inner {
+impl ClientState {
     fn mention(&self, method: &str, params: &Value) {
         let text = json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string();
         let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);

@@ -22,7 +22,7 @@ use baton_server::mcp::{Offer, Toolset, offer};
 use client::ClientWriter;
 use greeting::{Greeting, HANDSHAKES};
 use message::{Incoming, Message, Outcome};
-use node::{LISTEN, Node, Nodes, SUBSCRIBE, Subscriptions, UNSUBSCRIBE};
+use node::{LISTEN, LazyNode, Nodes, SUBSCRIBE, Subscriptions, UNSUBSCRIBE};
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, BufRead, Write};
@@ -80,7 +80,7 @@ pub(crate) async fn run(
     let mut signals = Signals::start(upstream.is_some())?;
     let bridge = Arc::new(Bridge {
         greeting: Greeting::new(server, &tools, upstream.is_some()),
-        node: Arc::new(Node::new(nodes, wishes, &tools, setup.session)),
+        node: Arc::new(LazyNode::new(nodes, wishes, &tools, setup.session)),
         client,
         subscriptions: Subscriptions::default(),
         left: CancellationToken::new(),
@@ -99,7 +99,7 @@ pub(crate) async fn run(
 /// What every request is answered with.
 struct Bridge {
     greeting: Greeting,
-    node: Arc<Node>,
+    node: Arc<LazyNode>,
     client: ClientWriter,
     /// What a client of an older protocol wants to hear of.
     subscriptions: Subscriptions,

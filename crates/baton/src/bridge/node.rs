@@ -25,7 +25,7 @@ pub(super) const SESSION: [&str; 2] = ["sessionId", "session_id"];
 const ROUNDS: usize = 3;
 
 /// The node of the data folder, found or started at the first request.
-pub(super) struct Node {
+pub(super) struct LazyNode {
     nodes: Arc<Nodes>,
     wishes: Wishes,
     session: Option<String>,
@@ -33,7 +33,7 @@ pub(super) struct Node {
     of_a_session: BTreeSet<String>,
 }
 
-impl Node {
+impl LazyNode {
     pub(super) fn new(
         nodes: Arc<Nodes>,
         wishes: Wishes,
@@ -269,7 +269,7 @@ impl Subscriptions {
     pub(super) async fn subscribe(
         &self,
         request: &Incoming,
-        node: &Arc<Node>,
+        node: &Arc<LazyNode>,
         greeting: &Greeting,
         client: &ClientWriter,
     ) -> Outcome {
@@ -310,7 +310,7 @@ fn uri(request: &Incoming) -> Result<String, Value> {
 struct NodeCall {
     uri: String,
     params: Map<String, Value>,
-    node: Arc<Node>,
+    node: Arc<LazyNode>,
 }
 
 impl NodeCall {

@@ -25,12 +25,12 @@ use url::Url;
 
 /// List the browsers of this machine, and install one
 #[derive(Debug, Subcommand)]
-pub(super) enum Browser {
-    Install(Install),
-    List(Box<List>),
+pub(super) enum BrowserCommand {
+    Install(InstallBrowser),
+    List(Box<ListBrowsers>),
 }
 
-impl Browser {
+impl BrowserCommand {
     pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         match self {
             Self::Install(command) => command.run(context).await,
@@ -58,7 +58,7 @@ Examples:
   baton browser install                          the stable version
   baton browser install --version 156            the last one of 156
   baton browser install --from-file chrome-linux64.zip")]
-pub(super) struct Install {
+pub(super) struct InstallBrowser {
     /// stable, beta, dev, canary, a number such as 156, or a whole version
     #[arg(long, value_name = "VERSION", default_value = "stable")]
     version: WantedVersion,
@@ -90,7 +90,7 @@ const SILENCE_LIMIT: Duration = Duration::from_secs(30);
 /// How often one may be led elsewhere.
 const REDIRECTS: usize = 5;
 
-impl Install {
+impl InstallBrowser {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let output = context.output;
         let places = BrowserPlaces::of(&inherited());
@@ -201,7 +201,7 @@ Settings that only a node needs are read and not used.
 
 Example:
   baton browser list")]
-pub(super) struct List {
+pub(super) struct ListBrowsers {
     #[command(flatten)]
     node: serve::NodeArgs,
 }
@@ -212,7 +212,7 @@ struct BrowserList {
     items: Vec<ListedBrowser>,
 }
 
-impl List {
+impl ListBrowsers {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let config = self.node.config(&context.data)?;
         let list = BrowserList { items: listed(&config).await };

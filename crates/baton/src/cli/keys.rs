@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::output;
-use baton_api::{AuditList, CreateKey, Exit, ListAudit, Scope};
+use baton_api::{AuditList, Exit, ListAudit, Scope};
 use baton_session::{Fingerprint, Owner};
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -10,8 +10,8 @@ use serde_json::json;
 /// Make, list and revoke API keys
 #[derive(Debug, Subcommand)]
 pub(super) enum Keys {
-    Create(Create),
-    List(List),
+    Create(CreateKey),
+    List(ListKeys),
     Revoke(Revoke),
 }
 
@@ -39,7 +39,7 @@ baton peers confirm.
 Examples:
   baton keys create --name ci --scope read --scope drive
   baton keys create --name laptop --scope sync --for-node \"a1b2 c3d4 …\"")]
-pub(super) struct Create {
+pub(super) struct CreateKey {
     /// What people call it
     #[arg(long)]
     name: String,
@@ -54,11 +54,11 @@ pub(super) struct Create {
     for_node: Option<Fingerprint>,
 }
 
-impl Create {
+impl CreateKey {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let (name, owner, for_node) = (self.name, self.owner, self.for_node);
         let scopes = self.scopes.into_iter().collect();
-        let request = CreateKey { name, owner, scopes, for_node };
+        let request = baton_api::CreateKey { name, owner, scopes, for_node };
         let created = context.client().await?.create_key(&request).await?;
         context.output.answer(&created, || created.secret.clone());
         context.output.note("keep it safe: it is not shown again");
@@ -68,13 +68,13 @@ impl Create {
 
 /// Show the API keys there are, without their secrets
 #[derive(Debug, Args)]
-pub(super) struct List {
+pub(super) struct ListKeys {
     /// Whose keys [default: your own]
     #[arg(long)]
     owner: Option<Owner>,
 }
 
-impl List {
+impl ListKeys {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let keys = context.client().await?.list_keys(self.owner.as_ref()).await?;
         context.output.answer(&keys, || output::keys(&keys));

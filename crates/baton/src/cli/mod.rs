@@ -87,7 +87,7 @@ enum Command {
     Import(Box<import::Import>),
     Save(sync::Save),
     #[command(subcommand)]
-    Node(node::Node),
+    Node(node::NodeCommand),
     #[command(subcommand)]
     Peers(peers::Peers),
     #[command(subcommand)]
@@ -95,7 +95,7 @@ enum Command {
     #[command(subcommand)]
     Profile(profile::Profile),
     #[command(subcommand)]
-    Browser(browser::Browser),
+    Browser(browser::BrowserCommand),
     Dashboard(dashboard::Dashboard),
     #[command(subcommand)]
     Debug(debug::Debug),

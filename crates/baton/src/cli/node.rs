@@ -9,13 +9,13 @@ use tokio::time::sleep;
 
 /// Show the nodes that are one: a cluster on a database that they share
 #[derive(Debug, Subcommand)]
-pub(super) enum Node {
-    List(List),
-    Show(Show),
+pub(super) enum NodeCommand {
+    List(ListNodes),
+    Show(ShowNode),
     Drain(Drain),
 }
 
-impl Node {
+impl NodeCommand {
     pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         match self {
             Self::List(command) => command.run(context).await,
@@ -33,9 +33,9 @@ The settings that make nodes one are cluster.name, storage.database_url and node
 
 Example:
   baton node list --json")]
-pub(super) struct List {}
+pub(super) struct ListNodes {}
 
-impl List {
+impl ListNodes {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let nodes = context.client().await?.list_nodes().await?;
         context.output.answer(&nodes, || output::nodes(&nodes));
@@ -48,13 +48,13 @@ impl List {
 
 /// Show one node of the cluster in full
 #[derive(Debug, Args)]
-pub(super) struct Show {
+pub(super) struct ShowNode {
     /// A node: its name, its id, or a unique prefix of that
     #[arg(value_name = "NODE")]
     id: String,
 }
 
-impl Show {
+impl ShowNode {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let node = context.client().await?.fetch_node(&self.id).await?;
         context.output.answer(&node, || output::node(&node));

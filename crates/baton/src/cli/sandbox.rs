@@ -5,7 +5,7 @@ use super::{Context, state_file};
 use crate::output;
 use anyhow::Context as _;
 use baton_api::sandbox::{
-    BrowserSession, CommandLine, CreateSandbox, ExecEnd, ExecEvent, ExecSandbox, TakeBack,
+    self, BrowserSession, CommandLine, ExecEnd, ExecEvent, ExecSandbox, TakeBack,
 };
 use baton_api::{Exit, SandboxRun};
 use baton_session::Receipt;
@@ -18,16 +18,16 @@ use std::time::Duration;
 /// Make sandboxes that are logged in, run commands in them, list, show and end them
 #[derive(Debug, Subcommand)]
 pub(super) enum Sandbox {
-    Create(Box<Create>),
-    List(List),
-    Show(Show),
+    Create(Box<CreateSandbox>),
+    List(ListSandboxes),
+    Show(ShowSandbox),
     Exec(Exec),
-    Delete(Delete),
+    Delete(DeleteSandbox),
 }
 
 /// Which sandbox.
 #[derive(Debug, Args)]
-struct Reference {
+struct SandboxReference {
     /// Its id, or a unique prefix of it
     #[arg(value_name = "SANDBOX")]
     id: String,
@@ -62,7 +62,7 @@ Examples:
   baton sandbox create --session shopping --domain shop.example
   baton sandbox exec 0197c0de -- agent-browser open https://shop.example
   baton sandbox delete 0197c0de")]
-pub(super) struct Create {
+pub(super) struct CreateSandbox {
     /// The session that is handed in
     #[arg(long, value_name = "ID")]
     session: Option<String>,
@@ -111,7 +111,7 @@ fn variable(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-impl Create {
+impl CreateSandbox {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let browser_session = match (self.session, &self.state) {
             (Some(session), _) => Some(BrowserSession {
@@ -123,14 +123,14 @@ impl Create {
             (None, Some(file)) => Some(inline(file)?),
             (None, None) => None,
         };
-        let request = CreateSandbox {
+        let request = sandbox::CreateSandbox {
             flavor: self.flavor,
             enable_vnc: self.vnc,
             browser_session,
             domains: self.domain,
             ttl: self.ttl.map(|ttl| u32::try_from(ttl.as_secs()).unwrap_or(u32::MAX)),
             env: self.env.into_iter().collect(),
-            ..CreateSandbox::default()
+            ..Default::default()
         };
         let client = context.client().await?;
         let progress = context.output.progress("making a sandbox");
@@ -156,9 +156,9 @@ fn inline(file: &Path) -> anyhow::Result<BrowserSession> {
 
 /// Show your sandboxes at this node
 #[derive(Debug, Args)]
-pub(super) struct List {}
+pub(super) struct ListSandboxes {}
 
-impl List {
+impl ListSandboxes {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let list = context.client().await?.list_sandboxes().await?;
         context.output.answer(&list, || output::sandboxes(&list));
@@ -168,12 +168,12 @@ impl List {
 
 /// Show a sandbox: what it may use, where it is logged in and for how long
 #[derive(Debug, Args)]
-pub(super) struct Show {
+pub(super) struct ShowSandbox {
     #[command(flatten)]
-    sandbox: Reference,
+    sandbox: SandboxReference,
 }
 
-impl Show {
+impl ShowSandbox {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let view = context.client().await?.fetch_sandbox(&self.sandbox.id).await?;
         context.output.answer(&view, || output::sandbox(&view));
@@ -194,7 +194,7 @@ Examples:
   baton sandbox exec 0197c0de -- sh -c 'ls -l | head'")]
 pub(super) struct Exec {
     #[command(flatten)]
-    sandbox: Reference,
+    sandbox: SandboxReference,
     /// The command and its arguments, word by word
     #[arg(value_name = "COMMAND", required = true, last = true)]
     command: Vec<String>,
@@ -285,12 +285,12 @@ fn how(end: ExecEnd) -> String {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 What runs in it is asked to end first, so that its browser writes down what it holds.")]
-pub(super) struct Delete {
+pub(super) struct DeleteSandbox {
     #[command(flatten)]
-    sandbox: Reference,
+    sandbox: SandboxReference,
 }
 
-impl Delete {
+impl DeleteSandbox {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let client = context.client().await?;
         let progress = context.output.progress("ending the sandbox");

@@ -18,7 +18,7 @@ use futures_util::{StreamExt as _, stream};
 #[derive(Debug, Subcommand)]
 pub(super) enum Sync {
     Run(Run),
-    Status(Status),
+    Status(SyncStatus),
     Conflicts(Conflicts),
     Resolve(Resolve),
 }
@@ -45,13 +45,13 @@ was captured and not saved is not compared: baton save makes a revision of it.
 A node that keeps a sync directory says how it stands with that, and which files in it are left
 aside, and why. The last line says all together what waits. The exit code is 1 when a peer does
 not answer.")]
-pub(super) struct Status {
+pub(super) struct SyncStatus {
     /// Only with this peer: its name, its node id, or a unique prefix of that
     #[arg(value_name = "PEER")]
     peer: Option<String>,
 }
 
-impl Status {
+impl SyncStatus {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let client = context.client().await?;
         let stand = ask(&client, self.peer.as_deref(), context.output).await?;

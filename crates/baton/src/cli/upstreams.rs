@@ -20,10 +20,10 @@ use tokio_util::sync::CancellationToken;
 /// Name the services behind the node's proxy, list, open and remove them
 #[derive(Debug, Subcommand)]
 pub(super) enum Upstreams {
-    Add(Add),
-    List(List),
-    Open(Open),
-    Remove(Remove),
+    Add(AddUpstream),
+    List(ListUpstreams),
+    Open(OpenUpstream),
+    Remove(RemoveUpstream),
 }
 
 impl Upstreams {
@@ -45,7 +45,7 @@ It counts at once, and after every start. What the settings name under [[cocoons
 Example:
   baton cocoons add shop http://127.0.0.1:3000
   baton cocoons add shop http://127.0.0.1:3000 --with-key   with a key")]
-pub(super) struct Add {
+pub(super) struct AddUpstream {
     /// 1 to 63 lower-case letters, digits or '-': it stands in host names
     #[arg(value_name = "ID")]
     id: UpstreamId,
@@ -69,7 +69,7 @@ pub(super) struct Add {
     exclude_path: Vec<String>,
 }
 
-impl Add {
+impl AddUpstream {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let request = PutUpstream {
             name: self.name,
@@ -95,9 +95,9 @@ impl Add {
 
 /// Show the services behind the node's proxy, and where their pages are
 #[derive(Debug, Args)]
-pub(super) struct List {}
+pub(super) struct ListUpstreams {}
 
-impl List {
+impl ListUpstreams {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let services = context.client().await?.list_upstreams().await?;
         context.output.answer(&services, || output::upstreams(&services));
@@ -109,13 +109,13 @@ impl List {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A browser bears no key. The address lets one in to a service that asks for a key, for half a day.")]
-pub(super) struct Open {
+pub(super) struct OpenUpstream {
     /// Which service
     #[arg(value_name = "ID")]
     id: UpstreamId,
 }
 
-impl Open {
+impl OpenUpstream {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let ticket = context.client().await?.enter_upstream(&self.id).await?;
         context.output.answer(&ticket, || ticket.url.to_string());
@@ -125,7 +125,7 @@ impl Open {
 
 /// Take a service from behind the proxy
 #[derive(Debug, Args)]
-pub(super) struct Remove {
+pub(super) struct RemoveUpstream {
     /// Which service
     #[arg(value_name = "ID")]
     id: UpstreamId,
@@ -134,7 +134,7 @@ pub(super) struct Remove {
     owner: Option<Owner>,
 }
 
-impl Remove {
+impl RemoveUpstream {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         context.client().await?.delete_upstream(&self.id, self.owner.as_ref()).await?;
         let id = self.id;

@@ -31,9 +31,9 @@ pub(super) enum CallState {
 }
 
 /// The calls under way; none can begin any more when the server has ended.
-pub(super) struct Calls(Mutex<Inner>);
+pub(super) struct Calls(Mutex<CallTable>);
 
-struct Inner {
+struct CallTable {
     begun: u64,
     /// Why the server ended, if it did.
     ended: Option<String>,
@@ -78,7 +78,7 @@ pub(super) struct Request<'request, P> {
 
 impl Default for Calls {
     fn default() -> Self {
-        Self(Mutex::new(Inner { begun: 0, ended: None, entries: HashMap::new() }))
+        Self(Mutex::new(CallTable { begun: 0, ended: None, entries: HashMap::new() }))
     }
 }
 
@@ -133,7 +133,7 @@ impl Calls {
         self.lock().ended.is_some()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, CallTable> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -48,12 +48,12 @@ pub(super) struct Federation {
     )]
     archive_after: SignedDuration,
     #[command(subcommand)]
-    command: Command,
+    command: FederationCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
-    Status(Status),
+enum FederationCommand {
+    Status(FederationStatus),
     Update(Update),
     #[command(subcommand)]
     Task(Task),
@@ -70,15 +70,15 @@ impl Federation {
     pub(super) fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let desk = Desk::new(self.dir, self.gone_after, self.archive_after, context)?;
         match self.command {
-            Command::Status(command) => command.run(&desk, context),
-            Command::Update(command) => command.run(&desk),
-            Command::Task(command) => command.run(&desk),
-            Command::Sprint(command) => command.run(&desk),
-            Command::Router(command) => command.run(&desk),
-            Command::Close => desk.end(&Operation::Close { agent: desk.agent.clone() }),
-            Command::History(command) => command.run(&desk),
-            Command::Watch(command) => command.run(&desk),
-            Command::Recover(command) => command.run(&desk),
+            FederationCommand::Status(command) => command.run(&desk, context),
+            FederationCommand::Update(command) => command.run(&desk),
+            FederationCommand::Task(command) => command.run(&desk),
+            FederationCommand::Sprint(command) => command.run(&desk),
+            FederationCommand::Router(command) => command.run(&desk),
+            FederationCommand::Close => desk.end(&Operation::Close { agent: desk.agent.clone() }),
+            FederationCommand::History(command) => command.run(&desk),
+            FederationCommand::Watch(command) => command.run(&desk),
+            FederationCommand::Recover(command) => command.run(&desk),
         }
     }
 }
@@ -93,9 +93,9 @@ fn duration(text: &str) -> Result<SignedDuration, String> {
 #[command(after_help = "\
 With --json: `board`, null when no session is active; and `sessions`, null when no node runs that
 could tell which agent drives which.")]
-struct Status {}
+struct FederationStatus {}
 
-impl Status {
+impl FederationStatus {
     #[expect(clippy::unused_self, reason = "as every command")]
     fn run(self, desk: &Desk, context: &Context) -> anyhow::Result<Exit> {
         let view = desk.view()?;
@@ -332,8 +332,8 @@ impl Recover {
 /// Add, list, claim, start, finish, give back and block tasks
 #[derive(Debug, Subcommand)]
 enum Task {
-    Add(Add),
-    List(List),
+    Add(AddTask),
+    List(ListTasks),
     Claim(Claim),
     /// Say that you begin to work on a task that you claimed
     Start(Held),
@@ -364,7 +364,7 @@ impl Task {
 Example:
   baton federation task add \"publish the docs\" --priority high \\
     --after task-x7k2pq")]
-struct Add {
+struct AddTask {
     /// What is to be done; keep secrets out of it
     #[arg(value_name = "TEXT")]
     text: String,
@@ -379,7 +379,7 @@ struct Add {
     after: Vec<String>,
 }
 
-impl Add {
+impl AddTask {
     fn run(self, desk: &Desk) -> anyhow::Result<Exit> {
         desk.change(&Operation::AddTask {
             description: self.text,
@@ -449,13 +449,13 @@ impl Held {
 
 /// Show the tasks that are open
 #[derive(Debug, Args)]
-struct List {
+struct ListTasks {
     /// Those that are done as well
     #[arg(long)]
     all: bool,
 }
 
-impl List {
+impl ListTasks {
     fn run(self, desk: &Desk) -> anyhow::Result<Exit> {
         let Some(view) = desk.view()? else {
             desk.output.answer(&json!({ "items": [] }), || "no active session".to_owned());

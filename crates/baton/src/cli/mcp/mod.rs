@@ -33,15 +33,15 @@ Examples:
 )]
 pub(super) struct Mcp {
     #[command(flatten)]
-    serve: Serve,
+    serve: BridgeArgs,
     #[command(subcommand)]
     command: Option<McpCommand>,
 }
 
 #[derive(Debug, Subcommand)]
 enum McpCommand {
-    Install(Install),
-    Uninstall(Uninstall),
+    Install(InstallBridge),
+    Uninstall(UninstallBridge),
 }
 
 impl Mcp {
@@ -56,7 +56,7 @@ impl Mcp {
 
 /// What an MCP client starts.
 #[derive(Debug, Args)]
-struct Serve {
+struct BridgeArgs {
     /// Offer these sets of tools only, with commas between them [default: all]
     #[arg(long, value_name = "SETS", value_delimiter = ',')]
     toolsets: Option<Vec<Toolset>>,
@@ -79,7 +79,7 @@ struct Serve {
     with_limit: Duration,
 }
 
-impl Serve {
+impl BridgeArgs {
     fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let with = self.with.map(|Words(command)| With {
             command,
@@ -134,7 +134,7 @@ Examples:
                                            with Playwright's tools as well
   baton mcp install gemini -- --toolsets keep,look
                                            with arguments of baton mcp")]
-struct Install {
+struct InstallBridge {
     /// For which program [default: each that is found here]
     #[arg(value_name = "CLIENT")]
     clients: Vec<Client>,
@@ -183,7 +183,7 @@ impl Drive {
     }
 }
 
-impl Install {
+impl InstallBridge {
     fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let homes = Homes::of_this_user()?;
         let clients = if self.clients.is_empty() {
@@ -237,7 +237,7 @@ What would change is shown first, and you are asked. Everything else in the file
 
 Example:
   baton mcp uninstall codex")]
-struct Uninstall {
+struct UninstallBridge {
     /// Of which program
     #[arg(value_name = "CLIENT", required = true)]
     clients: Vec<Client>,
@@ -245,7 +245,7 @@ struct Uninstall {
     manner: Manner,
 }
 
-impl Uninstall {
+impl UninstallBridge {
     fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let homes = Homes::of_this_user()?;
         self.manner.change(context, &homes, &self.clients, None, |text, client| {

@@ -28,17 +28,17 @@ use url::Url;
 pub(super) enum Peers {
     Invite(Invite),
     Join(Join),
-    Add(Box<Add>),
-    List(List),
+    Add(Box<AddPeer>),
+    List(ListPeers),
     Confirm(Confirm),
     Limit(Limit),
     Ping(Ping),
-    Remove(Remove),
+    Remove(RemovePeer),
 }
 
 /// Which peer.
 #[derive(Debug, Args)]
-struct Reference {
+struct PeerReference {
     /// A peer: its name, its node id, or a unique prefix of that
     #[arg(value_name = "PEER")]
     id: String,
@@ -101,7 +101,7 @@ Examples:
     --client-secret-file laptop.secret
   baton peers add https://x1y2-7420.euw.devtunnels.ms --name desk \\
     --auth tunnel --tunnel-token-file desk.token --key-file desk.key")]
-pub(super) struct Add {
+pub(super) struct AddPeer {
     /// Where the other node is asked, such as `https://baton.example.org`
     #[arg(value_name = "URL")]
     url: Url,
@@ -120,7 +120,7 @@ pub(super) struct Add {
     part: Part,
 }
 
-impl Add {
+impl AddPeer {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let mut request = RegisterPeer {
             url: self.url,
@@ -146,9 +146,9 @@ impl Add {
 #[command(after_help = "\
 At the top stands the fingerprint of the node that is asked: whoever registers it elsewhere compares
 it with what is shown there.")]
-pub(super) struct List {}
+pub(super) struct ListPeers {}
 
-impl List {
+impl ListPeers {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let peers = context.client().await?.list_peers().await?;
         context.output.answer(&peers, || output::peers(&peers));
@@ -168,7 +168,7 @@ Examples:
   baton peers confirm server --fingerprint \"a1b2 c3d4 …\"")]
 pub(super) struct Confirm {
     #[command(flatten)]
-    peer: Reference,
+    peer: PeerReference,
     /// The fingerprint that you saw at the other node
     #[arg(long)]
     fingerprint: Option<Fingerprint>,
@@ -330,7 +330,7 @@ Examples:
 )]
 pub(super) struct Limit {
     #[command(flatten)]
-    peer: Reference,
+    peer: PeerReference,
     #[command(flatten)]
     part: Part,
     /// Take the limits away: everything moves
@@ -376,7 +376,7 @@ async fn one_way(client: &Client, peer: &str, view: View, give: bool) -> anyhow:
 #[command(after_help = "The exit code is 1 when it does not answer.")]
 pub(super) struct Ping {
     #[command(flatten)]
-    peer: Reference,
+    peer: PeerReference,
 }
 
 impl Ping {
@@ -397,12 +397,12 @@ impl Ping {
 Sessions that moved already stay where they are, here and there. What the other node may do here
 ends with the key that you gave it: baton keys revoke. Limits are forgotten, too: a node that still
 has its key, or is registered again, has none.")]
-pub(super) struct Remove {
+pub(super) struct RemovePeer {
     #[command(flatten)]
-    peer: Reference,
+    peer: PeerReference,
 }
 
-impl Remove {
+impl RemovePeer {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let id = self.peer.id;
         context.client().await?.remove_peer(&id).await?;

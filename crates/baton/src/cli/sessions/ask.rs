@@ -1,6 +1,6 @@
 //! `baton sessions ask`: a person does what an agent cannot, by a link, and the command waits for what they changed.
 
-use super::{Context, Reference};
+use super::{Context, SessionReference};
 use crate::output;
 use baton_api::{
     AskPerson, AskState, AskView, Client, ClientError, CreatedAsk, Exit, MAX_ASK_WAIT, WaitForAsk,
@@ -23,7 +23,7 @@ Examples:
   baton sessions ask shop \"send the form\" --files --no-wait --json")]
 pub(in crate::cli) struct Ask {
     #[command(flatten)]
-    session: Reference,
+    session: SessionReference,
     /// What they are to do, in a line
     #[arg(value_name = "TEXT")]
     text: String,

@@ -7,7 +7,7 @@ mod usage;
 use super::Context;
 use crate::output;
 use anyhow::{Context as _, ensure};
-use baton_api::{Exit, KeepContext, ListSessions, OpenCdp, PassSession, SessionList};
+use baton_api::{Exit, KeepContext, OpenCdp, PassSession, SessionList};
 use baton_session::{AgentName, Lifecycle, SessionName};
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -17,13 +17,13 @@ use std::path::PathBuf;
 /// List, show, capture, resume, roll back, drive, pass, ask, close, delete sessions
 #[derive(Debug, Subcommand)]
 pub(super) enum Sessions {
-    List(List),
-    Show(Show),
+    List(ListSessions),
+    Show(ShowSession),
     Capture(snapshots::Capture),
     Resume(snapshots::Resume),
     Close(Close),
     Abandon(Abandon),
-    Delete(Delete),
+    Delete(DeleteSession),
     History(snapshots::ShowHistory),
     Rollback(snapshots::Rollback),
     Diff(snapshots::Diff),
@@ -39,7 +39,7 @@ pub(super) enum Sessions {
 
 /// Which session.
 #[derive(Debug, Args)]
-struct Reference {
+struct SessionReference {
     /// An id, a unique prefix of one, or a name
     #[arg(value_name = "ID")]
     id: String,
@@ -75,16 +75,16 @@ const MOST: usize = 1000;
 
 /// Show the sessions there are, newest first
 #[derive(Debug, Args)]
-pub(super) struct List {
+pub(super) struct ListSessions {
     /// Only those in this state: active, recoverable, stale, failed or closed
     #[arg(long, value_name = "STATE")]
     state: Option<Lifecycle>,
 }
 
-impl List {
+impl ListSessions {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let client = context.client().await?;
-        let mut query = ListSessions { state: self.state, ..ListSessions::default() };
+        let mut query = baton_api::ListSessions { state: self.state, ..Default::default() };
         let mut all = SessionList { items: Vec::new(), next: None };
         loop {
             let page = client.list_sessions(&query).await?;
@@ -102,15 +102,15 @@ impl List {
 
 /// Show one session: where it stands, its tabs, its last snapshot, its last receipt
 #[derive(Debug, Args)]
-pub(super) struct Show {
+pub(super) struct ShowSession {
     #[command(flatten)]
-    session: Reference,
+    session: SessionReference,
     /// Show addresses of tabs whole, with what may be secret in them; needs the scope reveal
     #[arg(long)]
     reveal: bool,
 }
 
-impl Show {
+impl ShowSession {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let client = context.client().await?;
         let view = if self.reveal {
@@ -135,7 +135,7 @@ impl Show {
 #[derive(Debug, Args)]
 pub(super) struct Contexts {
     #[command(flatten)]
-    session: Reference,
+    session: SessionReference,
 }
 
 impl Contexts {
@@ -158,7 +158,7 @@ Examples:
   baton sessions keep-context shop --context 4F3A --name shop-bob")]
 pub(super) struct Keep {
     #[command(flatten)]
-    session: Reference,
+    session: SessionReference,
     /// The beginning of the context's id; may be left out when there is only one
     #[arg(long, value_name = "CONTEXT")]
     context: Option<String>,
@@ -194,7 +194,7 @@ impl Keep {
   agent-browser --cdp \"$(baton sessions cdp shop)\" snapshot")]
 pub(super) struct Cdp {
     #[command(flatten)]
-    session: Reference,
+    session: SessionReference,
     /// Let the address open as often as needed for a day, for a tool that connects again after a
     /// resume; it ends with the node, and when the key is revoked
     #[arg(long)]
@@ -223,7 +223,7 @@ Examples:
   baton sessions pass shop --to nobody --as kimi")]
 pub(super) struct Pass {
     #[command(flatten)]
-    session: Reference,
+    session: SessionReference,
     /// The agent that drives it from now on, or \"nobody\": then the next one that asks gets it
     #[arg(long, value_name = "AGENT")]
     to: AgentName,
@@ -252,7 +252,7 @@ impl Pass {
 #[command(after_help = "A closed session can be resumed until it is deleted.")]
 pub(super) struct Close {
     #[command(flatten)]
-    session: Reference,
+    session: SessionReference,
 }
 
 impl Close {
@@ -273,7 +273,7 @@ impl Close {
 #[command(after_help = "The snapshots taken before are kept until the session is deleted.")]
 pub(super) struct Abandon {
     #[command(flatten)]
-    session: Reference,
+    session: SessionReference,
 }
 
 impl Abandon {
@@ -291,12 +291,12 @@ impl Abandon {
 
 /// Remove a session that is not active, with its snapshots and profile
 #[derive(Debug, Args)]
-pub(super) struct Delete {
+pub(super) struct DeleteSession {
     #[command(flatten)]
-    session: Reference,
+    session: SessionReference,
 }
 
-impl Delete {
+impl DeleteSession {
     async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let id = self.session.id;
         context.client().await?.delete_session(&id).await?;
@@ -328,7 +328,7 @@ enum FileVerb {
     /// Put a file among those of a session, and print the path by which its browser knows it
     Put {
         #[command(flatten)]
-        session: Reference,
+        session: SessionReference,
         /// The file
         #[arg(value_name = "PATH")]
         path: PathBuf,
@@ -339,7 +339,7 @@ enum FileVerb {
     /// Get a file of a session, such as one that its browser has downloaded
     Get {
         #[command(flatten)]
-        session: Reference,
+        session: SessionReference,
         /// Its name
         #[arg(value_name = "NAME")]
         name: String,
@@ -350,12 +350,12 @@ enum FileVerb {
     /// List the files of a session
     List {
         #[command(flatten)]
-        session: Reference,
+        session: SessionReference,
     },
     /// Remove a file of a session
     Remove {
         #[command(flatten)]
-        session: Reference,
+        session: SessionReference,
         /// Its name
         #[arg(value_name = "NAME")]
         name: String,

@@ -1,6 +1,6 @@
 //! The snapshots of a session: taken, listed, compared, and brought back.
 
-use super::{Context, Reference};
+use super::{Context, SessionReference};
 use crate::output;
 use baton_api::{Exit, History, ListHistory, ResumeAs, ResumeResult, ResumeSession};
 use baton_session::Receipt;
@@ -10,7 +10,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Capture {
     #[command(flatten)]
-    session: Reference,
+    session: SessionReference,
 }
 
 impl Capture {
@@ -45,7 +45,7 @@ disk that fails, a resume takes the newest older one that is whole: --verify rea
 that, which takes as long as there is much to read.")]
 pub(in crate::cli) struct ShowHistory {
     #[command(flatten)]
-    session: Reference,
+    session: SessionReference,
     /// Read all parts, and say of each snapshot how many of them are damaged
     #[arg(long)]
     verify: bool,
@@ -80,7 +80,7 @@ By the snapshot that a resume would take. Names and kinds of cookies and of stor
 login; where somebody signed in while Baton watched, what is new since then tells more. Only the site knows.")]
 pub(in crate::cli) struct Logins {
     #[command(flatten)]
-    session: Reference,
+    session: SessionReference,
 }
 
 impl Logins {
@@ -100,7 +100,7 @@ Example:
   baton sessions diff shopping 0197c0de-51 0197c0de-9a")]
 pub(in crate::cli) struct Diff {
     #[command(flatten)]
-    session: Reference,
+    session: SessionReference,
     /// The snapshot before: an id, or a unique prefix of one
     a: String,
     /// The snapshot after
@@ -132,7 +132,7 @@ so. --browser same shows sites the former, as baton open --user-agent does; --br
 the one that is started, and says no more of the former.")]
 pub(in crate::cli) struct Resume {
     #[command(flatten)]
-    session: Reference,
+    session: SessionReference,
     /// Which browser sites see from now on: same, the one that it was signed in with, or new, the one
     /// that is started [default: as it is]
     #[arg(long, value_name = "WHICH", value_parser = resume_as)]
@@ -180,7 +180,7 @@ Example:
   baton sessions rollback shopping --to 0197c0de-51")]
 pub(in crate::cli) struct Rollback {
     #[command(flatten)]
-    session: Reference,
+    session: SessionReference,
     /// A snapshot of the session: an id, or a unique prefix of one
     #[arg(long, value_name = "SNAPSHOT")]
     to: String,
