@@ -26,7 +26,7 @@ const CALM: Duration = Duration::from_secs(3);
 pub async fn measure(baton: &Path, pairs: usize) -> Result<Section> {
     let site = site::start().await?;
     let url = site.url("/busy")?;
-    let mut sides = [Side::open(baton, &url).await?, Side::open(baton, &url).await?];
+    let mut sides = [BusyBrowser::open(baton, &url).await?, BusyBrowser::open(baton, &url).await?];
     let mut measured = Vec::with_capacity(pairs);
     let mut captures = 0;
     for pair in 0..pairs {
@@ -57,14 +57,14 @@ pub async fn measure(baton: &Path, pairs: usize) -> Result<Section> {
 }
 
 /// A browser with the busy page.
-struct Side {
+struct BusyBrowser {
     test_node: TestNode,
     session: SessionId,
     page: Page,
     is_watched: bool,
 }
 
-impl Side {
+impl BusyBrowser {
     /// Opens the page and warms it up; nobody watches it yet.
     async fn open(baton: &Path, url: &Url) -> Result<Self> {
         let mut test_node = TestNode::build(baton)?.with("BATON_SESSION_SNAPSHOT_INTERVAL", "2");

@@ -115,7 +115,7 @@ async fn call(client: &McpClient) -> Result<f64> {
     Ok(took)
 }
 
-type Pairs = Vec<(f64, f64)>;
+type CallPairs = Vec<(f64, f64)>;
 
 /// Milliseconds of starts, ours and agent-browser's, and the bytes of both lists.
 async fn starts(
@@ -123,8 +123,8 @@ async fn starts(
     test_node: &TestNode,
     npm: &Npm,
     room: &Room,
-) -> Result<(Pairs, (usize, usize))> {
-    let mut pairs = Pairs::new();
+) -> Result<(CallPairs, (usize, usize))> {
+    let mut pairs = CallPairs::new();
     let mut bytes = (0, 0);
     for _ in 0..STARTS {
         let (client, ours, list) = timed(bridge(baton, test_node, room)?).await?;

@@ -31,7 +31,7 @@ const WHAT: [&str; 5] = [
 ];
 
 /// The median of each, after one start.
-type Times = [f64; WHAT.len()];
+type RowMedians = [f64; WHAT.len()];
 
 /// Whose the rows are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +77,7 @@ async fn compare(baton: &Path, whose: Whose) -> Result<Section> {
     Ok(section(whose, &pairs))
 }
 
-fn section(whose: Whose, pairs: &[(Times, Times)]) -> Section {
+fn section(whose: Whose, pairs: &[(RowMedians, RowMedians)]) -> Section {
     let of = |what: usize| pairs.iter().map(move |(many, few)| (many[what], few[what]));
     let (title, owners) = match whose {
         Whose::Others => {
@@ -126,7 +126,7 @@ async fn start(node: &mut TestNode) -> Result<f64> {
 }
 
 /// The milliseconds of each thing that a client asks for; the first place is that of the start.
-async fn ask_all(client: &Client) -> Result<Times> {
+async fn ask_all(client: &Client) -> Result<RowMedians> {
     let mut times = [0.0; WHAT.len()];
     let clock = |begun: Instant| begun.elapsed().as_secs_f64() * 1e3;
     let begun = Instant::now();

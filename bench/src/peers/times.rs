@@ -28,7 +28,7 @@ const FRESH: &str = "Baton: resume, fresh profile";
 type Took = Result<f64, String>;
 
 /// What each way took, round by round.
-type Times = Vec<(String, Vec<Took>)>;
+type RoundTimes = Vec<(String, Vec<Took>)>;
 
 /// Restores the same state with each tool, in turn.
 pub async fn measure(baton: &Path, peers: Option<&Peers>) -> Result<Section> {
@@ -36,7 +36,7 @@ pub async fn measure(baton: &Path, peers: Option<&Peers>) -> Result<Section> {
     let mut test_node = TestNode::build(baton)?;
     test_node.start_node().await?;
     let id = remember(&test_node, &site).await?;
-    let mut times = Times::new();
+    let mut times = RoundTimes::new();
     for round in 0..ROUNDS {
         for (way, took) in measure_round(&test_node, id, &site, peers).await? {
             let said = took.as_ref().map_or_else(Clone::clone, |took| format!("{took:.0} ms"));
@@ -175,7 +175,7 @@ fn method() -> String {
 }
 
 /// The median of each way, and what it is against the bare browser's.
-fn table(times: Times) -> Table {
+fn table(times: RoundTimes) -> Table {
     let heading = ["median", "against no state"].map(str::to_owned).into();
     let bare = times.iter().find(|(way, _)| way == BARE).and_then(|(_, times)| middle(times).ok());
     let times: Vec<_> = times.into_iter().map(|(way, rounds)| (way, middle(&rounds))).collect();
