@@ -4,7 +4,7 @@
 //! A token of the provider opens what nodes ask each other, and nothing else: only [`MayTalk`] takes one. No
 //! header but `Authorization` says who asks, and those of a page that stands for a key. The local admin key is what commands on this machine show.
 
-use crate::cluster::{Asked, Passed};
+use crate::cluster::{CountedCaller, Passed};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::{Peer, Refusal};
@@ -76,14 +76,15 @@ async fn caller(parts: &mut Parts, context: &Context) -> Result<Caller, Refusal>
 /// Whose key a request shows, and the limited peer whose key that is: then it is good for messages that the
 /// peer has signed, and for nothing else.
 async fn known(parts: &mut Parts, context: &Context) -> Result<(Caller, Option<String>), Refusal> {
-    let found_before = match (parts.extensions.get::<Passed>(), parts.extensions.get::<Asked>()) {
-        (Some(passed), _) => {
-            let none = NodeError::Unauthenticated { found: "none, passed on by another node" };
-            Some((passed.caller.clone().ok_or(none)?, None))
-        }
-        (None, Some(asked)) => Some((asked.caller.clone(), asked.limited_peer.clone())),
-        (None, None) => None,
-    };
+    let found_before =
+        match (parts.extensions.get::<Passed>(), parts.extensions.get::<CountedCaller>()) {
+            (Some(passed), _) => {
+                let none = NodeError::Unauthenticated { found: "none, passed on by another node" };
+                Some((passed.caller.clone().ok_or(none)?, None))
+            }
+            (None, Some(asked)) => Some((asked.caller.clone(), asked.limited_peer.clone())),
+            (None, None) => None,
+        };
     if let Some((caller, limited_peer)) = found_before {
         is_asked_by(&caller);
         return Ok((caller, limited_peer));
@@ -103,9 +104,9 @@ async fn known(parts: &mut Parts, context: &Context) -> Result<(Caller, Option<S
 }
 
 /// Finds out who asks before it is known which node does it, and notes that in the request: it is counted once.
-pub(crate) async fn ask(parts: &mut Parts, context: &Context) -> Result<Asked, Refusal> {
+pub(crate) async fn ask(parts: &mut Parts, context: &Context) -> Result<CountedCaller, Refusal> {
     let (caller, limited_peer) = known(parts, context).await?;
-    let asked = Asked { caller, limited_peer };
+    let asked = CountedCaller { caller, limited_peer };
     parts.extensions.insert(asked.clone());
     Ok(asked)
 }

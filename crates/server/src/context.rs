@@ -1,7 +1,7 @@
 //! What every operation is given: the database, the running browsers, and who this node is.
 
 use crate::asking::{Ask, Asks};
-use crate::cluster::{Cluster, Doorbell, OwnRoom, Passed, Progress};
+use crate::cluster::{Cluster, Doorbell, DrainProgress, OwnRoom, Passed};
 use crate::error::NodeError;
 use crate::page::{Departures, LivePage, PageCodes, PageHalves, PageSessions};
 use crate::paired::Browsers;
@@ -78,7 +78,7 @@ pub struct Context {
     /// The nodes that are one with this one; none where it is one by itself.
     pub(crate) cluster: Option<Cluster>,
     /// How far this node is with bringing what it runs to others.
-    pub(crate) drain: Progress,
+    pub(crate) drain: DrainProgress,
     /// What the other nodes of the cluster say that they did.
     pub(crate) doorbell: Doorbell,
     /// Where this node listens for peers alone.
@@ -243,7 +243,7 @@ impl Context {
             guest_tickets: Tickets::default(),
             people: Arc::new(people),
             cluster,
-            drain: Progress::default(),
+            drain: DrainProgress::default(),
             doorbell: Doorbell::default(),
             peer_place,
         }

@@ -35,7 +35,7 @@ const LOOK_PAUSE: Duration = Duration::from_secs(2);
 /// How long the last words may take.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-type Socket = WebSocketStream<TokioIo<Upgraded>>;
+type DisplaySocket = WebSocketStream<TokioIo<Upgraded>>;
 
 /// What is shown to whom.
 pub(crate) struct Display {
@@ -89,7 +89,7 @@ pub(crate) async fn serve(context: Context, display: Display, upgrade: OnUpgrade
 }
 
 /// Passes on what the viewer does, until it leaves, says what is no RFB, or says nothing for too long.
-async fn hear(mut said: SplitStream<Socket>, mut typed: WriteHalf<DuplexStream>) {
+async fn hear(mut said: SplitStream<DisplaySocket>, mut typed: WriteHalf<DuplexStream>) {
     while let Ok(Some(Ok(message))) = timeout(SILENCE, said.next()).await {
         match message {
             Message::Binary(bytes) => {
@@ -104,7 +104,7 @@ async fn hear(mut said: SplitStream<Socket>, mut typed: WriteHalf<DuplexStream>)
 }
 
 /// Passes on what is shown, until the viewer reads no more.
-async fn tell(sink: &mut SplitSink<Socket, Message>, mut shown: ReadHalf<DuplexStream>) {
+async fn tell(sink: &mut SplitSink<DisplaySocket, Message>, mut shown: ReadHalf<DuplexStream>) {
     let mut part = vec![0; WAITING];
     let mut asks = interval(ASK_PAUSE);
     asks.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -17,9 +17,9 @@ const ADDRESSES_MAX: usize = 6;
 
 /// The listener for peers of a node: where it is, and within which bounds. Cheap to clone.
 #[derive(Clone)]
-pub struct PeerPlace(Arc<Inner>);
+pub struct PeerPlace(Arc<PeerPlaceState>);
 
-struct Inner {
+struct PeerPlaceState {
     bounds: Bounds,
     open: Mutex<Option<OpenListener>>,
 }
@@ -41,7 +41,7 @@ impl Drop for OpenListener {
 impl PeerPlace {
     /// No listener yet.
     pub fn new(bounds: Bounds) -> Self {
-        Self(Arc::new(Inner { bounds, open: Mutex::default() }))
+        Self(Arc::new(PeerPlaceState { bounds, open: Mutex::default() }))
     }
 
     /// How many may come, and how long they may take.

@@ -8,9 +8,9 @@ const TOLD: usize = 1000;
 
 /// How far it is, for who asks. Cheap to clone.
 #[derive(Clone, Default)]
-pub(crate) struct Progress(Arc<Mutex<Option<NodeDrain>>>);
+pub(crate) struct DrainProgress(Arc<Mutex<Option<NodeDrain>>>);
 
-impl Progress {
+impl DrainProgress {
     /// How far it is; none where nothing was begun.
     pub(crate) fn view(&self) -> Option<NodeDrain> {
         self.locked().clone()

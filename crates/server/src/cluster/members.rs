@@ -52,15 +52,15 @@ pub enum ClusterError {
 
 /// The nodes that are one with this one. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Cluster(Arc<Inner>);
+pub(crate) struct Cluster(Arc<ClusterState>);
 
-struct Inner {
+struct ClusterState {
     store: Store,
     member: ClusterMember,
     /// How far the clock of this machine is ahead of that of the database, in milliseconds.
     ahead: AtomicI64,
     has_told_ahead: AtomicBool,
-    known: Mutex<Known>,
+    known: Mutex<KnownMembers>,
     /// Held while a signer is looked up who is not known.
     looking: tokio::sync::Mutex<()>,
     /// How the others are asked.
@@ -78,7 +78,7 @@ struct Inner {
     over: CancellationToken,
 }
 
-struct Known {
+struct KnownMembers {
     rows: Vec<ClusterRow>,
     read: Instant,
 }
@@ -114,12 +114,12 @@ impl Cluster {
                 return Err(ClusterError::Twin { node, cluster });
             }
         }
-        let cluster = Self(Arc::new(Inner {
+        let cluster = Self(Arc::new(ClusterState {
             store,
             member,
             ahead: AtomicI64::new(0),
             has_told_ahead: AtomicBool::new(false),
-            known: Mutex::new(Known { rows: Vec::new(), read: Instant::now() }),
+            known: Mutex::new(KnownMembers { rows: Vec::new(), read: Instant::now() }),
             looking: tokio::sync::Mutex::default(),
             clients: Mutex::default(),
             nonces: NonceCache::default(),
@@ -209,7 +209,7 @@ impl Cluster {
         let rows = self.0.store.list_cluster(&self.0.member.cluster).await?;
         let is_asked = |url: &String| rows.iter().any(|row| row.member.internal_url == *url);
         self.clients().retain(|url, _| is_asked(url));
-        *self.known() = Known { rows, read };
+        *self.known() = KnownMembers { rows, read };
         Ok(())
     }
 
@@ -405,7 +405,7 @@ impl Cluster {
         self.0.sent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, KnownMembers> {
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

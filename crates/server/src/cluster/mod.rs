@@ -24,9 +24,9 @@ pub(crate) use bus::{
     BusTask, Doorbell, List, ListChange, OwnLists, OwnerMark, start as start_bus,
     try_out as try_out_bus,
 };
-pub(crate) use draining::Progress;
+pub(crate) use draining::DrainProgress;
 pub(crate) use entering::{enter, stay};
 pub(crate) use members::{Cluster, ClusterError};
-pub(crate) use passed::{Asked, Origin, Passed, Passing};
+pub(crate) use passed::{CountedCaller, Origin, Passed, Passing};
 pub(crate) use placing::{Candidate, Wanted};
 pub(crate) use rooms::{Kind, OwnRoom};

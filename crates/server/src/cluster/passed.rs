@@ -115,7 +115,7 @@ pub(crate) struct Passed {
 
 /// Who asks, found out before it was known at which node: an extension of the request. It is counted once.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct CountedCaller {
     /// Who.
     pub(crate) caller: Caller,
     /// The limited peer whose key it is, if it is one's.

@@ -8,10 +8,10 @@ use std::collections::HashMap;
 
 /// How many of what went where, since the last word of each node.
 #[derive(Debug, Default)]
-pub(super) struct SentCounts(HashMap<(NodeId, Kind), Sent>);
+pub(super) struct SentCounts(HashMap<(NodeId, Kind), SentCount>);
 
 #[derive(Debug, Clone, Copy)]
-struct Sent {
+struct SentCount {
     seen_at: Timestamp,
     count: u64,
 }
@@ -19,7 +19,7 @@ struct Sent {
 impl SentCounts {
     /// Notes that one of these was sent to a node.
     pub(super) fn note(&mut self, row: &ClusterRow, what: Kind) {
-        let fresh = Sent { seen_at: row.seen_at, count: 0 };
+        let fresh = SentCount { seen_at: row.seen_at, count: 0 };
         let entry = self.0.entry((row.member.node, what)).or_insert(fresh);
         if entry.seen_at != row.seen_at {
             *entry = fresh;

@@ -1,6 +1,6 @@
 //! A person is asked, over HTTP: the side of the agent, which shows a key, and the side of the guest, who has none.
 //!
-//! The one idea: a guest is a type of its own, [`Guest`], that only the routes of an ask take. It stands for one ask
+//! The one idea: a guest is a type of its own, [`FromGuest`], that only the routes of an ask take. It stands for one ask
 //! and for no key, so it opens nothing else, whatever it asks.
 
 use super::answer::{Answer, answer};
@@ -151,9 +151,9 @@ fn good(context: &Context, parts: &Parts) {
 }
 
 /// A guest: who has opened an ask in this browser. It stands for that ask alone.
-pub(super) struct Guest(Arc<Ask>);
+pub(super) struct FromGuest(Arc<Ask>);
 
-impl FromRequestParts<Context> for Guest {
+impl FromRequestParts<Context> for FromGuest {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, context: &Context) -> Result<Self, Refusal> {
@@ -168,7 +168,7 @@ impl FromRequestParts<Context> for Guest {
     }
 }
 
-impl Guest {
+impl FromGuest {
     /// The ask while it lasts.
     fn living(self) -> Result<Arc<Ask>, NodeError> {
         if self.0.is_ending() {
@@ -183,7 +183,7 @@ impl Guest {
     get, path = "/asked", tag = "asked",
     responses((status = 200, body = GuestView), (status = "4XX", body = Problem))
 )]
-pub(super) async fn stand(Guest(ask): Guest) -> Answer<GuestView> {
+pub(super) async fn stand(FromGuest(ask): FromGuest) -> Answer<GuestView> {
     answer(ask.guest_view()).await
 }
 
@@ -194,7 +194,7 @@ pub(super) async fn stand(Guest(ask): Guest) -> Answer<GuestView> {
 )]
 pub(super) async fn end(
     State(context): State<Context>,
-    guest: Guest,
+    guest: FromGuest,
     Json(EndAsk { done }): Json<EndAsk>,
 ) -> Answer<GuestView> {
     let ask = guest.living()?;
@@ -210,7 +210,7 @@ pub(super) async fn end(
 )]
 pub(super) async fn put_file(
     State(context): State<Context>,
-    guest: Guest,
+    guest: FromGuest,
     Path(name): Path<String>,
     body: Body,
 ) -> Answer<SessionFile> {
@@ -226,7 +226,7 @@ pub(super) async fn put_file(
 )]
 pub(super) async fn open_live(
     State(context): State<Context>,
-    guest: Guest,
+    guest: FromGuest,
     here: Here,
 ) -> Result<impl IntoResponse, Refusal> {
     let ask = guest.living()?;

@@ -41,7 +41,7 @@ const PROTOCOL: &str = "baton.v1";
 /// With what the subprotocol begins that bears a ticket.
 const TICKET: &str = "baton.ticket.";
 
-type Socket = WebSocketStream<TokioIo<Upgraded>>;
+type RelaySocket = WebSocketStream<TokioIo<Upgraded>>;
 
 /// The relay: JSON messages of the debug protocol, one a frame. Browsers come with a ticket of
 /// `/debug/connect` as a subprotocol, others with a key.
@@ -158,7 +158,7 @@ async fn hear_browser(
     context: &Context,
     caller: Caller,
     browser_id: String,
-    socket: &mut Socket,
+    socket: &mut RelaySocket,
 ) -> LinkEnd {
     let seat = context.browsers.sit(&caller.key).await;
     let link = BrowserLink::new(context.clone(), caller.clone(), browser_id);
@@ -172,7 +172,7 @@ async fn hear_browser(
 async fn converse(
     context: &Context,
     caller: &Caller,
-    socket: &mut Socket,
+    socket: &mut RelaySocket,
     mut side: Side,
 ) -> LinkEnd {
     let mut revoked = context.revoked.subscribe();
@@ -229,7 +229,7 @@ fn not_understood(bad: &BadMessage) -> RelayMessage {
 }
 
 /// Whether the other side took it.
-async fn send(socket: &mut Socket, message: &RelayMessage) -> bool {
+async fn send(socket: &mut RelaySocket, message: &RelayMessage) -> bool {
     matches!(timeout(SEND_LIMIT, socket.send(Message::text(json::text(message)))).await, Ok(Ok(())))
 }
 
@@ -241,7 +241,7 @@ fn now() -> EpochMs {
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Tells the other side why its connection ends.
-async fn close(socket: &mut Socket, end: LinkEnd) {
+async fn close(socket: &mut RelaySocket, end: LinkEnd) {
     let frame = CloseFrame { code: end.code().into(), reason: end.reason().into() };
     let farewell = async {
         // A client that left needs no farewell.

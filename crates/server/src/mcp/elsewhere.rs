@@ -5,7 +5,7 @@
 //! person comes as an answer, for only the first node can ask its client.
 
 use super::answer::{Failure, ToolAnswer};
-use super::verb::{Call, Confirm, Entry, Place};
+use super::verb::{Call, Confirm, Entry, ToolPlace};
 use crate::cluster::{
     Candidate, Cluster, Kind, PROBLEM_MAX, Unreachable, Wanted, client_request, problem_in,
 };
@@ -74,15 +74,15 @@ impl Ways {
 }
 
 /// The nodes that may do what a call asks for. The one that was asked does what no other one can.
-async fn way(call: &Call, cluster: &Cluster, place: Place) -> Result<Ways, Failure> {
+async fn way(call: &Call, cluster: &Cluster, place: ToolPlace) -> Result<Ways, Failure> {
     match place {
-        Place::Here => Ok(Ways::to(Candidate::Here)),
-        Place::Room => with_room(call, cluster, Wanted::default()).await,
-        Place::NewSandbox(None) => {
+        ToolPlace::Here => Ok(Ways::to(Candidate::Here)),
+        ToolPlace::Room => with_room(call, cluster, Wanted::default()).await,
+        ToolPlace::NewSandbox(None) => {
             let wanted = Wanted { what: Kind::Sandbox, ..Wanted::default() };
             with_room(call, cluster, wanted).await
         }
-        Place::Session(named) => {
+        ToolPlace::Session(named) => {
             let named = call.session(named).await?;
             Ok(Ways::to(match find_arrived(&call.context, &call.caller.owner, &named).await? {
                 Some(session) => node(call, cluster, session.node).await,
@@ -90,7 +90,7 @@ async fn way(call: &Call, cluster: &Cluster, place: Place) -> Result<Ways, Failu
                 None => Candidate::Here,
             }))
         }
-        Place::SessionOrRoom(named) => {
+        ToolPlace::SessionOrRoom(named) => {
             match find_arrived(&call.context, &call.caller.owner, &named).await? {
                 Some(session) if session.lifecycle == Lifecycle::Active => {
                     Ok(Ways::to(node(call, cluster, session.node).await))
@@ -104,7 +104,7 @@ async fn way(call: &Call, cluster: &Cluster, place: Place) -> Result<Ways, Failu
                 None => Ok(Ways::to(Candidate::Here)),
             }
         }
-        Place::Sandbox(named) => {
+        ToolPlace::Sandbox(named) => {
             let maker = match &call.origin {
                 Some(origin) => {
                     everywhere::maker(&call.context, cluster, &call.caller, origin, &named).await?
@@ -113,7 +113,7 @@ async fn way(call: &Call, cluster: &Cluster, place: Place) -> Result<Ways, Failu
             };
             Ok(Ways::to(node(call, cluster, maker.unwrap_or(call.context.node)).await))
         }
-        Place::Tab(named) => {
+        ToolPlace::Tab(named) => {
             let teller = match (&call.origin, named.parse()) {
                 (Some(origin), Ok(token)) => {
                     everywhere::teller(&call.context, &call.caller, origin, &token).await
@@ -122,7 +122,7 @@ async fn way(call: &Call, cluster: &Cluster, place: Place) -> Result<Ways, Failu
             };
             Ok(Ways::to(node(call, cluster, teller.unwrap_or(call.context.node)).await))
         }
-        Place::NewSandbox(Some(named)) => {
+        ToolPlace::NewSandbox(Some(named)) => {
             Ok(Ways::to(match find_arrived(&call.context, &call.caller.owner, &named).await? {
                 Some(session) => node(call, cluster, session.node).await,
                 None => Candidate::Here,

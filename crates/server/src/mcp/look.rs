@@ -7,7 +7,7 @@
 
 use super::answer;
 use super::answer::{Failure, ToolAnswer};
-use super::verb::{Call, Effect, Entry, Place, Verb};
+use super::verb::{Call, Effect, Entry, ToolPlace, Verb};
 use crate::everywhere;
 use crate::looking;
 use baton_api::debug::{ConsoleFilters, ConsoleLevel, DebugTab, EpochMs, NetworkFilters, TabToken};
@@ -113,8 +113,8 @@ impl Verb for BrowserDebugGetNetwork {
     const NAME: &'static str = "browser_debug_get_network";
     const EFFECT: Effect = Effect::Reads;
 
-    fn place(&self) -> Place {
-        Place::Tab(self.token.clone())
+    fn place(&self) -> ToolPlace {
+        ToolPlace::Tab(self.token.clone())
     }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
@@ -184,8 +184,8 @@ impl Verb for BrowserDebugGetConsole {
     const NAME: &'static str = "browser_debug_get_console";
     const EFFECT: Effect = Effect::Reads;
 
-    fn place(&self) -> Place {
-        Place::Tab(self.token.clone())
+    fn place(&self) -> ToolPlace {
+        ToolPlace::Tab(self.token.clone())
     }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
@@ -248,8 +248,8 @@ impl Verb for SessionDebug {
     const NAME: &'static str = "session_debug";
     const EFFECT: Effect = Effect::Changes;
 
-    fn place(&self) -> Place {
-        Place::Session(self.session_id.clone())
+    fn place(&self) -> ToolPlace {
+        ToolPlace::Session(self.session_id.clone())
     }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {

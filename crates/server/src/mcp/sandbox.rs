@@ -7,7 +7,7 @@
 
 use super::answer;
 use super::answer::{Failure, ToolAnswer};
-use super::verb::{Call, Effect, Entry, Place, Verb};
+use super::verb::{Call, Effect, Entry, ToolPlace, Verb};
 use crate::error::NodeError;
 use crate::everywhere;
 use baton_agents::sandboxes;
@@ -57,8 +57,8 @@ impl Verb for SandboxCreate {
     const NAME: &'static str = "sandbox_create";
     const EFFECT: Effect = Effect::Changes;
 
-    fn place(&self) -> Place {
-        Place::NewSandbox(self.session_id.clone())
+    fn place(&self) -> ToolPlace {
+        ToolPlace::NewSandbox(self.session_id.clone())
     }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
@@ -129,8 +129,8 @@ impl Verb for SandboxExec {
     const NAME: &'static str = "sandbox_exec";
     const EFFECT: Effect = Effect::Destroys;
 
-    fn place(&self) -> Place {
-        Place::Sandbox(self.sandbox_id.clone())
+    fn place(&self) -> ToolPlace {
+        ToolPlace::Sandbox(self.sandbox_id.clone())
     }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
@@ -270,8 +270,8 @@ impl Verb for SandboxDelete {
     const NAME: &'static str = "sandbox_delete";
     const EFFECT: Effect = Effect::Destroys;
 
-    fn place(&self) -> Place {
-        Place::Sandbox(self.sandbox_id.clone())
+    fn place(&self) -> ToolPlace {
+        ToolPlace::Sandbox(self.sandbox_id.clone())
     }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {

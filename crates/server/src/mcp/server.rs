@@ -3,7 +3,7 @@
 
 use super::answer::{Failure, ToolAnswer};
 use super::resources::Subscribed;
-use super::verb::{Call, Confirm, Entry, Progress};
+use super::verb::{Call, Confirm, Entry, ToolProgress};
 use super::{carry, elsewhere, keep, look, resources, sandbox, turns};
 use crate::cluster::Origin;
 use crate::context::Context;
@@ -222,7 +222,7 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(text, None));
         };
         let confirm = Confirm::of(wishes.unattended, &mut params, &context);
-        let progress = Progress::of(&context);
+        let progress = ToolProgress::of(&context);
         let place = link_place(&context);
         let origin = origin(&context);
         let call = Call { context: self.context.clone(), caller, confirm, progress, place, origin };
@@ -309,7 +309,8 @@ pub(crate) fn serve(
     let entry = entries.find(|entry| entry.tool.name == tool)?;
     let CallTool { arguments, agreed, can_ask, is_heard } = request;
     let (events, heard) = mpsc::channel(WAITING);
-    let progress = if is_heard { Progress::Node(events.clone()) } else { Progress::Nowhere };
+    let progress =
+        if is_heard { ToolProgress::Node(events.clone()) } else { ToolProgress::Nowhere };
     let confirm = Confirm::Node { can_ask, agreed };
     let context_of_call = context.clone();
     let call = Call { context: context_of_call, caller, confirm, progress, place, origin: None };

@@ -6,7 +6,7 @@
 
 use super::answer;
 use super::answer::{Failure, ToolAnswer, age, cut};
-use super::verb::{Call, Effect, Entry, Place, Verb};
+use super::verb::{Call, Effect, Entry, ToolPlace, Verb};
 use crate::asking::Ask;
 use crate::context::Context;
 use crate::guests;
@@ -211,8 +211,8 @@ impl Verb for SessionPass {
     const NAME: &'static str = "session_pass";
     const EFFECT: Effect = Effect::Changes;
 
-    fn place(&self) -> Place {
-        Place::Session(self.session_id.clone())
+    fn place(&self) -> ToolPlace {
+        ToolPlace::Session(self.session_id.clone())
     }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
@@ -248,8 +248,8 @@ impl Verb for SessionAskPerson {
     const NAME: &'static str = "session_ask_person";
     const EFFECT: Effect = Effect::Changes;
 
-    fn place(&self) -> Place {
-        Place::Session(self.session_id.clone())
+    fn place(&self) -> ToolPlace {
+        ToolPlace::Session(self.session_id.clone())
     }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {

@@ -41,8 +41,8 @@ pub(super) trait Verb: DeserializeOwned + JsonSchema + Send + 'static {
     const EFFECT: Effect;
 
     /// Which node of a cluster does it.
-    fn place(&self) -> Place {
-        Place::Here
+    fn place(&self) -> ToolPlace {
+        ToolPlace::Here
     }
 
     /// Does it.
@@ -51,7 +51,7 @@ pub(super) trait Verb: DeserializeOwned + JsonSchema + Send + 'static {
 
 /// Which node of a cluster does what a tool is called for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ToolPlace {
     /// The one that was asked: the database says it, or it is that node's own.
     Here,
     /// The session's: by default that of the caller's only active one.
@@ -99,7 +99,7 @@ pub(super) struct Call {
     /// How a person is asked.
     pub(super) confirm: Confirm,
     /// How the client hears that work goes on.
-    pub(super) progress: Progress,
+    pub(super) progress: ToolProgress,
     /// Where links to the node's page lead.
     pub(super) place: Option<LinkPlace>,
     /// Where the client asked; none where another node asks for it, which is asked no more.
@@ -156,7 +156,7 @@ pub(super) struct Entry {
     /// What a model reads of it.
     pub(super) tool: Tool,
     run: fn(JsonObject, Call) -> BoxFuture<'static, Result<ToolAnswer, Failure>>,
-    place: fn(JsonObject) -> Result<Place, Failure>,
+    place: fn(JsonObject) -> Result<ToolPlace, Failure>,
 }
 
 impl Entry {
@@ -168,7 +168,7 @@ impl Entry {
     }
 
     /// Which node of a cluster does it with these arguments.
-    pub(super) fn place(&self, arguments: JsonObject) -> Result<Place, Failure> {
+    pub(super) fn place(&self, arguments: JsonObject) -> Result<ToolPlace, Failure> {
         (self.place)(arguments)
     }
 
@@ -186,7 +186,7 @@ fn run<V: Verb>(given: JsonObject, call: Call) -> BoxFuture<'static, Result<Tool
     Box::pin(async move { read_arguments::<V>(given)?.call(call).await })
 }
 
-fn place<V: Verb>(given: JsonObject) -> Result<Place, Failure> {
+fn place<V: Verb>(given: JsonObject) -> Result<ToolPlace, Failure> {
     Ok(read_arguments::<V>(given)?.place())
 }
 
@@ -269,7 +269,7 @@ pub(super) enum Confirm {
     /// By a request to the client, in the middle of the call.
     Request(Peer<RoleServer>),
     /// By an answer that makes the client ask and call again.
-    Round(Option<Heard>),
+    Round(Option<ElicitedAnswer>),
     /// By the node that asks for its client.
     Node {
         /// Whether its client can ask anybody.
@@ -280,7 +280,7 @@ pub(super) enum Confirm {
 }
 
 /// What a person answered, as the client says when it calls again.
-pub(super) struct Heard {
+pub(super) struct ElicitedAnswer {
     /// What they were asked about.
     about: Option<String>,
     answers: InputResponses,
@@ -307,7 +307,7 @@ impl Confirm {
             (false, _) => Self::Nobody,
             (true, true) => Self::Round(params.input_responses.take().map(|answers| {
                 let about = params.request_state.take();
-                Heard { about, answers }
+                ElicitedAnswer { about, answers }
             })),
             (true, false) => Self::Request(context.peer.clone()),
         }
@@ -379,7 +379,7 @@ fn question(what: &str) -> ElicitRequestParams {
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Where the client hears that long work goes on, so that it does not give up.
-pub(super) enum Progress {
+pub(super) enum ToolProgress {
     /// Nowhere: it did not ask.
     Nowhere,
     /// By notifications that name the call.
@@ -388,7 +388,7 @@ pub(super) enum Progress {
     Node(mpsc::Sender<ToolEvent>),
 }
 
-impl Progress {
+impl ToolProgress {
     /// Whether the client hears anything while a call is under way.
     pub(super) fn is_heard(&self) -> bool {
         !matches!(self, Self::Nowhere)

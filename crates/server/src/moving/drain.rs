@@ -4,7 +4,7 @@
 //! session still runs, and it is away only from its capture here until it runs there. One that finds no other node after all is brought back where it was.
 
 use super::luggage::Luggage;
-use super::{NotTaken, Place, bring_back};
+use super::{NewHolder, NotTaken, bring_back};
 use crate::cluster::{Candidate, Cluster, Wanted};
 use crate::context::Context;
 use crate::error::NodeError;
@@ -123,7 +123,7 @@ async fn move_away(
     let moved = hand_over(context, cluster, session.clone(), wanted, &mut luggage).await;
     let pause = began.elapsed();
     match moved {
-        Ok(Place { node, name }) => {
+        Ok(NewHolder { node, name }) => {
             luggage.arrived(node).await;
             Ok((name, pause))
         }
@@ -152,7 +152,7 @@ async fn hand_over(
     session: Session,
     wanted: Wanted<'_>,
     luggage: &mut Luggage<'_>,
-) -> Result<Place, NotMoved> {
+) -> Result<NewHolder, NotMoved> {
     let id = session.id;
     let given = life::give(context, session).await;
     let _moving = given.map_err(|error| NotMoved::Stays(error.problem().detail))?;

@@ -4,7 +4,7 @@
 //! that are left share them as they come; each brings back what it ended, here or at another node. Nothing is brought
 //! back that somebody else did meanwhile.
 
-use super::{NotTaken, Place, bring_back};
+use super::{NewHolder, NotTaken, bring_back};
 use crate::cluster::{Cluster, Wanted};
 use crate::context::Context;
 use baton_session::{Lifecycle, Session};
@@ -62,7 +62,7 @@ async fn fail_over(context: &Context, cluster: &Cluster, session: Session) {
         let without = if session.node == cluster.node() { &[][..] } else { &silent[..] };
         let wanted = Wanted { labels, without, ..Wanted::default() };
         match bring_back(context, cluster, &session, wanted, None).await {
-            Ok(Place { name: node, .. }) => {
+            Ok(NewHolder { name: node, .. }) => {
                 let took_ms = begun.elapsed().as_millis();
                 tracing::info!(session = %id, node, took_ms, "brought back what a silent node held");
                 metrics::counter!("baton_failovers_total", "outcome" => "done").increment(1);

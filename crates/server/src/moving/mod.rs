@@ -92,7 +92,7 @@ enum NotTaken {
 }
 
 /// Where a session was brought back.
-struct Place {
+struct NewHolder {
     node: NodeId,
     name: String,
 }
@@ -105,14 +105,14 @@ async fn bring_back(
     session: &Session,
     wanted: Wanted<'_>,
     mut luggage: Option<&mut Luggage<'_>>,
-) -> Result<Place, NotTaken> {
+) -> Result<NewHolder, NotTaken> {
     let candidates = cluster.find_candidates(context.room(), &wanted).await;
     let mut refused = String::new();
     for candidate in candidates.map_err(NotTaken::NoRoom)? {
         match candidate {
             Candidate::Here => match life::take(context, session.clone()).await {
                 Ok(()) | Err(RuntimeError::NotNoted { .. }) => {
-                    return Ok(Place { node: context.node, name: cluster.name().to_owned() });
+                    return Ok(NewHolder { node: context.node, name: cluster.name().to_owned() });
                 }
                 Err(RuntimeError::Elsewhere(error)) if error.stand() == Stand::Kept => {
                     return Err(NotTaken::Elsewhere);
@@ -129,7 +129,7 @@ async fn bring_back(
                 match ask_to_take(context, cluster, session, &row).await {
                     Ok(()) => {
                         let name = row.member.name.clone();
-                        return Ok(Place { node: row.member.node, name });
+                        return Ok(NewHolder { node: row.member.node, name });
                     }
                     Err(NotDone::Unreachable(unreachable)) if unreachable.may_have_begun => {
                         return Err(NotTaken::Unknown(unreachable.into()));

@@ -33,9 +33,9 @@ struct StoredPage {
 
 /// The page sessions of a node. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct OwnPages(Arc<Inner>);
+pub(crate) struct OwnPages(Arc<OwnPagesState>);
 
-struct Inner {
+struct OwnPagesState {
     file: PathBuf,
     sessions: Mutex<HashMap<PageHash, StoredPage>>,
     /// Held while the file is written, so that the last one written is the newest.
@@ -59,7 +59,7 @@ impl OwnPages {
         let now = clock::now();
         let living = found.into_iter().filter(|session| session.ends_at > now).take(MOST);
         let sessions = living.map(|session| (session.cookie, session)).collect();
-        Self(Arc::new(Inner {
+        Self(Arc::new(OwnPagesState {
             file,
             sessions: Mutex::new(sessions),
             writing: tokio::sync::Mutex::default(),

@@ -29,23 +29,23 @@ const MOST_IDLE: usize = 4096;
 
 /// The page sessions of a cluster. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct SharedPages(Arc<Inner>);
+pub(crate) struct SharedPages(Arc<SharedPagesState>);
 
-struct Inner {
+struct SharedPagesState {
     store: Store,
     cluster: Cluster,
-    known: Mutex<HashMap<PageHash, Known>>,
+    known: Mutex<HashMap<PageHash, CachedPage>>,
 }
 
 /// A page that was found.
-struct Known {
+struct CachedPage {
     value: PageHash,
     page: LivePage,
     /// When it was there; none where it may have ended since.
     seen: Option<Instant>,
 }
 
-impl Known {
+impl CachedPage {
     fn is_fresh(&self) -> bool {
         self.seen.is_some_and(|seen| seen.elapsed() < FRESH)
     }
@@ -53,7 +53,7 @@ impl Known {
 
 impl SharedPages {
     pub(super) fn new(store: Store, cluster: Cluster) -> Self {
-        Self(Arc::new(Inner { store, cluster, known: Mutex::default() }))
+        Self(Arc::new(SharedPagesState { store, cluster, known: Mutex::default() }))
     }
 
     /// What time it is by the clock that says when pages end.
@@ -101,7 +101,7 @@ impl SharedPages {
             return Ok(None);
         };
         let (value, page) = (found.value_hash, self.live(found));
-        let entry = known.entry(cookie).or_insert(Known { value, page, seen });
+        let entry = known.entry(cookie).or_insert(CachedPage { value, page, seen });
         entry.seen = seen;
         let shown = shows(entry);
         if known.len() > MOST_IDLE {
@@ -199,13 +199,13 @@ impl SharedPages {
         self.0.cluster.cluster()
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<PageHash, Known>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<PageHash, CachedPage>> {
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// What is said of a page that is known: the hash of the page's half, and the page.
-fn shows(known: &Known) -> (PageHash, LivePage) {
+fn shows(known: &CachedPage) -> (PageHash, LivePage) {
     (known.value, known.page.clone())
 }
 

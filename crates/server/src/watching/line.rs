@@ -13,8 +13,8 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_util::sync::CancellationToken;
 
-pub(super) type Socket = WebSocketStream<TokioIo<Upgraded>>;
-pub(super) type Heard = SplitStream<Socket>;
+pub(super) type ViewerSocket = WebSocketStream<TokioIo<Upgraded>>;
+pub(super) type ViewerStream = SplitStream<ViewerSocket>;
 
 /// How many messages wait for a viewer.
 const WAITING: usize = 16;
@@ -36,7 +36,7 @@ pub(super) struct Line {
 
 impl Line {
     /// The way to the viewer at the other end of this, and what it says.
-    pub(super) fn open(socket: Socket) -> (Self, Heard) {
+    pub(super) fn open(socket: ViewerSocket) -> (Self, ViewerStream) {
         let (sink, heard) = socket.split();
         let (queue, messages) = mpsc::channel(WAITING);
         let broken = CancellationToken::new();
@@ -70,7 +70,7 @@ impl Line {
 }
 
 async fn write(
-    mut sink: SplitSink<Socket, Message>,
+    mut sink: SplitSink<ViewerSocket, Message>,
     mut messages: mpsc::Receiver<Message>,
     broken: CancellationToken,
 ) {

@@ -15,9 +15,9 @@ const WAITING: usize = 256;
 
 /// What other nodes say, for all who wait for it here. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Doorbell(Arc<Inner>);
+pub(crate) struct Doorbell(Arc<DoorbellState>);
 
-struct Inner {
+struct DoorbellState {
     changes: broadcast::Sender<Option<SessionId>>,
     lists: broadcast::Sender<ListChange>,
     bus: Mutex<Option<NodeBus>>,
@@ -26,7 +26,7 @@ struct Inner {
 impl Default for Doorbell {
     fn default() -> Self {
         let (changes, lists) = (broadcast::Sender::new(WAITING), broadcast::Sender::new(WAITING));
-        Self(Arc::new(Inner { changes, lists, bus: Mutex::default() }))
+        Self(Arc::new(DoorbellState { changes, lists, bus: Mutex::default() }))
     }
 }
 

@@ -4,7 +4,7 @@
 //! The one idea: messages are numbered, so what is missing is noticed, and then everybody looks once at everything.
 
 use super::doorbell::Doorbell;
-use super::message::{Dropped, Message, Place, Unverified, What};
+use super::message::{BusNamespace, Dropped, Message, Unverified, What};
 use crate::cluster::members::Cluster;
 use baton_session::NodeId;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ const MOST_NODES: usize = 1000;
 /// Hears for this node.
 pub(super) struct Ear {
     cluster: Cluster,
-    place: Place,
+    place: BusNamespace,
     doorbell: Doorbell,
     revoked: watch::Sender<u64>,
     /// The last message of each other node: its start, and its number.
@@ -31,7 +31,7 @@ pub(super) struct Ear {
 impl Ear {
     pub(super) fn new(
         cluster: Cluster,
-        place: Place,
+        place: BusNamespace,
         doorbell: Doorbell,
         revoked: watch::Sender<u64>,
     ) -> Self {

@@ -7,7 +7,7 @@
 use super::doorbell::Doorbell;
 use super::heard::Ear;
 use super::lists::OwnLists;
-use super::message::{MOST_SESSIONS, Message, Place, What};
+use super::message::{BusNamespace, MOST_SESSIONS, Message, What};
 use super::settings::{BusError, Happened, connect, shown};
 use crate::cluster::members::Cluster;
 use crate::config::BusSettings;
@@ -59,10 +59,10 @@ pub(crate) fn start(
     doorbell: Doorbell,
 ) -> BusTask {
     let leaving = CancellationToken::new();
-    let place = Place::new(cluster.cluster(), sync.store.key_id());
+    let place = BusNamespace::new(cluster.cluster(), sync.store.key_id());
     doorbell.open();
     let ear = Ear::new(cluster.clone(), place.clone(), doorbell.clone(), sync.revoked.clone());
-    let line = Line {
+    let line = BusLine {
         changes: sync.store.listen(),
         revoked: Counted::new(sync.revoked.subscribe()),
         pages: Counted::new(cluster.watch_pages()),
@@ -115,12 +115,12 @@ impl Counted {
     }
 }
 
-struct Line {
+struct BusLine {
     settings: BusSettings,
     cluster: Cluster,
     sync: Sync,
     doorbell: Doorbell,
-    place: Place,
+    place: BusNamespace,
     ear: Ear,
     changes: broadcast::Receiver<SessionId>,
     revoked: Counted,
@@ -131,7 +131,7 @@ struct Line {
     leaving: CancellationToken,
 }
 
-impl Line {
+impl BusLine {
     /// Connects, again and again, until the node leaves.
     async fn run(mut self) {
         let leaving = self.leaving.clone();

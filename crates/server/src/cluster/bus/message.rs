@@ -21,9 +21,9 @@ pub(super) const MOST_SESSIONS: usize = 64;
 
 /// Which cluster on which database: where its nodes meet on a bus that others use as well.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place(String);
+pub(super) struct BusNamespace(String);
 
-impl Place {
+impl BusNamespace {
     /// That of the cluster of this name, on the database with the key of this id.
     pub(super) fn new(cluster: &str, database: &str) -> Self {
         let hash = Sha256::digest(format!("baton bus\n{cluster}\n{database}"));
@@ -124,7 +124,13 @@ impl Dropped {
 
 impl Message {
     /// What `node` says, at this start of it.
-    pub(super) fn new(place: &Place, node: NodeId, start: &str, number: u64, what: What) -> Self {
+    pub(super) fn new(
+        place: &BusNamespace,
+        node: NodeId,
+        start: &str,
+        number: u64,
+        what: What,
+    ) -> Self {
         Self { place: place.0.clone(), node, start: start.to_owned(), number, what }
     }
 
@@ -132,7 +138,7 @@ impl Message {
     pub(super) fn write(
         &self,
         identity: &Identity,
-        place: &Place,
+        place: &BusNamespace,
         now: Timestamp,
     ) -> Result<Vec<u8>, Unsignable> {
         let body = json::text(self);
@@ -153,7 +159,7 @@ pub(super) struct Unverified {
 
 impl Unverified {
     /// Reads bytes that may be a message to the nodes at this place.
-    pub(super) fn read(bytes: &[u8], place: &Place) -> Result<Self, Dropped> {
+    pub(super) fn read(bytes: &[u8], place: &BusNamespace) -> Result<Self, Dropped> {
         if bytes.len() > LONGEST {
             return Err(Dropped::TooLong);
         }
@@ -194,7 +200,7 @@ impl Unverified {
     }
 
     /// The message, if that key signed it for this place within the last half minute.
-    pub(super) fn verify(self, place: &Place, now: Timestamp) -> Result<Message, Dropped> {
+    pub(super) fn verify(self, place: &BusNamespace, now: Timestamp) -> Result<Message, Dropped> {
         let subject = place.subject();
         verify_announced(&self.signature, &subject, self.body.as_bytes(), now).map_err(
             |untrusted| match untrusted {
@@ -209,8 +215,8 @@ impl Unverified {
 #[cfg(test)]
 mod tests {
     use super::{
-        Dropped, LONGEST, List, MOST_LISTS, MOST_SESSIONS, Message, OwnerMark, Place, Unverified,
-        What,
+        BusNamespace, Dropped, LONGEST, List, MOST_LISTS, MOST_SESSIONS, Message, OwnerMark,
+        Unverified, What,
     };
     use baton_session::SessionId;
     use baton_sync::identity::Identity;
@@ -242,7 +248,7 @@ mod tests {
         ]
     }
 
-    fn read(bytes: &[u8], place: &Place, now: Timestamp) -> Result<Message, Dropped> {
+    fn read(bytes: &[u8], place: &BusNamespace, now: Timestamp) -> Result<Message, Dropped> {
         Unverified::read(bytes, place)?.verify(place, now)
     }
 
@@ -253,7 +259,7 @@ mod tests {
         fn what_is_said_is_heard_and_nothing_else(
             what in what(), number in any::<u64>(), flipped in any::<proptest::sample::Index>(), bit in 0..8_u8,
         ) {
-            let (identity, place) = (identity(1), Place::new("shop", "0011"));
+            let (identity, place) = (identity(1), BusNamespace::new("shop", "0011"));
             let message = Message::new(&place, identity.node(), "first", number, what);
             let bytes = message.write(&identity, &place, now()).unwrap();
             prop_assert!(bytes.len() <= LONGEST);
@@ -265,20 +271,20 @@ mod tests {
 
         #[test]
         fn no_bytes_are_too_odd(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
-            prop_assert!(read(&bytes, &Place::new("shop", "0011"), now()).is_err());
+            prop_assert!(read(&bytes, &BusNamespace::new("shop", "0011"), now()).is_err());
         }
     }
 
     #[test]
     fn each_reason_has_its_word() {
-        let (identity, place) = (identity(1), Place::new("shop", "0011"));
+        let (identity, place) = (identity(1), BusNamespace::new("shop", "0011"));
         let message = Message::new(&place, identity.node(), "first", 7, What::Revoked);
         let bytes = message.write(&identity, &place, now()).unwrap();
         let at = |seconds| now() + SignedDuration::from_secs(seconds);
         assert_eq!(read(&bytes, &place, at(30)), Ok(message.clone()));
         assert_eq!(read(&bytes, &place, at(31)), Err(Dropped::Late));
         assert_eq!(read(&bytes, &place, at(-31)), Err(Dropped::Late));
-        for other in [Place::new("shop", "0012"), Place::new("shop2", "0011")] {
+        for other in [BusNamespace::new("shop", "0012"), BusNamespace::new("shop2", "0011")] {
             assert_eq!(read(&bytes, &other, now()), Err(Dropped::OtherCluster));
         }
         assert_eq!(read(&vec![b' '; LONGEST + 1], &place, now()), Err(Dropped::TooLong));

@@ -5,8 +5,8 @@
 //! which a person types, with two letters of it, and the few nodes that may be meant are asked one after the other. What
 //! a browser then tells is at the node that it asked for its ticket, and every node finds it there.
 
-use super::send::Sent;
-use super::{Way, keep, sending, there};
+use super::send::NodeAnswer;
+use super::{Forwarding, keep, sending, there};
 use crate::cluster::Cluster;
 use crate::context::Context;
 use crate::error::NodeError;
@@ -25,7 +25,7 @@ pub(super) async fn pass_on(
     context: &Context,
     cluster: &Cluster,
     request: Request,
-) -> Result<Way, Refusal> {
+) -> Result<Forwarding, Refusal> {
     if request.method() == Method::POST {
         return exchange(context, cluster, request).await;
     }
@@ -33,7 +33,7 @@ pub(super) async fn pass_on(
     let mark = signaling::ticket(&parts).and_then(|it| NodeMark::at_end_of(it.expose_secret()));
     // Who comes with a key, or with a ticket of a node that is gone, stays here.
     let Some(row) = mark.and_then(|mark| cluster.marked(mark)) else {
-        return Ok(Way::Here(Request::from_parts(parts, body)));
+        return Ok(Forwarding::Here(Request::from_parts(parts, body)));
     };
     let sending = sending(context, cluster, parts, None).await?;
     there(&sending, &row, body).await
@@ -46,21 +46,25 @@ fn code_in(body: &[u8]) -> String {
 }
 
 /// Has a code exchanged by the node that knows it.
-async fn exchange(context: &Context, cluster: &Cluster, request: Request) -> Result<Way, Refusal> {
+async fn exchange(
+    context: &Context,
+    cluster: &Cluster,
+    request: Request,
+) -> Result<Forwarding, Refusal> {
     let (parts, body) = request.into_parts();
     let (body, kept) = keep(body).await?;
-    let Some(kept) = kept else { return Ok(Way::Here(Request::from_parts(parts, body))) };
+    let Some(kept) = kept else { return Ok(Forwarding::Here(Request::from_parts(parts, body))) };
     let code = code_in(&kept);
     let mut rows = cluster.others();
     rows.retain(|row| paired::may_be_of(&code, row.member.node.mark()));
     if rows.is_empty() {
-        return Ok(Way::Here(Request::from_parts(parts, Body::from(kept))));
+        return Ok(Forwarding::Here(Request::from_parts(parts, Body::from(kept))));
     }
     let sending = sending(context, cluster, parts, None).await?;
     for row in rows {
         match sending.try_send(&row, Body::from(kept.clone())).await? {
-            Ok(Sent::Answer(answer)) if answer.status() != StatusCode::UNAUTHORIZED => {
-                return Ok(Way::There(answer));
+            Ok(NodeAnswer::Answer(answer)) if answer.status() != StatusCode::UNAUTHORIZED => {
+                return Ok(Forwarding::There(answer));
             }
             Err(unreachable) if unreachable.may_have_begun => {
                 return Err(NodeError::from(unreachable).into());
@@ -69,5 +73,5 @@ async fn exchange(context: &Context, cluster: &Cluster, request: Request) -> Res
             Ok(_) | Err(_) => {}
         }
     }
-    Ok(Way::Here(Request::from_parts(sending.parts, Body::from(kept))))
+    Ok(Forwarding::Here(Request::from_parts(sending.parts, Body::from(kept))))
 }

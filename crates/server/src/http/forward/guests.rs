@@ -3,7 +3,7 @@
 //! The one idea: an ask is in the memory of one node. What opens it, the link and what a guest's page keeps, ends with
 //! a mark of that node; so a balancer may send a guest anywhere, and no node has to ask the others.
 
-use super::{Way, keep, routes, sending, there};
+use super::{Forwarding, keep, routes, sending, there};
 use crate::cluster::Cluster;
 use crate::context::Context;
 use crate::ingress::Refusal;
@@ -26,13 +26,13 @@ pub(super) async fn pass_on(
     context: &Context,
     cluster: &Cluster,
     request: Request,
-) -> Result<Way, Refusal> {
+) -> Result<Forwarding, Refusal> {
     let (parts, body) = request.into_parts();
     let is_first = parts.method == Method::POST && routes::brings_link(parts.uri.path());
     let (body, kept) = if is_first { keep(body).await? } else { (body, None) };
     let row = mark(&parts, kept.as_ref()).and_then(|mark| cluster.marked(mark));
     // Where nobody knows it, the operation says so.
-    let Some(row) = row else { return Ok(Way::Here(Request::from_parts(parts, body))) };
+    let Some(row) = row else { return Ok(Forwarding::Here(Request::from_parts(parts, body))) };
     let sending = sending(context, cluster, parts, None).await?;
     there(&sending, &row, kept.map_or(body, Body::from)).await
 }

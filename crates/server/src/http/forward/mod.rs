@@ -36,7 +36,7 @@ use axum::response::{IntoResponse, Response};
 use baton_runtime::Caller;
 use baton_session::{Lifecycle, Session};
 use baton_store::ClusterRow;
-use send::{Sending, Sent};
+use send::{NodeAnswer, Sending};
 
 /// The largest body that is kept until it is sure that the session has not moved, in bytes.
 const KEPT_BODY: u64 = 64 << 10;
@@ -65,76 +65,76 @@ pub(super) async fn pass(State(context): State<Context>, request: Request, next:
             | Place::TabsNode
             | Place::CodesNode
             | Place::BrowsersNode,
-        ) if is_passed => Ok(Way::Here(request)),
+        ) if is_passed => Ok(Forwarding::Here(request)),
         Some(Place::SandboxesNode) => sandboxes::pass_on(&context, &cluster, request).await,
         Some(Place::TabsNode) => tabs::pass_on(&context, &cluster, request).await,
         Some(Place::BrowsersNode) => browsers::pass_on(&context, &cluster, request).await,
         Some(Place::CodesNode) => pages::pass_on(&context, &cluster, request).await,
         Some(Place::AsksNode) => guests::pass_on(&context, &cluster, request).await,
-        Some(Place::Everywhere) => Ok(Way::Here(request)),
+        Some(Place::Everywhere) => Ok(Forwarding::Here(request)),
         Some(Place::McpSessionsNode) if is_passed => expect_begun(&context, request),
         Some(Place::McpSessionsNode) => to_begun(&context, &cluster, request).await,
         _ if is_passed => Err(NodeError::Misdirected { found: "one that any node answers" }.into()),
-        _ => Ok(Way::Here(request)),
+        _ => Ok(Forwarding::Here(request)),
     };
     match passed {
-        Ok(Way::Here(request)) => next.run(request).await,
-        Ok(Way::There(answer)) => answer,
+        Ok(Forwarding::Here(request)) => next.run(request).await,
+        Ok(Forwarding::There(answer)) => answer,
         Err(refusal) => refusal.into_response(),
     }
 }
 
 /// Where a request is answered.
-enum Way {
+enum Forwarding {
     Here(Request),
     There(Response),
 }
 
 /// What another node passed on is about a session of this one, or of none.
-async fn expect_own(context: &Context, request: Request) -> Result<Way, Refusal> {
+async fn expect_own(context: &Context, request: Request) -> Result<Forwarding, Refusal> {
     let caller = request.extensions().get::<Passed>().and_then(|passed| passed.caller.clone());
     let found = arrived(context, caller.as_ref(), request.uri().path(), request.method()).await?;
     match found {
         Some(session) if session.node != context.node => {
             Err(NodeError::Misdirected { found: "one of another node" }.into())
         }
-        _ => Ok(Way::Here(request)),
+        _ => Ok(Forwarding::Here(request)),
     }
 }
 
 /// The same for a resume, which this node may do of another's session as well, unless that one runs it.
-async fn expect_free(context: &Context, request: Request) -> Result<Way, Refusal> {
+async fn expect_free(context: &Context, request: Request) -> Result<Forwarding, Refusal> {
     let caller = request.extensions().get::<Passed>().and_then(|passed| passed.caller.clone());
     match find(context, caller.as_ref(), request.uri().path()).await? {
         Some(session) if session.node != context.node && session.lifecycle == Lifecycle::Active => {
             Err(NodeError::Misdirected { found: "one that runs at another node" }.into())
         }
-        _ => Ok(Way::Here(request)),
+        _ => Ok(Forwarding::Here(request)),
     }
 }
 
 /// A new session or sandbox that another node sends here, which goes on unless this node takes none.
-fn expect_taking(cluster: &Cluster, what: Kind, request: Request) -> Result<Way, Refusal> {
+fn expect_taking(cluster: &Cluster, what: Kind, request: Request) -> Result<Forwarding, Refusal> {
     if cluster.is_draining() {
         let found = format!("{} is being drained", cluster.name());
         return Err(NodeError::NoNodeHasRoom { what, found }.into());
     }
-    Ok(Way::Here(request))
+    Ok(Forwarding::Here(request))
 }
 
 /// What another node passed on names this one.
-fn expect_named(context: &Context, request: Request) -> Result<Way, Refusal> {
+fn expect_named(context: &Context, request: Request) -> Result<Forwarding, Refusal> {
     let is_this = routes::node(request.uri().path()) == Some(context.node.to_string());
     if is_this {
-        return Ok(Way::Here(request));
+        return Ok(Forwarding::Here(request));
     }
     Err(NodeError::Misdirected { found: "one for another node" }.into())
 }
 
 /// What another node passed on names a session of the protocol that this one began.
-fn expect_begun(context: &Context, request: Request) -> Result<Way, Refusal> {
+fn expect_begun(context: &Context, request: Request) -> Result<Forwarding, Refusal> {
     if mcp::begun_at(request.headers()) == Some(context.node) {
-        return Ok(Way::Here(request));
+        return Ok(Forwarding::Here(request));
     }
     Err(NodeError::Misdirected { found: "one of no session of the protocol here" }.into())
 }
@@ -175,10 +175,14 @@ async fn arrived(
 
 /// A resume goes to the node that has the profile, if that is there and has room; else to one with room. One that
 /// runs is its node's.
-async fn resume(context: &Context, cluster: &Cluster, request: Request) -> Result<Way, Refusal> {
+async fn resume(
+    context: &Context,
+    cluster: &Cluster,
+    request: Request,
+) -> Result<Forwarding, Refusal> {
     let (mut parts, body) = request.into_parts();
     let asked = ask(&mut parts, context).await?;
-    let here = |parts, body| Ok(Way::Here(Request::from_parts(parts, body)));
+    let here = |parts, body| Ok(Forwarding::Here(Request::from_parts(parts, body)));
     if asked.limited_peer.is_some() {
         // The operation refuses it.
         return here(parts, body);
@@ -201,9 +205,13 @@ async fn resume(context: &Context, cluster: &Cluster, request: Request) -> Resul
 }
 
 /// Passes a request on to the node that it names, if that is another one that is there.
-async fn to_named(context: &Context, cluster: &Cluster, request: Request) -> Result<Way, Refusal> {
+async fn to_named(
+    context: &Context,
+    cluster: &Cluster,
+    request: Request,
+) -> Result<Forwarding, Refusal> {
     let (mut parts, body) = request.into_parts();
-    let here = |parts, body| Ok(Way::Here(Request::from_parts(parts, body)));
+    let here = |parts, body| Ok(Forwarding::Here(Request::from_parts(parts, body)));
     let named = routes::node(parts.uri.path()).unwrap_or_default();
     let asked = ask(&mut parts, context).await?;
     let found = cluster.named(&named).await.map_err(NodeError::from)?;
@@ -219,25 +227,35 @@ async fn to_named(context: &Context, cluster: &Cluster, request: Request) -> Res
 }
 
 /// Passes a request on to the node that began its session of the protocol, if that is another one that is there.
-async fn to_begun(context: &Context, cluster: &Cluster, request: Request) -> Result<Way, Refusal> {
+async fn to_begun(
+    context: &Context,
+    cluster: &Cluster,
+    request: Request,
+) -> Result<Forwarding, Refusal> {
     let begun_at = mcp::begun_at(request.headers()).filter(|node| *node != context.node);
-    let Some(begun_at) = begun_at else { return Ok(Way::Here(request)) };
+    let Some(begun_at) = begun_at else { return Ok(Forwarding::Here(request)) };
     let (mut parts, body) = request.into_parts();
     let asked = ask(&mut parts, context).await?;
     let row = cluster.living(begun_at).await.filter(|_| asked.limited_peer.is_none());
     // Where it has ended, the client hears that, and begins another one.
-    let Some(row) = row else { return Ok(Way::Here(Request::from_parts(parts, body))) };
+    let Some(row) = row else { return Ok(Forwarding::Here(Request::from_parts(parts, body))) };
     show_caller(&parts, &asked.caller)?;
     let sending = sending(context, cluster, parts, Some(asked.caller)).await?;
     match sending.try_send(&row, body).await? {
-        Ok(Sent::Answer(answer) | Sent::Misdirected(answer)) => Ok(Way::There(answer)),
+        Ok(NodeAnswer::Answer(answer) | NodeAnswer::Misdirected(answer)) => {
+            Ok(Forwarding::There(answer))
+        }
         Err(unreachable) if unreachable.may_have_begun => Err(NodeError::from(unreachable).into()),
         Err(_) => Err(NodeError::NoMcpSession.into()),
     }
 }
 
 /// Passes a request on, if its session is that of another node that is there.
-async fn pass_on(context: &Context, cluster: &Cluster, request: Request) -> Result<Way, Refusal> {
+async fn pass_on(
+    context: &Context,
+    cluster: &Cluster,
+    request: Request,
+) -> Result<Forwarding, Refusal> {
     let (mut parts, body) = request.into_parts();
     let ticket = routes::ticket(parts.uri.query()).filter(|_| parts.method == Method::GET);
     let caller = if ticket.is_some() {
@@ -246,20 +264,20 @@ async fn pass_on(context: &Context, cluster: &Cluster, request: Request) -> Resu
         let asked = ask(&mut parts, context).await?;
         if asked.limited_peer.is_some() {
             // The operation refuses it.
-            return Ok(Way::Here(Request::from_parts(parts, body)));
+            return Ok(Forwarding::Here(Request::from_parts(parts, body)));
         }
         Some(asked.caller)
     };
     let path = parts.uri.path().to_owned();
     let found = arrived(context, caller.as_ref(), &path, &parts.method).await?;
     let Some(home) = found.map(|session| session.node) else {
-        return Ok(Way::Here(Request::from_parts(parts, body)));
+        return Ok(Forwarding::Here(Request::from_parts(parts, body)));
     };
     if home == context.node {
-        return Ok(Way::Here(Request::from_parts(parts, body)));
+        return Ok(Forwarding::Here(Request::from_parts(parts, body)));
     }
     let Some(row) = cluster.living(home).await else {
-        return Ok(Way::Here(Request::from_parts(parts, body)));
+        return Ok(Forwarding::Here(Request::from_parts(parts, body)));
     };
     if let Some(caller) = &caller {
         show_caller(&parts, caller)?;
@@ -267,18 +285,18 @@ async fn pass_on(context: &Context, cluster: &Cluster, request: Request) -> Resu
     let sending = sending(context, cluster, parts, caller).await?;
     let (body, kept) = keep(body).await?;
     match sending.send(&row, body).await? {
-        Sent::Answer(answer) => Ok(Way::There(answer)),
-        Sent::Misdirected(answer) => {
+        NodeAnswer::Answer(answer) => Ok(Forwarding::There(answer)),
+        NodeAnswer::Misdirected(answer) => {
             // The session may have moved since it was looked up.
             let now = find(context, sending.caller.as_ref(), &path).await?;
             let now = now.map(|session| session.node);
             let (Some(now), Some(kept)) = (now.filter(|now| *now != home), kept) else {
-                return Ok(Way::There(answer));
+                return Ok(Forwarding::There(answer));
             };
             if now == context.node {
-                return Ok(Way::Here(Request::from_parts(sending.parts, Body::from(kept))));
+                return Ok(Forwarding::Here(Request::from_parts(sending.parts, Body::from(kept))));
             }
-            let Some(row) = cluster.living(now).await else { return Ok(Way::There(answer)) };
+            let Some(row) = cluster.living(now).await else { return Ok(Forwarding::There(answer)) };
             there(&sending, &row, Body::from(kept)).await
         }
     }
@@ -304,9 +322,11 @@ async fn sending(
 }
 
 /// Asks a node that has the last word.
-async fn there(sending: &Sending, row: &ClusterRow, body: Body) -> Result<Way, Refusal> {
+async fn there(sending: &Sending, row: &ClusterRow, body: Body) -> Result<Forwarding, Refusal> {
     match sending.send(row, body).await? {
-        Sent::Answer(answer) | Sent::Misdirected(answer) => Ok(Way::There(answer)),
+        NodeAnswer::Answer(answer) | NodeAnswer::Misdirected(answer) => {
+            Ok(Forwarding::There(answer))
+        }
     }
 }
 

@@ -4,8 +4,8 @@
 //! The one idea: both count once, for minutes, and are in the memory of one node, whose mark is at their end. The sign-in
 //! that comes of them stands in the database; so once it is there, no node is needed any more.
 
-use super::send::Sent;
-use super::{Way, keep, routes, sending};
+use super::send::NodeAnswer;
+use super::{Forwarding, keep, routes, sending};
 use crate::cluster::Cluster;
 use crate::context::Context;
 use crate::error::NodeError;
@@ -22,19 +22,21 @@ pub(super) async fn pass_on(
     context: &Context,
     cluster: &Cluster,
     request: Request,
-) -> Result<Way, Refusal> {
+) -> Result<Forwarding, Refusal> {
     let (parts, body) = request.into_parts();
     let (body, kept) = keep(body).await?;
     let row = mark(&parts, kept.as_ref()).and_then(|mark| cluster.marked(mark));
     // What no node gave out that is there, this one refuses as any would.
     let (Some(row), Some(kept)) = (row, kept.clone()) else {
-        return Ok(Way::Here(Request::from_parts(parts, kept.map_or(body, Body::from))));
+        return Ok(Forwarding::Here(Request::from_parts(parts, kept.map_or(body, Body::from))));
     };
     let sending = sending(context, cluster, parts, None).await?;
     match sending.try_send(&row, Body::from(kept.clone())).await? {
-        Ok(Sent::Answer(answer) | Sent::Misdirected(answer)) => Ok(Way::There(answer)),
+        Ok(NodeAnswer::Answer(answer) | NodeAnswer::Misdirected(answer)) => {
+            Ok(Forwarding::There(answer))
+        }
         Err(unreachable) if unreachable.may_have_begun => Err(NodeError::from(unreachable).into()),
-        Err(_) => Ok(Way::Here(Request::from_parts(sending.parts, Body::from(kept)))),
+        Err(_) => Ok(Forwarding::Here(Request::from_parts(sending.parts, Body::from(kept)))),
     }
 }
 

@@ -3,8 +3,8 @@
 //! The one idea: the node that was asked chooses by what it knows, and asks; one that has no room after all says so
 //! before it begins anything, and then the next one is asked. A node that cannot be reached has begun nothing either.
 
-use super::send::{Sending, Sent};
-use super::{Way, keep, sending};
+use super::send::{NodeAnswer, Sending};
+use super::{Forwarding, keep, sending};
 use crate::auth::{ask, show_caller};
 use crate::cluster::{Candidate, Cluster, PROBLEM_MAX, Wanted, problem_in};
 use crate::context::Context;
@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 
 /// What of a new session says where it can be.
 #[derive(Deserialize)]
-struct Asked {
+struct SessionPlacement {
     #[serde(default)]
     labels: BTreeSet<NodeLabel>,
     /// Folders of the machine of the node that was asked.
@@ -33,7 +33,7 @@ struct Asked {
 }
 
 /// What a body of a few kilobytes says of it; none where it makes no sense.
-fn asked_in(body: &[u8]) -> Option<Asked> {
+fn asked_in(body: &[u8]) -> Option<SessionPlacement> {
     serde_json::from_slice(body).ok()
 }
 
@@ -42,14 +42,16 @@ pub(super) async fn open(
     context: &Context,
     cluster: &Cluster,
     request: Request,
-) -> Result<Way, Refusal> {
+) -> Result<Forwarding, Refusal> {
     let (mut parts, body) = request.into_parts();
     let asked = ask(&mut parts, context).await?;
     let (body, kept) = keep(body).await?;
-    let here = |parts, body| Ok(Way::Here(Request::from_parts(parts, body)));
+    let here = |parts, body| Ok(Forwarding::Here(Request::from_parts(parts, body)));
     // What is too large, is not read or makes no sense is refused by the operation.
     let (None, Some(kept)) = (&asked.limited_peer, kept) else { return here(parts, body) };
-    let Some(Asked { labels, files }) = asked_in(&kept) else { return here(parts, body) };
+    let Some(SessionPlacement { labels, files }) = asked_in(&kept) else {
+        return here(parts, body);
+    };
     if !files.is_empty() {
         return here(parts, body);
     }
@@ -66,7 +68,7 @@ pub(super) async fn place(
     caller: Caller,
     body: &Bytes,
     wanted: &Wanted<'_>,
-) -> Result<Way, Refusal> {
+) -> Result<Forwarding, Refusal> {
     let candidates = cluster.find_candidates(context.room(), wanted).await;
     let what = wanted.what;
     let candidates = candidates.map_err(|found| NodeError::NoNodeHasRoom { what, found })?;
@@ -74,16 +76,19 @@ pub(super) async fn place(
     let mut last = None;
     for candidate in candidates {
         let Candidate::There(row) = candidate else {
-            return Ok(Way::Here(Request::from_parts(sending.parts, Body::from(body.clone()))));
+            return Ok(Forwarding::Here(Request::from_parts(
+                sending.parts,
+                Body::from(body.clone()),
+            )));
         };
         cluster.note_sent(&row, what);
         match attempt(&sending, &row, body).await? {
-            Attempt::Answered(answer) => return Ok(Way::There(answer)),
+            Attempt::Answered(answer) => return Ok(Forwarding::There(answer)),
             Attempt::NotBegun(refused) => last = Some(refused),
         }
     }
     match last {
-        Some(NotBegun::Full(answer)) => Ok(Way::There(answer)),
+        Some(NotBegun::Full(answer)) => Ok(Forwarding::There(answer)),
         Some(NotBegun::Unreachable(refusal)) => Err(refusal),
         None => {
             let found = "no node that is there".to_owned();
@@ -109,7 +114,7 @@ enum NotBegun {
 
 async fn attempt(sending: &Sending, row: &ClusterRow, body: &Bytes) -> Result<Attempt, Refusal> {
     let answer = match sending.try_send(row, Body::from(body.clone())).await? {
-        Ok(Sent::Answer(answer) | Sent::Misdirected(answer)) => answer,
+        Ok(NodeAnswer::Answer(answer) | NodeAnswer::Misdirected(answer)) => answer,
         Err(unreachable) if unreachable.may_have_begun => {
             return Err(NodeError::from(unreachable).into());
         }

@@ -3,7 +3,7 @@
 //! The one idea: a sandbox is there as long as its node is, so nobody else notes that it is. Its id bears a mark of
 //! that node; only for the start of an id are all nodes asked.
 
-use super::{Way, keep, placed, routes, sending, there};
+use super::{Forwarding, keep, placed, routes, sending, there};
 use crate::auth::{ask, show_caller};
 use crate::cluster::{Cluster, Kind, Origin, Wanted};
 use crate::context::Context;
@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 /// What a request for a new sandbox, or for an agent in one, says of the session in it.
 #[derive(Deserialize)]
-struct Asked {
+struct SandboxPlacement {
     #[serde(default, rename = "browserSession")]
     handed: Option<Handed>,
     #[serde(default)]
@@ -33,7 +33,7 @@ struct Handed {
     session_service_url: Option<String>,
 }
 
-impl Asked {
+impl SandboxPlacement {
     /// The session of a node that is meant.
     fn session(self) -> Option<String> {
         match self.handed {
@@ -45,7 +45,7 @@ impl Asked {
 }
 
 /// What a body of a few kilobytes says of it; none where it makes no sense.
-fn asked_in(body: &[u8]) -> Option<Asked> {
+fn asked_in(body: &[u8]) -> Option<SandboxPlacement> {
     serde_json::from_slice(body).ok()
 }
 
@@ -54,11 +54,11 @@ pub(super) async fn make(
     context: &Context,
     cluster: &Cluster,
     request: Request,
-) -> Result<Way, Refusal> {
+) -> Result<Forwarding, Refusal> {
     let (mut parts, body) = request.into_parts();
     let asked = ask(&mut parts, context).await?;
     let (body, kept) = keep(body).await?;
-    let here = |parts, body| Ok(Way::Here(Request::from_parts(parts, body)));
+    let here = |parts, body| Ok(Forwarding::Here(Request::from_parts(parts, body)));
     // A large one has its session with it, and any node does. What makes no sense is refused by the operation.
     let (None, Some(kept)) = (&asked.limited_peer, kept) else { return here(parts, body) };
     let Some(wanted) = asked_in(&kept) else { return here(parts, body) };
@@ -82,7 +82,7 @@ pub(super) async fn pass_on(
     context: &Context,
     cluster: &Cluster,
     request: Request,
-) -> Result<Way, Refusal> {
+) -> Result<Forwarding, Refusal> {
     let (mut parts, body) = request.into_parts();
     let ticket = routes::ticket(parts.uri.query()).filter(|_| parts.method == Method::GET);
     let caller = if ticket.is_some() {
@@ -91,7 +91,7 @@ pub(super) async fn pass_on(
         let asked = ask(&mut parts, context).await?;
         if asked.limited_peer.is_some() {
             // The operation refuses it.
-            return Ok(Way::Here(Request::from_parts(parts, body)));
+            return Ok(Forwarding::Here(Request::from_parts(parts, body)));
         }
         Some(asked.caller)
     };
@@ -108,7 +108,7 @@ pub(super) async fn pass_on(
         Some(node) => cluster.living(node).await,
         None => None,
     };
-    let Some(row) = row else { return Ok(Way::Here(Request::from_parts(parts, body))) };
+    let Some(row) = row else { return Ok(Forwarding::Here(Request::from_parts(parts, body))) };
     if let Some(caller) = &caller {
         show_caller(&parts, caller)?;
     }

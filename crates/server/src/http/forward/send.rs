@@ -69,7 +69,7 @@ pub(super) struct Sending {
 }
 
 /// What came back.
-pub(super) enum Sent {
+pub(super) enum NodeAnswer {
     /// The answer for the client.
     Answer(Response),
     /// One that says that the session is not there.
@@ -78,7 +78,7 @@ pub(super) enum Sent {
 
 impl Sending {
     /// Asks a node, and checks that it answered.
-    pub(super) async fn send(&self, row: &ClusterRow, body: Body) -> Result<Sent, Refusal> {
+    pub(super) async fn send(&self, row: &ClusterRow, body: Body) -> Result<NodeAnswer, Refusal> {
         Ok(self.try_send(row, body).await?.map_err(NodeError::from)?)
     }
 
@@ -87,7 +87,7 @@ impl Sending {
         &self,
         row: &ClusterRow,
         body: Body,
-    ) -> Result<Result<Sent, Unreachable>, Refusal> {
+    ) -> Result<Result<NodeAnswer, Unreachable>, Refusal> {
         let Ok(url) = row.member.internal_url.parse::<Url>() else {
             return Ok(Err(Unreachable::new(row, "what is no address".to_owned(), false)));
         };
@@ -99,7 +99,11 @@ impl Sending {
         };
         let is_elsewhere = is_misdirected(answer.status());
         let answer = self.incoming(answer)?;
-        Ok(Ok(if is_elsewhere { Sent::Misdirected(answer) } else { Sent::Answer(answer) }))
+        Ok(Ok(if is_elsewhere {
+            NodeAnswer::Misdirected(answer)
+        } else {
+            NodeAnswer::Answer(answer)
+        }))
     }
 
     /// The request as the other node gets it, not signed yet.

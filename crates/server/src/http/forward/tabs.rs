@@ -3,7 +3,7 @@
 //! The one idea: what tabs did is in the memory of one node, and the token of a tab says nothing of nodes. So who does
 //! not know it asks the others which tabs they have; a browser that connects elsewhere later is found there.
 
-use super::{Way, routes, sending, there};
+use super::{Forwarding, routes, sending, there};
 use crate::auth::{ask, show_caller};
 use crate::cluster::{Cluster, Origin};
 use crate::context::Context;
@@ -16,13 +16,13 @@ pub(super) async fn pass_on(
     context: &Context,
     cluster: &Cluster,
     request: Request,
-) -> Result<Way, Refusal> {
+) -> Result<Forwarding, Refusal> {
     let (mut parts, body) = request.into_parts();
     let asked = ask(&mut parts, context).await?;
     let token = routes::tab(parts.uri.path()).and_then(|token| token.parse().ok());
     let (None, Some(token)) = (&asked.limited_peer, token) else {
         // The operation refuses it.
-        return Ok(Way::Here(Request::from_parts(parts, body)));
+        return Ok(Forwarding::Here(Request::from_parts(parts, body)));
     };
     let origin = Origin::from_request_parts(&mut parts, context).await?;
     let teller = everywhere::teller(context, &asked.caller, &origin, &token).await;
@@ -30,7 +30,7 @@ pub(super) async fn pass_on(
         Some(node) => cluster.living(node).await,
         None => None,
     };
-    let Some(row) = row else { return Ok(Way::Here(Request::from_parts(parts, body))) };
+    let Some(row) = row else { return Ok(Forwarding::Here(Request::from_parts(parts, body))) };
     show_caller(&parts, &asked.caller)?;
     let sending = sending(context, cluster, parts, Some(asked.caller)).await?;
     there(&sending, &row, body).await

@@ -6,7 +6,7 @@
 use super::Direction;
 use super::peers::{Peers, at_once, silent};
 use crate::mcp::answer::{Failure, ToolAnswer};
-use crate::mcp::verb::{Call, Effect, Place, Verb};
+use crate::mcp::verb::{Call, Effect, ToolPlace, Verb};
 use crate::mcp::{carry, keep};
 use baton_api::Scope;
 use baton_api::sync::{
@@ -79,8 +79,8 @@ impl Verb for SaveProfile {
     const NAME: &'static str = "browser_save_profile";
     const EFFECT: Effect = Effect::Changes;
 
-    fn place(&self) -> Place {
-        Place::Session(self.session_id.clone())
+    fn place(&self) -> ToolPlace {
+        ToolPlace::Session(self.session_id.clone())
     }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
@@ -158,8 +158,8 @@ impl Verb for ExportSession {
     const NAME: &'static str = "browser_sync_export_session";
     const EFFECT: Effect = Effect::Changes;
 
-    fn place(&self) -> Place {
-        Place::Session(self.session_id.clone())
+    fn place(&self) -> ToolPlace {
+        ToolPlace::Session(self.session_id.clone())
     }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {

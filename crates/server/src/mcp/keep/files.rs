@@ -6,7 +6,7 @@
 use crate::error::NodeError;
 use crate::mcp::answer;
 use crate::mcp::answer::{Failure, ToolAnswer};
-use crate::mcp::verb::{Call, Effect, Place, Verb};
+use crate::mcp::verb::{Call, Effect, ToolPlace, Verb};
 use baton_api::{ExportFormat, ExportSession, FileText, ImportSession, Invalid, Scope};
 use baton_runtime::sessions::FILE_LIMIT;
 use baton_runtime::{RuntimeError, sessions};
@@ -42,8 +42,8 @@ impl Verb for SessionFiles {
     const NAME: &'static str = "session_files";
     const EFFECT: Effect = Effect::Destroys;
 
-    fn place(&self) -> Place {
-        Place::Session(self.session_id.clone())
+    fn place(&self) -> ToolPlace {
+        ToolPlace::Session(self.session_id.clone())
     }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
@@ -99,8 +99,8 @@ impl Verb for SessionExport {
     const NAME: &'static str = "session_export";
     const EFFECT: Effect = Effect::Changes;
 
-    fn place(&self) -> Place {
-        Place::Session(self.session_id.clone())
+    fn place(&self) -> ToolPlace {
+        ToolPlace::Session(self.session_id.clone())
     }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {

@@ -13,7 +13,7 @@ pub(super) use sessions::resume;
 use super::verb::Entry;
 use crate::mcp::answer;
 use crate::mcp::answer::{Failure, ToolAnswer};
-use crate::mcp::verb::{Call, Effect, Place, Verb};
+use crate::mcp::verb::{Call, Effect, ToolPlace, Verb};
 use baton_api::{CompareSnapshots, ListHistory, RollBack, Scope};
 use baton_runtime::sessions as operations;
 use baton_session::SnapshotId;
@@ -116,8 +116,8 @@ impl Verb for SessionRollback {
     const NAME: &'static str = "session_rollback";
     const EFFECT: Effect = Effect::Changes;
 
-    fn place(&self) -> Place {
-        Place::Session(self.session_id.clone())
+    fn place(&self) -> ToolPlace {
+        ToolPlace::Session(self.session_id.clone())
     }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {

@@ -2,7 +2,7 @@
 
 use crate::mcp::answer;
 use crate::mcp::answer::{Failure, ToolAnswer};
-use crate::mcp::verb::{Call, Effect, Place, Verb};
+use crate::mcp::verb::{Call, Effect, ToolPlace, Verb};
 use baton_api::sync::{HandedView, Handing, HolderView};
 use baton_api::{Invalid, OpenSession, ResumeResult, ResumeSession, Scope, SessionSummary};
 use baton_runtime::sessions;
@@ -192,8 +192,8 @@ impl Verb for SessionOpen {
     const NAME: &'static str = "session_open";
     const EFFECT: Effect = Effect::Changes;
 
-    fn place(&self) -> Place {
-        Place::Room
+    fn place(&self) -> ToolPlace {
+        ToolPlace::Room
     }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
@@ -257,8 +257,8 @@ impl Verb for SessionResume {
     const NAME: &'static str = "session_resume";
     const EFFECT: Effect = Effect::Changes;
 
-    fn place(&self) -> Place {
-        Place::SessionOrRoom(self.session_id.clone())
+    fn place(&self) -> ToolPlace {
+        ToolPlace::SessionOrRoom(self.session_id.clone())
     }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
@@ -328,8 +328,8 @@ impl Verb for SessionCapture {
     const NAME: &'static str = "session_capture";
     const EFFECT: Effect = Effect::Changes;
 
-    fn place(&self) -> Place {
-        Place::Session(self.session_id.clone())
+    fn place(&self) -> ToolPlace {
+        ToolPlace::Session(self.session_id.clone())
     }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
@@ -359,8 +359,8 @@ impl Verb for SessionClose {
     const NAME: &'static str = "session_close";
     const EFFECT: Effect = Effect::Changes;
 
-    fn place(&self) -> Place {
-        Place::Session(self.session_id.clone())
+    fn place(&self) -> ToolPlace {
+        ToolPlace::Session(self.session_id.clone())
     }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {
@@ -387,8 +387,8 @@ impl Verb for SessionAbandon {
     const NAME: &'static str = "session_abandon";
     const EFFECT: Effect = Effect::Destroys;
 
-    fn place(&self) -> Place {
-        Place::Session(Some(self.session_id.clone()))
+    fn place(&self) -> ToolPlace {
+        ToolPlace::Session(Some(self.session_id.clone()))
     }
 
     async fn call(self, call: Call) -> Result<ToolAnswer, Failure> {

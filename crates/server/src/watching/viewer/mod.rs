@@ -7,7 +7,7 @@
 mod said;
 
 use super::acts::{self, Act, Done, Missing};
-use super::line::{Heard, Line};
+use super::line::{Line, ViewerStream};
 use super::sight::Sight;
 use super::words::{self, Farewell};
 use crate::context::Context;
@@ -197,7 +197,7 @@ impl Visit {
         }
     }
 
-    async fn run(&mut self, mut heard: Heard) -> Farewell {
+    async fn run(&mut self, mut heard: ViewerStream) -> Farewell {
         self.look_for_browser();
         self.take_as_guest();
         self.find_driver().await;
@@ -227,7 +227,7 @@ impl Visit {
         }
     }
 
-    async fn next(&mut self, heard: &mut Heard) -> Step {
+    async fn next(&mut self, heard: &mut ViewerStream) -> Step {
         let is_ready =
             self.size.is_some() && self.line.takes_pictures() && self.pace.is_ready(Instant::now());
         tokio::select! {
