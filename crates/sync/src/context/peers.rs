@@ -84,10 +84,10 @@ impl Statuses {
 
 /// The peers that are watched. Cheap to clone.
 #[derive(Clone, Default)]
-pub struct Watches(Arc<Inner>);
+pub struct Watches(Arc<WatchState>);
 
 #[derive(Default)]
-struct Inner {
+struct WatchState {
     /// Wakes tasks that wait for another peer, or for another word on one.
     peers: watch::Sender<()>,
     /// Wakes tasks that wait for what a watched peer says.

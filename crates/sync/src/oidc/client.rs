@@ -220,17 +220,17 @@ const LIMIT: Duration = Duration::from_secs(20);
 
 /// Tokens by client. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Tokens(Arc<Inner>);
+pub struct Tokens(Arc<TokenCache>);
 
 #[derive(Debug)]
-struct Inner {
+struct TokenCache {
     outbound: Outbound,
-    places: Mutex<HashMap<[u8; 32], Arc<Place>>>,
+    places: Mutex<HashMap<[u8; 32], Arc<TokenSlot>>>,
 }
 
 /// What is known of one client.
 #[derive(Debug, Default)]
-struct Place(tokio::sync::Mutex<KnownToken>);
+struct TokenSlot(tokio::sync::Mutex<KnownToken>);
 
 #[derive(Debug, Default)]
 struct KnownToken {
@@ -248,7 +248,7 @@ pub(crate) struct FoundToken {
 impl Tokens {
     /// None yet; providers are asked where `outbound` allows it.
     pub fn new(outbound: Outbound) -> Self {
-        Self(Arc::new(Inner { outbound, places: Mutex::default() }))
+        Self(Arc::new(TokenCache { outbound, places: Mutex::default() }))
     }
 
     /// A token of this client.
@@ -286,7 +286,7 @@ impl Tokens {
         known.token.take_if(is_it);
     }
 
-    fn place(&self, client: &OidcClient) -> Arc<Place> {
+    fn place(&self, client: &OidcClient) -> Arc<TokenSlot> {
         let mut places = self.0.places.lock().unwrap_or_else(PoisonError::into_inner);
         let digest = client.digest();
         if places.len() >= MOST && !places.contains_key(&digest) {

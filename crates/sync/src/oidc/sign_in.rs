@@ -205,10 +205,10 @@ pub struct Arrival<'a> {
 
 /// Signs people in at a provider. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct SignIn(Arc<Inner>);
+pub struct SignIn(Arc<SignInState>);
 
 #[derive(Debug)]
-struct Inner {
+struct SignInState {
     settings: SignInSettings,
     outbound: Outbound,
     tokens: SignedTokens,
@@ -228,8 +228,8 @@ impl SignIn {
     pub fn new(settings: SignInSettings, outbound: Outbound) -> Self {
         let (issuer, audience) = (settings.issuer.clone(), vec![settings.client_id.clone()]);
         let tokens = SignedTokens::new(issuer, audience, settings.leeway, outbound.clone());
-        let known = tokio::sync::Mutex::default();
-        Self(Arc::new(Inner { settings, outbound, tokens, known, strangers: Strangers::default() }))
+        let (known, strangers) = (tokio::sync::Mutex::default(), Strangers::default());
+        Self(Arc::new(SignInState { settings, outbound, tokens, known, strangers }))
     }
 
     /// What the settings say.

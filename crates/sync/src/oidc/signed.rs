@@ -31,7 +31,7 @@ pub(super) struct SignedTokens {
 
 /// What every token says.
 #[derive(Debug, Default, Deserialize)]
-struct Said {
+struct RegisteredClaims {
     #[serde(default)]
     iss: Option<String>,
     #[serde(default)]
@@ -76,7 +76,8 @@ impl SignedTokens {
                 found: "one with critical extensions".to_owned(),
             });
         }
-        let claims: Said = insecure_decode_claims(token).map_err(|_| TokenRefusal::Unreadable)?;
+        let claims: RegisteredClaims =
+            insecure_decode_claims(token).map_err(|_| TokenRefusal::Unreadable)?;
         let expected = self.issuer.to_string();
         if claims.iss.as_ref() != Some(&expected) {
             let found = claims.iss.map_or_else(|| "nobody".to_owned(), |iss: String| shown(&iss));
@@ -104,7 +105,7 @@ impl SignedTokens {
     /// Why a token does not count. The library looks at what it says after its signature, so all but
     /// the first three are said of one that the provider has signed.
     fn refused(&self, token: &str, kind: &ErrorKind) -> TokenRefusal {
-        let claims: Said = insecure_decode_claims(token).unwrap_or_default();
+        let claims: RegisteredClaims = insecure_decode_claims(token).unwrap_or_default();
         let now = || instant(Some(baton_store::clock::now()));
         let read = |seconds: Option<f64>| instant(seconds.and_then(at));
         match kind {

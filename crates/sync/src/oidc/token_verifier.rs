@@ -36,10 +36,10 @@ pub struct OidcSettings {
 
 /// The verifier of a node. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct TokenVerifier(Arc<Inner>);
+pub struct TokenVerifier(Arc<VerifierState>);
 
 #[derive(Debug)]
-struct Inner {
+struct VerifierState {
     settings: OidcSettings,
     tokens: SignedTokens,
     strangers: Strangers,
@@ -61,7 +61,7 @@ impl TokenVerifier {
     pub fn new(settings: OidcSettings, outbound: Outbound) -> Self {
         let (issuer, audiences) = (settings.issuer.clone(), settings.audiences.clone());
         let tokens = SignedTokens::new(issuer, audiences, settings.leeway, outbound);
-        Self(Arc::new(Inner { settings, tokens, strangers: Strangers::default() }))
+        Self(Arc::new(VerifierState { settings, tokens, strangers: Strangers::default() }))
     }
 
     /// In whose name nodes ask that show a token.
