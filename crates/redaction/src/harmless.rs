@@ -39,7 +39,7 @@ impl fmt::Debug for Harmless {
 
 /// The hash of a text of a kind.
 #[derive(Clone, Copy)]
-pub(crate) struct Mark(u64);
+pub(crate) struct HarmlessHash(u64);
 
 impl Harmless {
     pub(crate) fn new(key: [u8; 16]) -> Self {
@@ -47,21 +47,21 @@ impl Harmless {
     }
 
     /// By what a text is remembered, if it is of a length to be.
-    pub(crate) fn mark(&self, text: &str, kind: Kind) -> Option<Mark> {
+    pub(crate) fn mark(&self, text: &str, kind: Kind) -> Option<HarmlessHash> {
         if !(SHORTEST..=LONGEST).contains(&text.len()) {
             return None;
         }
         let mut hasher = SipHasher13::new_with_key(&self.key);
         hasher.write_u8(kind as u8);
         write(text.as_bytes(), &mut hasher);
-        Some(Mark(hasher.finish()))
+        Some(HarmlessHash(hasher.finish()))
     }
 
-    pub(crate) fn knows(&self, mark: Mark) -> bool {
+    pub(crate) fn knows(&self, mark: HarmlessHash) -> bool {
         self.places.get(place(mark)) == Some(&mark.0)
     }
 
-    pub(crate) fn note(&mut self, mark: Mark) {
+    pub(crate) fn note(&mut self, mark: HarmlessHash) {
         if self.places.is_empty() {
             // No text has this hash in the first place: it belongs to another one.
             self.places = vec![u64::MAX; PLACES];
@@ -100,7 +100,7 @@ fn write_number(text: &[u8], from: usize, number: Range<usize>, hasher: &mut Sip
     number.end
 }
 
-fn place(mark: Mark) -> usize {
+fn place(mark: HarmlessHash) -> usize {
     usize::try_from(mark.0 % PLACES as u64).unwrap_or_default()
 }
 

@@ -66,7 +66,7 @@ use grammars::GRAMMARS;
 use harmless::Harmless;
 use kind::Kind;
 use pieces::Pieces;
-use seen::Seen;
+use seen::KnownSecrets;
 use work::Work;
 
 /// What stands in the place of a secret.
@@ -76,7 +76,7 @@ pub const HIDDEN: &str = "[redacted]";
 #[derive(Debug)]
 pub struct Redactor {
     names: Names,
-    seen: Seen,
+    seen: KnownSecrets,
     harmless: Harmless,
     pieces: Pieces,
 }
@@ -84,7 +84,12 @@ pub struct Redactor {
 impl Redactor {
     /// One that has seen nothing. The key makes what it remembers useless to others: 16 random bytes.
     pub fn new(names: Names, key: [u8; 16]) -> Self {
-        Self { names, seen: Seen::new(key), harmless: Harmless::new(key), pieces: Pieces::new(key) }
+        Self {
+            names,
+            seen: KnownSecrets::new(key),
+            harmless: Harmless::new(key),
+            pieces: Pieces::new(key),
+        }
     }
 
     pub(crate) fn work(&mut self) -> Work<'_> {

@@ -23,8 +23,8 @@ pub enum Weight {
 
 /// Parts that make a name a secret's wherever they stand in it: in `X-Api-Key`, `accessToken` and
 /// `PHPSESSID` alike.
-static PARTS: LazyLock<Words> = LazyLock::new(|| {
-    Words::of(
+static PARTS: LazyLock<WordIndex> = LazyLock::new(|| {
+    WordIndex::of(
         "password passwd passphrase passcode passwort secret token apikey credential \
      authorization authkey accesskey privatekey signingkey encryptionkey masterkey \
      subscriptionkey sharedkey sessionkey sessionid sessid connectsid sessioncookie \
@@ -63,8 +63,8 @@ static FOREIGN: LazyLock<Vec<String>> = LazyLock::new(|| {
 });
 
 /// Words that make a name a secret's when they stand by themselves in it.
-static WORDS: LazyLock<Words> = LazyLock::new(|| {
-    Words::of(
+static WORDS: LazyLock<WordIndex> = LazyLock::new(|| {
+    WordIndex::of(
         "auth authentication bearer cookie cookies credential credentials cred creds csrf \
      csc cvc cvc2 cvn cvv cvv2 hmac jwe jwt macaroon mdp mfa otp parola parole pass \
      paswoord password1 password2 pin pincode passkey psk psw puk pw pwd haslo heslo \
@@ -76,8 +76,8 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
 });
 
 /// Words that make a value of a secret's look a secret.
-static TELLING: LazyLock<Words> = LazyLock::new(|| {
-    Words::of(
+static TELLING: LazyLock<WordIndex> = LazyLock::new(|| {
+    WordIndex::of(
         "access account activate activation anahtar answer antwort capability card \
      certificate chave challenge chiave clave cle clef code codes codice codigo conf \
      confirm confirmation conn connection device dsn feed grant guest handshake hook \
@@ -95,9 +95,9 @@ static FOREIGN_TELLING: LazyLock<Vec<String>> = LazyLock::new(|| {
 });
 
 /// Words by their first letter: few of them are compared.
-struct Words([Vec<&'static str>; 256]);
+struct WordIndex([Vec<&'static str>; 256]);
 
-impl Words {
+impl WordIndex {
     fn of(words: &'static str) -> Self {
         let mut by_letter = [const { Vec::new() }; 256];
         for word in list(words) {
@@ -141,8 +141,8 @@ fn folded(words: &'static str) -> Vec<String> {
 const IN_ADDRESSES: [&str; 7] = ["code", "key", "k", "nonce", "session", "sign", "state"];
 
 /// Last words of names that tell *about* a secret.
-static ABOUT: LazyLock<Words> = LazyLock::new(|| {
-    Words::of(
+static ABOUT: LazyLock<WordIndex> = LazyLock::new(|| {
+    WordIndex::of(
         "age at attempts count disabled enabled endpoint error errors exists expired expires \
      expiration expiry field format hint in label length limit max message method \
      methods min mode name names placeholder policy required size status strength \
@@ -153,8 +153,8 @@ static ABOUT: LazyLock<Words> = LazyLock::new(|| {
 });
 
 /// Words beside which tokens are counted, not told.
-static COUNTED: LazyLock<Words> = LazyLock::new(|| {
-    Words::of(
+static COUNTED: LazyLock<WordIndex> = LazyLock::new(|| {
+    WordIndex::of(
         "max min total prompt completion input output num cached reasoning used remaining \
      count per",
     )

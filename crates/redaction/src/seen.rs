@@ -22,7 +22,7 @@ const LONGEST: usize = 4096;
 const FILTER_BITS: u32 = 16;
 
 /// Secrets of one tab.
-pub(crate) struct Seen {
+pub(crate) struct KnownSecrets {
     key: [u8; 16],
     /// An odd number of the key, for the filter.
     factor: u64,
@@ -36,13 +36,13 @@ pub(crate) struct Seen {
 }
 
 /// What it holds goes to no log.
-impl fmt::Debug for Seen {
+impl fmt::Debug for KnownSecrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Seen").field("count", &self.order.len()).finish_non_exhaustive()
+        f.debug_struct("KnownSecrets").field("count", &self.order.len()).finish_non_exhaustive()
     }
 }
 
-impl Seen {
+impl KnownSecrets {
     pub(crate) fn new(key: [u8; 16]) -> Self {
         let half = key.first_chunk().copied().unwrap_or_default();
         let factor = u64::from_le_bytes(half) | 1;

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 /// A word of a sentence, and what stands behind it.
-struct Said {
+struct SentenceWord {
     range: Range<usize>,
     /// A comma, the end of a sentence, and a colon part more or less.
     mark: Mark,
@@ -58,7 +58,7 @@ const MAX_BACK: usize = 6;
 impl Search<'_, '_> {
     /// `The password is x`.
     pub(crate) fn sentences(&mut self) {
-        let mut said: VecDeque<Said> = VecDeque::with_capacity(MAX_BACK + 1);
+        let mut said: VecDeque<SentenceWord> = VecDeque::with_capacity(MAX_BACK + 1);
         let (mut start, mut at, mut is_aside, mut told) = (None, 0, false, None);
         while at < self.bytes.len() {
             // Most of a text are letters of words.
@@ -79,7 +79,7 @@ impl Search<'_, '_> {
             if (is_end || next == self.text.len())
                 && let Some(start) = start.take()
             {
-                let value = Value::of(self.text, start..end);
+                let value = ValueWord::of(self.text, start..end);
                 self.word(start..end, &value, is_aside, &mut said);
                 self.say_before(start..end, &value, &mut told);
             }
@@ -104,9 +104,9 @@ impl Search<'_, '_> {
     fn word(
         &mut self,
         range: Range<usize>,
-        value: &Value,
+        value: &ValueWord,
         is_aside: bool,
-        said: &mut VecDeque<Said>,
+        said: &mut VecDeque<SentenceWord>,
     ) {
         let bare = &self.text[value.range.clone()];
         if !said.is_empty() && is_candidate(bare) {
@@ -128,21 +128,26 @@ impl Search<'_, '_> {
             mark(said, behind);
             return;
         }
-        said.push_back(Said { range: name, mark: behind, is_aside });
+        said.push_back(SentenceWord { range: name, mark: behind, is_aside });
         if said.len() > MAX_BACK {
             said.pop_front();
         }
     }
 
     /// `123456 is your code`, `use x as the password`: the value comes first.
-    fn say_before(&mut self, range: Range<usize>, value: &Value, told: &mut Option<Told>) {
+    fn say_before(
+        &mut self,
+        range: Range<usize>,
+        value: &ValueWord,
+        told: &mut Option<UnnamedValue>,
+    ) {
         let word = &self.text[value.range.clone()];
         let is_one_of = |words: &[&str]| words.iter().any(|one| word.eq_ignore_ascii_case(one));
         let is_verb = || is_one_of(&["is", "as", "ist", "est"]);
         let Some(before) = told.as_mut().filter(|before| before.words > 0 || is_verb()) else {
             let range = value.range.clone();
             let is_one = value.is_strong || is_number(word);
-            *told = is_one.then_some(Told { range, words: 0, is_yours: false });
+            *told = is_one.then_some(UnnamedValue { range, words: 0, is_yours: false });
             return;
         };
         before.words += 1;
@@ -160,7 +165,7 @@ impl Search<'_, '_> {
         }
     }
 
-    fn judge_word(&mut self, word: &Value, is_aside: bool, said: &VecDeque<Said>) {
+    fn judge_word(&mut self, word: &ValueWord, is_aside: bool, said: &VecDeque<SentenceWord>) {
         let (range, is_strong) = (word.range.clone(), word.is_strong);
         let value = &self.text[range.clone()];
         if !is_strong && !is_mixed(value) && !is_number(value) {
@@ -180,7 +185,7 @@ impl Search<'_, '_> {
     }
 
     /// The name in the words before, and how it stands to what comes behind them.
-    fn name_before(&mut self, said: &VecDeque<Said>, is_aside: bool) -> Option<Named> {
+    fn name_before(&mut self, said: &VecDeque<SentenceWord>, is_aside: bool) -> Option<Named> {
         let mut named =
             Named { weight: Weight::Plain, is_far: false, is_said: false, is_on_other_line: false };
         let mut others = 0;
@@ -246,13 +251,13 @@ impl Search<'_, '_> {
 }
 
 /// A word without the marks behind it, as a value.
-struct Value {
+struct ValueWord {
     range: Range<usize>,
     /// Whether it is long and unlike words.
     is_strong: bool,
 }
 
-impl Value {
+impl ValueWord {
     fn of(text: &str, range: Range<usize>) -> Self {
         // Most words end with a letter.
         let word = &text[range.clone()];
@@ -266,7 +271,7 @@ impl Value {
 }
 
 /// A value whose name may come behind it.
-struct Told {
+struct UnnamedValue {
     range: Range<usize>,
     /// How many words came since.
     words: u8,
@@ -283,7 +288,7 @@ struct Named {
     is_on_other_line: bool,
 }
 
-fn mark(said: &mut VecDeque<Said>, mark: Mark) {
+fn mark(said: &mut VecDeque<SentenceWord>, mark: Mark) {
     if let Some(last) = said.back_mut() {
         last.mark = last.mark.max(mark);
     }

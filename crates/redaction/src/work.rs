@@ -6,7 +6,7 @@ use crate::kind::Kind;
 use crate::look::Look;
 use crate::names::{Names, Weight};
 use crate::ranges::Ranges;
-use crate::seen::Seen;
+use crate::seen::KnownSecrets;
 use std::borrow::Cow;
 
 /// How many texts within texts are looked at; what is deeper is hidden.
@@ -28,7 +28,7 @@ pub(crate) struct Grammars {
 /// What a grammar works with.
 pub(crate) struct Work<'a> {
     names: &'a mut Names,
-    seen: &'a mut Seen,
+    seen: &'a mut KnownSecrets,
     harmless: &'a mut Harmless,
     grammars: &'static Grammars,
     depth: usize,
@@ -37,7 +37,7 @@ pub(crate) struct Work<'a> {
 impl<'a> Work<'a> {
     pub(crate) fn new(
         names: &'a mut Names,
-        seen: &'a mut Seen,
+        seen: &'a mut KnownSecrets,
         harmless: &'a mut Harmless,
         grammars: &'static Grammars,
     ) -> Self {
