@@ -15,17 +15,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 /// A way in which people get the program.
-struct Way {
+struct InstallMethod {
     name: &'static str,
     /// Installs it below a folder; answers the programs that people then start.
     install: fn(&Path) -> Result<Vec<PathBuf>>,
 }
 
-const WAYS: [Way; 4] = [
-    Way { name: "archive", install: unpack_archive },
-    Way { name: "npm", install: install_npm },
-    Way { name: "wheel", install: install_wheel },
-    Way { name: "debian", install: unpack_debian },
+const WAYS: [InstallMethod; 4] = [
+    InstallMethod { name: "archive", install: unpack_archive },
+    InstallMethod { name: "npm", install: install_npm },
+    InstallMethod { name: "wheel", install: install_wheel },
+    InstallMethod { name: "debian", install: unpack_debian },
 ];
 
 /// Checks the sums, and then each way.

@@ -105,7 +105,7 @@ impl Imports {
 }
 
 /// Files that belong to the tests of a module.
-fn is_of_tests(path: &str) -> bool {
+pub(crate) fn is_of_tests(path: &str) -> bool {
     path.ends_with("_tests.rs") || path.ends_with("/tests.rs") || path.contains("/tests/")
 }
 
@@ -203,7 +203,8 @@ impl<'ast> Visit<'ast> for Reader {
     }
 }
 
-fn is_for_tests(attributes: &[Attribute]) -> bool {
+/// Whether an item stands only where tests are built.
+pub(crate) fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|one| {
         one.path().is_ident("cfg")
             && one.parse_args::<Path>().is_ok_and(|condition| condition.is_ident("test"))

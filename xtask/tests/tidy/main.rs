@@ -11,6 +11,7 @@ mod documents;
 mod imports;
 mod journeys;
 mod licences;
+mod names;
 mod redactor;
 mod repository;
 mod sources;
