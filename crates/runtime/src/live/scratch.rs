@@ -31,7 +31,7 @@ impl BrowserSupervisor {
         for socket in left {
             match self.config().keepers.force(&socket).await {
                 Ok(true) => {
-                    tracing::info!(socket = %socket.display(), "ended a browser of the last node")
+                    tracing::info!(socket = %socket.display(), "ended a browser of the last node");
                 }
                 Ok(false) => {}
                 Err(error) => tracing::warn!(%error, "a browser of the last node was not ended"),
