@@ -7,11 +7,15 @@ use baton_browser::keeper::{BrowserSpec, EgressSpec, HostTally, KeeperSpec, Know
 use baton_browser::launch::{Confine, LaunchOptions};
 use baton_session::egress::Egress;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt as _;
-use tokio::io::AsyncReadExt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt};
+use tokio::sync::watch;
 
 /// The port of a site.
 fn port_of(site: &Site) -> u16 {
@@ -121,26 +125,76 @@ async fn a_fenced_browser_reaches_what_is_listed_and_nothing_else() {
     kept.close().await;
 }
 
+/// How many connections a page opens at once, five to each host: a browser opens six to one at most.
+const AT_ONCE: usize = 250;
+
+/// The paths that a site was asked for by somebody who is still there.
+type Waiting = Arc<watch::Sender<BTreeSet<String>>>;
+
+/// Lets whoever comes wait until so many are there at the same moment, each for a path of its own.
+async fn wait_for_all(listener: TcpListener) {
+    listener.set_nonblocking(true).unwrap();
+    let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+    let waiting = Waiting::default();
+    while let Ok((stream, _)) = listener.accept().await {
+        tokio::spawn(wait_with_others(stream, Arc::clone(&waiting)));
+    }
+}
+
+async fn wait_with_others(stream: tokio::net::TcpStream, waiting: Waiting) {
+    let mut stream = tokio::io::BufReader::new(stream);
+    let (mut first, mut line) = (String::new(), String::new());
+    while line != "\r\n" {
+        line.clear();
+        if stream.read_line(&mut line).await.unwrap_or(0) == 0 {
+            return;
+        }
+        first = if first.is_empty() { line.clone() } else { first };
+    }
+    waiting.send_modify(|waiting| {
+        waiting.insert(first.clone());
+    });
+    let mut all = waiting.subscribe();
+    tokio::select! {
+        _ = all.wait_for(|waiting| waiting.len() == AT_ONCE) => {}
+        // Who asked for it has gone.
+        _ = stream.fill_buf() => {
+            waiting.send_modify(|waiting| {
+                waiting.remove(&first);
+            });
+            return;
+        }
+    }
+    let answer = "HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Length: 3\r\n\
+        Connection: close\r\n\r\nall";
+    stream.get_mut().write_all(answer.as_bytes()).await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_hundred_and_fifty_connections_are_open_at_once() {
+async fn two_hundred_and_fifty_connections_of_a_page_are_open_at_once() {
     let site = Site::builder().page("/", Page::html("")).start().await;
-    // Whoever comes is let wait.
     let other = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = other.local_addr().unwrap().port();
+    let serving = tokio::spawn(wait_for_all(other));
     let kept = fenced(&["localhost".to_owned()]).await;
     let client = kept.connect(Role::Client).await;
     let (_, page) = open_page(&client.connection.browser(), &site.url("a", "/")).await;
     let load = format!(
-        "for (let at = 0; at < 250; at++) fetch(`http://h${{at}}.localhost:{port}/`, {{mode: 'no-cors'}});
-        'asked'"
+        "Promise.all(Array.from({{length: {AT_ONCE}}}, async (_, at) => {{
+            const answer = await fetch(`http://h${{at % 50}}.localhost:{port}/${{at}}`);
+            return answer.text();
+        }})).then((all) => all.filter((text) => text === 'all').length)"
     );
-    evaluate(&page, &load).await;
-    let waiting = tokio::task::spawn_blocking(move || {
-        (0..250).map(|_| other.accept().unwrap().0).collect::<Vec<_>>()
-    });
-    let waiting = tokio::time::timeout(std::time::Duration::from_mins(1), waiting).await;
-    assert_eq!(waiting.unwrap().unwrap().len(), 250);
+    let answered = tokio::time::timeout(Duration::from_mins(1), evaluate(&page, &load)).await;
+    assert_eq!(answered.unwrap(), AT_ONCE);
+    let tallies = tallies(&kept).await;
+    let of_port = |tally: &&HostTally| {
+        tally.host.as_ref().is_some_and(|host| host.ends_with(&format!(":{port}")))
+    };
+    let connections: u64 = tallies.iter().filter(of_port).map(|tally| tally.connections).sum();
+    assert!(connections >= u64::try_from(AT_ONCE).unwrap(), "all went by the way out: {tallies:?}");
     kept.close().await;
+    serving.abort();
 }
 
 /// A program in the place of a browser, which tries ports of this machine.
