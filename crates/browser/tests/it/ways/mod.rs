@@ -14,6 +14,7 @@ mod listed;
 mod names;
 mod packets;
 mod peers;
+mod rebound;
 mod records;
 mod scripts;
 mod spellings;
@@ -100,6 +101,16 @@ fn a_fenced_browser_of_an_ordinary_user_goes_no_way_out() {
     let test = "ways::a_fenced_browser_of_an_ordinary_user_goes_no_way_out";
     if let Err(why) = nothing_gets_out(test, NOBODY, browser) {
         skip!("{why}");
+    }
+}
+
+#[test]
+fn a_name_that_leads_to_this_machine_at_the_second_look_leads_nowhere() {
+    let test = "ways::a_name_that_leads_to_this_machine_at_the_second_look_leads_nowhere";
+    match apart::tell(test, 0) {
+        Place::Nowhere(why) => skip!("{why}"),
+        Place::Told(said) => println!("{said}"),
+        Place::Within => rebound::look_twice(),
     }
 }
 

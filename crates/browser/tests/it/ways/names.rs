@@ -1,7 +1,7 @@
 //! Who answers questions about names in the network of the story, and remembers each.
 
 use super::records::Records;
-use super::way::{RESOLVER, Ways};
+use super::way::{LISTED, REBOUND, RESOLVER, Ways};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use tokio::net::UdpSocket;
@@ -16,10 +16,16 @@ pub(super) async fn answer(ways: Arc<Ways>, records: Records) {
     let socket = UdpSocket::bind((RESOLVER, 53)).await.unwrap();
     tokio::spawn(async move {
         let mut message = [0; 1500];
+        let mut looks = 0;
         while let Ok((length, client)) = socket.recv_from(&mut message).await {
             let Some((name, end)) = name_in(&message[..length]) else { continue };
             records.asked(&name);
-            let answer = answered(&message[..end], ways.lookup(&name));
+            let mut address = ways.lookup(&name);
+            if name == REBOUND {
+                address = Some(if looks == 0 { LISTED.1 } else { Ipv4Addr::LOCALHOST });
+                looks += usize::from(is_for_address(&message[..end]));
+            }
+            let answer = answered(&message[..end], address);
             let _ = socket.send_to(&answer, client).await;
         }
     });
@@ -43,10 +49,13 @@ fn name_in(message: &[u8]) -> Option<(String, usize)> {
     (end <= message.len()).then(|| (labels.join("."), end))
 }
 
+fn is_for_address(question: &[u8]) -> bool {
+    question[question.len() - 4..question.len() - 2] == ADDRESS
+}
+
 /// The answer to a question: this address, nothing of another type, or that there is no such name.
 fn answered(question: &[u8], address: Option<Ipv4Addr>) -> Vec<u8> {
-    let wanted = &question[question.len() - 4..question.len() - 2];
-    let record = address.filter(|_| wanted == ADDRESS);
+    let record = address.filter(|_| is_for_address(question));
     let mut answer = question.to_vec();
     // An authoritative answer; recursion is there for who wants it.
     answer[2] = 0x84 | question[2] & 1;

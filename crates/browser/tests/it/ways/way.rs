@@ -7,6 +7,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 /// The host that the session lists, and who answers questions about names.
 pub(super) const LISTED: (&str, Ipv4Addr) = ("listed.test", Ipv4Addr::new(11, 7, 0, 2));
 pub(super) const RESOLVER: Ipv4Addr = Ipv4Addr::new(11, 7, 0, 1);
+/// A name of whoever owns it: at the first look it leads to the listed host, and to this machine from then on.
+pub(super) const REBOUND: &str = "rebound.test";
 /// What the name of every other host ends with.
 pub(super) const FORBIDDEN: &str = "forbidden.test";
 /// The ports of this machine by which it is told how it was called.
