@@ -1,6 +1,7 @@
 //! Sessions that go through a proxy which wants to know who comes: what it is told, from where, and who sees
 //! that.
 
+use crate::one_way_in::refused;
 use crate::test_nodes;
 use assert_cmd::cargo::cargo_bin_cmd;
 use axum::Router;
@@ -127,5 +128,24 @@ async fn the_node_knows_proxies_by_its_settings_and_by_its_machine() {
     let view = client.open_session(&through(&url)).await.unwrap();
     assert_eq!(title(&test_node, view.session.id).await, "shop");
     client.close_session("shop").await.unwrap();
+    test_node.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_password_in_an_argument_is_refused_and_repeated_nowhere() {
+    let (_proxy, url) = proxy().await;
+    let test_node = test_nodes::test_node().await;
+    let with_login = url.replace("http://", &format!("http://al:{PASSWORD}@"));
+    let words = ["open", "http://app.example.test/", "--name", "shop", "--proxy", &with_login];
+    let said = refused(&test_node, &words);
+    assert!(said.contains("found some in it"), "{said}");
+    let client = test_node.client().unwrap();
+    assert!(client.fetch_session("shop").await.is_err(), "nothing is left of it");
+    let told = [
+        said,
+        format!("{:?}", client.list_audit(&ListAudit::default()).await.unwrap()),
+        test_node.log(),
+    ];
+    assert!(!told.iter().any(|text| text.contains(PASSWORD)), "{told:?}");
     test_node.clear().await.unwrap();
 }
