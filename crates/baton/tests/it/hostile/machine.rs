@@ -36,6 +36,8 @@ pub(super) const SHOWN: &str = "what-was-shown-77aa";
 pub(super) const WRITTEN: &str = "written-by-who-drives-3c1e";
 /// Of the master key in the environment of the node: 32 bytes in base64.
 const MASTER_KEY: &str = "cGxhbnRlZC1wbGFudGVkLXBsYW50ZWQtcGxhbnRlZCE=";
+/// What a keeper calls its log of before.
+const TURNED_OVER: &str = "keeper.log.old";
 /// How a database begins.
 const DATABASE: &str = "SQLite format 3";
 /// An ordinary user.
@@ -290,7 +292,8 @@ impl Machine {
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
                 let path = entry.path();
-                if own.contains(&path) || path.ends_with(".tmp") {
+                // A keeper that has much to tell turns its log over.
+                if own.contains(&path) || path.ends_with(".tmp") || path.ends_with(TURNED_OVER) {
                     continue;
                 }
                 if path.is_dir() && !path.is_symlink() {
