@@ -48,11 +48,16 @@ pub async fn measure() -> Result<Section> {
         medians.push((what.to_owned(), format!("{with:.0} ms, {without:.0} ms without")));
     }
     drop(site);
+    let user = if rustix::process::geteuid().is_root() {
+        "as root, whose browser without rules has threads that come before others by a capability"
+    } else {
+        "as an ordinary user, with Chromium's own sandbox"
+    };
     Ok(Section {
         title: "A browser under rules of the kernel against one without",
         method: format!(
-            "A launch until a page has loaded: under Landlock and without rules, in turn, {PAIRS} pairs each, \
-             headless and with a window on Xtigervnc. On a new profile, where a browser under rules has a new home as \
+            "A launch until a page has loaded, {user}: under Landlock and without rules, in turn, {PAIRS} pairs \
+             each, headless and with a window on Xtigervnc. On a new profile, where a browser under rules has a new home as \
              well and one without has the user's, with its caches; and on one that was used, with the home that it had."
         ),
         comparisons,

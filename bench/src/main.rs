@@ -23,6 +23,7 @@ mod proxy;
 mod relay;
 mod report;
 mod resume;
+mod ruled_sessions;
 mod sandbox;
 mod site;
 mod thousand;
@@ -111,7 +112,9 @@ async fn main() -> Result<()> {
                 vec![resume::measure(baton, args.resume_pairs, Memory::Elsewhere).await?]
             }
             Part::Profile => vec![profile::measure(baton).await?],
-            Part::Confined => vec![confined::measure().await?],
+            Part::Confined => {
+                vec![confined::measure().await?, ruled_sessions::measure(baton).await?]
+            }
             Part::Fence => vec![fence::measure(baton).await?],
             Part::Sandbox => vec![sandbox::measure(baton).await?],
             Part::Idle => vec![idle::measure(baton).await?],

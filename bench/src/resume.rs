@@ -33,7 +33,7 @@ pub const COOKIES: usize = 1000;
 
 impl Memory {
     /// The page that its tabs show.
-    fn path(self) -> &'static str {
+    pub fn path(self) -> &'static str {
         if self == Self::Elsewhere { "/items" } else { "/memory" }
     }
 }
@@ -122,7 +122,8 @@ pub async fn fill(test_node: &TestNode, id: SessionId, name: &str, site: &Site) 
     Ok(())
 }
 
-async fn open(
+/// Opens the tabs in a session of this name, and says how many milliseconds it took.
+pub async fn open(
     test_node: &TestNode,
     name: &str,
     path: &str,
@@ -136,15 +137,15 @@ async fn open(
 }
 
 /// The same tabs in a new session, which is then thrown away.
-async fn open_fresh(test_node: &TestNode, path: &str, site: &Site) -> Result<f64> {
+pub async fn open_fresh(test_node: &TestNode, path: &str, site: &Site) -> Result<f64> {
     let (_, took) = open(test_node, "fresh", path, site).await?;
     let fresh = test_node.client()?.abandon_session("fresh").await?;
     test_node.client()?.delete_session(&fresh.session.id.to_string()).await?;
     Ok(took)
 }
 
-/// The kept session after SIGKILL of its browser and keeper.
-async fn resume(
+/// The kept session after SIGKILL of its browser and keeper, in milliseconds.
+pub async fn resume(
     test_node: &TestNode,
     id: SessionId,
     memory: Memory,
@@ -173,7 +174,8 @@ async fn resume(
     Ok(took)
 }
 
-fn milliseconds(start: Instant) -> f64 {
+/// Since then.
+pub fn milliseconds(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }
 
