@@ -104,7 +104,7 @@ fn ar(members: &[(&str, Vec<u8>)], time: u64) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::ar;
+    use super::{UNIT, ar};
 
     #[test]
     fn members_begin_at_even_places() {
@@ -116,5 +116,65 @@ mod tests {
             "next            7           0     0     100644  1         `\nx\n",
         );
         assert_eq!(text, expected);
+    }
+
+    /// Settings of systemd.exec(5) under which a sandbox or a browser does not start, and why.
+    const BREAKING: [(&str, &str); 11] = [
+        ("MemoryDenyWriteExecute", "pages run code that the browser makes while it runs"),
+        ("PrivateDevices", "networks of sandboxes need /dev/net/tun"),
+        ("PrivateNetwork", "sessions are of sites"),
+        ("ProcSubset", "browsers and sandboxes read more of /proc than processes"),
+        ("ProtectControlGroups", "what a sandbox may use is written there"),
+        (
+            "ProtectHostname",
+            "sethostname is refused in every namespace, and bubblewrap gives a sandbox its name",
+        ),
+        (
+            "ProtectKernelLogs",
+            "it mounts over /proc/kmsg: no namespace may mount a /proc of its own",
+        ),
+        (
+            "ProtectKernelTunables",
+            "it mounts over /proc/sys: no namespace may mount a /proc of its own",
+        ),
+        (
+            "ProtectProc",
+            "the /proc of the unit is another mount: no namespace may mount one of its own",
+        ),
+        ("RestrictFileSystems", "namespaces mount proc, tmpfs and devpts"),
+        ("RestrictNamespaces", "the browser's sandbox and ours are made of namespaces"),
+    ];
+    /// What neither a browser nor a sandbox calls (systemd-analyze syscall-filter).
+    const NEEDLESS: [&str; 7] =
+        ["@clock", "@cpu-emulation", "@module", "@obsolete", "@raw-io", "@reboot", "@swap"];
+    /// What a browser and the programs of a sandbox's network speak.
+    const SPOKEN: [&str; 4] = ["AF_UNIX", "AF_INET", "AF_INET6", "AF_NETLINK"];
+
+    fn settings() -> impl Iterator<Item = (&'static str, &'static str)> {
+        UNIT.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('='))
+    }
+
+    #[test]
+    fn the_unit_lets_browsers_and_sandboxes_start() {
+        for (name, why) in BREAKING {
+            let found = settings().find(|(setting, _)| *setting == name);
+            assert_eq!(found, None, "{name}: {why}");
+        }
+        let over_proc = settings().find(|(_, value)| value.contains("/proc"));
+        assert_eq!(over_proc, None, "no namespace may mount a /proc of its own then");
+        for (_, calls) in settings().filter(|(name, _)| *name == "SystemCallFilter") {
+            // A list of what is allowed would miss what the next browser calls.
+            let refused = calls.strip_prefix('~').expect("a list of what is refused");
+            for group in refused.split_whitespace() {
+                assert!(NEEDLESS.contains(&group), "{group} may be called");
+            }
+        }
+        for (_, families) in settings().filter(|(name, _)| *name == "RestrictAddressFamilies") {
+            for family in SPOKEN {
+                assert!(families.split_whitespace().any(|found| found == family), "{family}");
+            }
+        }
+        let devices: Vec<_> = settings().filter(|(name, _)| *name == "DeviceAllow").collect();
+        assert_eq!(devices, [("DeviceAllow", "/dev/net/tun rw")]);
     }
 }
