@@ -8,7 +8,7 @@ use super::InstallStep;
 use super::checksums::Checksums;
 use super::error::{Bytes, InstallError, cause};
 use super::space::expect_free;
-use reqwest::header::{CONTENT_RANGE, ETAG, HeaderMap, IF_RANGE, RANGE};
+use reqwest::header::{CONTENT_RANGE, ETAG, IF_RANGE, RANGE};
 use reqwest::{Response, StatusCode};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
@@ -21,7 +21,7 @@ use url::Url;
 
 /// The largest file that is loaded, in bytes; that of a browser has some hundred megabytes.
 pub(super) const FILE_LIMIT: u64 = 1 << 30;
-/// How often in a row a connection may bring nothing.
+/// How often in a row a connection may bring nothing new.
 const FAILURES: u32 = 3;
 /// How long it takes to the next attempt after one that brought nothing.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -62,14 +62,15 @@ impl<'d> Download<'d> {
 
     /// Loads what is not there yet, and checks the whole by what the server said of it.
     pub(super) async fn run(&self) -> Result<(), InstallError> {
-        let mut failures = 0;
+        // A server that begins anew each time brings nothing new before it is past where it was cut before.
+        let (mut failures, mut most) = (0, self.length());
         loop {
-            let before = self.length();
             match self.attempt().await {
                 Ok(note) => return self.check(&note),
                 Err(Attempt::Failed(error)) => return Err(error),
                 Err(Attempt::Cut(why)) => {
-                    failures = if self.length() > before { 0 } else { failures + 1 };
+                    failures = if self.length() > most { 0 } else { failures + 1 };
+                    most = most.max(self.length());
                     if failures == FAILURES {
                         return Err(self.cut_off(why));
                     }
@@ -111,25 +112,30 @@ impl<'d> Download<'d> {
             None => InstallError::unreachable(self.url, error).into(),
             Some(_) => Attempt::Cut(cause(error)),
         })?;
-        match (response.status(), kept) {
-            (StatusCode::PARTIAL_CONTENT, Some((note, length)))
-                if goes_on(&response, &note, length) =>
-            {
+        let whole =
+            kept.as_ref().and_then(|(note, length)| length_by_rest(&response, note, *length));
+        match (response.status(), kept, whole) {
+            (StatusCode::PARTIAL_CONTENT, Some((mut note, length)), Some(whole)) => {
+                // A whole answer in chunks does not say how long it is; the rest of it does.
+                if note.length.replace(whole).is_none() {
+                    self.write_note(&note)?;
+                }
                 self.receive(response, note, length).await
             }
-            (StatusCode::OK, _) => {
+            (StatusCode::OK, ..) => {
                 self.discard()?;
                 let note = self.note_of(&response)?;
                 self.receive(response, note, 0).await
             }
-            (StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE, Some(_)) => {
+            (StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE, Some(_), _) => {
                 self.discard()?;
-                Err(Attempt::Cut("the server has another file by now".to_owned()))
+                let why = "the server has another file by now, or does not say which part it sends";
+                Err(Attempt::Cut(why.to_owned()))
             }
-            (status, _) if status.is_server_error() && self.length() > 0 => {
+            (status, ..) if status.is_server_error() && self.length() > 0 => {
                 Err(Attempt::Cut(format!("the answer {status}")))
             }
-            (status, _) => {
+            (status, ..) => {
                 let (url, status) = (self.url.clone(), status.as_u16());
                 Err(InstallError::Answer { url, status }.into())
             }
@@ -164,12 +170,16 @@ impl<'d> Download<'d> {
             length: response.content_length(),
             checksums: Checksums::of(response.headers()),
         };
-        let text = serde_json::to_vec(&note)
+        self.write_note(&note)?;
+        Ok(note)
+    }
+
+    fn write_note(&self, note: &PartialDownload) -> Result<(), InstallError> {
+        let text = serde_json::to_vec(note)
             .map_err(|error| InstallError::file("write", &self.note)(error.into()))?;
         private(&self.note, true)
             .and_then(|mut file| file.write_all(&text))
-            .map_err(InstallError::file("write", &self.note))?;
-        Ok(note)
+            .map_err(InstallError::file("write", &self.note))
     }
 
     /// Writes an answer behind what is there.
@@ -271,17 +281,18 @@ impl From<InstallError> for Attempt {
     }
 }
 
-/// Whether an answer is the rest of the file of which a part is here (RFC 9110, section 14.4).
-fn goes_on(response: &Response, note: &PartialDownload, length: u64) -> bool {
-    let expected = |total: &str| {
-        let last = note.length.map_or(String::new(), |whole| (whole.saturating_sub(1)).to_string());
-        format!("bytes {length}-{last}/{total}")
-    };
-    let header = |headers: &HeaderMap| headers.get(CONTENT_RANGE)?.to_str().ok().map(str::to_owned);
-    match (header(response.headers()), note.length) {
-        (Some(range), Some(whole)) => range == expected(&whole.to_string()),
-        _ => false,
-    }
+/// How long the whole file is, where an answer is the rest of the one of which a part is here (RFC 9110, section
+/// 14.4).
+fn length_by_rest(response: &Response, note: &PartialDownload, length: u64) -> Option<u64> {
+    let range = response.headers().get(CONTENT_RANGE)?.to_str().ok()?;
+    let (part, whole) = range.strip_prefix("bytes ")?.split_once('/')?;
+    let (first, last) = part.split_once('-')?;
+    let number = |text: &str| text.parse::<u64>().ok();
+    let (first, last, whole) = (number(first)?, number(last)?, number(whole)?);
+    let is_rest = first == length
+        && last.checked_add(1) == Some(whole)
+        && note.length.is_none_or(|known| known == whole);
+    is_rest.then_some(whole)
 }
 
 fn expect_small(length: u64) -> Result<(), InstallError> {

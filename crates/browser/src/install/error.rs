@@ -99,7 +99,7 @@ pub enum InstallError {
     #[error(
         "expected {total} of {url}, found the connection cut after {done}: {why}\n\
          type the same again: the download {}",
-        if *goes_on { "goes on from there" } else { "begins anew, for the server sends no strong ETag" }
+        if *goes_on { "goes on from there" } else { "begins anew, for the server does not let it go on" }
     )]
     CutOff {
         /// The address of what was loaded.

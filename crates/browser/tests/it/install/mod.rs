@@ -157,8 +157,36 @@ async fn without_a_validator_nothing_is_gone_on_with() {
     let folder = Folder::new();
     stand_in.with(|published| published.cuts = [150_000, 0, 0, 0].into());
     let told = text(folder.install(&stand_in).await);
-    assert!(told.ends_with("begins anew, for the server sends no strong ETag"), "{told}");
+    assert!(told.ends_with("begins anew, for the server does not let it go on"), "{told}");
     assert_eq!(folder.left(), NOTHING);
+}
+
+#[tokio::test]
+async fn the_rest_says_how_long_the_whole_is_where_chunks_did_not() {
+    let (folder, stand_in) = (Folder::new(), StandIn::start().await);
+    stand_in.with(|published| {
+        published.in_chunks = true;
+        published.cuts = [100_000, 50_000].into();
+    });
+    folder.install(&stand_in).await.unwrap();
+    let asked = stand_in.with(|published| published.asked.clone());
+    assert_eq!(asked, ["whole", "bytes=100000-", "bytes=150000-"]);
+}
+
+#[tokio::test]
+async fn what_is_cut_at_the_same_place_again_and_again_ends() {
+    let (folder, stand_in) = (Folder::new(), StandIn::start().await);
+    stand_in.with(|published| {
+        published.in_chunks = true;
+        published.says_total = false;
+        // As often as this: what went on for ever would load the whole in the end.
+        published.cuts = vec![150_000; 12].into();
+    });
+    let told = text(folder.install(&stand_in).await);
+    assert!(told.starts_with("expected all of http://127.0.0.1:"), "{told}");
+    let asked = stand_in.with(|published| published.asked.clone());
+    assert_eq!(asked, ["whole", "bytes=150000-", "whole", "bytes=150000-"]);
+    assert_eq!(folder.found(), None);
 }
 
 #[tokio::test]

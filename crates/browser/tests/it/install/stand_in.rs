@@ -70,6 +70,10 @@ pub(crate) struct Published {
     pub(crate) hash: Option<&'static str>,
     /// After how many bytes of each next answer the connection is cut.
     pub(crate) cuts: VecDeque<usize>,
+    /// Whether whole answers come in chunks, which do not say how long they are.
+    pub(crate) in_chunks: bool,
+    /// Whether the rest says of how much it is.
+    pub(crate) says_total: bool,
     /// Which version the index has.
     pub(crate) version: &'static str,
     /// Where the index says that the file is, instead of here.
@@ -93,6 +97,8 @@ impl StandIn {
             etag: Some("\"one\""),
             hash: None,
             cuts: VecDeque::new(),
+            in_chunks: false,
+            says_total: true,
             version: VERSION,
             elsewhere: None,
             asked: Vec::new(),
@@ -138,6 +144,15 @@ fn whole(status: &str, headers: &str, length: usize, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
+/// The same in one chunk, which is cut with the body, and then without an end.
+fn chunked(status: &str, headers: &str, length: usize, body: &[u8]) -> Vec<u8> {
+    let head = format!(
+        "HTTP/1.1 {status}\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n{headers}\r\n{length:x}\r\n"
+    );
+    let end: &[u8] = if body.len() == length { b"\r\n0\r\n\r\n" } else { b"" };
+    [head.as_bytes(), body, end].concat()
+}
+
 fn header<'r>(request: &'r str, name: &str) -> Option<&'r str> {
     let line = |line: &'r str| {
         let (found, value) = line.split_once(':')?;
@@ -165,10 +180,12 @@ impl Published {
         let status = if from == 0 { "200 OK" } else { "206 Partial Content" };
         if from > 0 {
             let last = length - 1;
-            write!(headers, "Content-Range: bytes {from}-{last}/{length}\r\n").unwrap();
+            let total = if self.says_total { length.to_string() } else { "*".to_owned() };
+            write!(headers, "Content-Range: bytes {from}-{last}/{total}\r\n").unwrap();
         }
         let cut = self.cuts.pop_front().unwrap_or(rest.len()).min(rest.len());
-        whole(status, &headers, rest.len(), &rest[..cut])
+        let written = if self.in_chunks { chunked } else { whole };
+        written(status, &headers, rest.len(), &rest[..cut])
     }
 
     fn answer_index(&self, path: &str, url: &Url) -> Vec<u8> {
