@@ -114,6 +114,12 @@ impl InstallBrowser {
         let browser = made?;
         let view = InstalledView::of(&browser);
         output.answer(&view, || output::installed_browser(&view));
+        if browser.was_there && self.sha256.is_some() && self.from_file.is_none() {
+            output.note(
+                "it was there already, so nothing was loaded, and nothing compared with --sha256; to have it \
+                 loaded and compared, remove its folder first",
+            );
+        }
         if let Some(other) = other_default(&places) {
             output.note(&format!(
                 "this machine has {} too, which sessions start; to have them start the installed one, set \

@@ -179,7 +179,7 @@ impl Installer {
     /// Puts what was unpacked in its place, where the finder takes it.
     fn put(&self, stage: TempDir, version: BrowserVersion) -> Result<PathBuf, InstallError> {
         let place = self.place(version);
-        // What is there has no program that can be run, or it would have been found.
+        // What is there has no program that says this version, or it would have been found.
         if place.exists() {
             fs::remove_dir_all(&place).map_err(InstallError::file("remove", &place))?;
         }
@@ -196,13 +196,14 @@ impl Installer {
         self.folder.join(format!("chrome-{version}"))
     }
 
-    /// The browser of a version that is there already.
+    /// The browser of a version that is there already, and says so or what it lacks; a broken one is none, and is
+    /// installed anew.
     async fn found(&self, version: BrowserVersion) -> Option<InstalledBrowser> {
         let program = self.place(version).join(PROGRAM);
         if !launch::is_program(&program) {
             return None;
         }
-        let missing = MissingLibraries::of(&program).await;
+        let (version, missing) = try_program(&program, Some(version)).await.ok()?;
         Some(InstalledBrowser { version, program, was_there: true, missing })
     }
 

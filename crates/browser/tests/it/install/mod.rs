@@ -319,3 +319,19 @@ async fn a_place_with_half_a_browser_is_filled_anew() {
     folder.install_file(Zip::of_browser(VERSION).bytes()).await.unwrap();
     assert_eq!(folder.found(), Some(place.join("chrome")));
 }
+
+#[tokio::test]
+async fn what_is_there_and_does_not_answer_is_installed_anew() {
+    let (folder, stand_in) = (Folder::new(), StandIn::start().await);
+    let program = folder.install(&stand_in).await.unwrap().program;
+    let broken = ["", "#!/bin/sh\nexit 3\n", "#!/bin/sh\necho Google Chrome 156.0.1.3\n"];
+    for broken in broken {
+        std::fs::write(&program, broken).unwrap();
+        assert!(!folder.install(&stand_in).await.unwrap().was_there, "{broken:?}");
+        let version = launch::version(&program).await.unwrap();
+        assert_eq!(version, format!("Google Chrome for Testing {VERSION}"));
+    }
+    std::fs::write(&program, "").unwrap();
+    let installed = folder.install_file(Zip::of_browser(VERSION).bytes()).await.unwrap();
+    assert!(!installed.was_there);
+}
