@@ -38,12 +38,17 @@ pub(super) async fn invite(
     Admin(caller): Admin,
     Json(CreateInvitation { listen, addresses }): Json<CreateInvitation>,
 ) -> Result<impl IntoResponse, Refusal> {
+    let before = context.peer_place.address().await;
+    // What is refused opens no listener.
+    let wanted = peer_listener::reachable(&context, listen.or(before), addresses.clone())?;
+    peers::expect_invitable(&context, &caller, &wanted).await?;
     if let Some(address) = listen {
         let note =
             Note::new(&caller.actor, &caller.owner, Action::ListenForPeers, address.to_string());
         note.end(&context.store, peer_listener::open(&context, address).await).await?;
     }
-    let reachable = peer_listener::reachable(&context, addresses).await?;
+    let listens = context.peer_place.address().await;
+    let reachable = peer_listener::reachable(&context, listens, addresses)?;
     let created = peers::invite(&context, &caller, reachable).await?;
     Ok((StatusCode::CREATED, [(CACHE_CONTROL, "no-store")], answer(created).await?))
 }

@@ -119,13 +119,13 @@ fn certificate(context: &Context) -> Result<Arc<OwnCertificate>, CertificateFaul
     Ok(Arc::new(OwnCertificate::new(&secret, SystemTime::now())?))
 }
 
-/// Where another machine asks this node: at the listener for peers, or at the address that the settings say;
-/// `named` by a person who knows better goes before what this node finds.
-pub(super) async fn reachable(
+/// Where another machine asks this node: at the listener for peers, which `listens` there, or at the address that
+/// the settings say; `named` by a person who knows better goes before what this node finds.
+pub(super) fn reachable(
     context: &Context,
+    listens: Option<SocketAddr>,
     named: Vec<Url>,
 ) -> Result<ReachableAt, NodeError> {
-    let listens = context.peer_place.address().await;
     let settings = &context.own.node_settings;
     let said: Vec<Url> =
         settings.public_url.iter().chain(&settings.internal_url).cloned().collect();

@@ -37,6 +37,20 @@ pub struct ReachableAt {
     pub pin: Option<CertificatePin>,
 }
 
+/// Expects that [`invite`] would make an invitation that names these addresses.
+pub async fn expect_invitable(
+    context: &Sync,
+    caller: &Caller,
+    at: &ReachableAt,
+) -> Result<(), SyncError> {
+    check(at)?;
+    let open = context.store.list_invitations(&caller.owner, context.node, clock::now()).await?;
+    if open.len() >= OPEN_MAX {
+        return Err(StoreError::TooManyInvitations { most: OPEN_MAX }.into());
+    }
+    Ok(())
+}
+
 /// Makes an invitation. Its text is shown this once, and only once that is in the audit log.
 pub async fn invite(
     context: &Sync,

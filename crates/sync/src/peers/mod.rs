@@ -12,7 +12,7 @@ mod joining;
 pub(super) mod register;
 
 pub use crate::context::peers::Statuses;
-pub use inviting::{ReachableAt, cancel_invitation, invitations, invite, redeem};
+pub use inviting::{ReachableAt, cancel_invitation, expect_invitable, invitations, invite, redeem};
 pub use joining::join;
 pub(crate) use register::free_name;
 pub use register::{CLIENT, admit, register};

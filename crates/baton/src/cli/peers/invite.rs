@@ -6,14 +6,14 @@ use super::can_ask;
 use crate::cli::Context;
 use crate::cli::state_file::read_bounded;
 use crate::output;
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow, bail};
 use baton_api::sync::{CreateInvitation, CreatedInvitation, JoinPeer};
 use baton_api::{Client, ClientError, ErrorCode, Exit};
-use baton_store::data::write_private;
+use baton_store::data::{DataError, write_private};
 use clap::Args;
 use console::Term;
 use serde_json::json;
-use std::io::IsTerminal;
+use std::io::{ErrorKind, IsTerminal};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use url::Url;
@@ -79,9 +79,19 @@ impl Invite {
             let closed = "this node listens for peers no more".to_owned();
             output.answer(&json!({ "closed": true }), || closed);
         } else {
+            if let Some(card) = &self.card {
+                expect_place(card)?;
+            }
             let request = CreateInvitation { listen: self.listen, addresses: self.addresses };
             let created = invite(&client, request).await?;
-            show(context, &created, self.card.as_deref())?;
+            if let Some(card) = &self.card
+                && let Err(error) = write_card(card, &created)
+            {
+                // Nobody has its text.
+                client.cancel_invitation(&created.id).await?;
+                return Err(error);
+            }
+            show(context, &created, self.card.as_deref());
         }
         Ok(Exit::Done)
     }
@@ -111,20 +121,45 @@ fn is_offered(code: ErrorCode) -> bool {
     asked.is_ok_and(|answer| matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-fn show(context: &Context, created: &CreatedInvitation, card: Option<&Path>) -> anyhow::Result<()> {
+/// Expects that a file can be made where the invitation is to lie: without it, nobody would have its text.
+fn expect_place(card: &Path) -> anyhow::Result<()> {
+    if card.is_dir() {
+        bail!("expected a file for the invitation, found the folder {}", card.display());
+    }
+    let folder = card.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let tried = tempfile::tempfile_in(folder.unwrap_or(Path::new(".")));
+    tried.map(drop).map_err(|error| not_written(card, error.kind()))
+}
+
+fn write_card(card: &Path, created: &CreatedInvitation) -> anyhow::Result<()> {
+    let written = write_private(card, format!("{}\n", created.code).as_bytes());
+    written.map_err(|error| match error {
+        DataError::Io { source, .. } => not_written(card, source.kind()),
+        other => other.into(),
+    })
+}
+
+/// The system's own words would name a file that is there for a moment only.
+fn not_written(card: &Path, kind: ErrorKind) -> anyhow::Error {
+    anyhow!(
+        "could not write the invitation to {}: {kind}\nthere is no invitation; name a file in a folder that is \
+         there and yours",
+        card.display()
+    )
+}
+
+fn show(context: &Context, created: &CreatedInvitation, card: Option<&Path>) {
     let output = context.output;
     let Some(path) = card else {
         let with_picture = std::io::stdout().is_terminal();
         output.answer(created, || output::invitation(created, with_picture));
         output.note(&output::invitation_counts(created));
-        return Ok(());
+        return;
     };
-    write_private(path, format!("{}\n", created.code).as_bytes())?;
     let shown = path.display().to_string();
     let written = json!({ "id": created.id, "card": shown, "expiresAt": created.expires_at });
     output.answer(&written, || output::invitation_card(&shown));
     output.note(&output::invitation_counts(created));
-    Ok(())
 }
 
 /// Join another machine that invited this one: both are confirmed peers then

@@ -51,6 +51,24 @@ async fn an_invitation_in_a_file_is_not_on_the_screen() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_invitation_that_cannot_be_written_down_is_not_made() {
+    let node = FakeNode::start().await.with("POST /sync/invitations", &created());
+    let data = node.folder.data();
+    let invite = |card: &std::path::Path| {
+        let run = node.folder.run(&["peers", "invite", "--card", card.to_str().unwrap()]).failure();
+        stderr(&run, &data).replace(card.to_str().unwrap(), "CARD")
+    };
+    let folder = data.with_file_name("cards");
+    std::fs::create_dir(&folder).unwrap();
+    insta::assert_snapshot!(invite(&folder), @"error: expected a file for the invitation, found the folder CARD");
+    insta::assert_snapshot!(invite(&folder.join("missing/card")), @r"
+    error: could not write the invitation to CARD: entity not found
+      there is no invitation; name a file in a folder that is there and yours
+    ");
+    assert_eq!(node.heard(), [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_open_is_listed_and_taken_back() {
     let created = created();
     let one = InvitationView {

@@ -255,6 +255,30 @@ async fn a_node_that_nobody_reaches_says_what_to_type() {
 }
 
 #[tokio::test]
+async fn an_invitation_that_is_refused_opens_no_listener() {
+    let node = start(Choices::default()).await;
+    let listens = async || node.admin().list_invitations().await.unwrap().listens;
+    let refused = async |addresses: &[&str]| {
+        let addresses = addresses.iter().map(|url| url.parse().unwrap()).collect();
+        let listen = Some("127.0.0.1:0".parse().unwrap());
+        let request = CreateInvitation { listen, addresses };
+        node.admin().create_invitation(&request).await.unwrap_err().code()
+    };
+    // With a certificate that is pinned it is https; and there is room for so many.
+    for addresses in [&["http://192.168.1.20:7421"][..], &["https://192.168.1.20:7421"; 9]] {
+        assert_eq!(refused(addresses).await, Some(ErrorCode::InvalidRequest), "{addresses:?}");
+        assert_eq!(listens().await, None);
+    }
+    for _ in 0..10 {
+        invite(&node).await;
+    }
+    let before = listens().await;
+    assert_eq!(refused(&[]).await, Some(ErrorCode::Conflict));
+    assert_eq!(listens().await, before);
+    node.stop().await;
+}
+
+#[tokio::test]
 async fn the_listener_for_peers_answers_what_nodes_sign_and_nothing_else() {
     let (server, laptop) = two().await;
     let code = read(&invite(&server).await);
