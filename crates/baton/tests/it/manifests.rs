@@ -56,6 +56,33 @@ async fn the_compose_file_and_the_manifests_are_what_their_schemas_say() {
     room.clear().await.unwrap();
 }
 
+/// A file of the repository.
+fn text_of(name: &str) -> String {
+    std::fs::read_to_string(Path::new(CHECKOUT).join(name)).unwrap()
+}
+
+#[test]
+fn the_image_has_its_health_check_in_every_engine_and_the_package_of_its_processor() {
+    let image = text_of("Containerfile");
+    // A default would stand where a builder says another processor.
+    let default = image.lines().find(|line| line.starts_with("ARG TARGET") && line.contains('='));
+    assert_eq!(default, None);
+    let check = image.split_once("\nHEALTHCHECK ").unwrap().1.split_once(" CMD ").unwrap().1;
+    let check = check.replace("\\\n", "");
+    let words = serde_json::Deserializer::from_str(&check).into_iter::<Vec<String>>().next();
+    let words = words.unwrap().unwrap();
+    let script = serde_json::to_string(words.last().unwrap()).unwrap();
+    let compose = text_of("compose.yaml");
+    assert!(compose.contains(&format!("test: [\"CMD\", \"bash\", \"-c\", {script}]")), "{script}");
+    // Podman's own format of images has no health check.
+    for name in ["Containerfile", "docs/guide/container.md"] {
+        let text = text_of(name);
+        let builds: Vec<_> = text.lines().filter(|line| line.contains("podman build ")).collect();
+        assert!(!builds.is_empty(), "{name}");
+        assert!(builds.iter().all(|line| line.contains(" --format docker ")), "{name}: {builds:?}");
+    }
+}
+
 #[tokio::test]
 async fn the_workflows_are_what_their_schema_and_their_linter_say() {
     let folder = Path::new(CHECKOUT).join(".github/workflows");
