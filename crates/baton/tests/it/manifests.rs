@@ -42,10 +42,10 @@ async fn the_compose_file_and_the_manifests_are_what_their_schemas_say() {
         compose(&room, &spoilt(&room, &file, "volumes:", "volume:")).await.unwrap_err();
     }
     let folder = Path::new(CHECKOUT).join("deploy/kubernetes");
-    for name in ["statefulset.yaml", "service.yaml"] {
+    for name in ["statefulset.yaml", "service.yaml", "networkpolicy.yaml"] {
         let file = folder.join(name);
         kubernetes(&room, &file).await.unwrap();
-        kubernetes(&room, &spoilt(&room, &file, "selector:", "selects:")).await.unwrap_err();
+        kubernetes(&room, &spoilt(&room, &file, "elector:", "elects:")).await.unwrap_err();
     }
     // What is applied together is all that there is.
     let listed = std::fs::read_to_string(folder.join("kustomization.yaml")).unwrap();
