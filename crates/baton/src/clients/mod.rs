@@ -171,10 +171,35 @@ fn folder(variable: Option<OsString>) -> Option<PathBuf> {
 /// `path` that leads to it is preferred, for it still leads to Baton after an update.
 pub(crate) fn lasting_name(program: &Path, path: &[PathBuf]) -> PathBuf {
     let same = |candidate: &PathBuf| {
-        candidate.is_absolute() && candidate.canonicalize().is_ok_and(|found| found == program)
+        candidate.is_absolute()
+            && runner(candidate).is_none()
+            && candidate.canonicalize().is_ok_and(|found| found == program)
     };
     let name = program.file_name().unwrap_or_default();
     path.iter().map(|folder| folder.join(name)).find(same).unwrap_or_else(|| program.to_owned())
+}
+
+/// How a runner of packages starts the program again that lies in the runner's cache: what is there goes when the
+/// cache is cleaned, or when there is a newer version. None for a program that was installed.
+pub(crate) fn runner(program: &Path) -> Option<&'static [&'static str]> {
+    let parts: Vec<&str> = program.iter().filter_map(|part| part.to_str()).collect();
+    let has = |parts_of: &[&str]| parts.windows(parts_of.len()).any(|found| found == parts_of);
+    // uv numbers the formats of what it keeps: archive-v0, environments-v2.
+    let is_of_uv = |part: &&str| {
+        let version = part
+            .split_once("-v")
+            .filter(|(kind, _)| ["archive", "builds", "environments"].contains(kind));
+        version.is_some_and(|(_, number)| number.parse::<u32>().is_ok())
+    };
+    if has(&["_npx"]) {
+        Some(&["npx", "-y", "baton-browser"])
+    } else if parts.iter().any(is_of_uv) {
+        Some(&["uvx", "baton-browser"])
+    } else if has(&[".cache", "pipx"]) || has(&["pipx", ".cache"]) {
+        Some(&["pipx", "run", "baton-browser"])
+    } else {
+        None
+    }
 }
 
 /// What the entry is called.
@@ -183,7 +208,7 @@ const NAME: &str = "baton";
 /// What a client starts.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct ServerEntry {
-    /// The full path of the program.
+    /// The full path of the program, or the name of the runner of packages that starts it.
     pub(crate) command: String,
     /// Its arguments.
     pub(crate) args: Vec<String>,
@@ -250,7 +275,7 @@ fn line_of(text: &str, at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::lasting_name;
+    use super::{lasting_name, runner};
     use std::os::unix::fs::symlink;
 
     #[test]
@@ -265,5 +290,40 @@ mod tests {
         assert_eq!(lasting_name(&program, std::slice::from_ref(&bin)), program);
         symlink(&program, bin.join("baton")).unwrap();
         assert_eq!(lasting_name(&program, &["bin".into(), bin.clone()]), bin.join("baton"));
+    }
+
+    #[test]
+    fn what_lies_in_the_cache_of_a_runner_is_started_by_that() {
+        let of = |path: &str| runner(path.as_ref()).map(|words| words.join(" "));
+        for (path, expected) in [
+            (
+                "/home/ada/.npm/_npx/0d1f/node_modules/baton-browser-linux-x64/bin/baton",
+                Some("npx -y baton-browser"),
+            ),
+            ("/home/ada/.cache/uv/archive-v0/x1y2/bin/baton", Some("uvx baton-browser")),
+            ("/data/cache-of-uv/environments-v2/x1y2/bin/baton", Some("uvx baton-browser")),
+            ("/home/ada/.cache/pipx/4711/bin/baton", Some("pipx run baton-browser")),
+            ("/home/ada/.local/pipx/.cache/4711/bin/baton", Some("pipx run baton-browser")),
+            ("/home/ada/.local/share/uv/tools/baton-browser/bin/baton", None),
+            ("/home/ada/.local/share/pipx/venvs/baton-browser/bin/baton", None),
+            ("/usr/lib/node_modules/baton-browser-linux-x64/bin/baton", None),
+            ("/home/ada/archive-vault/bin/baton", None),
+            ("/usr/bin/baton", None),
+        ] {
+            assert_eq!(of(path).as_deref(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_name_in_a_cache_outlives_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        let (cache, bin) = (folder.join("_npx/1/bin"), folder.join("bin"));
+        std::fs::create_dir_all(&cache).unwrap();
+        std::fs::create_dir(&bin).unwrap();
+        let program = bin.join("baton");
+        std::fs::write(&program, "").unwrap();
+        symlink(&program, cache.join("baton")).unwrap();
+        assert_eq!(lasting_name(&program, &[cache]), program);
     }
 }

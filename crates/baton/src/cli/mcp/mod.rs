@@ -7,7 +7,7 @@ pub(super) use change::NotChanged;
 use super::Context;
 use super::serve::{duration, inherited};
 use crate::bridge::{self, PLACE, Setup, With};
-use crate::clients::{self, Client, Homes, ServerEntry, lasting_name};
+use crate::clients::{self, Client, Homes, ServerEntry, lasting_name, runner};
 use anyhow::Context as _;
 use baton_api::Exit;
 use baton_server::mcp::Toolset;
@@ -212,7 +212,8 @@ fn here(homes: &Homes) -> Result<Vec<Client>, NotChanged> {
     if found.is_empty() { Err(NotChanged::NoneFound) } else { Ok(found) }
 }
 
-/// How this program is started, on the data folder that was named.
+/// How this program is started, on the data folder that was named: by its lasting path, or by the runner of packages
+/// in whose cache it lies.
 fn entry(context: &Context, arguments: Vec<String>) -> anyhow::Result<ServerEntry> {
     let program = std::env::current_exe().and_then(|program| program.canonicalize());
     let program = program.context("could not find this program's own file")?;
@@ -222,12 +223,18 @@ fn entry(context: &Context, arguments: Vec<String>) -> anyhow::Result<ServerEntr
     let text = |path: &std::path::Path| {
         path.to_str().map(ToOwned::to_owned).ok_or_else(|| NotChanged::NotText(path.to_owned()))
     };
-    let mut args = vec!["mcp".to_owned()];
+    let (command, mut args) = match runner(&name) {
+        Some([runner, words @ ..]) => {
+            ((*runner).to_owned(), words.iter().map(|word| (*word).to_owned()).collect())
+        }
+        _ => (text(&name)?, Vec::new()),
+    };
+    args.push("mcp".to_owned());
     if context.named {
         args.extend(["--data".to_owned(), text(context.data.path())?]);
     }
     args.extend(arguments);
-    Ok(ServerEntry { command: text(&name)?, args })
+    Ok(ServerEntry { command, args })
 }
 
 /// Take Baton out of the MCP servers of a program
