@@ -96,7 +96,7 @@ async fn checks(args: NodeArgs, context: &Context) -> (Vec<Check>, Vec<ListedBro
     let mut browsers = Vec::new();
     let mut checks = vec![folder(data), private("master key", &data.key())];
     checks.push(private("admin key", &data.admin_key()));
-    checks.push(sandboxes(path.as_deref()));
+    checks.push(sandboxes(path.as_deref(), serve::sandbox_init().ok()).await);
     checks.extend(inside(data));
     match args.config(data) {
         Ok(config) => {

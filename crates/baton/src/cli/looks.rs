@@ -1,9 +1,19 @@
 //! Looks at this machine: what each found, and which walls around browsers and agents can be built here.
 
+#[cfg(target_os = "linux")]
+use anyhow::Context as _;
 use baton_browser::launch::{self, ChromiumSandbox, Confine};
+use baton_sandbox::InitCommand;
+#[cfg(target_os = "linux")]
+use baton_sandbox::local::{LocalProvider, Tools};
+#[cfg(target_os = "linux")]
+use baton_sandbox::{Limits, Network, Provider as _, SandboxError, SandboxSpec};
 use baton_server::Config;
 use baton_session::Confinement;
 use serde::Serialize;
+#[cfg(target_os = "linux")]
+use std::collections::BTreeMap;
+#[cfg(target_os = "linux")]
 use std::ffi::OsStr;
 
 /// One look.
@@ -55,9 +65,16 @@ impl Check {
 
 /// What a container lets a node build around browsers and agents, as lines for its log: each says what was
 /// looked at, how it is, and what would mend it.
-pub(super) fn walls(config: &Config, path: Option<&str>) -> impl Iterator<Item = (bool, String)> {
-    let looks =
-        [browser_sandbox(config.sandbox), confinement(config.confine, path), sandboxes(path)];
+pub(super) async fn walls(
+    config: &Config,
+    path: Option<&str>,
+) -> impl Iterator<Item = (bool, String)> {
+    let init = config.sandbox_init.clone();
+    let looks = [
+        browser_sandbox(config.sandbox),
+        confinement(config.confine, path),
+        sandboxes(path, init).await,
+    ];
     looks.into_iter().map(|Check { name, status, found, fix }| {
         let fix = fix.map(|fix| format!(" ({})", fix.replace('\n', "; ")));
         (status == Status::Ok, format!("{name}: {found}{}", fix.unwrap_or_default()))
@@ -111,17 +128,47 @@ pub(super) fn confinement(wanted: Confine, path: Option<&str>) -> Check {
     }
 }
 
-/// What sandboxes are made with; who makes none does not need it.
+/// What sandboxes are made with, and whether one starts, whose first process `init` is; who makes none does not need
+/// it.
 #[cfg(target_os = "linux")]
-pub(super) fn sandboxes(path: Option<&str>) -> Check {
+pub(super) async fn sandboxes(path: Option<&str>, init: Option<InitCommand>) -> Check {
     let path = path.unwrap_or_default();
-    match baton_sandbox::local::Tools::find(OsStr::new(path)) {
-        Ok(_) => Check::ok("sandboxes", made_with(path)),
+    match one_starts(path, init).await {
+        Ok(()) => Check::ok("sandboxes", made_with(path)),
         Err(error) => {
             let text = error.to_string();
             let (found, fix) = text.split_once('\n').unwrap_or((&text, ""));
             Check::warning("sandboxes", found, fix.trim())
         }
+    }
+}
+
+/// Makes a sandbox as a node makes it, with a network, and ends it: where the programs are, the system may still
+/// refuse what they do.
+#[cfg(target_os = "linux")]
+async fn one_starts(path: &str, init: Option<InitCommand>) -> anyhow::Result<()> {
+    let tools = Tools::find(OsStr::new(path))?;
+    let name = format!("doctor-{}", std::process::id());
+    let init = init.context("this program makes no sandboxes")?;
+    let provider = LocalProvider::new(tools, init, &name);
+    let spec = SandboxSpec {
+        name,
+        mounts: Vec::new(),
+        env: BTreeMap::new(),
+        files: BTreeMap::new(),
+        network: Network::Public(Vec::new()),
+        limits: Limits::default(),
+    };
+    match provider.create(&spec).await {
+        Ok(sandbox) => Ok(sandbox.remove().await?),
+        Err(SandboxError::NotStarted { reason }) => {
+            let first = reason.lines().next().unwrap_or_default();
+            anyhow::bail!(
+                "bubblewrap, slirp4netns and nftables are here, and no sandbox starts: {first}\n\
+                 allow this user namespaces of its own; what containers can do: docs/guide/container.md"
+            )
+        }
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -131,13 +178,13 @@ fn made_with(path: &str) -> &'static str {
     let has_display =
         folders.any(|folder| ["Xtigervnc", "Xvnc"].iter().any(|name| folder.join(name).is_file()));
     if has_display {
-        "bubblewrap, slirp4netns and nftables are here, and Xtigervnc for displays"
+        "one starts, with bubblewrap, slirp4netns and nftables; Xtigervnc is here for displays"
     } else {
-        "bubblewrap, slirp4netns and nftables are here; displays (VNC) need tigervnc-standalone-server"
+        "one starts, with bubblewrap, slirp4netns and nftables; displays (VNC) need tigervnc-standalone-server"
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn sandboxes(_: Option<&str>) -> Check {
+pub(super) async fn sandboxes(_: Option<&str>, _: Option<InitCommand>) -> Check {
     Check::warning("sandboxes", "sandboxes need Linux", "make them at a node on Linux")
 }

@@ -4,7 +4,7 @@ mod flags;
 mod surroundings;
 
 pub(super) use surroundings::{
-    BrowserWrapper, DatabaseArgs, Keeper, NodeArgs, SandboxInit, inherited, proxy,
+    BrowserWrapper, DatabaseArgs, Keeper, NodeArgs, SandboxInit, inherited, proxy, sandbox_init,
 };
 
 use super::{Context, looks};
@@ -94,7 +94,7 @@ impl Serve {
             if !self.detached {
                 config.first_key = Some(told_to_whoever_started_it(published, context.output));
             }
-            tell_walls(&config);
+            tell_walls(&config).await;
         }
         tokio::spawn(read_again_when_told(self.node, context.data.clone(), sender)?);
         Box::pin(baton_server::serve(config, listener, shutdown)).await?;
@@ -103,9 +103,9 @@ impl Serve {
 }
 
 /// Says in the log which walls around browsers and agents this container lets the node build.
-fn tell_walls(config: &Config) {
+async fn tell_walls(config: &Config) {
     let path = inherited().remove("PATH");
-    for (holds, wall) in looks::walls(config, path.as_deref()) {
+    for (holds, wall) in looks::walls(config, path.as_deref()).await {
         if holds {
             tracing::info!("{wall}");
         } else {

@@ -74,7 +74,7 @@ async fn doctor_without_namespaces(test_node: &TestNode, sandbox: Option<&str>) 
     let mut is_ours = false;
     for line in told.lines() {
         if !line.trim_start().starts_with('→') {
-            is_ours = [" browser ", " user "].iter().any(|name| line.contains(name));
+            is_ours = [" browser ", " user ", " sandboxes "].iter().any(|name| line.contains(name));
         }
         if is_ours {
             lines.push(line.trim());
@@ -91,6 +91,10 @@ async fn where_chromium_can_make_no_sandbox_its_own_reason_is_told_and_what_to_d
     assert!(told.contains("No usable sandbox!"), "{told}");
     assert!(told.contains("→ allow user namespaces to its user"), "{told}");
     assert!(told.contains("browser.sandbox = \"off\""), "{told}");
+    let sandboxes = told.lines().find(|line| line.contains(" sandboxes ")).unwrap();
+    assert!(sandboxes.starts_with("warning"), "{told}");
+    assert!(sandboxes.contains("and no sandbox starts: "), "{told}");
+    assert!(told.contains("→ allow this user namespaces of its own"), "{told}");
 
     let told = doctor_without_namespaces(&test_node, Some("off")).await;
     assert!(told.contains(", and it starts"), "{told}");

@@ -140,7 +140,7 @@ fn keeper(data: &DataFolder) -> anyhow::Result<KeeperCommand> {
 }
 
 /// The first process in a sandbox is this program with another hidden subcommand.
-fn sandbox_init() -> anyhow::Result<InitCommand> {
+pub(in crate::cli) fn sandbox_init() -> anyhow::Result<InitCommand> {
     let program = std::env::current_exe().context("expected to know this program's own file")?;
     Ok(InitCommand { program, args: vec!["sandbox-init".to_owned()] })
 }

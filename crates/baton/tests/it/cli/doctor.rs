@@ -26,7 +26,7 @@ fn a_missing_browser_is_broken_and_nothing_is_made() {
 fn what_sandboxes_need_is_named() {
     let folder = Folder::new();
     let here = stdout(&folder.run(&["doctor"]), &folder.data());
-    insta::assert_snapshot!(check(&here, " sandboxes "), @"ok       sandboxes    bubblewrap, slirp4netns and nftables are here, and Xtigervnc for displays");
+    insta::assert_snapshot!(check(&here, " sandboxes "), @"ok       sandboxes    one starts, with bubblewrap, slirp4netns and nftables; Xtigervnc is here for displays");
     let run = folder.run_with(&["doctor"], &[("PATH", "/nowhere")]);
     insta::assert_snapshot!(check(&stdout(&run, &folder.data()), " sandboxes "), @r"
     warning  sandboxes    sandboxes need bwrap, which is not installed
