@@ -28,8 +28,8 @@ const WAYS: [InstallMethod; 4] = [
     InstallMethod { name: "debian", install: unpack_debian },
 ];
 
-/// Checks the sums, and then each way.
-pub(crate) fn run() -> Result<ExitCode> {
+/// Checks the sums, and then each way. On a `shared` machine what a start costs is told, and decides nothing.
+pub(crate) fn run(shared: bool) -> Result<ExitCode> {
     setup::ensure(&[&setup::CHROMIUM, &setup::NODE, &setup::PYTHON])?;
     vscode::run(
         Command::new("sha256sum")
@@ -59,13 +59,14 @@ pub(crate) fn run() -> Result<ExitCode> {
         lines.push(format!("✓ {:<8} the demo took {seconds} s", way.name));
         if way.name == "archive" {
             // A bound that does not hold keeps nobody from trying the other packages.
-            match start_up::check(program, &room) {
-                Ok(found) => lines.push(format!("✓ start    {found}")),
-                Err(error) => {
-                    holds = false;
-                    lines.push(format!("✗ start    {error}"));
-                }
-            }
+            let found = start_up::measure(program, &room)?;
+            let mark = match found.holds() {
+                true => "✓",
+                false if shared => "-",
+                false => "✗",
+            };
+            holds &= found.holds() || shared;
+            lines.push(format!("{mark} start    {found}"));
         }
     }
     lines.extend(in_systems_of_their_own(&rooms.join("systems"))?);
