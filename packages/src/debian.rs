@@ -104,7 +104,10 @@ fn ar(members: &[(&str, Vec<u8>)], time: u64) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::{UNIT, ar};
+    use super::{UNIT, USER, ar};
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::process::Command;
 
     #[test]
     fn members_begin_at_even_places() {
@@ -176,5 +179,48 @@ mod tests {
         }
         let devices: Vec<_> = settings().filter(|(name, _)| *name == "DeviceAllow").collect();
         assert_eq!(devices, [("DeviceAllow", "/dev/net/tun rw")]);
+    }
+
+    #[test]
+    fn the_units_node_is_the_one_that_commands_of_its_user_find() {
+        let of = |name: &str| settings().find(|(setting, _)| *setting == name).unwrap().1;
+        // Another folder than the usual one of that home would be another node's.
+        assert_eq!(of("ExecStart"), "/usr/bin/baton serve");
+        let home = of("Environment").strip_prefix("HOME=").unwrap();
+        assert!(USER.lines().any(|line| line.starts_with("u baton ") && line.ends_with(home)));
+        // A node takes 90 seconds at most, and 120 more where it brings sessions to others.
+        assert!(of("TimeoutStopSec").parse::<u32>().unwrap() >= 210);
+    }
+
+    /// What a script asks of systemd, with the way in which it then ends what runs, and what is written to where
+    /// the kernel ends the rest of the unit. Its folders are the script's own.
+    fn asked_of_systemd(script: &str, word: &str) -> (String, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let systemctl = folder.path().join("systemctl");
+        let says = "#!/bin/sh\necho $@ $(cat /run/systemd/system/baton.service.d/*)\n";
+        fs::write(&systemctl, says).unwrap();
+        fs::set_permissions(&systemctl, Permissions::from_mode(0o755)).unwrap();
+        let group = folder.path().join("group");
+        fs::create_dir(&group).unwrap();
+        fs::write(group.join("cgroup.kill"), "").unwrap();
+        let mut run = Command::new("bwrap");
+        run.args(["--dev-bind", "/", "/", "--tmpfs", "/run", "--dir", "/run/systemd/system"]);
+        run.args(["--tmpfs", "/sys", "--bind"]).arg(&group);
+        run.args(["/sys/fs/cgroup/system.slice/baton.service", "--setenv", "PATH"]);
+        run.arg(format!("{}:/usr/bin:/bin", folder.path().display()));
+        let done = run.args(["sh", "-c", script, "script", word]).output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let killed = fs::read_to_string(group.join("cgroup.kill")).unwrap();
+        (String::from_utf8(done.stdout).unwrap(), killed)
+    }
+
+    #[test]
+    fn a_removal_ends_browsers_and_an_upgrade_leaves_them() {
+        let prerm = include_str!("../debian/prerm");
+        let (asked, killed) = asked_of_systemd(prerm, "remove");
+        let drop_in = "[Service] KillMode=mixed";
+        let expected = format!("daemon-reload {drop_in}\ndisable --now baton.service {drop_in}\n");
+        assert_eq!((asked, killed), (expected, "1\n".to_owned()));
+        assert_eq!(asked_of_systemd(prerm, "upgrade"), (String::new(), String::new()));
     }
 }
