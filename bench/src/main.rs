@@ -12,6 +12,7 @@ mod carry;
 mod change;
 mod cluster;
 mod confined;
+mod drain;
 mod fence;
 mod idle;
 mod live;
@@ -49,6 +50,9 @@ struct Args {
     /// Pairs of "resume" and "open".
     #[arg(long, default_value_t = 15)]
     resume_pairs: usize,
+    /// Sessions that are moved in one drain.
+    #[arg(long, default_value_t = 10)]
+    drain_sessions: usize,
     /// Measure this part only; may be given more than once.
     #[arg(long, value_name = "PART")]
     only: Vec<Part>,
@@ -89,6 +93,8 @@ enum Part {
     Board,
     /// Another node than the one that has the session.
     Cluster,
+    /// Sessions that move to another node.
+    Drain,
     /// The proxy against nginx.
     Proxy,
     /// Events from a browser to a follower.
@@ -124,6 +130,7 @@ async fn main() -> Result<()> {
             Part::Carry => carry::measure(baton).await?,
             Part::Board => vec![board::measure(baton)?],
             Part::Cluster => cluster::measure(baton).await?,
+            Part::Drain => vec![drain::measure(baton, args.drain_sessions).await?],
             Part::Proxy => vec![proxy::measure(baton).await?],
             Part::Relay => vec![relay::measure(baton).await?],
             Part::Peers => peers::measure(baton).await?,
