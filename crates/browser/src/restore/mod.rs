@@ -18,7 +18,7 @@ mod tabs;
 mod visit;
 
 pub use environment::{PermissionChoice, choose};
-pub use plan::Ground;
+pub use plan::{Ground, Made};
 
 use crate::cdp::CdpError;
 use crate::cookies;
@@ -172,7 +172,7 @@ fn refused(visit: &FillVisit<'_>, reason: &str) -> Receipt {
     if visit.session.is_some() {
         reject(ItemKind::SessionStorage, key.clone());
     }
-    for database in visit.databases {
+    for database in &visit.databases {
         reject(ItemKind::IndexedDb, visit.key.place_of(&database.name));
     }
     for (kind, place) in

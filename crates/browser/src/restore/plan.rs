@@ -16,7 +16,7 @@ use crate::profile::at_rest::{AtRest, Instant};
 use baton_session::cookie::{Expiry, PartitionKey};
 use baton_session::receipt::ReceiptItem;
 use baton_session::state::OriginState;
-use baton_session::{Cookie, Entries, Receipt, Site, State, StorageKey, Tab};
+use baton_session::{Cookie, Entries, Receipt, Site, State, StorageKey, Tab, Text};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -48,15 +48,15 @@ impl<'a> Plan<'a> {
         for (key, origin) in &state.origins {
             let mut visit = FillVisit {
                 local: Some(&origin.local_storage),
-                databases: &origin.databases,
+                databases: origin.databases.iter().collect(),
                 stored: has_stored(origin).then_some(origin),
                 ..FillVisit::new(key.clone())
             };
             if later.contains(&key.site()) {
                 at_rest.extend(visit.leave_stored());
             }
-            if ground.is_some_and(|ground| ground.made.contains(key)) {
-                at_rest.extend(visit.leave_made());
+            if let Some(ground) = ground {
+                at_rest.extend(visit.leave_made(&ground.made));
             }
             if is_reachable(key) {
                 open.insert(key.clone(), visit);
@@ -135,8 +135,17 @@ pub struct Ground {
     pub same_boot: bool,
     /// Whether no browser of the session wrote it: it was compiled of this snapshot, or of one before it.
     pub is_compiled: bool,
-    /// Keys of which it has databases, caches, files and workers exactly as the snapshot: of the same parts.
-    pub made: BTreeSet<StorageKey>,
+    /// What of it was made of the same parts as the snapshot has.
+    pub made: Made,
+}
+
+/// What a profile has exactly as a snapshot of what only pages make, because it was made of the same.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Made {
+    /// Databases, by key and name.
+    pub databases: BTreeSet<(StorageKey, Text)>,
+    /// Keys of which it has all caches, files and workers.
+    pub stored: BTreeSet<StorageKey>,
 }
 
 impl Ground {
@@ -144,13 +153,13 @@ impl Ground {
     /// read back from the disk. Blocks on the disk.
     pub fn compiled(profile: &Path, taken_at: Instant) -> Self {
         let at_rest = AtRest::read_local_storage(profile);
-        let made = BTreeSet::new();
+        let made = Made::default();
         Self { at_rest, taken_at, same_boot: false, is_compiled: true, made }
     }
 
-    /// The same with what only pages make, of which that of the keys `made` is as the snapshot has it.
+    /// The same with what only pages make, of which `made` is as the snapshot has it.
     #[must_use]
-    pub fn with_pages(self, made: BTreeSet<StorageKey>) -> Self {
+    pub fn with_pages(self, made: Made) -> Self {
         Self { made, ..self }
     }
 
@@ -327,7 +336,7 @@ mod tests {
                 taken_at: SNAPSHOT,
                 same_boot: true,
                 is_compiled: false,
-                made: BTreeSet::new(),
+                made: Made::default(),
             }
         }
 
@@ -396,7 +405,7 @@ mod tests {
             let origin = &wanted.origins[&key()];
             ground.holds(&FillVisit {
                 local: Some(&origin.local_storage),
-                databases: &origin.databases,
+                databases: origin.databases.iter().collect(),
                 ..FillVisit::new(key())
             })
         };
@@ -413,5 +422,19 @@ mod tests {
         ground.at_rest.files =
             crate::profile::at_rest::WrittenFolders::of([("https_app.test_0", 1_100)]);
         assert!(!holds(&ground, &wanted), "it was written since");
+    }
+
+    #[test]
+    fn a_page_fills_only_the_databases_of_which_the_profile_was_not_made() {
+        let case = Case { cookie: ["a", "a"], written: [500, 500], local: ["a", "a"] };
+        let (mut ground, mut wanted) = (case.ground(), case.wanted());
+        let named = |name: &str| Database { name: name.into(), version: 1, stores: Vec::new() };
+        wanted.origins.entry(key()).or_default().databases = vec![named("large"), named("small")];
+        ground.made.databases = BTreeSet::from([(key(), "large".into())]);
+        let Plan { hidden, at_rest, .. } = Plan::new(&wanted, Some(&ground), &BTreeSet::new());
+        let filled: Vec<_> = hidden[0].databases.iter().map(|one| one.name.to_lossy()).collect();
+        assert_eq!(filled, ["small"]);
+        let left: Vec<_> = at_rest.items.iter().map(|item| item.place.as_str()).collect();
+        assert_eq!(left, ["https://app.test/ large"]);
     }
 }

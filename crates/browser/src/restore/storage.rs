@@ -100,7 +100,7 @@ pub(super) async fn fill(
         }
         attempt += 1;
     };
-    for database in visit.databases {
+    for database in &visit.databases {
         receipt.push(page.fill_database(&visit.key, database).await);
     }
     if let Some(origin) = visit.stored {

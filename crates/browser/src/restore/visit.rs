@@ -1,6 +1,7 @@
 //! A visit, what one page fills of one storage key: which addresses and keys are ours to fill, and how
 //! a receipt names it.
 
+use super::plan::Made;
 use baton_session::receipt::{ItemKind, ReceiptItem, Source, Verified};
 use baton_session::state::OriginState;
 use baton_session::{Database, Entries, PartHash, Receipt, StorageKey};
@@ -11,7 +12,7 @@ use url::Url;
 pub(super) struct FillVisit<'a> {
     pub(super) key: StorageKey,
     pub(super) local: Option<&'a Entries>,
-    pub(super) databases: &'a [Database],
+    pub(super) databases: Vec<&'a Database>,
     /// With caches, files or service workers.
     pub(super) stored: Option<&'a OriginState>,
     pub(super) session: Option<&'a Entries>,
@@ -20,7 +21,7 @@ pub(super) struct FillVisit<'a> {
 impl FillVisit<'_> {
     /// A visit that fills nothing.
     pub(super) fn new(key: StorageKey) -> Self {
-        Self { key, local: None, databases: &[], stored: None, session: None }
+        Self { key, local: None, databases: Vec::new(), stored: None, session: None }
     }
 
     /// Whether there is something that can be lost.
@@ -44,12 +45,15 @@ impl FillVisit<'_> {
         of_disk(left.into_iter().flatten(), Verified::None)
     }
 
-    /// Leaves databases, caches, files and workers as the profile has them, which was made of the same, and returns
-    /// their items.
-    pub(super) fn leave_made(&mut self) -> Receipt {
-        let made = Self { local: None, session: None, ..self.clone() };
-        (self.databases, self.stored) = (&[], None);
-        made.held()
+    /// Leaves the databases, caches, files and workers as the profile has them that were made of the same, and
+    /// returns their items.
+    pub(super) fn leave_made(&mut self, made: &Made) -> Receipt {
+        let is_made = |database: &&mut &Database| {
+            made.databases.contains(&(self.key.clone(), database.name.clone()))
+        };
+        let databases = self.databases.extract_if(.., |database| is_made(&database)).collect();
+        let stored = self.stored.take_if(|_| made.stored.contains(&self.key));
+        Self { databases, stored, ..FillVisit::new(self.key.clone()) }.held()
     }
 
     /// Whether there is nothing to fill.

@@ -7,11 +7,10 @@ use crate::story::{Running, browser, key_of, local, profile};
 use baton_browser::keeper::Role;
 use baton_browser::profile::AtRest;
 use baton_browser::profile::at_rest::Instant;
-use baton_browser::restore::{Ground, restore};
+use baton_browser::restore::{Ground, Made, restore};
 use baton_session::cookie::Expiry;
 use baton_session::receipt::ItemKind;
 use baton_session::{Entries, Receipt, Text};
-use std::collections::BTreeSet;
 
 /// Writes texts of every form that Chromium stores in another way.
 const WRITE: &str = r"
@@ -93,7 +92,7 @@ async fn a_resume_says_what_of_the_profile_it_could_not_read() {
 
     let taken_at = Instant(jiff::Timestamp::now().as_microsecond());
     let at_rest = AtRest::read(&profile);
-    let made = BTreeSet::new();
+    let made = Made::default();
     let ground = Ground { at_rest, taken_at, same_boot: true, is_compiled: false, made };
     let kept = browser(&profile).await;
     let link = kept.connect(Role::Node).await;

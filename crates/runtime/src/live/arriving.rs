@@ -12,8 +12,8 @@ use super::{BrowserSupervisor, LiveError};
 use baton_browser::profile::Note;
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile::{OF_PAGES, StoreArchive, Times, write_rows};
-use baton_browser::restore::Ground;
-use baton_session::{PartKind, PartRef, Session, SessionId, StorageKey};
+use baton_browser::restore::{Ground, Made};
+use baton_session::{PartKind, PartRef, Session, SessionId, StorageKey, Text};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::ErrorKind;
@@ -50,9 +50,9 @@ pub(super) struct ReadyProfile {
 }
 
 impl ReadyProfile {
-    /// The keys of which it holds exactly what `wanted` has, of what only pages make; none where it holds anything
-    /// that is not wanted any more.
-    fn holds_of(&self, wanted: &[PartRef]) -> Option<BTreeSet<StorageKey>> {
+    /// What it holds exactly as `wanted` has it, of what only pages make; none where it holds anything that is not
+    /// wanted any more.
+    fn holds_of(&self, wanted: &[PartRef]) -> Option<Made> {
         let of_keys =
             |part: &&PartRef| part.kind == PartKind::LocalStorage || OF_PAGES.contains(&part.kind);
         let names: BTreeSet<_> = wanted.iter().map(|part| (part.kind, &part.name)).collect();
@@ -66,23 +66,40 @@ impl ReadyProfile {
             return None;
         }
         if !self.is_whole {
-            return Some(BTreeSet::new());
+            return Some(Made::default());
         }
+        let held: BTreeSet<_> = self.parts.iter().map(name_of).collect();
+        let same = wanted.iter().filter(|part| held.contains(&name_of(part)));
         let (now, made) = (by_key(wanted), by_key(&self.parts));
-        let same = now.into_iter().filter(|(key, parts)| made.get(key) == Some(parts));
-        Some(same.map(|(key, _)| key).collect())
+        let stored = now.into_iter().filter(|(key, parts)| made.get(key) == Some(parts));
+        Some(Made {
+            databases: same.filter_map(database_of).collect(),
+            stored: stored.map(|(key, _)| key).collect(),
+        })
     }
+}
+
+/// Which database a part is of, by key and name; none where it is of none.
+fn database_of(part: &PartRef) -> Option<(StorageKey, Text)> {
+    // So are parts named of which a key has several.
+    let name = (part.kind == PartKind::Database).then_some(&part.name)?;
+    serde_json::from_str(name).ok()
 }
 
 /// What a part is, with the hash of its bytes.
 type PartName<'a> = (PartKind, &'a str, [u8; 32]);
 
-/// What only pages make, by key.
+fn name_of(part: &PartRef) -> PartName<'_> {
+    (part.kind, &part.name, part.hash.0)
+}
+
+/// What only pages make, by key, but for databases.
 fn by_key(parts: &[PartRef]) -> BTreeMap<StorageKey, BTreeSet<PartName<'_>>> {
     let mut keys: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
-    for part in parts.iter().filter(|part| OF_PAGES.contains(&part.kind)) {
+    let is_stored = |kind| kind != PartKind::Database && OF_PAGES.contains(&kind);
+    for part in parts.iter().filter(|part| is_stored(part.kind)) {
         if let Some(key) = part.key() {
-            keys.entry(key).or_default().insert((part.kind, part.name.as_str(), part.hash.0));
+            keys.entry(key).or_default().insert(name_of(part));
         }
     }
     keys
@@ -229,25 +246,50 @@ mod tests {
 
     const SHOP: &str = "https://shop.test/";
 
+    fn named(name: &str, text: &str) -> PartRef {
+        part(PartKind::Database, &format!(r#"["{SHOP}","{name}"]"#), text)
+    }
+
     fn database(text: &str) -> PartRef {
-        part(PartKind::Database, r#"["https://shop.test/","db"]"#, text)
+        named("db", text)
+    }
+
+    fn cache(text: &str) -> PartRef {
+        part(PartKind::Cache, &format!(r#"["{SHOP}","shell"]"#), text)
     }
 
     fn ready(parts: &[PartRef]) -> ReadyProfile {
         ReadyProfile { parts: parts.to_vec(), taken_at: Instant(0), is_whole: true }
     }
 
+    /// The names of databases that are held, and whether the caches and the like are.
+    fn held(before: &ReadyProfile, wanted: &[PartRef]) -> (Vec<String>, bool) {
+        let Made { databases, stored } = before.holds_of(wanted).unwrap();
+        let shop = StorageKey::new(SHOP);
+        assert!(databases.iter().all(|(key, _)| *key == shop));
+        let names = databases.iter().map(|(_, name)| name.to_lossy()).collect();
+        (names, stored.contains(&shop))
+    }
+
     #[test]
     fn what_is_the_same_is_held_and_what_changed_is_not() {
         let (local, cookies) =
             (part(PartKind::LocalStorage, SHOP, "1"), part(PartKind::Cookies, "shop.test", "1"));
-        let before = ready(&[local, cookies, database("1")]);
-        let later = |database: PartRef| [part(PartKind::LocalStorage, SHOP, "2"), database];
-        let shop = BTreeSet::from([StorageKey::new(SHOP)]);
-        assert_eq!(before.holds_of(&later(database("1"))), Some(shop));
-        assert_eq!(before.holds_of(&later(database("2"))), Some(BTreeSet::new()));
+        let before = ready(&[local, cookies, cache("1"), database("1"), named("mail", "1")]);
+        let later = |cache, database, mail| {
+            [part(PartKind::LocalStorage, SHOP, "2"), cache, database, named("mail", mail)]
+        };
+        let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let held = |before: &ReadyProfile, wanted: [PartRef; 4]| held(before, &wanted);
+        let same = later(cache("1"), database("1"), "1");
+        assert_eq!(held(&before, same.clone()), (names(&["db", "mail"]), true));
+        // One that changed takes no other one along.
+        let one = later(cache("1"), database("2"), "1");
+        assert_eq!(held(&before, one), (names(&["mail"]), true));
+        let stored = later(cache("2"), database("1"), "2");
+        assert_eq!(held(&before, stored), (names(&["db"]), false));
         let half = ReadyProfile { is_whole: false, ..before };
-        assert_eq!(half.holds_of(&later(database("1"))), Some(BTreeSet::new()));
+        assert_eq!(held(&half, same), (Vec::new(), false));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use baton_browser::live::Live;
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile::{CacheKey, Times};
 use baton_browser::profile::{AtRest, Note, certificates, drop_older, is_blank, permissions, raw};
-use baton_browser::restore::{Ground, PermissionChoice, Restored, choose};
+use baton_browser::restore::{Ground, Made, PermissionChoice, Restored, choose};
 use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
 use baton_session::{
     Certificate, Environment, FileEntry, Owner, Receipt, Session, SessionId, SnapshotId, State,
@@ -22,7 +22,6 @@ use baton_session::{
 use baton_store::blocking::blocking;
 use baton_store::data::write_private;
 use jiff::Timestamp;
-use std::collections::BTreeSet;
 use std::fs::DirBuilder;
 use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
@@ -238,7 +237,7 @@ impl BrowserSupervisor {
                 taken_at,
                 same_boot: note.is_of_this_boot(),
                 is_compiled: false,
-                made: BTreeSet::new(),
+                made: Made::default(),
             }))
         })
         .await
