@@ -23,6 +23,7 @@ use crate::icon::SiteIcon;
 use crate::live::mirror::{Dirty, DirtyDatabases};
 use crate::live::seen::DirtyStored;
 use crate::live::{Live, Shared};
+use crate::profile::databases::OnDisk;
 use crate::profile::raw::Systems;
 use crate::targets::{Shows, Tabs, TargetId, TargetInfo, shows};
 use crate::{cookies, targets};
@@ -64,6 +65,8 @@ pub struct Captured {
     pub icon: Option<SiteIcon>,
     /// Places that could not be read now, whose parts are those of the mirror; and what is not kept.
     pub unread: Vec<Unread>,
+    /// How many databases pages read for it. All others are known to be as they were.
+    pub databases_read: usize,
 }
 
 impl Live {
@@ -75,7 +78,10 @@ impl Live {
         let living: BTreeSet<&str> = tabs.iter().map(|tab| tab.target_id.as_str()).collect();
         self.shared().mirror().retain_tabs(&living);
         let systems = self.shared().systems().await;
-        let work = Work::from_mirror(self.shared(), systems, depth == Depth::Whole);
+        let is_whole = depth == Depth::Whole;
+        let on_disk =
+            if is_whole { self.shared().databases_on_disk().await } else { BTreeMap::new() };
+        let work = Work::from_mirror(self.shared(), systems, on_disk, is_whole);
         let reads = Pages { live: self, work: &work }.read(&tabs).await;
         let unread_by_workers = storage::read(self, &work).await;
         let cookies = cookies::fetch(&browser, self.context()).await;
@@ -98,7 +104,8 @@ impl Live {
         } else {
             (None, None)
         };
-        Ok(Captured { state, preview, icon, unread })
+        let databases_read = work.progress().read;
+        Ok(Captured { state, preview, icon, unread, databases_read })
     }
 
     /// Puts together what is known now, and what of it could not be read.
@@ -178,6 +185,8 @@ struct Work<'a> {
     shared: &'a Shared,
     dirty: Dirty,
     systems: Systems,
+    /// What the disk says of databases, by key, so that not all of them are read.
+    on_disk: BTreeMap<StorageKey, OnDisk>,
     /// Whether what looks as it did is read all the same.
     all: bool,
     progress: Mutex<Progress>,
@@ -193,6 +202,8 @@ struct Progress {
     session: BTreeSet<(String, StorageKey)>,
     /// With the databases that are to be tried again.
     databases: BTreeMap<StorageKey, BTreeSet<Text>>,
+    /// How many databases were read.
+    read: usize,
     /// With what of caches, files and service workers is to be tried again.
     stored: BTreeMap<StorageKey, DirtyStored>,
     /// Whether every place answered.
@@ -201,10 +212,15 @@ struct Progress {
 
 impl<'a> Work<'a> {
     /// Takes the marks from the mirror; with `all`, everything is to be read.
-    fn from_mirror(shared: &'a Shared, systems: Systems, all: bool) -> Self {
+    fn from_mirror(
+        shared: &'a Shared,
+        systems: Systems,
+        on_disk: BTreeMap<StorageKey, OnDisk>,
+        all: bool,
+    ) -> Self {
         let mut dirty = shared.mirror().take_dirty();
         dirty.all |= all;
-        Self { shared, all: dirty.all, dirty, systems, progress: Mutex::default() }
+        Self { shared, all: dirty.all, dirty, systems, on_disk, progress: Mutex::default() }
     }
 
     /// Whether a key can have files.
@@ -266,7 +282,22 @@ impl<'a> Work<'a> {
     }
 
     fn wanted_databases(&self, key: &StorageKey) -> Option<DirtyDatabases> {
-        self.dirty.wanted_databases(key).filter(|_| !self.progress().databases.contains_key(key))
+        let wanted = self.dirty.wanted_databases(key);
+        match wanted.filter(|_| !self.progress().databases.contains_key(key))? {
+            DirtyDatabases::All => Some(self.written_databases(key)),
+            named @ DirtyDatabases::Named(_) => Some(named),
+        }
+    }
+
+    /// Where all databases of a key are to be read: those that can differ from what is known of them.
+    fn written_databases(&self, key: &StorageKey) -> DirtyDatabases {
+        let nothing = BTreeSet::new();
+        let told = match self.dirty.databases.get(key) {
+            Some(DirtyDatabases::Named(names)) => names,
+            Some(DirtyDatabases::All) | None => &nothing,
+        };
+        let written = self.on_disk.get(key).and_then(|on_disk| on_disk.wanted(told));
+        written.map_or(DirtyDatabases::All, |written| DirtyDatabases::Named(written.clone()))
     }
 
     /// What of the caches, files and service workers of a key is marked; none when they were read.
@@ -291,6 +322,18 @@ impl<'a> Work<'a> {
     /// The databases of a key were read, but for those that are to be tried again.
     fn did_databases(&self, key: &StorageKey, again: impl Iterator<Item = Text>) {
         self.progress().databases.insert(key.clone(), again.collect());
+    }
+
+    /// Of all databases of a key it is known how they were when the disk was looked at, or later.
+    fn know_databases(&self, key: &StorageKey) {
+        if let Some(on_disk) = self.on_disk.get(key) {
+            self.shared.mirror().note_database_log(key, on_disk.log.clone());
+        }
+    }
+
+    /// Notes how many databases a page was asked for.
+    fn count_databases(&self, read: usize) {
+        self.progress().read += read;
     }
 
     /// Caches, files and service workers of a key were read, but for what is to be tried again.

@@ -253,9 +253,13 @@ impl Window<'_> {
         let CollectedDatabases { databases, names, failures } = collected;
         let again = failures.iter().filter(|failure| !failure.lasting);
         work.did_databases(self.key, again.map(|failure| failure.database.clone()));
+        work.count_databases(databases.len());
         let mut unread = Vec::new();
         if let Some(names) = names {
             work.shared().mirror().set_databases(self.key, databases, &names);
+            if failures.is_empty() {
+                work.know_databases(self.key);
+            }
         } else {
             let reason = "expected the page to list its databases, found that it may not";
             unread.push(Unread::new(self.key.to_string(), reason));

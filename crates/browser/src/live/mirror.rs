@@ -9,6 +9,7 @@
 //! what looks otherwise.
 
 use super::seen::{CacheLook, DirtyStored, Sources, StoredKnowledge};
+use crate::profile::databases::DatabaseLog;
 use crate::script::collected::SeenRegistration;
 use crate::targets::TargetId;
 use baton_session::state::{OriginState, Viewport};
@@ -157,6 +158,17 @@ impl Mirror {
         let origin = self.state.origins.get(key);
         let databases = origin.map(|origin| origin.databases.as_slice()).unwrap_or_default();
         databases.iter().map(DatabaseLook::of).collect()
+    }
+
+    /// The keys that had databases at the last look, each with how these stood before all of them were read.
+    pub(crate) fn database_logs(&self) -> Vec<(StorageKey, Option<DatabaseLog>)> {
+        let known = self.state.origins.iter().filter(|(_, origin)| !origin.databases.is_empty());
+        known.map(|(key, _)| (key.clone(), self.seen.databases.get(key).cloned())).collect()
+    }
+
+    /// Notes how the databases of a key stood before all of them were read.
+    pub(crate) fn note_database_log(&mut self, key: &StorageKey, log: DatabaseLog) {
+        self.seen.databases.insert(key.clone(), log);
     }
 
     /// Replaces all cookies.

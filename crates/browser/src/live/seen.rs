@@ -1,6 +1,7 @@
 //! What is seen of caches, files and service workers besides what they hold.
 
 use super::permissions::Permissions;
+use crate::profile::databases::DatabaseLog;
 use crate::script::collected::SeenRegistration;
 use baton_session::stored::{WorkerScript, WorkerType};
 use baton_session::{Cache, Registration, StorageKey, Text};
@@ -80,6 +81,8 @@ pub(crate) struct StoredKnowledge {
     pub(super) usage: BTreeMap<String, u64>,
     /// The scripts of workers, by key and main script, until their registration is seen.
     pub(super) sources: BTreeMap<(StorageKey, String), Sources>,
+    /// How the databases of a key stood before all of them were read.
+    pub(super) databases: BTreeMap<StorageKey, DatabaseLog>,
     /// What is known of what sites may do.
     pub(super) permissions: Permissions,
 }

@@ -16,10 +16,12 @@ use super::messages::ScriptParsed;
 use super::mirror::Mirror;
 use crate::cdp::{CdpSession, CdpSessionId};
 use crate::icon::SiteIcon;
+use crate::profile::databases::OnDisk;
 use crate::profile::raw::Systems;
 use crate::targets::TargetId;
+use baton_egress::blocking;
 use baton_session::{Site, State, StorageKey};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -138,6 +140,20 @@ impl Shared {
     /// Where the profile has files of sites now.
     pub(crate) async fn systems(&self) -> Systems {
         Systems::of_profile(self.profile()).await
+    }
+
+    /// What the disk says of the databases of all keys that are known to have some.
+    pub(crate) async fn databases_on_disk(&self) -> BTreeMap<StorageKey, OnDisk> {
+        let Some(profile) = self.profile() else { return BTreeMap::new() };
+        let known = self.mirror().database_logs();
+        let look = move || {
+            let on_disk = known.into_iter().filter_map(|(key, log)| {
+                let found = OnDisk::look(&profile, &key, log)?;
+                Some((key, found))
+            });
+            on_disk.collect()
+        };
+        blocking(look).await
     }
 
     /// Whether pages tell of clicks and typing.

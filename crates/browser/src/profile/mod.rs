@@ -22,6 +22,7 @@ pub mod certificates;
 pub mod compile;
 mod cookies;
 pub mod crypt;
+pub(crate) mod databases;
 mod formats;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;

@@ -60,6 +60,82 @@ async fn whatever_pages_do_the_changes_add_up() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_pages_do_a_whole_capture_reads_what_was_written_and_says_the_same_at_once() {
+    let ((_folder, profile), site) = (profile(), site().await);
+    let running = Running::start(&profile).await;
+    let mut pages = Vec::new();
+    for url in [site.url("a", "/"), site.url("b", "/")] {
+        let page = running.open(&url).await;
+        for name in ["database0", "database1", "database2", "still"] {
+            evaluate(&page, &format!("fill('{name}', 3)")).await;
+        }
+        pages.push(page);
+    }
+    // How the disk stands is noted once it is known which keys have databases.
+    running.capture().await;
+    running.capture().await;
+    let mut dice = Dice::new();
+    let (mut read, mut all) = (0, 0);
+    for round in 0..40 {
+        for _ in 0..=dice.roll(2) {
+            let page = &pages[usize::try_from(dice.roll(2)).unwrap()];
+            // Of databases, but for now and then.
+            let kind = if dice.roll(4) == 0 { dice.roll(13) } else { 5 + dice.roll(4) };
+            let call = format!("change({kind}, {}, {})", dice.roll(1000), dice.roll(1000));
+            assert_eq!(evaluate(page, &call).await, "done", "{call}");
+        }
+        let captured = running.live.capture(Depth::Whole, false).await.unwrap();
+        assert_eq!(captured.unread, []);
+        read += captured.databases_read;
+        all += captured.state.origins.values().map(|origin| origin.databases.len()).sum::<usize>();
+        assert_eq!(comparable(captured.state), read_anew(&running).await, "round {round}");
+    }
+    assert!(read * 2 < all, "{read} of {all} databases were read");
+    running.crash().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_whole_capture_reads_no_database_that_nobody_wrote_since() {
+    let ((_folder, profile), site) = (profile(), site().await);
+    let url = site.url("a", "/");
+    let running = Running::start(&profile).await;
+    let page = running.open(&url).await;
+    evaluate(&page, "fill('large', 1000).then(() => fill('small', 3))").await;
+    let read = async || {
+        let captured = running.live.capture(Depth::Whole, false).await.unwrap();
+        assert_eq!(captured.unread, []);
+        let databases = &captured.state.origins[&key_of(&url)].databases;
+        let records = |database: &baton_session::Database| database.stores[0].records.len();
+        (captured.databases_read, databases.iter().map(records).collect::<Vec<_>>())
+    };
+    assert_eq!(read().await, (2, vec![1000, 3]), "nothing was known");
+    assert_eq!(read().await, (2, vec![1000, 3]), "which keys have databases was not");
+    assert_eq!(read().await, (0, vec![1000, 3]));
+    evaluate(&page, "fill('small', 5)").await;
+    assert_eq!(read().await, (1, vec![1000, 5]));
+    assert_eq!(read().await, (0, vec![1000, 5]));
+    // One with its name has another number.
+    evaluate(&page, "remove('large').then(() => fill('large', 7))").await;
+    assert_eq!(read().await, (2, vec![7, 5]));
+    assert_eq!(read().await, (0, vec![7, 5]));
+    // What a page holds back until it has written more than a log takes is in another one.
+    let lot = "open('small').then((db) => {
+        const transaction = db.transaction('keyed', 'readwrite');
+        for (let key = 0; key < 8; key++) {
+            const text = Array.from({ length: 1e6 }, () => Math.random().toString(36)[2]).join('');
+            transaction.objectStore('keyed').put(text, key);
+        }
+        return done(transaction);
+    })";
+    assert_eq!(evaluate(&page, lot).await, "done");
+    let (databases, records) = read().await;
+    assert!(databases >= 1, "{databases}");
+    assert_eq!(records, [7, 8]);
+    assert_eq!(read().await, (0, vec![7, 8]));
+    running.crash().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_is_made_again_empty_is_read_again() {
     let ((_folder, profile), site) = (profile(), site().await);
     let url = site.url("a", "/");

@@ -115,6 +115,8 @@ impl BrowserSupervisor {
         let captured = runner.live.capture(depth, pictures).await;
         let captured = captured.map_err(|error| ended(runner.session.id, error))?;
         report_unread(runner, &captured);
+        let databases = captured.databases_read;
+        tracing::debug!(session = %runner.session.id, reason = reason.as_str(), databases, "read what a browser holds");
         let captured = Arc::new(captured);
         let sign_ins = runner.sign_ins(self.store(), &last, &captured, taken_at).await;
         let cut = draft(&captured, &sign_ins, &last).await?;
@@ -379,7 +381,9 @@ mod tests {
     async fn pictures_with(front: &str, icon: Option<SiteIcon>) -> [Vec<(PartKind, String)>; 2] {
         let tab = Tab { url: front.to_owned(), active: true, ..Tab::default() };
         let state = State { tabs: vec![tab], ..State::default() };
-        let captured = Arc::new(Captured { state, preview: None, icon, unread: Vec::new() });
+        let captured =
+            Captured { state, preview: None, icon, unread: Vec::new(), databases_read: 0 };
+        let captured = Arc::new(captured);
         let last = [
             part(PartKind::Preview, "", b"preview").reference(),
             part(PartKind::Icon, "shop.test", b"shop").reference(),

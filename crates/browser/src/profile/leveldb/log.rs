@@ -5,7 +5,7 @@ use super::{Damage, LevelDbReader, Lost, is_sum, masked, put_slice, put_varint};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-const BLOCK: usize = 32 << 10;
+pub(super) const BLOCK: usize = 32 << 10;
 /// Checksum, length, and which piece of a record it is.
 const HEADER: usize = 7;
 
@@ -19,12 +19,25 @@ const LAST: u8 = 4;
 /// on with the next block (`db/log_reader.cc`).
 pub(super) fn records(
     log: &[u8],
-    mut each: impl FnMut(&[u8]) -> Result<(), Damage>,
+    each: impl FnMut(&[u8]) -> Result<(), Damage>,
 ) -> Result<Lost, Damage> {
+    records_behind(log, 0, each).map(|(_, lost)| lost)
+}
+
+/// The same of a log that begins in the middle of a file, with a block of which the first bytes are not of
+/// interest: a record ends there. Says too where the last whole record ends.
+pub(super) fn records_behind(
+    log: &[u8],
+    behind: usize,
+    mut each: impl FnMut(&[u8]) -> Result<(), Damage>,
+) -> Result<(usize, Lost), Damage> {
     let (mut begun, mut lost): (Option<Vec<u8>>, _) = (None, Lost::default());
-    for block in log.chunks(BLOCK) {
+    let mut end = behind;
+    for (at, block) in log.chunks(BLOCK).enumerate() {
         let is_whole = block.len() == BLOCK;
-        let mut block = LevelDbReader(block);
+        let block_end = at * BLOCK + block.len();
+        let mut block =
+            LevelDbReader(block.get(if at == 0 { behind } else { 0 }..).unwrap_or_default());
         while block.0.len() >= HEADER {
             let left = block.0.len();
             let (kind, piece) = match piece(&mut block, is_whole) {
@@ -67,14 +80,14 @@ pub(super) fn records(
                     None
                 }
             };
-            if let Some(record) = record
-                && let Err(damage) = each(&record)
-            {
+            let Some(record) = record else { continue };
+            end = block_end - block.0.len();
+            if let Err(damage) = each(&record) {
                 lost.note(damage, record.len())?;
             }
         }
     }
-    Ok(lost)
+    Ok((end, lost))
 }
 
 /// The next piece in a block; none when the rest of the block was never written. Only the last block

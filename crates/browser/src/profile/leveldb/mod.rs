@@ -8,6 +8,7 @@
 
 mod log;
 mod table;
+pub(super) mod written;
 
 use super::is_ours;
 use super::memory::{Budget, LARGEST, TooMuch};
@@ -147,18 +148,27 @@ const MANIFEST: &str = "MANIFEST-";
 
 /// Reads the database in `folder` and changes nothing in it; none when there is none. Blocks on the disk.
 pub(super) fn read(folder: &Path) -> Result<Option<Contents>, LevelDbError> {
+    read_rows(folder, LARGEST, |_| true)
+}
+
+/// The same of the rows whose keys are `wanted`. `limit` bounds the bytes of the files, and those of all rows.
+pub(super) fn read_rows(
+    folder: &Path,
+    limit: u64,
+    wanted: fn(&[u8]) -> bool,
+) -> Result<Option<Contents>, LevelDbError> {
     if !holds_files(folder)? {
         return Ok(None);
     }
     for _ in 1..ATTEMPTS {
-        match read_once(folder, LARGEST) {
+        match read_once(folder, limit, wanted) {
             Ok(None) => {}
             Err(LevelDbError::File { source, .. }) if source.kind() == ErrorKind::NotFound => {}
             Ok(Some(found)) => return Ok(Some(found)),
             Err(error) => return Err(error),
         }
     }
-    match read_once(folder, LARGEST) {
+    match read_once(folder, limit, wanted) {
         Err(LevelDbError::File { path, source })
             if source.kind() == ErrorKind::NotFound && path.ends_with(CURRENT) =>
         {
@@ -189,12 +199,16 @@ fn holds_files(folder: &Path) -> Result<bool, LevelDbError> {
 }
 
 /// None when a browser made other files the database meanwhile: a log may be gone whose rows are in a
-/// table that was not named yet. `limit` bounds the bytes of the files, and those of the rows.
-fn read_once(folder: &Path, limit: u64) -> Result<Option<Contents>, LevelDbError> {
+/// table that was not named yet.
+fn read_once(
+    folder: &Path,
+    limit: u64,
+    wanted: fn(&[u8]) -> bool,
+) -> Result<Option<Contents>, LevelDbError> {
     let mut files = DatabaseFiles { folder, left: limit };
     let (name, file) = files.manifest()?;
     let manifest = Manifest::parse(&file).map_err(|damage| files.damaged(&name, damage))?;
-    let mut newest = Newest { rows: BTreeMap::new(), budget: Budget::new(limit) };
+    let mut newest = Newest { rows: BTreeMap::new(), budget: Budget::new(limit), wanted };
     let (mut budget, mut lost) = (Budget::new(limit), Lost::default());
     for number in &manifest.tables {
         let (name, file) = files.table(*number)?;
@@ -219,11 +233,16 @@ fn read_once(folder: &Path, limit: u64) -> Result<Option<Contents>, LevelDbError
 struct Newest {
     rows: BTreeMap<Vec<u8>, (u64, Option<Vec<u8>>)>,
     budget: Budget,
+    /// Of which keys.
+    wanted: fn(&[u8]) -> bool,
 }
 
 impl Newest {
     /// Notes a row, if it is the newest of its key.
     fn note_row(&mut self, key: &[u8], at: u64, kind: &[u8], value: &[u8]) -> Result<(), Damage> {
+        if !(self.wanted)(key) {
+            return Ok(());
+        }
         self.budget.take_row(key.len().saturating_add(value.len()))?;
         let value = match kind {
             [VALUE] => Some(value.to_vec()),
@@ -241,17 +260,8 @@ impl Newest {
     }
 
     /// Notes the rows of a batch, as the log has it (`db/write_batch.cc`).
-    fn put_batch(&mut self, mut batch: LevelDbReader<'_>) -> Result<(), Damage> {
-        const DAMAGED: Damage = Damage::Bytes("a batch of rows");
-        let (mut at, count) = (batch.u64().ok_or(DAMAGED)?, batch.u32().ok_or(DAMAGED)?);
-        for _ in 0..count {
-            let kind = batch.read_bytes(1).ok_or(DAMAGED)?;
-            let key = batch.slice().ok_or(DAMAGED)?;
-            let value = if kind == [VALUE] { batch.slice().ok_or(DAMAGED)? } else { &[] };
-            self.note_row(key, at, kind, value)?;
-            at = at.saturating_add(1);
-        }
-        Ok(())
+    fn put_batch(&mut self, batch: LevelDbReader<'_>) -> Result<(), Damage> {
+        batch.rows_of_batch(|at, kind, key, value| self.note_row(key, at, kind, value))
     }
 
     fn rows(self) -> Rows {
@@ -425,6 +435,23 @@ impl<'a> LevelDbReader<'a> {
 
     fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Calls `each` with the number, the kind, the key and the value of every row of a batch, as the log has it.
+    fn rows_of_batch(
+        mut self,
+        mut each: impl FnMut(u64, &[u8], &'a [u8], &'a [u8]) -> Result<(), Damage>,
+    ) -> Result<(), Damage> {
+        const DAMAGED: Damage = Damage::Bytes("a batch of rows");
+        let (mut at, count) = (self.u64().ok_or(DAMAGED)?, self.u32().ok_or(DAMAGED)?);
+        for _ in 0..count {
+            let kind = self.read_bytes(1).ok_or(DAMAGED)?;
+            let key = self.slice().ok_or(DAMAGED)?;
+            let value = if kind == [VALUE] { self.slice().ok_or(DAMAGED)? } else { &[] };
+            each(at, kind, key, value)?;
+            at = at.saturating_add(1);
+        }
+        Ok(())
     }
 }
 

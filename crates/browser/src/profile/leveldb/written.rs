@@ -1,0 +1,147 @@
+//! What was written to a database since a moment, while a browser runs on it.
+//!
+//! The one idea: each write is appended to the log before anybody hears that it was done. So for as long as the log
+//! goes on in the same file, what is behind a place in it is all that was written since; where it goes on in another
+//! one, or is damaged, nobody can tell.
+
+use super::log::{BLOCK, records_behind};
+use super::{LARGEST, LevelDbReader, plain};
+use std::fs;
+use std::path::Path;
+
+/// Where the log of a database ends.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(in crate::profile) struct LogEnd {
+    /// Which file it is.
+    number: u64,
+    /// Where in it the last whole record ends.
+    bytes: usize,
+}
+
+impl LogEnd {
+    /// Where it ends now; none where there is none, or it is damaged. Blocks on the disk.
+    pub(in crate::profile) fn now(folder: &Path) -> Option<Self> {
+        Self { number: newest(folder)?, bytes: 0 }.follow(folder, |_| {})
+    }
+
+    /// Where it ends now. Calls `each` with every key that was written since; none where that cannot be told. Blocks
+    /// on the disk.
+    pub(in crate::profile) fn follow(
+        self,
+        folder: &Path,
+        mut each: impl FnMut(&[u8]),
+    ) -> Option<Self> {
+        if newest(folder)? != self.number {
+            return None;
+        }
+        let log = plain::read(&folder.join(name(self.number)), LARGEST).ok()?;
+        let (block, behind) = (self.bytes - self.bytes % BLOCK, self.bytes % BLOCK);
+        let rest = log.get(block..).filter(|rest| rest.len() >= behind)?;
+        let read = records_behind(rest, behind, |batch| {
+            LevelDbReader(batch).rows_of_batch(|_, _, key, _| {
+                each(key);
+                Ok(())
+            })
+        });
+        let (end, lost) = read.ok()?;
+        lost.is_none().then_some(Self { bytes: block + end, ..self })
+    }
+}
+
+fn name(number: u64) -> String {
+    format!("{number:06}.log")
+}
+
+/// The log to which is written: the newest one.
+fn newest(folder: &Path) -> Option<u64> {
+    let names = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.file_name());
+    names.filter_map(|name| name.to_str()?.strip_suffix(".log")?.parse().ok()).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::log::append;
+    use super::super::{VALUE, put_slice};
+    use super::*;
+    use tempfile::TempDir;
+
+    /// A log of batches of one row each.
+    struct Log(TempDir, Vec<u8>);
+
+    impl Log {
+        fn new() -> Self {
+            Self(tempfile::tempdir().unwrap(), Vec::new())
+        }
+
+        fn append(&mut self, key: &[u8], size: usize) {
+            let mut batch = [0; 12].to_vec();
+            batch[8] = 1;
+            batch.push(VALUE);
+            put_slice(&mut batch, key);
+            put_slice(&mut batch, &vec![7; size]);
+            append(&mut self.1, &batch);
+            self.put(4, self.1.len());
+        }
+
+        fn put(&self, number: u64, bytes: usize) {
+            fs::write(self.0.path().join(name(number)), &self.1[..bytes]).unwrap();
+        }
+
+        fn since(&self, end: LogEnd) -> Option<(LogEnd, Vec<Vec<u8>>)> {
+            let mut keys = Vec::new();
+            let end = end.follow(self.0.path(), |key| keys.push(key.to_vec()))?;
+            Some((end, keys))
+        }
+    }
+
+    #[test]
+    fn what_is_behind_a_place_was_written_since_wherever_in_a_block_that_is() {
+        for size in [1, 100, BLOCK - 40, BLOCK - 27, BLOCK, 3 * BLOCK] {
+            let mut log = Log::new();
+            log.append(b"before", size);
+            let mut end = LogEnd::now(log.0.path()).unwrap();
+            assert_eq!(log.since(end), Some((end, Vec::new())));
+            for key in [b"one", b"two"] {
+                log.append(key, size);
+                let (next, keys) = log.since(end).unwrap();
+                assert_eq!(keys, [key], "{size}");
+                assert_ne!(next, end);
+                end = next;
+            }
+        }
+    }
+
+    #[test]
+    fn a_record_that_was_half_written_is_seen_when_it_is_whole() {
+        let mut log = Log::new();
+        log.append(b"before", 10);
+        let whole = log.1.len();
+        log.append(b"after", 2 * BLOCK);
+        for cut in [whole, whole + 3, whole + 100, BLOCK, 2 * BLOCK + 9, log.1.len() - 1] {
+            log.put(4, cut);
+            let end = LogEnd::now(log.0.path()).unwrap();
+            log.put(4, log.1.len());
+            assert_eq!(log.since(end).unwrap().1, [b"after"], "{cut}");
+        }
+    }
+
+    #[test]
+    fn of_another_log_or_a_damaged_one_nobody_can_tell() {
+        let mut log = Log::new();
+        assert_eq!(LogEnd::now(log.0.path()), None);
+        log.append(b"before", 10);
+        let end = LogEnd::now(log.0.path()).unwrap();
+        log.append(b"after", 10);
+        log.put(4, 5);
+        assert_eq!(log.since(end), None, "shorter than it was");
+        let last = log.1.len() - 1;
+        log.1[last] ^= 1;
+        log.put(4, log.1.len());
+        assert_eq!(log.since(end), None, "damaged");
+        log.1[last] ^= 1;
+        log.put(4, log.1.len());
+        assert!(log.since(end).is_some());
+        log.put(7, 0);
+        assert_eq!(log.since(end), None, "goes on in another file");
+    }
+}
