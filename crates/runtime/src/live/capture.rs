@@ -54,15 +54,28 @@ impl BrowserSupervisor {
         self.capture(id, SnapshotReason::Request).await
     }
 
-    /// Takes a snapshot of everything, and lets no old one go.
+    /// Takes a snapshot of everything, with pictures where they are wanted, and lets no old one go.
     pub(super) async fn capture_whole(
         &self,
         runner: &Runner,
         reason: SnapshotReason,
+        pictures: bool,
     ) -> Result<Snapshot, LiveError> {
-        let take = Take { reason, depth: Depth::Whole, pictures: true, keep: None };
+        let take = Take { reason, depth: Depth::Whole, pictures, keep: None };
         let snapshot = self.capture_with(runner, take).await?;
         snapshot.ok_or(LiveError::NotActive(runner.session.id))
+    }
+
+    /// Takes a snapshot of everything that a session holds which is about to move, while it still runs: what is made
+    /// ready for it is of now then, and its last one has little left to read. What fails is left to that one.
+    pub async fn capture_ahead(&self, id: SessionId, pictures: bool) {
+        let Ok(runner) = self.runner(id) else { return };
+        let (reason, keep) =
+            (SnapshotReason::Interval, Some(self.recovery().max_session_snapshots));
+        let take = Take { reason, depth: Depth::Whole, pictures, keep };
+        if let Err(error) = self.capture_with(&runner, take).await {
+            tracing::warn!(session = %id, %error, "a session that moves was not captured ahead");
+        }
     }
 
     /// Takes a snapshot of what changed; none when nothing did.
@@ -120,7 +133,9 @@ impl BrowserSupervisor {
         let captured = Arc::new(captured);
         let sign_ins = runner.sign_ins(self.store(), &last, &captured, taken_at).await;
         let cut = draft(&captured, &sign_ins, &last).await?;
-        if depth == Depth::Changed && cut.changed.is_empty() && cut.carried.len() == last.len() {
+        // By itself no snapshot is taken that says what the last one does.
+        let by_itself = depth == Depth::Changed || reason == SnapshotReason::Interval;
+        if by_itself && cut.changed.is_empty() && cut.carried.len() == last.len() {
             runner.captured.send_replace(began);
             return Ok(None);
         }

@@ -31,7 +31,7 @@ impl BrowserSupervisor {
             self.end_keeper(id, Ending::Close).await;
             return Ok(None);
         };
-        let snapshot = self.capture_last(&runner, SnapshotReason::Close).await?;
+        let snapshot = self.capture_last(&runner, SnapshotReason::Close, true).await?;
         self.end(&runner, Ending::Close).await;
         self.prune(id).await;
         Ok(snapshot)
@@ -43,8 +43,9 @@ impl BrowserSupervisor {
         &self,
         runner: &Runner,
         reason: SnapshotReason,
+        pictures: bool,
     ) -> Result<Option<Snapshot>, LiveError> {
-        match self.capture_whole(runner, reason).await {
+        match self.capture_whole(runner, reason, pictures).await {
             Ok(snapshot) => Ok(Some(snapshot)),
             Err(error @ (LiveError::Browser(_) | LiveError::NotActive(_))) => {
                 let id = runner.session.id;

@@ -348,8 +348,10 @@ impl BrowserSupervisor {
     async fn stop_with(&self, hold: &Hold, how: Ending) -> Result<Lifecycle, LiveError> {
         if let Ok(runner) = self.runner(hold.id()) {
             let mut clock = Stopwatch::start(Instant::now());
-            // No client accepted what it holds: it may be the reason for going back.
-            self.capture_last(&runner, SnapshotReason::Shutdown).await?;
+            // No client accepted what it holds: it may be the reason for going back. One that moves was pictured
+            // before its pause.
+            let pictures = matches!(how, Ending::Close);
+            self.capture_last(&runner, SnapshotReason::Shutdown, pictures).await?;
             clock.step("capture");
             self.end(&runner, how).await;
             clock.step("end");

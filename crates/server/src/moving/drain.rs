@@ -116,7 +116,10 @@ async fn move_away(
     let first = candidates.into_iter().find_map(Candidate::there);
     context.supervisor.hear_requests(id).await;
     if let Some(row) = &first {
+        context.supervisor.capture_ahead(id, true).await;
         luggage.send_ahead(row).await;
+        // Making things ready took a while: what is written from now on is all that the last capture has to read.
+        context.supervisor.capture_ahead(id, false).await;
     }
     let wanted = Wanted { first: first.map(|row| row.member.node), ..wanted };
     let began = Instant::now();
