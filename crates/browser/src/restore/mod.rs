@@ -18,7 +18,8 @@ mod tabs;
 mod visit;
 
 pub use environment::{PermissionChoice, choose};
-pub use plan::{Ground, Made};
+pub use plan::Ground;
+pub use visit::Made;
 
 use crate::cdp::CdpError;
 use crate::cookies;

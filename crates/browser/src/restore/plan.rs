@@ -11,12 +11,12 @@
 //! whole: the one that was written later. The profile is taken only when nothing in it is older than
 //! what the snapshot holds; else the snapshot is, which was promised.
 
-use super::visit::{FillVisit, own_key};
+use super::visit::{FillVisit, Made, own_key};
 use crate::profile::at_rest::{AtRest, Instant};
 use baton_session::cookie::{Expiry, PartitionKey};
 use baton_session::receipt::ReceiptItem;
 use baton_session::state::OriginState;
-use baton_session::{Cookie, Entries, Receipt, Site, State, StorageKey, Tab, Text};
+use baton_session::{Cookie, Entries, Receipt, Site, State, StorageKey, Tab};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -137,15 +137,6 @@ pub struct Ground {
     pub is_compiled: bool,
     /// What of it was made of the same parts as the snapshot has.
     pub made: Made,
-}
-
-/// What a profile has exactly as a snapshot of what only pages make, because it was made of the same.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Made {
-    /// Databases, by key and name.
-    pub databases: BTreeSet<(StorageKey, Text)>,
-    /// Keys of which it has all caches, files and workers.
-    pub stored: BTreeSet<StorageKey>,
 }
 
 impl Ground {

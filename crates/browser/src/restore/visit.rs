@@ -1,11 +1,20 @@
 //! A visit, what one page fills of one storage key: which addresses and keys are ours to fill, and how
 //! a receipt names it.
 
-use super::plan::Made;
 use baton_session::receipt::{ItemKind, ReceiptItem, Source, Verified};
 use baton_session::state::OriginState;
-use baton_session::{Database, Entries, PartHash, Receipt, StorageKey};
+use baton_session::{Database, Entries, PartHash, Receipt, StorageKey, Text};
+use std::collections::BTreeSet;
 use url::Url;
+
+/// What a profile has exactly as a snapshot of what only pages make, because it was made of the same.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Made {
+    /// Databases, by key and name.
+    pub databases: BTreeSet<(StorageKey, Text)>,
+    /// Keys of which it has all caches, files and workers.
+    pub stored: BTreeSet<StorageKey>,
+}
 
 /// One storage key, and what it is to be filled with.
 #[derive(Debug, Clone)]
