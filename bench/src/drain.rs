@@ -99,12 +99,12 @@ async fn drain(baton: &Path, place: &str, sessions: usize) -> Result<Drained> {
     }
     let mut written = Vec::new();
     for name in &names {
-        written.push(Tool::connect(client, name).await?.number("window.written").await?);
+        written.push(RestlessPage::connect(client, name).await?.number("window.written").await?);
     }
     let moved = move_all(client, sessions).await?;
     for (name, written) in names.iter().zip(written) {
         wait(client, name, "window.records ?? 0", |records| records == RECORDS).await?;
-        let tool = Tool::connect(client, name).await?;
+        let tool = RestlessPage::connect(client, name).await?;
         let found = tool.number("window.found.length").await?;
         let in_order = tool.number("Number(window.found.every((key, at) => key === at))").await?;
         ensure!(
@@ -162,7 +162,7 @@ fn steps(logs: &[String]) -> Vec<String> {
 async fn wait(client: &Client, name: &str, what: &str, is: impl Fn(u64) -> bool) -> Result<()> {
     let end = Instant::now() + LIMIT;
     loop {
-        if let Ok(tool) = Tool::connect(client, name).await
+        if let Ok(tool) = RestlessPage::connect(client, name).await
             && tool.number(what).await.is_ok_and(&is)
         {
             return Ok(());
@@ -172,13 +172,13 @@ async fn wait(client: &Client, name: &str, what: &str, is: impl Fn(u64) -> bool)
     }
 }
 
-/// A tool that asks the page of a session.
-struct Tool {
+/// The page of a session, to be asked.
+struct RestlessPage {
     page: CdpSession,
     _connection: Connection,
 }
 
-impl Tool {
+impl RestlessPage {
     async fn connect(client: &Client, name: &str) -> Result<Self> {
         let access = client.open_cdp(name, &OpenCdp { reusable: false }).await?;
         let (connection, _) = Connection::start(cdp::connect(access.cdp_url.as_str()).await?);
@@ -200,9 +200,9 @@ impl Tool {
     }
 }
 
-/// Whose token it is.
+/// Of which session a token is.
 #[derive(Deserialize)]
-struct Whose {
+struct TokenOf {
     session: String,
 }
 
@@ -210,7 +210,7 @@ struct Whose {
 async fn site(spent: Arc<AtomicUsize>) -> Result<Site> {
     let tokens: Arc<Mutex<HashMap<String, String>>> = Arc::default();
     let turns = Arc::new(AtomicUsize::new(0));
-    let rotate = move |Query(Whose { session }): Query<Whose>, shown: String| {
+    let rotate = move |Query(TokenOf { session }): Query<TokenOf>, shown: String| {
         let next = format!("token-{}", turns.fetch_add(1, Ordering::Relaxed));
         let mut all = tokens.lock().unwrap_or_else(PoisonError::into_inner);
         if all.insert(session, next.clone()).unwrap_or_default() != shown {
