@@ -2,8 +2,8 @@
 //! that.
 //!
 //! The one idea: tabs that open by themselves are in the way of a program, which takes the first page that it finds
-//! for its own. So what logs in, sessionStorage, waits for the first page of its origin, whoever opens that; where
-//! the tabs were is said by a variable, and only a browser that a person starts opens them.
+//! for its own. So what logs in, sessionStorage, waits for the first page or frame that it is of, whoever opens that;
+//! where the tabs were is said by a variable, and only a browser that a person starts opens them.
 
 use baton_browser::keeper::HandedOver;
 use baton_session::receipt::{ItemKind, Outcome, ReceiptItem};
@@ -22,8 +22,8 @@ const MOST_BYTES: usize = 16 << 20;
 
 const OPENED: &str = "BATON_TABS names it; a browser that a person starts opens it";
 const FILLED: &str = "the first page of its origin gets it";
-const OF_A_FRAME: &str =
-    "what a frame of another site keeps is not handed over: baton sessions resume brings it";
+const FILLED_IN_A_FRAME: &str = "the first frame that has this partition gets it";
+const OF_NO_DOCUMENT: &str = "no document has this partition again: it ended with its frame";
 const TOO_MUCH: &str =
     "a sandbox gets 50 tabs and 16 MiB of sessionStorage at most: baton sessions resume brings all";
 
@@ -54,10 +54,13 @@ impl HandedTabs {
         order.sort_by_key(|at| !given[*at].active);
         let mut left = MOST_BYTES;
         let mut taken: Vec<Tab> = given.iter().map(|tab| bare(tab)).collect();
-        for at in order {
+        // Frames have the last word in it.
+        let pages = order.iter().map(|at| (*at, true));
+        for (at, of_pages) in pages.chain(order.iter().map(|at| (*at, false))) {
             for (key, entries) in &given[at].session_storage {
                 let size = size(entries);
-                if key.is_first_party() && !entries.is_empty() && size <= left {
+                let is_one = key.is_first_party() == of_pages && key.is_reachable();
+                if is_one && !entries.is_empty() && size <= left {
                     left -= size;
                     taken[at].session_storage.insert(key.clone(), entries.clone());
                 }
@@ -94,7 +97,8 @@ impl HandedTabs {
             ItemKind::SessionStorage => {
                 let key = StorageKey::new(item.place.as_str());
                 let is_given = self.0.iter().any(|tab| tab.session_storage.contains_key(&key));
-                (is_given, FILLED, if key.is_first_party() { TOO_MUCH } else { OF_A_FRAME })
+                let waits = if key.is_first_party() { FILLED } else { FILLED_IN_A_FRAME };
+                (is_given, waits, if key.is_reachable() { TOO_MUCH } else { OF_NO_DOCUMENT })
             }
             _ => return item,
         };
@@ -156,7 +160,7 @@ mod tests {
         assert_eq!(given.0.last().unwrap().url, "https://c.test/");
         assert_eq!(given.0.last().unwrap().session_storage.len(), 1);
         assert!(given.0[0].session_storage.is_empty(), "there is no room for it");
-        assert!(given.0[1].session_storage.is_empty(), "it is a frame's");
+        assert_eq!(given.0[1].session_storage.len(), 1, "a small one of a frame fits");
         let long = format!("https://a.test/{}", "x".repeat(MOST_ADDRESSES));
         let long =
             [tab(&long, true, "https://a.test/", 1), tab("https://a.test/a\nb", false, "k", 1)];
@@ -164,8 +168,29 @@ mod tests {
     }
 
     #[test]
+    fn what_pages_have_goes_before_what_frames_have() {
+        let (of_frame, of_page) = ("https://b.test/^0https://a.test", "https://a.test/");
+        let mut front = tab("https://a.test/", true, of_frame, MOST_BYTES / 2 - 100);
+        let nonce = ("https://c.test/^1a^2b", "1");
+        for (key, value) in [nonce, ("https://b.test/^31", "2")] {
+            let entries = [("a", value)].into_iter().collect();
+            front.session_storage.insert(StorageKey::new(key), entries);
+        }
+        let other = tab("https://a.test/2", false, of_page, MOST_BYTES / 4);
+        let given = HandedTabs::of(&[front, other]);
+        let keys = |at: usize| -> Vec<&str> {
+            given.0[at].session_storage.keys().map(StorageKey::as_str).collect()
+        };
+        assert_eq!((keys(0), keys(1)), (vec!["https://b.test/^31"], vec![of_page]));
+    }
+
+    #[test]
     fn a_receipt_says_what_waits_for_a_page_and_what_does_not_come() {
-        let given = HandedTabs::of(&[tab("https://a.test/", true, "https://a.test/", 1)]);
+        let of_frame = "https://b.test/^0https://a.test";
+        let given = HandedTabs::of(&[
+            tab("https://a.test/", true, "https://a.test/", 1),
+            tab("https://a.test/", false, of_frame, 1),
+        ]);
         let line = |kind, place: &str| {
             let settled =
                 given.settled(ReceiptItem::not_portable(kind, place, "no profile has it"));
@@ -176,10 +201,11 @@ mod tests {
         assert_eq!(line(ItemKind::Tab, "https://a.test/"), pending(OPENED));
         assert_eq!(line(ItemKind::SessionStorage, "https://a.test/"), pending(FILLED));
         assert_eq!(line(ItemKind::SessionStorage, "https://b.test/"), never(TOO_MUCH));
-        assert_eq!(
-            line(ItemKind::SessionStorage, "https://b.test/^0https://a.test"),
-            never(OF_A_FRAME)
-        );
+        assert_eq!(line(ItemKind::SessionStorage, of_frame), pending(FILLED_IN_A_FRAME));
+        let other = "https://c.test/^0https://a.test";
+        assert_eq!(line(ItemKind::SessionStorage, other), never(TOO_MUCH));
+        let nonce = "https://c.test/^1a^2b";
+        assert_eq!(line(ItemKind::SessionStorage, nonce), never(OF_NO_DOCUMENT));
         assert_eq!(line(ItemKind::Environment, "viewport"), never("no profile has it"));
     }
 }

@@ -1,11 +1,11 @@
-//! sessionStorage on its way into a browser that another program starts: each area goes to one page, once.
+//! sessionStorage on its way into a browser that another program starts: each area goes to one document, once.
 //!
 //! The one idea: what was handed over belongs to its page, which may have cleared it since, because somebody signed
 //! out. So it is noted in a file first, which outlives the browser: no later page and no later browser gets it again,
 //! and whoever reads the profile afterwards knows that what is not there any more is gone.
 
 use crate::cdp::quoted;
-use baton_session::{Entries, StorageKey, Tab, Text};
+use baton_session::{Entries, Site, StorageKey, Tab, Text};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
@@ -51,6 +51,8 @@ impl HandedOver {
 /// The sessionStorage of one tab and storage key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SessionStorageArea {
+    /// Which of the tabs, by its number.
+    tab: usize,
     /// Where its tab was.
     url: String,
     key: StorageKey,
@@ -58,23 +60,76 @@ pub(super) struct SessionStorageArea {
 }
 
 impl SessionStorageArea {
-    /// Whether a document at this address has it.
-    pub(super) fn is_of(&self, url: &str) -> bool {
-        key_of(url).as_ref() == Some(&self.key)
+    /// Whose it is.
+    pub(super) fn key(&self) -> &StorageKey {
+        &self.key
     }
 
-    /// What puts it into a document before that runs a script of its own. A frame has none of it: what is kept for
-    /// frames is another storage key, or that of their page.
-    pub(super) fn script(&self) -> String {
+    /// Which tab had it.
+    pub(super) fn tab(&self) -> usize {
+        self.tab
+    }
+
+    /// Whether it is of the origin of this address.
+    pub(super) fn is_of(&self, url: &str) -> bool {
+        origin(url).as_deref() == Some(self.key.origin())
+    }
+
+    /// Whether it is a frame's of the site at which its tab was, or of another site there.
+    fn is_a_frames(&self) -> bool {
+        !self.key.is_first_party()
+            || (is_same_site(&self.url, self.key.origin()) && !self.is_of(&self.url))
+    }
+
+    /// What puts it into a document before that runs a script of its own: into a page, or into a frame.
+    pub(super) fn script(&self, is_framed: bool) -> String {
         let pairs = self.entries.0.iter();
         let pairs: Vec<String> =
             pairs.map(|(key, value)| format!("[{},{}]", literal(key), literal(value))).collect();
         let (origin, pairs) = (quoted(self.key.origin()), pairs.join(","));
         format!(
-            "if (self === self.top && self.origin === {origin}) {{
+            "if ((self !== self.top) === {is_framed} && self.origin === {origin}) {{
                 try {{ for (const [key, value] of [{pairs}]) sessionStorage.setItem(key, value); }} catch {{}}
             }}"
         )
+    }
+}
+
+/// Where a document is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct DocumentPlace {
+    /// Its address.
+    pub(super) url: String,
+    /// Those of the documents that it is inside of, the page's first; none of a page.
+    pub(super) around: Vec<String>,
+}
+
+impl DocumentPlace {
+    /// Whether its storage has this key (`blink::StorageKey`): in pages of another site a frame has a partition of
+    /// its own, and in a page of its own site another one where a frame of another site is between the two.
+    pub(super) fn has(&self, key: &StorageKey) -> bool {
+        if origin(&self.url).as_deref() != Some(key.origin()) {
+            return false;
+        }
+        let Some(page) = self.around.first() else { return key.is_first_party() };
+        if !is_same_site(&self.url, page) {
+            return key.top_level_site().is_some_and(|site| is_same_site(site, page));
+        }
+        if self.around.iter().all(|one| is_same_site(&self.url, one)) {
+            key.is_first_party()
+        } else {
+            key.is_inside_another()
+        }
+    }
+
+    /// Whether it is that of a frame.
+    pub(super) fn is_framed(&self) -> bool {
+        !self.around.is_empty()
+    }
+
+    /// Where its page is.
+    fn page(&self) -> &str {
+        self.around.first().unwrap_or(&self.url)
     }
 }
 
@@ -87,10 +142,20 @@ fn literal(text: &Text) -> String {
     format!("\"{}\"", units.concat())
 }
 
-/// The first-party key of what is shown at an address of the web.
-fn key_of(url: &str) -> Option<StorageKey> {
-    let url = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
-    Some(StorageKey::first_party(&url.origin().ascii_serialization()))
+fn web(url: &str) -> Option<Url> {
+    Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
+}
+
+/// The origin of what is shown at an address of the web.
+fn origin(url: &str) -> Option<String> {
+    web(url).map(|url| url.origin().ascii_serialization())
+}
+
+/// Whether two addresses of the web are of one site, with the scheme, as browsers part their storage.
+fn is_same_site(one: &str, other: &str) -> bool {
+    let scheme = |url: &str| web(url).map(|url| url.scheme().to_owned());
+    scheme(one).is_some_and(|one| scheme(other) == Some(one))
+        && Site::of_origin(one) == Site::of_origin(other)
 }
 
 /// What is there to be handed over.
@@ -108,11 +173,12 @@ pub(super) struct HandOver {
 impl HandOver {
     /// What tabs have, but for what was handed over before, as the file `notes` says. Blocks on the disk.
     pub(super) fn of(tabs: &[Tab], notes: &Path) -> Self {
-        let front = tabs.iter().filter(|tab| tab.active);
-        let others = tabs.iter().filter(|tab| !tab.active);
-        let areas = front.chain(others).flat_map(|tab| {
-            let first_parties = tab.session_storage.iter().filter(|(key, _)| key.is_first_party());
-            first_parties.map(|(key, entries)| SessionStorageArea {
+        let front = tabs.iter().enumerate().filter(|(_, tab)| tab.active);
+        let others = tabs.iter().enumerate().filter(|(_, tab)| !tab.active);
+        let areas = front.chain(others).flat_map(|(number, tab)| {
+            let reachable = tab.session_storage.iter().filter(|(key, _)| key.is_reachable());
+            reachable.map(move |(key, entries)| SessionStorageArea {
+                tab: number,
                 url: tab.url.clone(),
                 key: key.clone(),
                 entries: entries.clone(),
@@ -128,6 +194,11 @@ impl HandOver {
             Err(error) => all.refuse(&error),
         }
         all
+    }
+
+    /// Whether any of it is for frames.
+    pub(super) fn has_frames(&self) -> bool {
+        self.areas.iter().any(SessionStorageArea::is_a_frames)
     }
 
     /// Whether nothing is left.
@@ -148,13 +219,18 @@ impl HandOver {
         self.to_its_tab
     }
 
-    /// What a page at this address gets, which is noted before this returns: that of the tab that was there, or else
-    /// of the one in front. Blocks on the disk.
-    pub(super) fn claim(&mut self, url: &str) -> Option<SessionStorageArea> {
-        let key = key_of(url)?;
-        let of_key = |area: &&SessionStorageArea| area.key == key;
-        let its_own = self.areas.iter().filter(of_key).find(|area| area.url == url);
-        let area = its_own.or_else(|| self.areas.iter().find(of_key))?.clone();
+    /// What a document gets, which is noted before this returns: what the tab had of which its page was given
+    /// something, or else the one that was where its page is, or else the one in front. Blocks on the disk.
+    pub(super) fn claim(
+        &mut self,
+        place: &DocumentPlace,
+        tab: Option<usize>,
+    ) -> Option<SessionStorageArea> {
+        let all = || self.areas.iter().filter(|area| place.has(&area.key));
+        let its_own = all().find(|area| tab == Some(area.tab));
+        let at_its_page = || all().find(|area| area.url == place.page());
+        let area = its_own.or_else(at_its_page).or_else(|| all().next())?.clone();
+        let key = area.key.clone();
         if !self.own.contains(&key) {
             let noted = self.noted(|noted, file| {
                 if noted.keys.contains(&key) {
@@ -219,7 +295,7 @@ mod tests {
     const SHOP: &str = "https://shop.test/";
 
     fn tab(url: &str, active: bool, token: &str) -> Tab {
-        let key = key_of(url).unwrap();
+        let key = StorageKey::first_party(&origin(url).unwrap());
         let entries = [("token", token)].into_iter().collect();
         Tab {
             url: url.to_owned(),
@@ -235,6 +311,15 @@ mod tests {
         [list, tab("https://shop.test/cart", true, "cart"), news]
     }
 
+    fn page(url: &str) -> DocumentPlace {
+        DocumentPlace { url: url.to_owned(), around: Vec::new() }
+    }
+
+    fn framed(url: &str, around: &[&str]) -> DocumentPlace {
+        let around = around.iter().map(|url| (*url).to_owned()).collect();
+        DocumentPlace { url: url.to_owned(), around }
+    }
+
     fn token(area: Option<SessionStorageArea>) -> Option<String> {
         area.map(|area| area.entries.0[&Text::from("token")].to_lossy())
     }
@@ -245,16 +330,16 @@ mod tests {
         let notes = folder.path().join("handed");
         let mut first = HandOver::of(&tabs(), &notes);
         let mut at_once = HandOver::of(&tabs(), &notes);
-        assert_eq!(token(first.claim(SHOP)).as_deref(), Some("cart"));
-        assert_eq!(first.claim("https://shop.test/list"), None);
-        assert_eq!(first.claim("https://www.shop.test/"), None);
-        assert_eq!(at_once.claim(SHOP), None, "another browser was faster");
+        assert_eq!(token(first.claim(&page(SHOP), None)).as_deref(), Some("cart"));
+        assert_eq!(first.claim(&page("https://shop.test/list"), None), None);
+        assert_eq!(first.claim(&page("https://www.shop.test/"), None), None);
+        assert_eq!(at_once.claim(&page(SHOP), None), None, "another browser was faster");
         let mut later = HandOver::of(&tabs(), &notes);
-        assert_eq!((later.areas.len(), later.claim(SHOP)), (1, None));
+        assert_eq!((later.areas.len(), later.claim(&page(SHOP), None)), (1, None));
         // Its page never came.
-        let news = later.claim("https://news.test/world").unwrap();
+        let news = later.claim(&page("https://news.test/world"), None).unwrap();
         later.put_back(news);
-        assert!(HandOver::of(&tabs(), &notes).claim("https://news.test/").is_some());
+        assert!(HandOver::of(&tabs(), &notes).claim(&page("https://news.test/"), None).is_some());
         let found = HandedOver::read(&std::fs::read_to_string(&notes).unwrap());
         let keys: Vec<_> = found.keys.iter().map(StorageKey::as_str).collect();
         assert_eq!((keys, found.tabs), (vec!["https://news.test/", SHOP], false));
@@ -266,11 +351,73 @@ mod tests {
         let notes = folder.path().join("handed");
         let mut first = HandOver::of(&tabs(), &notes);
         assert!(first.open_tabs());
-        assert_eq!(token(first.claim("https://shop.test/list")).as_deref(), Some("list"));
-        assert_eq!(token(first.claim("https://shop.test/elsewhere")).as_deref(), Some("cart"));
-        assert_eq!(first.claim(SHOP), None);
+        assert_eq!(
+            token(first.claim(&page("https://shop.test/list"), None)).as_deref(),
+            Some("list")
+        );
+        assert_eq!(
+            token(first.claim(&page("https://shop.test/elsewhere"), None)).as_deref(),
+            Some("cart")
+        );
+        assert_eq!(first.claim(&page(SHOP), None), None);
         let mut later = HandOver::of(&tabs(), &notes);
         assert!(later.is_empty() && !later.open_tabs());
+    }
+
+    #[test]
+    fn a_frame_gets_what_its_partition_had_and_of_the_tab_of_its_page() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut tabs = tabs();
+        for (at, token) in [(0, "in the list"), (1, "in the cart")] {
+            let key = StorageKey::new("https://id.test/^0https://shop.test");
+            tabs[at].session_storage.insert(key, [("token", token)].into_iter().collect());
+        }
+        let begin = |name: &str| HandOver::of(&tabs, &folder.path().join(name));
+        assert!(begin("any").has_frames());
+        let its = |place: DocumentPlace, tab| {
+            token(begin(&place.around.join(" ").replace('/', "_")).claim(&place, tab))
+        };
+        let id = "https://id.test/check";
+        let list = "https://shop.test/list";
+        assert_eq!(its(framed(id, &[list]), None).as_deref(), Some("in the list"));
+        assert_eq!(
+            its(framed(id, &["https://m.shop.test/"]), None).as_deref(),
+            Some("in the cart")
+        );
+        assert_eq!(
+            its(framed(id, &["https://shop.test/1"]), Some(0)).as_deref(),
+            Some("in the list")
+        );
+        assert_eq!(its(framed(id, &["http://shop.test/"]), None), None);
+        assert_eq!(its(framed(id, &["about:blank"]), None), None);
+        assert_eq!(its(framed("https://id.test:1/", &["https://shop.test/2"]), None), None);
+        assert_eq!(its(page(id), None), None);
+    }
+
+    #[test]
+    fn what_is_between_a_frame_and_its_page_parts_its_storage() {
+        let key = |text: &str| StorageKey::new(text);
+        let place = framed("https://id.test/", &["https://shop.test/", "https://id.test/"]);
+        assert!(place.has(&key("https://id.test/^0https://shop.test")));
+        assert!(!place.has(&key("https://id.test/")) && !place.has(&key("https://id.test/^31")));
+        let place = framed("https://m.shop.test/", &["https://shop.test/"]);
+        assert!(place.has(&key("https://m.shop.test/")) && !place.has(&key("https://shop.test/")));
+        let place = framed("https://shop.test/", &["https://shop.test/", "https://id.test/"]);
+        assert!(place.has(&key("https://shop.test/^31")) && !place.has(&key("https://shop.test/")));
+    }
+
+    #[test]
+    fn frames_are_looked_at_where_they_have_any() {
+        let folder = tempfile::tempdir().unwrap();
+        let has_frames = |key: &str| {
+            let mut tab = tab("https://shop.test/", true, "a");
+            tab.session_storage
+                .insert(StorageKey::new(key), [("token", "b")].into_iter().collect());
+            HandOver::of(&[tab], &folder.path().join("handed")).has_frames()
+        };
+        assert!(has_frames("https://m.shop.test/") && has_frames("https://shop.test/^31"));
+        assert!(!has_frames("https://login.test/"), "it is from when the tab was there");
+        assert!(!has_frames("https://id.test/^1a^2b"), "no document has it again");
     }
 
     #[test]
@@ -281,7 +428,7 @@ mod tests {
         let mut all = HandOver::of(&tabs(), &notes);
         std::fs::remove_file(&notes).unwrap();
         std::fs::create_dir(&notes).unwrap();
-        assert_eq!(all.claim(SHOP), None);
+        assert_eq!(all.claim(&page(SHOP), None), None);
     }
 
     #[test]

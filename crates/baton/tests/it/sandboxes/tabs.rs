@@ -224,3 +224,95 @@ async fn a_browser_that_a_person_starts_shows_the_tabs_each_with_its_own() {
     assert_eq!(kept, [format!("*/cart {}", one("Ada")), format!("/list {}", one("Bob"))]);
     scene.strike().await;
 }
+
+/// A page that holds two frames of another site, the second once the first has spoken: a sandboxed one, which has no
+/// storage, and one that says who is signed in there, and does what its page tells it.
+const WITH_FRAMES: &str = "<!doctype html><title>-</title><script>
+    const inner = 'http://127.0.0.1:' + location.port + '/inner' + location.pathname;
+    const show = (sandbox) => {
+        const frame = document.createElement('iframe');
+        if (sandbox) frame.sandbox = 'allow-scripts';
+        frame.src = inner;
+        document.documentElement.append(frame);
+    };
+    onmessage = ({ data }) => {
+        if (data === 'none') show(false);
+        else document.title = data;
+    };
+    show(true);
+</script>";
+
+const INNER: &str = "<!doctype html><script>
+    const tell = () => parent.postMessage([sessionStorage.user ?? 'nobody', sessionStorage.step].join(' '), '*');
+    onmessage = ({ data }) => {
+        if (data === 'out') {
+            sessionStorage.clear();
+            location.reload();
+        } else {
+            sessionStorage.step = data;
+            tell();
+        }
+    };
+    if (origin === 'null') parent.postMessage('none', '*');
+    else tell();
+</script>";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_login_in_a_frame_of_another_site_goes_in_and_comes_back() {
+    let npm = Npm::install().await.unwrap();
+    let pages = Router::new()
+        .route("/favicon.ico", get(|| async { "" }))
+        .route("/inner/{*page}", get(|| async { Html(INNER) }))
+        .fallback(|| async { Html(WITH_FRAMES) });
+    let scene = Scene::set_at(Site::start(pages).await.unwrap(), &tools(&npm)).await;
+    let url = scene.url();
+    let key = format!("{}^0http://host", url.replace("host", "127.0.0.1"));
+    let tab = |path: &str, user: &str, active: bool| {
+        json!({
+            "url": format!("{url}{path}"), "title": "", "active": active,
+            "sessionStorage": { url.as_str(): [["seen", "1"]], key.as_str(): [["user", user]] },
+        })
+    };
+    let state = json!({
+        "state": { "cookies": [], "origins": [] },
+        "tabs": [tab("list", "Bob", false), tab("cart", "Ada", true)],
+    });
+    scene.session_of("shop", &state).await;
+    let kept = async || -> Vec<String> {
+        let state = scene.client().fetch_state("shop", true).await.unwrap().state;
+        let tabs = state["tabs"].as_array().unwrap().iter();
+        tabs.map(|tab| tab["sessionStorage"][key.as_str()].to_string()).collect()
+    };
+
+    let first = sandbox(&scene).await;
+    let receipt = &first.browser_session.as_ref().unwrap().receipt;
+    assert!(!receipt.has_losses(), "{receipt:#?}");
+    let said = "$AB wait --fn \"document.title !== '-'\" >&2 && $AB get title";
+    let at = |path: &str| format!("$AB open {url}{path} >&2 && {said}");
+    let told = |words: &str| {
+        format!(
+            "$AB eval \"document.title = '-'; frames[1].postMessage('{words}', '*')\" >&2 && {said}"
+        )
+    };
+    assert_eq!(scene.says(&first, &at("cart")).await, "Ada");
+    assert_eq!(scene.says(&first, &told("paid")).await, "Ada paid");
+    assert_eq!(scene.says(&first, &at("more")).await, "Ada paid", "the tab goes on");
+    let other = format!("$AB tab new >&2 && {} && $AB tab close >&2", at("other"));
+    assert_eq!(scene.says(&first, &other).await, "nobody", "no other tab gets it");
+    scene.says(&first, "$AB close >&2").await;
+    end(&scene, &first).await;
+    let mut back = kept().await;
+    back.sort();
+    assert_eq!(back, ["[[\"step\",\"paid\"],[\"user\",\"Ada\"]]", "null"]);
+
+    let second = sandbox(&scene).await;
+    assert_eq!(scene.says(&second, &at("cart")).await, "Ada paid");
+    assert_eq!(scene.says(&second, &told("out")).await, "nobody");
+    assert_eq!(scene.says(&second, &at("cart")).await, "nobody");
+    scene.says(&second, "$AB close >&2").await;
+    assert_eq!(scene.says(&second, &at("cart")).await, "nobody", "nor in the next browser");
+    scene.says(&second, "$AB close >&2").await;
+    end(&scene, &second).await;
+    assert!(kept().await.iter().all(|tab| !tab.contains("Ada")));
+    scene.strike().await;
+}

@@ -10,6 +10,7 @@
 //! Everything is read tolerantly: a field that is missing or of another type is simply not there.
 
 mod commands;
+mod documents;
 mod first_request;
 mod guard;
 mod inside;
@@ -178,10 +179,12 @@ enum Call {
     LetGo(String),
     /// A client's session `under` is to hear of this target; the number is that of the answer that waits.
     Relay { under: String, target: String, answer: Option<u64> },
-    /// The script that hands sessionStorage over to the page of this session of the keeper's own.
-    StorageSet(String),
-    /// That it goes.
-    StorageLeft(String),
+    /// The script that hands sessionStorage over to a frame, on this session of the keeper's own.
+    StorageSet { frame: String, session: String },
+    /// Which storage that frame has.
+    StorageKey(String),
+    /// That the script goes.
+    StorageLeft { frame: String, session: String },
     /// Another call of the keeper itself, which may fail.
     Other(String),
 }

@@ -1,113 +1,91 @@
-//! sessionStorage for pages, handed over before their first script.
+//! sessionStorage for pages and their frames, handed over before their first script.
 //!
 //! The one idea: a script puts it there, in one document and no other. So the keeper looks at each document before a
-//! page shows it: the one that is to have it waits until the script is there, and the next one of that page until it
-//! is gone. However fast a page clears its storage and loads anew, it does not find it filled again.
+//! page or a frame shows it: the one that is to have it waits until the script is there, and the next one, of that
+//! frame or of another one with the same storage, until it is gone. However fast a page clears its storage and loads
+//! anew, it does not find it filled again.
+//!
+//! A frame may begin in the process of its page and show its document in one of its own: the script is said to both.
+//! Whether it had the storage that was meant for it, it says once it shows the document; a sandboxed one has none.
 //!
 //! A document that a service worker answers without the network is not looked at, and gets none.
 
+use super::documents::{DetachedFrame, PageNavigation, PausedDocument};
 use super::{Call, Mux, Params};
-use crate::cdp::{Envelope, quoted};
-use crate::keeper::hand_over::{HandOver, SessionStorageArea};
+use crate::cdp::{CallFailure, Envelope, quoted};
+use crate::keeper::hand_over::{DocumentPlace, HandOver, SessionStorageArea};
 use crate::keeper::mux;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::mem::take;
 
 /// Documents when they are asked for, and when they are answered.
 const ASKED: &str = r#"{"urlPattern":"*","resourceType":"Document"}"#;
 const ANSWERED: &str = r#"{"urlPattern":"*","resourceType":"Document","requestStage":"Response"}"#;
-/// Answers that a page does not show: it stays, or goes elsewhere (RFC 9110, 15).
-const SHOWN_BY_NO_PAGE: [u16; 7] = [204, 205, 301, 302, 303, 307, 308];
+/// How many documents wait for one that is handed something.
+const WAITING: usize = 16;
 
 /// What is handed over, and to whom just now.
 #[derive(Debug, Default)]
 pub(super) struct PageStorage {
     hand_over: HandOver,
-    /// By the keeper's own session on the page.
+    /// Whether frames are handed any.
+    has_frames: bool,
+    /// By the frame; a page is one too.
     steps: HashMap<String, PageHandOver>,
+    /// By the keeper's own session.
+    shown: HashMap<String, ShownDocument>,
     /// Contexts that clients made: nothing of a session's is in those.
     contexts: HashSet<String>,
 }
 
-/// A page to which something is being handed over.
+/// What a page shows, or a frame in a process of its own.
+#[derive(Debug, Default)]
+struct ShownDocument {
+    url: String,
+    /// Of which tab the page was given something.
+    tab: Option<usize>,
+}
+
+/// A page or a frame to which something is being handed over.
 #[derive(Debug)]
 struct PageHandOver {
     area: SessionStorageArea,
+    is_framed: bool,
+    /// The keeper's own session on the page.
+    page: String,
     /// The document that waits for the script.
-    held: Option<String>,
-    /// The script, once it is there.
-    script: Option<String>,
-    /// Whether the page shows the document.
+    held: Option<HeldDocument>,
+    /// The script, once it is there, by the session on which it was said.
+    scripts: HashMap<String, Option<String>>,
+    /// Whether the document that it is for is shown.
     is_shown: bool,
+    /// The session on which a frame is asked which storage it has.
+    asked: Option<String>,
     is_leaving: bool,
-    /// The document that waits until the script is gone.
-    next: Option<PausedDocument>,
+    /// The documents that wait until the script is gone.
+    next: VecDeque<HeldDocument>,
 }
 
-/// What is read of `Fetch.requestPaused`, of a document that was answered.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct PausedDocument {
-    #[serde(rename = "requestId")]
-    id: String,
-    request: DocumentRequest,
-    #[serde(default)]
-    frame_id: String,
-    response_status_code: Option<u16>,
-    response_error_reason: Option<String>,
-    #[serde(default)]
-    response_headers: Vec<Header>,
-}
-
-#[derive(Debug, Deserialize)]
-struct DocumentRequest {
-    url: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct Header {
-    name: String,
-    value: String,
-}
-
-impl PausedDocument {
-    /// None of what was only asked for.
-    fn read(params: Option<&RawValue>) -> Option<Self> {
-        let read: Self = serde_json::from_str(params?.get()).ok()?;
-        let is_answered =
-            read.response_status_code.is_some() || read.response_error_reason.is_some();
-        is_answered.then_some(read)
-    }
-
-    fn is_shown(&self) -> bool {
-        let is_download = |header: &Header| {
-            header.name.eq_ignore_ascii_case("content-disposition")
-                && header.value.trim_start().to_ascii_lowercase().starts_with("attachment")
-        };
-        self.response_status_code.is_some_and(|status| !SHOWN_BY_NO_PAGE.contains(&status))
-            && !self.response_headers.iter().any(is_download)
-    }
-}
-
-/// What is read of `Page.frameNavigated`.
-#[derive(Deserialize)]
-struct PageNavigation {
-    frame: PageFrame,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct PageFrame {
-    url: String,
-    parent_id: Option<String>,
+/// A document that was answered, and the session that holds it.
+#[derive(Debug)]
+struct HeldDocument {
+    session: String,
+    document: PausedDocument,
 }
 
 impl Mux {
     /// The same, with sessionStorage for its pages.
     pub(in crate::keeper) fn handing_over(mut self, hand_over: HandOver) -> Self {
+        self.storage.has_frames = hand_over.has_frames();
         self.storage.hand_over = hand_over;
         self
+    }
+
+    /// Whether the keeper has to be attached to frames for it.
+    pub(super) fn hands_over_to_frames(&self) -> bool {
+        self.storage.has_frames
     }
 
     /// Whether there is any to be handed over.
@@ -122,12 +100,12 @@ impl Mux {
         }
     }
 
-    /// Looks at the documents of a page that was attached: at the one that is asked for first, if `first`, and at
-    /// those that are answered, if it may be handed something.
+    /// Looks at the documents of a page or a frame that was attached: at the one that is asked for first, if `first`,
+    /// and at those that are answered, if it may be handed something.
     pub(super) fn watch_documents(&mut self, page: &str, first: bool, params: &Params<'_>) {
         let context = params.info.as_ref().and_then(|info| info.context.as_deref());
         let is_made = context.is_some_and(|context| self.storage.contexts.contains(context));
-        let has_storage = self.has_storage() && !is_made;
+        let has_storage = (self.has_storage() || !self.storage.steps.is_empty()) && !is_made;
         if has_storage {
             // Without this the browser runs no script in new documents.
             self.send_own(Some(page), "Page.enable", "{}");
@@ -165,129 +143,290 @@ impl Mux {
                 None => self.first_request(page, params),
             },
             "Page.frameNavigated" => self.navigated(page, params),
+            "Page.frameDetached" => self.frame_detached(params),
             _ => return false,
         }
         true
     }
 
-    fn answered(&mut self, page: &str, document: PausedDocument) {
-        let target = self.sessions.get(page).and_then(|route| route.target.as_deref());
-        if target != Some(&document.frame_id) || !document.is_shown() {
-            self.continue_document(page, &document.id);
+    fn answered(&mut self, session: &str, document: PausedDocument) {
+        if !document.is_shown() {
+            self.continue_document(session, &document.id);
             return;
         }
-        if let Some(step) = self.storage.steps.get_mut(page) {
-            let older = step.next.replace(document);
-            if let Some(older) = older {
-                self.continue_document(page, &older.id);
-            }
-            self.remove_script(page);
+        let paused = HeldDocument { session: session.to_owned(), document };
+        let frame = paused.document.frame_id.clone();
+        if self.storage.steps.contains_key(&frame) {
+            self.keep_document(&frame, paused);
+            self.leave_step(&frame);
             return;
         }
-        let Some(area) = self.storage.hand_over.claim(&document.request.url) else {
-            self.continue_document(page, &document.id);
+        let Some((place, page)) = self.place_of(&paused) else {
+            self.continue_document(session, &paused.document.id);
+            return;
+        };
+        let same = |step: &PageHandOver| step.page == page && place.has(step.area.key());
+        let same = self.storage.steps.iter().find(|(_, step)| same(step));
+        if let Some(same) = same.map(|(frame, _)| frame.clone()) {
+            self.keep_document(&same, paused);
+            return;
+        }
+        let tab = self.storage.shown.get(&page).and_then(|shown| shown.tab);
+        let Some(area) = self.storage.hand_over.claim(&place, tab) else {
+            self.continue_document(session, &paused.document.id);
             if !self.has_storage() && self.storage.steps.is_empty() {
-                self.send_own(Some(page), "Fetch.disable", "{}");
+                self.send_own(Some(session), "Fetch.disable", "{}");
             }
             return;
         };
-        let source = mux::object("source", &area.script());
+        if !place.is_framed() {
+            self.storage.shown.entry(page.clone()).or_default().tab = Some(area.tab());
+        }
         let step = PageHandOver {
             area,
-            held: Some(document.id),
-            script: None,
+            is_framed: place.is_framed(),
+            page,
+            held: Some(paused),
+            scripts: HashMap::new(),
             is_shown: false,
+            asked: None,
             is_leaving: false,
-            next: None,
+            next: VecDeque::new(),
         };
-        self.storage.steps.insert(page.to_owned(), step);
-        let call = Call::StorageSet(page.to_owned());
-        self.send(Some(page), "Page.addScriptToEvaluateOnNewDocument", &source, call);
+        self.storage.steps.insert(frame.clone(), step);
+        self.set_script(&frame, session);
     }
 
-    fn continue_document(&mut self, page: &str, request: &str) {
+    /// Where a document is shown that was answered, and the session of its page; none where nothing is handed over.
+    fn place_of(&self, paused: &HeldDocument) -> Option<(DocumentPlace, String)> {
+        let HeldDocument { session, document } = paused;
+        let (mut around, mut page) = (Vec::new(), session);
+        loop {
+            let route = self.sessions.get(page)?;
+            if !self.is_of_target(page, &document.frame_id) {
+                around.push(self.storage.shown.get(page)?.url.clone());
+            }
+            let Some(parent) = &route.parent else { break };
+            page = parent;
+        }
+        around.reverse();
+        let place = DocumentPlace { url: document.request.url.clone(), around };
+        let is_wanted = !place.is_framed() || self.storage.has_frames;
+        is_wanted.then(|| (place, page.clone()))
+    }
+
+    /// Whether this is the session of that very page or frame.
+    fn is_of_target(&self, session: &str, frame: &str) -> bool {
+        let route = self.sessions.get(session);
+        route.is_some_and(|route| route.target.as_deref() == Some(frame))
+    }
+
+    /// Has a document wait until this frame's step is done. One of the same frame takes the place of an older one.
+    fn keep_document(&mut self, frame: &str, paused: HeldDocument) {
+        let Some(step) = self.storage.steps.get_mut(frame) else { return };
+        let is_older = |one: &HeldDocument| one.document.frame_id == paused.document.frame_id;
+        let older = step.next.iter().position(is_older);
+        let older = older.or_else(|| (step.next.len() >= WAITING).then_some(0));
+        let older = older.and_then(|at| step.next.remove(at));
+        step.next.push_back(paused);
+        if let Some(older) = older {
+            self.continue_document(&older.session, &older.document.id);
+        }
+    }
+
+    fn continue_document(&mut self, session: &str, request: &str) {
         let params = mux::object("requestId", request);
-        self.send_own(Some(page), "Fetch.continueRequest", &params);
+        self.send_own(Some(session), "Fetch.continueRequest", &params);
+    }
+
+    /// Says the script of a frame's step on a session.
+    fn set_script(&mut self, frame: &str, session: &str) {
+        let Some(step) = self.storage.steps.get_mut(frame) else { return };
+        step.scripts.insert(session.to_owned(), None);
+        let source = mux::object("source", &step.area.script(step.is_framed));
+        let call = Call::StorageSet { frame: frame.to_owned(), session: session.to_owned() };
+        self.send(Some(session), "Page.addScriptToEvaluateOnNewDocument", &source, call);
+    }
+
+    /// A frame shows its document in a process of its own, to which the keeper was attached.
+    pub(super) fn moved_out(&mut self, frame: &str, session: &str) {
+        if self.storage.steps.get(frame).is_some_and(|step| !step.is_leaving) {
+            self.set_script(frame, session);
+        }
     }
 
     /// The browser answered whether the script is there.
-    pub(super) fn storage_set(&mut self, page: &str, envelope: &Envelope<'_>) {
+    pub(super) fn storage_set(&mut self, frame: &str, session: &str, envelope: &Envelope<'_>) {
         #[derive(Deserialize)]
         struct AddedScript {
             identifier: String,
         }
-        let Some(step) = self.storage.steps.get_mut(page) else { return };
+        let Some(step) = self.storage.steps.get_mut(frame) else { return };
         let added =
             envelope.result.and_then(|raw| serde_json::from_str::<AddedScript>(raw.get()).ok());
-        step.script = added.map(|added| added.identifier);
-        let is_there = step.script.is_some();
-        let held = step.held.take();
-        let is_left = step.next.is_some();
-        if let Some(held) = held {
-            self.continue_document(page, &held);
+        match added {
+            Some(AddedScript { identifier }) if step.scripts.contains_key(session) => {
+                step.scripts.insert(session.to_owned(), Some(identifier));
+            }
+            _ => {
+                step.scripts.remove(session);
+            }
         }
-        if !is_there {
-            self.end_step(page);
-        } else if is_left {
-            self.remove_script(page);
+        let is_none = step.scripts.is_empty();
+        let is_leaving = step.is_leaving;
+        let held = step.held.take_if(|held| held.session == session);
+        if let Some(held) = held {
+            // What a frame may have had is handed to no other, unless it turns out to have no storage at all.
+            step.is_shown |= step.is_framed && !is_none;
+            self.continue_document(session, &held.document.id);
+        }
+        if is_leaving {
+            self.remove_script(frame, session);
+            self.end_if_left(frame);
+        } else if is_none {
+            self.leave_step(frame);
         }
     }
 
-    fn navigated(&mut self, page: &str, params: Option<&RawValue>) {
-        let Some(step) = self.storage.steps.get_mut(page) else { return };
+    fn navigated(&mut self, session: &str, params: Option<&RawValue>) {
         let read = params.and_then(|raw| serde_json::from_str::<PageNavigation>(raw.get()).ok());
         let Some(PageNavigation { frame }) = read else { return };
-        if frame.parent_id.is_none() && step.script.is_some() && step.area.is_of(&frame.url) {
-            step.is_shown = true;
-            self.remove_script(page);
+        if self.storage.has_frames && self.is_of_target(session, &frame.id) {
+            self.storage.shown.entry(session.to_owned()).or_default().url.clone_from(&frame.url);
+            self.leave_inside(session, &frame.id);
+        }
+        let Some(step) = self.storage.steps.get_mut(&frame.id) else { return };
+        let has_script = step.scripts.get(session).is_some_and(Option::is_some);
+        if !has_script || !step.area.is_of(&frame.url) {
+            return;
+        }
+        step.is_shown = true;
+        if step.is_framed {
+            step.asked = Some(session.to_owned());
+            let params = mux::object("frameId", &frame.id);
+            let call = Call::StorageKey(frame.id.clone());
+            self.send(Some(session), "Storage.getStorageKey", &params, call);
+        }
+        self.leave_step(&frame.id);
+    }
+
+    /// What a page or a frame shows is another document: the frames of the one before are gone.
+    fn leave_inside(&mut self, session: &str, frame: &str) {
+        let all = self.storage.steps.iter();
+        let gone = all.filter(|(of, step)| *of != frame && step.scripts.contains_key(session));
+        let gone: Vec<String> = gone.map(|(of, _)| of.clone()).collect();
+        for of in gone {
+            let step = self.storage.steps.get_mut(&of);
+            for HeldDocument { session, document } in
+                step.map(|step| take(&mut step.next)).unwrap_or_default()
+            {
+                self.continue_document(&session, &document.id);
+            }
+            self.leave_step(&of);
         }
     }
 
-    fn remove_script(&mut self, page: &str) {
-        let Some(step) = self.storage.steps.get_mut(page).filter(|step| !step.is_leaving) else {
-            return;
-        };
-        let Some(script) = &step.script else { return };
-        step.is_leaving = true;
-        let params = format!("{{\"identifier\":{}}}", quoted(script));
-        let call = Call::StorageLeft(page.to_owned());
-        self.send(Some(page), "Page.removeScriptToEvaluateOnNewDocument", &params, call);
+    /// The browser answered which storage a frame has. One that is gone meanwhile had what it was handed, and so had
+    /// one of which another key is told: that may still be the key of the document before.
+    pub(super) fn storage_key_told(&mut self, frame: &str, envelope: &Envelope<'_>) {
+        let Some(step) = self.storage.steps.get_mut(frame) else { return };
+        step.asked = None;
+        let refused = envelope.error.map(CallFailure::parse);
+        step.is_shown = refused.is_none_or(|failure| !failure.message.contains("opaque"));
+        self.end_if_left(frame);
     }
 
-    /// Ends a step: the page has what it was handed, or it never came to it. What it shows next is looked at anew.
-    pub(super) fn end_step(&mut self, page: &str) {
-        let Some(step) = self.storage.steps.remove(page) else { return };
+    fn frame_detached(&mut self, params: Option<&RawValue>) {
+        let read = params.and_then(|raw| serde_json::from_str::<DetachedFrame>(raw.get()).ok());
+        // One that goes on in another process is none that is gone.
+        if let Some(gone) = read.filter(|read| read.reason != "swap") {
+            for step in self.storage.steps.values_mut() {
+                step.next.retain(|one| one.document.frame_id != gone.frame_id);
+            }
+            self.leave_step(&gone.frame_id);
+        }
+    }
+
+    /// Takes the script away from where it is: the frame has what it is handed, or goes elsewhere.
+    fn leave_step(&mut self, frame: &str) {
+        let Some(step) = self.storage.steps.get_mut(frame).filter(|step| !step.is_leaving) else {
+            return;
+        };
+        step.is_leaving = true;
+        let sessions: Vec<String> = step.scripts.keys().cloned().collect();
+        for session in sessions {
+            self.remove_script(frame, &session);
+        }
+        self.end_if_left(frame);
+    }
+
+    /// Nothing while it is not there yet.
+    fn remove_script(&mut self, frame: &str, session: &str) {
+        let step = self.storage.steps.get(frame);
+        let Some(Some(script)) = step.and_then(|step| step.scripts.get(session)) else { return };
+        let params = format!("{{\"identifier\":{}}}", quoted(script));
+        let call = Call::StorageLeft { frame: frame.to_owned(), session: session.to_owned() };
+        self.send(Some(session), "Page.removeScriptToEvaluateOnNewDocument", &params, call);
+    }
+
+    /// The browser answered that the script is gone.
+    pub(super) fn storage_left(&mut self, frame: &str, session: &str) {
+        if let Some(step) = self.storage.steps.get_mut(frame) {
+            step.scripts.remove(session);
+            self.end_if_left(frame);
+        }
+    }
+
+    /// Ends a step: the frame has what it was handed, or it never came to it. What it shows next is looked at anew.
+    fn end_if_left(&mut self, frame: &str) {
+        let is_left = |step: &PageHandOver| {
+            step.is_leaving && step.scripts.is_empty() && step.asked.is_none()
+        };
+        if !self.storage.steps.get(frame).is_some_and(is_left) {
+            return;
+        }
+        let Some(step) = self.storage.steps.remove(frame) else { return };
         if !step.is_shown {
             self.storage.hand_over.put_back(step.area);
         }
-        if let Some(next) = step.next {
-            self.answered(page, next);
+        for HeldDocument { session, document } in step.next {
+            self.answered(&session, document);
         }
     }
 
-    /// A page ended.
-    pub(super) fn lose_step(&mut self, page: &str) {
-        if let Some(step) = self.storage.steps.get_mut(page) {
-            step.next = None;
-            self.end_step(page);
+    /// A page ended, or a frame in a process of its own.
+    pub(super) fn lose_steps(&mut self, session: &str) {
+        self.storage.shown.remove(session);
+        let mut ended = Vec::new();
+        for (frame, step) in &mut self.storage.steps {
+            let had_script = step.scripts.remove(session).is_some();
+            let held = step.held.take_if(|held| held.session == session);
+            step.next.retain(|one| one.session != session);
+            step.asked.take_if(|asked| asked == session);
+            if had_script || held.is_some() {
+                ended.push(frame.clone());
+            }
+        }
+        for frame in ended {
+            self.leave_step(&frame);
+            self.end_if_left(&frame);
         }
     }
 
     /// Whether a document waits for us.
     pub(super) fn holds_documents(&self) -> bool {
         let mut steps = self.storage.steps.values();
-        steps.any(|step| step.held.is_some() || step.next.is_some())
+        steps.any(|step| step.held.is_some() || !step.next.is_empty())
     }
 
     /// Documents go on whose page does not answer.
     pub(super) fn let_documents_go(&mut self) {
         let mut waiting = Vec::new();
-        for (page, step) in &mut self.storage.steps {
-            let next = step.next.take().map(|next| next.id);
-            waiting.extend(step.held.take().into_iter().chain(next).map(|id| (page.clone(), id)));
+        for step in self.storage.steps.values_mut() {
+            waiting.extend(step.held.take().into_iter().chain(step.next.drain(..)));
         }
-        for (page, id) in waiting {
-            self.continue_document(&page, &id);
+        for HeldDocument { session, document } in waiting {
+            self.continue_document(&session, &document.id);
         }
     }
 }

@@ -220,8 +220,11 @@ impl Mux {
             Some(Call::Relay { under, target, answer }) => {
                 self.relay_answered(&under, &target, answer, envelope);
             }
-            Some(Call::StorageSet(page)) => self.storage_set(&page, envelope),
-            Some(Call::StorageLeft(page)) => self.end_step(&page),
+            Some(Call::StorageSet { frame, session }) => {
+                self.storage_set(&frame, &session, envelope);
+            }
+            Some(Call::StorageKey(frame)) => self.storage_key_told(&frame, envelope),
+            Some(Call::StorageLeft { frame, session }) => self.storage_left(&frame, &session),
             Some(Call::Anchor) => self.anchor_made(envelope),
             Some(Call::Version) => self.version_told(envelope),
             Some(Call::Other(method)) => {

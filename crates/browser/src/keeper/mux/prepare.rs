@@ -66,7 +66,7 @@ impl Mux {
         }
         self.own.preparing.attaching = true;
         self.prepare_browser();
-        let params = if self.reaches_inside() { ALL } else { PAGES };
+        let params = if self.prepares_inside() { ALL } else { PAGES };
         self.send_own(None, "Target.setAutoAttach", params);
     }
 
@@ -83,8 +83,13 @@ impl Mux {
         is_prepared && self.own.preparing.prepared.values().any(is_it)
     }
 
-    /// Whether frames and workers are prepared as well.
+    /// Whether the keeper is attached to frames and workers as well.
     pub(super) fn reaches_inside(&self) -> bool {
+        self.prepares_inside() || self.hands_over_to_frames()
+    }
+
+    /// Whether frames and workers are prepared as well.
+    fn prepares_inside(&self) -> bool {
         let is_inside =
             |call: &PreludeCall| call.is_for(TargetKind::Frame) || call.is_for(TargetKind::Worker);
         self.setup.prelude.iter().any(is_inside)
@@ -186,6 +191,9 @@ impl Mux {
         if kind == TargetKind::Page {
             let first = params.waiting && self.hints().is_some();
             self.watch_documents(child, first, params);
+        } else if kind == TargetKind::Frame && self.hands_over_to_frames() {
+            self.watch_documents(child, false, params);
+            self.moved_out(target, child);
         }
         if self.reaches_inside() {
             self.send_own(Some(child), "Target.setAutoAttach", INSIDE);
@@ -222,7 +230,7 @@ impl Mux {
     /// A session of the keeper's own ended.
     pub(super) fn lose(&mut self, session: &str) {
         self.own.preparing.prepared.remove(session);
-        self.lose_step(session);
+        self.lose_steps(session);
     }
 }
 

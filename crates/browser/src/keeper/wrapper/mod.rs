@@ -7,8 +7,8 @@
 //! browser as it is. Nothing is refused to them, since the browser is theirs.
 //!
 //! What only tabs have comes with it: the first page that reaches an origin is handed the sessionStorage that the
-//! session has of it. The tabs themselves are opened for a person alone: a program takes the first page that it
-//! finds for its own, and which one that is among several no browser promises.
+//! session has of it, and so is the first frame of a partition. The tabs themselves are opened for a person alone: a
+//! program takes the first page that it finds for its own, and which one that is among several no browser promises.
 //!
 //! A pipe is that of standard input and output: the [script](packed) that programs start puts the descriptors 3
 //! and 4 there, which no safe code could take from where they are.

@@ -32,17 +32,42 @@ impl Story {
         (story, notes)
     }
 
+    /// A keeper with something for a frame, whose page `PAGE` shows a shop, on the session `P`.
+    fn with_storage_of_a_frame(key: &str) -> (Self, TempDir) {
+        let notes = tempfile::tempdir().unwrap();
+        let entries = [("user", "Ada")].into_iter().collect();
+        let tab = Tab {
+            url: "https://shop.test/".to_owned(),
+            session_storage: [(StorageKey::new(key), entries)].into(),
+            ..Tab::default()
+        };
+        let hand_over = HandOver::of(&[tab], &notes.path().join("handed"));
+        let mut story = Self::of(vec![], hand_over);
+        let attach = story.asked("Target.setAutoAttach");
+        assert_eq!(attach["params"]["filter"], json!([{"type": "page"}, {"exclude": true}]));
+        story.browser(attached("P", "PAGE", true));
+        assert_eq!(story.asked("Target.setAutoAttach")["sessionId"], "P");
+        story.shows("P", "PAGE", "https://shop.test/");
+        story.sent.clear();
+        (story, notes)
+    }
+
     /// The browser has an answer for a document of a page.
     fn answered(&mut self, session: &str, id: &str, url: &str, status: u16) {
         let frame = if session == "P" { "PAGE" } else { "OTHER" };
+        self.answered_in(session, frame, id, url, status);
+    }
+
+    /// The browser has an answer for a document of a frame.
+    fn answered_in(&mut self, session: &str, frame: &str, id: &str, url: &str, status: u16) {
         let params = json!({
             "requestId": id, "frameId": frame, "request": {"url": url}, "responseStatusCode": status,
         });
         self.browser(on(session, json!({"method": "Fetch.requestPaused", "params": params})));
     }
 
-    fn shows(&mut self, session: &str, url: &str) {
-        let params = json!({"frame": {"id": "F", "url": url}});
+    fn shows(&mut self, session: &str, frame: &str, url: &str) {
+        let params = json!({"frame": {"id": frame, "url": url}});
         self.browser(on(session, json!({"method": "Page.frameNavigated", "params": params})));
     }
 
@@ -78,7 +103,7 @@ fn a_document_waits_for_its_script_and_the_next_one_until_it_is_gone() {
     // It signs out and comes again at once: before anybody heard that it was shown.
     story.answered("P", "3", "https://shop.test/", 200);
     assert_eq!(story.gone_on(), [""; 0]);
-    story.shows("P", "https://shop.test/");
+    story.shows("P", "PAGE", "https://shop.test/");
     let removed = story.asked(REMOVE);
     assert_eq!(removed["params"], json!({"identifier": "7"}));
     assert!(!story.was_asked(REMOVE), "once is enough");
@@ -90,7 +115,7 @@ fn a_document_waits_for_its_script_and_the_next_one_until_it_is_gone() {
     assert!(!story.was_asked("Fetch.disable"), "there is something left");
     story.answered("Q", "5", "https://news.test/", 200);
     story.reply_to(ADD, &json!({"identifier": "8"}));
-    story.shows("Q", "https://news.test/");
+    story.shows("Q", "OTHER", "https://news.test/");
     story.reply_to(REMOVE, &json!({}));
     story.answered("P", "6", "https://news.test/", 200);
     assert_eq!(story.asked("Fetch.disable")["sessionId"], "P");
@@ -123,7 +148,7 @@ fn a_page_that_does_not_answer_holds_its_document_for_a_while_only() {
 }
 
 #[test]
-fn a_context_of_a_client_and_a_frame_get_nothing() {
+fn a_context_of_a_client_and_a_frame_of_a_page_get_nothing() {
     let (mut story, _notes) = Story::with_storage();
     story.join(1, Role::Client);
     story.client(1, json!({"id": 1, "method": "Target.createBrowserContext"}));
@@ -134,11 +159,7 @@ fn a_context_of_a_client_and_a_frame_get_nothing() {
     event["params"]["targetInfo"]["browserContextId"] = "C".into();
     story.browser(event);
     assert!(!story.was_asked("Fetch.enable"));
-    let params = json!({
-        "requestId": "1", "frameId": "FRAME", "request": {"url": "https://shop.test/"},
-        "responseStatusCode": 200,
-    });
-    story.browser(on("P", json!({"method": "Fetch.requestPaused", "params": params})));
+    story.answered_in("P", "FRAME", "1", "https://shop.test/", 200);
     assert_eq!((story.gone_on(), story.was_asked(ADD)), (vec!["1".to_owned()], false));
 }
 
@@ -149,4 +170,121 @@ fn a_page_that_a_client_makes_goes_to_its_address_once_it_is_prepared() {
     let params = json!({"url": "https://shop.test/"});
     story.client(1, json!({"id": 1, "method": "Target.createTarget", "params": params}));
     assert_eq!(story.asked("Target.createTarget")["params"], json!({"url": "about:blank"}));
+}
+
+const ID: &str = "https://id.test/";
+const PARTITION: &str = "https://id.test/^0https://shop.test";
+const KEY: &str = "Storage.getStorageKey";
+
+impl Story {
+    /// A frame of the page is shown in a process of its own.
+    fn moves_out(&mut self, session: &str, frame: &str) {
+        let mut event = attached(session, frame, true);
+        event["params"]["targetInfo"]["type"] = "iframe".into();
+        self.browser(on("P", event));
+    }
+
+    /// The browser answers every call of a method.
+    fn reply_to_all(&mut self, method: &str, result: &Value) -> Vec<Value> {
+        let mut sessions = Vec::new();
+        while self.was_asked(method) {
+            let call = self.asked(method);
+            sessions.push(call["sessionId"].clone());
+            self.browser(
+                json!({"id": call["id"], "sessionId": call["sessionId"], "result": result}),
+            );
+        }
+        sessions
+    }
+}
+
+#[test]
+fn a_frame_of_another_site_gets_its_own_where_it_ends_up() {
+    let (mut story, _notes) = Story::with_storage_of_a_frame(PARTITION);
+    story.answered("P", "0", ID, 200);
+    assert_eq!((story.gone_on(), story.was_asked(ADD)), (vec!["0".to_owned()], false));
+    story.answered_in("P", "FRAME", "1", ID, 200);
+    let source = story.sent.last().unwrap()["params"]["source"].as_str().unwrap();
+    assert!(
+        source.contains("(self !== self.top) === true")
+            && source.contains(ID.trim_end_matches('/'))
+    );
+    assert_eq!(story.gone_on(), [""; 0]);
+    story.reply_to(ADD, &json!({"identifier": "7"}));
+    assert_eq!(story.gone_on(), ["1"]);
+    // It is shown in a process of its own.
+    story.moves_out("F", "FRAME");
+    let said: Vec<_> = story.sent.iter().map(|frame| frame["method"].as_str().unwrap()).collect();
+    let run = "Runtime.runIfWaitingForDebugger";
+    assert_eq!(said, ["Page.enable", "Fetch.enable", ADD, "Target.setAutoAttach", run]);
+    assert!(story.sent.iter().all(|frame| frame["sessionId"] == "F"));
+    story.reply_to(ADD, &json!({"identifier": "8"}));
+    let swapped =
+        json!({"method": "Page.frameDetached", "params": {"frameId": "FRAME", "reason": "swap"}});
+    story.browser(on("P", swapped));
+    assert!(!story.was_asked(REMOVE));
+    // It has it; another one of the same storage waits until that is sure, and so does its own next document.
+    story.answered_in("P", "SECOND", "2", ID, 200);
+    story.shows("F", "FRAME", ID);
+    story.answered_in("F", "FRAME", "3", "https://id.test/again", 200);
+    let mut sessions = story.reply_to_all(REMOVE, &json!({}));
+    sessions.sort_by_key(ToString::to_string);
+    assert_eq!((sessions, story.gone_on()), (vec![json!("F"), json!("P")], vec![]));
+    let asked = story.asked(KEY);
+    assert_eq!(
+        (&asked["sessionId"], &asked["params"]),
+        (&json!("F"), &json!({"frameId": "FRAME"}))
+    );
+    let key = json!({"storageKey": PARTITION});
+    story.browser(json!({"id": asked["id"], "sessionId": "F", "result": key}));
+    assert_eq!(
+        (story.gone_on(), story.was_asked(ADD)),
+        (vec!["2".to_owned(), "3".to_owned()], false)
+    );
+}
+
+#[test]
+fn a_frame_without_storage_leaves_it_to_the_next_one() {
+    let (mut story, _notes) = Story::with_storage_of_a_frame(PARTITION);
+    for (frame, code, message) in [
+        (
+            "BOXED",
+            -32000,
+            "Frame corresponds to an opaque origin and its storage key cannot be serialized",
+        ),
+        ("GONE", -32602, "Frame tree node for given frame not found"),
+    ] {
+        story.answered_in("P", frame, "1", ID, 200);
+        story.reply_to(ADD, &json!({"identifier": "7"}));
+        story.shows("P", frame, ID);
+        story.reply_to(REMOVE, &json!({}));
+        let id = story.asked(KEY)["id"].clone();
+        let error = json!({"code": code, "message": message});
+        story.browser(json!({"id": id, "sessionId": "P", "error": error}));
+    }
+    story.answered_in("P", "LATE", "2", ID, 200);
+    assert!(!story.was_asked(ADD), "the one that is gone had it");
+}
+
+#[test]
+fn what_a_frame_may_have_had_is_no_other_frames_when_its_page_goes_on() {
+    for leave in ["navigated", "detached"] {
+        let (mut story, _notes) = Story::with_storage_of_a_frame(PARTITION);
+        story.answered_in("P", "FRAME", "1", ID, 200);
+        story.reply_to(ADD, &json!({"identifier": "7"}));
+        story.answered_in("P", "SECOND", "2", ID, 200);
+        assert_eq!(story.gone_on(), ["1"]);
+        if leave == "navigated" {
+            story.shows("P", "PAGE", "https://shop.test/2");
+            assert_eq!(story.gone_on(), ["2"]);
+        } else {
+            for frame in ["SECOND", "FRAME"] {
+                let params = json!({"frameId": frame, "reason": "remove"});
+                story.browser(on("P", json!({"method": "Page.frameDetached", "params": params})));
+            }
+        }
+        story.reply_to(REMOVE, &json!({}));
+        story.answered_in("P", "THIRD", "3", ID, 200);
+        assert_eq!((story.gone_on(), story.was_asked(ADD)), (vec!["3".to_owned()], false));
+    }
 }
