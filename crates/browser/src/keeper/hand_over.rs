@@ -81,14 +81,15 @@ impl SessionStorageArea {
             || (is_same_site(&self.url, self.key.origin()) && !self.is_of(&self.url))
     }
 
-    /// What puts it into a document before that runs a script of its own: into a page, or into a frame.
+    /// What puts it into a document before that runs a script of its own: into a page, or into a frame. A frame inside
+    /// of that has its origin as well where it has no address of the web, and gets nothing.
     pub(super) fn script(&self, is_framed: bool) -> String {
         let pairs = self.entries.0.iter();
         let pairs: Vec<String> =
             pairs.map(|(key, value)| format!("[{},{}]", literal(key), literal(value))).collect();
         let (origin, pairs) = (quoted(self.key.origin()), pairs.join(","));
         format!(
-            "if ((self !== self.top) === {is_framed} && self.origin === {origin}) {{
+            "if ((self !== self.top) === {is_framed} && self.origin === {origin} && /^http/.test(location.protocol)) {{
                 try {{ for (const [key, value] of [{pairs}]) sessionStorage.setItem(key, value); }} catch {{}}
             }}"
         )
@@ -120,6 +121,11 @@ impl DocumentPlace {
         } else {
             key.is_inside_another()
         }
+    }
+
+    /// Whether what is next around it is of its own site.
+    pub(super) fn is_in_its_site(&self) -> bool {
+        self.around.last().is_some_and(|around| is_same_site(&self.url, around))
     }
 
     /// Whether it is that of a frame.

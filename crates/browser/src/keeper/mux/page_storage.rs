@@ -198,6 +198,7 @@ impl Mux {
     }
 
     /// Where a document is shown that was answered, and the session of its page; none where nothing is handed over.
+    /// A frame in a process of its own that comes back to the site around it is shown there, where no script is.
     fn place_of(&self, paused: &HeldDocument) -> Option<(DocumentPlace, String)> {
         let HeldDocument { session, document } = paused;
         let (mut around, mut page) = (Vec::new(), session);
@@ -210,9 +211,10 @@ impl Mux {
             page = parent;
         }
         around.reverse();
+        let is_alone = page != session && self.is_of_target(session, &document.frame_id);
         let place = DocumentPlace { url: document.request.url.clone(), around };
         let is_wanted = !place.is_framed() || self.storage.has_frames;
-        is_wanted.then(|| (place, page.clone()))
+        (is_wanted && !(is_alone && place.is_in_its_site())).then(|| (place, page.clone()))
     }
 
     /// Whether this is the session of that very page or frame.
@@ -277,7 +279,7 @@ impl Mux {
         let held = step.held.take_if(|held| held.session == session);
         if let Some(held) = held {
             // What a frame may have had is handed to no other, unless it turns out to have no storage at all.
-            step.is_shown |= step.is_framed && !is_none;
+            step.is_shown |= step.is_framed && !is_none && !is_leaving;
             self.continue_document(session, &held.document.id);
         }
         if is_leaving {
@@ -400,10 +402,10 @@ impl Mux {
         let mut ended = Vec::new();
         for (frame, step) in &mut self.storage.steps {
             let had_script = step.scripts.remove(session).is_some();
-            let held = step.held.take_if(|held| held.session == session);
+            let was_asked = step.asked.take_if(|asked| asked == session).is_some();
+            step.held.take_if(|held| held.session == session);
             step.next.retain(|one| one.session != session);
-            step.asked.take_if(|asked| asked == session);
-            if had_script || held.is_some() {
+            if had_script || was_asked {
                 ended.push(frame.clone());
             }
         }

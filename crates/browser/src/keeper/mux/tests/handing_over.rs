@@ -288,3 +288,44 @@ fn what_a_frame_may_have_had_is_no_other_frames_when_its_page_goes_on() {
         assert_eq!((story.gone_on(), story.was_asked(ADD)), (vec!["3".to_owned()], false));
     }
 }
+
+#[test]
+fn a_frame_that_comes_back_to_the_site_around_it_waits_for_its_next_document() {
+    let (mut story, _notes) = Story::with_storage_of_a_frame("https://m.shop.test/");
+    story.moves_out("F", "FRAME");
+    story.shows("F", "FRAME", ID);
+    story.answered_in("F", "FRAME", "1", "https://m.shop.test/", 200);
+    assert_eq!((story.gone_on(), story.was_asked(ADD)), (vec!["1".to_owned()], false));
+    story.answered_in("P", "FRAME", "2", "https://m.shop.test/", 200);
+    assert_eq!(story.asked(ADD)["sessionId"], "P");
+}
+
+#[test]
+fn what_never_came_to_a_frame_goes_to_its_next_document() {
+    let (mut story, _notes) = Story::with_storage_of_a_frame(PARTITION);
+    story.answered_in("P", "FRAME", "1", ID, 200);
+    // It goes on before its script is there.
+    story.answered_in("P", "FRAME", "2", ID, 200);
+    story.reply_to(ADD, &json!({"identifier": "7"}));
+    story.gone_on();
+    assert!(!story.was_asked(ADD), "not while the first script is there");
+    story.reply_to(REMOVE, &json!({}));
+    assert!(story.was_asked(ADD));
+}
+
+#[test]
+fn a_frame_that_ends_before_it_says_what_it_has_holds_no_other() {
+    let (mut story, _notes) = Story::with_storage_of_a_frame(PARTITION);
+    story.answered_in("P", "FRAME", "1", ID, 200);
+    story.reply_to(ADD, &json!({"identifier": "7"}));
+    story.moves_out("F", "FRAME");
+    story.reply_to(ADD, &json!({"identifier": "8"}));
+    story.shows("F", "FRAME", ID);
+    story.answered_in("P", "SECOND", "2", ID, 200);
+    story.reply_to_all(REMOVE, &json!({}));
+    story.gone_on();
+    assert!(story.was_asked(KEY));
+    let ended = json!({"method": "Target.detachedFromTarget", "params": {"sessionId": "F"}});
+    story.browser(on("P", ended));
+    assert_eq!((story.gone_on(), story.was_asked(ADD)), (vec!["2".to_owned()], false));
+}
