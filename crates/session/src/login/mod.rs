@@ -307,10 +307,11 @@ fn of_entries<'s>(
     entries.0.iter().map(judged).reduce(Judged::or)
 }
 
-/// The sessionStorage of all tabs, without that of frames, which belongs to their page.
+/// The sessionStorage of all tabs, also that of frames of other sites, which belongs to the frame's own site. What no
+/// document can have again is no login.
 fn areas(state: &State) -> impl Iterator<Item = (&StorageKey, &Entries)> {
     let all = state.tabs.iter().flat_map(|tab| &tab.session_storage);
-    all.filter(|(key, _)| key.is_first_party())
+    all.filter(|(key, _)| key.is_reachable())
 }
 
 fn host(key: &StorageKey) -> Option<String> {

@@ -273,13 +273,27 @@ fn what_a_tab_alone_keeps_may_be_a_login() {
     expect_login(Known::of(&own), &["app.test".parse().unwrap()], noon()).unwrap();
     let [login] = &logins(Known::of(&own), noon())[..] else { panic!("expected one login") };
     assert_eq!((login.site.as_str(), login.is_stored), ("app.test", true));
-    // A taste is none, and what a frame keeps belongs to the page around it.
+    // A taste is none, and what no document can have again is none either.
     for other in [
         kept("theme", "https://app.test/"),
-        kept("auth_token", "https://app.test/^0https://b.test"),
+        kept("theme", "https://app.test/^0https://b.test"),
+        kept("auth_token", "https://app.test/^1a^2b"),
     ] {
-        expect_login(Known::of(&other), &["b.test".parse().unwrap()], noon()).unwrap_err();
+        expect_login(Known::of(&other), &[], noon()).unwrap_err();
+        assert_eq!(logins(Known::of(&other), noon()), []);
     }
-    let other = kept("theme", "https://app.test/^0https://b.test");
-    expect_login(Known::of(&other), &[], noon()).unwrap_err();
+}
+
+#[test]
+fn what_a_frame_alone_keeps_may_be_a_login_of_its_own_site() {
+    let key = StorageKey::new("https://id.test/^0https://shop.test");
+    let entries = [("auth_token", "eyJhbGciOiJIUzI1NiJ9.e30.c2ln")].into_iter().collect();
+    let url = "https://shop.test/".to_owned();
+    let tab = Tab { url, session_storage: [(key, entries)].into(), ..Tab::default() };
+    let state = State { tabs: vec![tab], ..State::default() };
+    let expect = |domain: &str| expect_login(Known::of(&state), &[domain.parse().unwrap()], noon());
+    expect("id.test").unwrap();
+    expect("shop.test").unwrap_err();
+    let [login] = &logins(Known::of(&state), noon())[..] else { panic!("expected one login") };
+    assert_eq!((login.site.as_str(), login.is_stored), ("id.test", true));
 }
