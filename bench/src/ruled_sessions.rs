@@ -16,7 +16,7 @@ const PAIRS: usize = 30;
 /// The same session at two nodes, one of which takes the machine's files away from its browsers.
 pub async fn measure(baton: &Path) -> Result<Section> {
     let site = site::start().await?;
-    let sides = [
+    let nodes = [
         RuledNode::start(baton, "landlock", &site).await?,
         RuledNode::start(baton, "off", &site).await?,
     ];
@@ -26,15 +26,15 @@ pub async fn measure(baton: &Path) -> Result<Section> {
         let (first, second) = (pair % 2, (pair + 1) % 2);
         let mut took = [[0.0; 3]; 2];
         for side in [first, second] {
-            took[side] = sides[side].once(&site, pair).await?;
+            took[side] = nodes[side].once(&site, pair).await?;
         }
         for (step, pairs) in pairs.iter_mut().enumerate() {
             pairs.push((took[0][step], took[1][step]));
         }
         println!("pair {} of {PAIRS}: {:.0?} ms, {:.0?} ms without", pair + 1, took[0], took[1]);
     }
-    for side in sides {
-        side.test_node.clear().await?;
+    for RuledNode { test_node, .. } in nodes {
+        test_node.clear().await?;
     }
     Ok(section(&pairs))
 }
@@ -50,10 +50,10 @@ impl RuledNode {
         let mut test_node = TestNode::build(baton)?.with("BATON_BROWSER_CONFINEMENT", rules);
         test_node.start_node().await?;
         let (session, _) = resume::open(&test_node, "kept", Memory::Tabs.path(), site).await?;
-        let side = Self { test_node, session };
+        let started = Self { test_node, session };
         // The first ones read the program from the disk.
-        side.once(site, usize::MAX).await?;
-        Ok(side)
+        started.once(site, usize::MAX).await?;
+        Ok(started)
     }
 
     /// How many milliseconds each of the steps takes: to open tabs in a new session, to capture a session of

@@ -147,8 +147,8 @@ mod tests {
     fn a_row_says_of_which_database_it_is() {
         assert_eq!(row_of(&[0, 0, 0, 0, NAME, 1]), Some((0, &[NAME, 1][..])));
         // A database of two bytes, a store of one and an index of two.
-        assert_eq!(row_of(&[0b001_000_01, 4, 1, 9, 8, 7, 3]), Some((260, &[3][..])));
-        assert_eq!(row_of(&[0b111_111_11, 1, 2, 3]), None);
+        assert_eq!(row_of(&[0b0010_0001, 4, 1, 9, 8, 7, 3]), Some((260, &[3][..])));
+        assert_eq!(row_of(&[0b1111_1111, 1, 2, 3]), None);
         assert_eq!(row_of(&[]), None);
     }
 
