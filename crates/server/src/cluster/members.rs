@@ -290,6 +290,12 @@ impl Cluster {
         self.other(is_meant)
     }
 
+    /// When a node last said that it is there, as it was read last; none where it never did, or has left.
+    pub(crate) fn last_word(&self, node: NodeId) -> Option<Timestamp> {
+        let known = self.known();
+        known.rows.iter().find(|row| row.member.node == node).map(|row| row.seen_at)
+    }
+
     /// Whether a node is known to be there still; not, where this one knows nothing for longer than its own lease.
     pub(super) fn is_there(&self, row: &ClusterRow) -> bool {
         let found = self.other(|other| other.member.node == row.member.node);

@@ -15,6 +15,8 @@ use tokio::time::{Instant, sleep};
 
 /// How many sessions are brought back at once.
 const AT_ONCE: usize = 4;
+/// How many sessions are looked after at once: those that wait for room cost a look now and then.
+const WAITING: usize = 4096;
 /// How long it is waited until a session is tried again.
 const AGAIN: Duration = Duration::from_secs(2);
 /// For how long it is tried; then it waits for somebody who resumes it.
@@ -28,22 +30,26 @@ pub(crate) async fn run(
     cluster: Cluster,
     mut inherited: mpsc::Receiver<Session>,
 ) {
-    let places = Arc::new(Semaphore::new(AT_ONCE));
+    let turns = Arc::new(Semaphore::new(AT_ONCE));
+    let waiting = Arc::new(Semaphore::new(WAITING));
     let ending = context.ending.clone();
     while let Some(Some(session)) = ending.run_until_cancelled(inherited.recv()).await {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let waits = ending.run_until_cancelled(Arc::clone(&waiting).acquire_owned()).await;
+        let Some(Ok(waits)) = waits else { return };
         let (context, cluster, ending) = (context.clone(), cluster.clone(), ending.clone());
+        let turns = Arc::clone(&turns);
         context.tasks.clone().spawn(async move {
-            let brought = Box::pin(fail_over(&context, &cluster, session));
+            let brought = Box::pin(fail_over(&context, &cluster, session, &turns));
             let _ = ending.run_until_cancelled(brought).await;
-            drop(place);
+            drop(waits);
         });
     }
 }
 
-/// Brings back one session, once there is room.
-async fn fail_over(context: &Context, cluster: &Cluster, session: Session) {
+/// Brings back one session, once there is room. It takes its turn only to be brought back, not to wait for room.
+async fn fail_over(context: &Context, cluster: &Cluster, session: Session, turns: &Semaphore) {
     let (id, begun) = (session.id, Instant::now());
+    let last_word = cluster.last_word(session.node);
     let (mut refused, mut has_told) = (0, false);
     while begun.elapsed() < LIMIT {
         match context.store.fetch_any_session(id).await {
@@ -57,11 +63,18 @@ async fn fail_over(context: &Context, cluster: &Cluster, session: Session) {
             }
         }
         let labels = context.store.fetch_session_labels(id).await.unwrap_or_default();
-        // A node that lost its own lease is there again, and has room like any other.
+        // A node that was heard since is there again, and has room like any other; so is this one, which lost its
+        // own lease.
         let silent = [session.node];
-        let without = if session.node == cluster.node() { &[][..] } else { &silent[..] };
+        let is_there =
+            session.node == cluster.node() || cluster.last_word(session.node) > last_word;
+        let without = if is_there { &[][..] } else { &silent[..] };
         let wanted = Wanted { labels, without, ..Wanted::default() };
-        match bring_back(context, cluster, &session, wanted, None).await {
+        let brought = {
+            let Ok(_turn) = turns.acquire().await else { return };
+            bring_back(context, cluster, &session, wanted, None).await
+        };
+        match brought {
             Ok(NewHolder { name: node, .. }) => {
                 let took_ms = begun.elapsed().as_millis();
                 tracing::info!(session = %id, node, took_ms, "brought back what a silent node held");

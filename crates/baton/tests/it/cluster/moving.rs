@@ -76,6 +76,44 @@ async fn what_a_lost_node_held_goes_on_at_another_one_by_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_fits_nowhere_keeps_nobody_waiting_and_goes_back_to_its_node_when_that_is_there() {
+    let failover = ("BATON_CLUSTER_FAILOVER", "true".to_owned());
+    let lease = ("BATON_LEASE", "4".to_owned());
+    let gpu = ("BATON_CLUSTER_LABELS", "gpu".to_owned());
+    let database = baton_postgres::create_database().unwrap();
+    let mut own =
+        start_with(&database, "own", &[failover.clone(), lease.clone(), gpu.clone()]).await;
+    let client = own.client().unwrap();
+    let site = site().await;
+    let mut sessions = Vec::new();
+    // As many as are brought back at once, and then another one.
+    for name in ["one", "two", "three", "four", "shop"] {
+        let mut asked = open(name, &site);
+        if name != "shop" {
+            asked.labels.insert("gpu".parse().unwrap());
+        }
+        sessions.push(client.open_session(&asked).await.unwrap().session.id);
+        client.capture_session(name).await.unwrap();
+    }
+    let other = start_with(&database, "other", &[failover, lease]).await;
+
+    own.kill_everybody(&sessions).await.unwrap();
+    let client = other.client().unwrap();
+    eventually("what fits runs at the other node", async || {
+        client.capture_session("shop").await.is_ok()
+    })
+    .await;
+    assert_eq!(home(&other, "shop").await, Some(id(&other).await));
+    own.start_node().await.unwrap();
+    for name in ["one", "two", "three", "four"] {
+        eventually("it runs where it fits", async || client.capture_session(name).await.is_ok())
+            .await;
+    }
+    own.clear().await.unwrap();
+    other.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_is_drained_and_its_tools_find_their_sessions_at_the_same_address() {
     let database = baton_postgres::create_database().unwrap();
     let one = ("BATON_BROWSER_MOST", "1".to_owned());
