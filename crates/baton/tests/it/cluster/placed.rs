@@ -87,6 +87,33 @@ async fn a_session_goes_to_a_node_with_room_and_with_what_it_asks_for() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sessions_that_are_opened_together_find_the_room_that_there_is() {
+    let database = baton_postgres::create_database().unwrap();
+    let most = |most: &str| [("BATON_BROWSER_MOST", most.to_owned())];
+    let own = start_with(&database, "own", &most("1")).await;
+    let other = start_with(&database, "other", &most("3")).await;
+    let site = site().await;
+    eventually("both are known to have room", async || {
+        let nodes = own.client().unwrap().list_nodes().await.unwrap().items;
+        nodes.iter().filter_map(|node| node.places).sum::<u64>() == 4
+    })
+    .await;
+    // All of them see the one place of the node that is asked.
+    let [first, second, third] =
+        ["first", "second", "third"].map(|name| open(&own, name, &[], &site));
+    tokio::join!(first, second, third);
+    let mut homes = Vec::new();
+    for name in ["first", "second", "third"] {
+        homes.push(home(&own, name).await.unwrap());
+    }
+    let own_id = id(&own).await;
+    let here = homes.iter().filter(|home| **home == own_id).count();
+    assert!(here <= 1, "{homes:?}");
+    own.clear().await.unwrap();
+    other.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_by_itself_runs_as_many_browsers_as_its_settings_say() {
     let node = test_nodes::start(test_nodes::build().with("BATON_BROWSER_MOST", "1")).await;
     let site = site().await;

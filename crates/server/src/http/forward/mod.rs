@@ -79,6 +79,9 @@ pub(super) async fn pass(State(context): State<Context>, request: Request, next:
     };
     match passed {
         Ok(Forwarding::Here(request)) => next.run(request).await,
+        Ok(Forwarding::HereFirst(request, others)) => {
+            others.unless_full(next.run(request).await).await
+        }
         Ok(Forwarding::There(answer)) => answer,
         Err(refusal) => refusal.into_response(),
     }
@@ -87,6 +90,8 @@ pub(super) async fn pass(State(context): State<Context>, request: Request, next:
 /// Where a request is answered.
 enum Forwarding {
     Here(Request),
+    /// Here, and where there is no room at others.
+    HereFirst(Request, Box<placed::Others>),
     There(Response),
 }
 

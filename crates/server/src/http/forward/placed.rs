@@ -1,12 +1,13 @@
 //! What a node with room does: a new session, or one whose own node is not there or is full.
 //!
 //! The one idea: the node that was asked chooses by what it knows, and asks; one that has no room after all says so
-//! before it begins anything, and then the next one is asked. A node that cannot be reached has begun nothing either.
+//! before it begins anything, and then the next one is asked, also where that one was this node itself. A node that
+//! cannot be reached has begun nothing either.
 
 use super::send::{NodeAnswer, Sending};
 use super::{Forwarding, keep, sending};
 use crate::auth::{ask, show_caller};
-use crate::cluster::{Candidate, Cluster, PROBLEM_MAX, Wanted, problem_in};
+use crate::cluster::{Candidate, Cluster, Kind, PROBLEM_MAX, Wanted, problem_in};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::Refusal;
@@ -14,8 +15,8 @@ use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::request::Parts;
-use axum::response::Response;
-use baton_api::ErrorCode;
+use axum::response::{IntoResponse, Response};
+use baton_api::{ErrorCode, Problem};
 use baton_runtime::Caller;
 use baton_session::NodeLabel;
 use baton_store::ClusterRow;
@@ -73,26 +74,66 @@ pub(super) async fn place(
     let what = wanted.what;
     let candidates = candidates.map_err(|found| NodeError::NoNodeHasRoom { what, found })?;
     let sending = sending(context, cluster, parts, Some(caller)).await?;
+    let is_there = |candidate: &Candidate| matches!(candidate, Candidate::There(_));
+    let here = candidates.iter().position(|candidate| !is_there(candidate));
+    let before = here.unwrap_or(candidates.len());
+    let mut rows: Vec<ClusterRow> = candidates.into_iter().filter_map(Candidate::there).collect();
+    let after = rows.split_off(before);
+    match try_in_turn(&sending, rows, body, what).await? {
+        Ok(answer) => Ok(Forwarding::There(answer)),
+        Err(_) if here.is_some() => {
+            let request = Request::from_parts(sending.parts.clone(), Body::from(body.clone()));
+            let others = Others { sending, body: body.clone(), rows: after, what };
+            Ok(Forwarding::HereFirst(request, Box::new(others)))
+        }
+        Err(Some(NotBegun::Full(answer))) => Ok(Forwarding::There(answer)),
+        Err(Some(NotBegun::Unreachable(refusal))) => Err(refusal),
+        Err(None) => {
+            let found = "no node that is there".to_owned();
+            Err(NodeError::NoNodeHasRoom { what, found }.into())
+        }
+    }
+}
+
+/// Asks nodes, one after the other, until one of them does it; fails with why the last one did not begin it.
+async fn try_in_turn(
+    sending: &Sending,
+    rows: Vec<ClusterRow>,
+    body: &Bytes,
+    what: Kind,
+) -> Result<Result<Response, Option<NotBegun>>, Refusal> {
     let mut last = None;
-    for candidate in candidates {
-        let Candidate::There(row) = candidate else {
-            return Ok(Forwarding::Here(Request::from_parts(
-                sending.parts,
-                Body::from(body.clone()),
-            )));
-        };
-        cluster.note_sent(&row, what);
-        match attempt(&sending, &row, body).await? {
-            Attempt::Answered(answer) => return Ok(Forwarding::There(answer)),
+    for row in rows {
+        sending.cluster.note_sent(&row, what);
+        match attempt(sending, &row, body).await? {
+            Attempt::Answered(answer) => return Ok(Ok(answer)),
             Attempt::NotBegun(refused) => last = Some(refused),
         }
     }
-    match last {
-        Some(NotBegun::Full(answer)) => Ok(Forwarding::There(answer)),
-        Some(NotBegun::Unreachable(refusal)) => Err(refusal),
-        None => {
-            let found = "no node that is there".to_owned();
-            Err(NodeError::NoNodeHasRoom { what, found }.into())
+    Ok(Err(last))
+}
+
+/// The nodes that are asked where this one, which was chosen before them, finds that it has no room: of requests that
+/// come together, all see the same place.
+pub(super) struct Others {
+    sending: Sending,
+    body: Bytes,
+    rows: Vec<ClusterRow>,
+    what: Kind,
+}
+
+impl Others {
+    /// What this node answered, unless that is that it has no room, and another one has.
+    pub(super) async fn unless_full(self, answer: Response) -> Response {
+        let refused = answer.extensions().get::<Problem>().map(|problem| problem.code);
+        if refused != Some(ErrorCode::NoRoom) {
+            return answer;
+        }
+        let Self { sending, body, rows, what } = self;
+        match try_in_turn(&sending, rows, &body, what).await {
+            Ok(Ok(done)) => done,
+            Ok(Err(_)) => answer,
+            Err(refusal) => refusal.into_response(),
         }
     }
 }
