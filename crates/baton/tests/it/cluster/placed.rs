@@ -9,7 +9,7 @@ use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
 use baton_api::sandbox::CreateSandbox;
-use baton_api::{ErrorCode, OpenSession, SessionView, Used};
+use baton_api::{ErrorCode, OpenSession, SessionView, SharedFolder, Used};
 use baton_playground::{Site, TestNode};
 use baton_session::{Lifecycle, NodeLabel};
 use serde_json::json;
@@ -109,6 +109,47 @@ async fn sessions_that_are_opened_together_find_the_room_that_there_is() {
     let own_id = id(&own).await;
     let here = homes.iter().filter(|home| **home == own_id).count();
     assert!(here <= 1, "{homes:?}");
+    own.clear().await.unwrap();
+    other.clear().await.unwrap();
+}
+
+/// Opens a session by a request of a hundred kilobytes.
+async fn open_at_length(at: &TestNode, asked: &OpenSession) -> reqwest::StatusCode {
+    let mut body = serde_json::to_string(asked).unwrap();
+    body.extend(std::iter::repeat_n(' ', 100 << 10));
+    let key = std::fs::read_to_string(at.data().admin_key()).unwrap();
+    let url = at.client().unwrap().base().join("sessions").unwrap();
+    let request = reqwest::Client::new().post(url).bearer_auth(key.trim());
+    let request = request.header("content-type", "application/json").body(body);
+    request.send().await.unwrap().status()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_long_request_goes_where_a_short_one_goes_and_never_stays_at_a_drained_node() {
+    let database = baton_postgres::create_database().unwrap();
+    let own = start_with(&database, "own", &[]).await;
+    let gpu = ("BATON_CLUSTER_LABELS", "gpu".to_owned());
+    let other = start_with(&database, "other", &[gpu]).await;
+    let (site, other_id) = (site().await, id(&other).await);
+    eventually("both are known", async || {
+        own.client().unwrap().list_nodes().await.unwrap().items.len() == 2
+    })
+    .await;
+    assert_eq!(open_at_length(&own, &asked("first", &["gpu"], &site)).await, 201);
+    assert_eq!(home(&own, "first").await, Some(other_id));
+
+    let (is_done, said, _) = super::moving::drain(&other, &["own"]).await;
+    assert!(is_done, "{said}");
+    assert_eq!(open_at_length(&own, &asked("second", &[], &site)).await, 201);
+    assert_eq!(home(&own, "second").await, Some(other_id));
+    // What can only be done at the node that is asked is not done there either.
+    let folder = own.folder().join("handed");
+    std::fs::create_dir(&folder).unwrap();
+    let folder = SharedFolder { path: folder.to_str().unwrap().to_owned(), writable: false };
+    let here = OpenSession { files: vec![folder], ..asked("third", &[], &site) };
+    let refused = own.client().unwrap().open_session(&here).await.unwrap_err();
+    assert_eq!(code(&refused), ErrorCode::NoRoom, "{refused}");
+    assert!(refused.to_string().contains("own is being drained"), "{refused}");
     own.clear().await.unwrap();
     other.clear().await.unwrap();
 }

@@ -27,8 +27,9 @@ use crate::error::NodeError;
 use crate::ingress::{OwnBody, Peer, Refusal};
 use crate::mcp;
 use crate::moving::MOVE_LIMIT;
-use axum::body::{Body, HttpBody, to_bytes};
-use axum::extract::{FromRequestParts, MatchedPath, Request, State};
+use axum::body::{Body, Bytes, HttpBody, to_bytes};
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Request, State};
 use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
@@ -36,7 +37,9 @@ use axum::response::{IntoResponse, Response};
 use baton_runtime::Caller;
 use baton_session::{Lifecycle, Session};
 use baton_store::ClusterRow;
+use baton_store::blocking::blocking;
 use send::{NodeAnswer, Sending};
+use serde::de::DeserializeOwned;
 
 /// The largest body that is kept until it is sure that the session has not moved, in bytes.
 const KEPT_BODY: u64 = 64 << 10;
@@ -54,10 +57,16 @@ pub(super) async fn pass(State(context): State<Context>, request: Request, next:
         Some(Place::SessionsNodeOrRoom) => resume(&context, &cluster, request).await,
         Some(Place::Room) if is_passed => expect_taking(&cluster, Kind::Browser, request),
         Some(Place::SandboxRoom) if is_passed => expect_taking(&cluster, Kind::Sandbox, request),
-        Some(Place::Room) => placed::open(&context, &cluster, request).await,
+        Some(Place::Room) => {
+            let placed = placed::open(&context, &cluster, request).await;
+            unless_drained(&cluster, Kind::Browser, placed)
+        }
         Some(Place::NamedNode) if is_passed => expect_named(&context, request),
         Some(Place::NamedNode) => to_named(&context, &cluster, request).await,
-        Some(Place::SandboxRoom) => sandboxes::make(&context, &cluster, request).await,
+        Some(Place::SandboxRoom) => {
+            let placed = sandboxes::make(&context, &cluster, request).await;
+            unless_drained(&cluster, Kind::Sandbox, placed)
+        }
         // What is not there is said by the operation.
         Some(
             Place::SandboxesNode
@@ -125,6 +134,18 @@ fn expect_taking(cluster: &Cluster, what: Kind, request: Request) -> Result<Forw
         return Err(NodeError::NoNodeHasRoom { what, found }.into());
     }
     Ok(Forwarding::Here(request))
+}
+
+/// The same for one that stays at this node, which was asked.
+fn unless_drained(
+    cluster: &Cluster,
+    what: Kind,
+    placed: Result<Forwarding, Refusal>,
+) -> Result<Forwarding, Refusal> {
+    match placed? {
+        Forwarding::Here(request) => expect_taking(cluster, what, request),
+        elsewhere => Ok(elsewhere),
+    }
 }
 
 /// What another node passed on names this one.
@@ -199,9 +220,7 @@ async fn resume(
     if session.lifecycle == Lifecycle::Active {
         return pass_on(context, cluster, Request::from_parts(parts, body)).await;
     }
-    let (body, kept) = keep(body).await?;
-    // The operation says that it is too large.
-    let Some(kept) = kept else { return here(parts, body) };
+    let (parts, kept) = read_whole(parts, body).await?;
     show_caller(&parts, &asked.caller)?;
     let labels = context.store.fetch_session_labels(session.id).await;
     let labels = labels.map_err(NodeError::from)?;
@@ -335,8 +354,25 @@ async fn there(sending: &Sending, row: &ClusterRow, body: Body) -> Result<Forwar
     }
 }
 
+/// All of a body, which may be as large as the operation has it. How much all bodies have together is counted as they
+/// come, until they are answered.
+async fn read_whole(parts: Parts, body: Body) -> Result<(Parts, Bytes), Refusal> {
+    let request = Request::from_parts(parts.clone(), body);
+    let bytes = Bytes::from_request(request, &()).await.map_err(JsonRejection::from)?;
+    Ok((parts, bytes))
+}
+
+/// Reads what a body says, away from those who wait where it is large; none where it makes no sense.
+async fn read_in<T: DeserializeOwned + Send + 'static>(body: &Bytes) -> Option<T> {
+    if body.len() as u64 <= KEPT_BODY {
+        return serde_json::from_slice(body).ok();
+    }
+    let body = body.clone();
+    blocking(move || serde_json::from_slice(&body).ok()).await.ok().flatten()
+}
+
 /// A body, and once more if it is small.
-async fn keep(body: Body) -> Result<(Body, Option<axum::body::Bytes>), Refusal> {
+async fn keep(body: Body) -> Result<(Body, Option<Bytes>), Refusal> {
     let is_small = body.size_hint().upper().is_some_and(|upper| upper <= KEPT_BODY);
     if !is_small {
         return Ok((body, None));

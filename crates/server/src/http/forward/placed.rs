@@ -5,7 +5,7 @@
 //! cannot be reached has begun nothing either.
 
 use super::send::{NodeAnswer, Sending};
-use super::{Forwarding, keep, sending};
+use super::{Forwarding, read_in, read_whole, sending};
 use crate::auth::{ask, show_caller};
 use crate::cluster::{Candidate, Cluster, Kind, PROBLEM_MAX, Wanted, problem_in};
 use crate::context::Context;
@@ -33,11 +33,6 @@ struct SessionPlacement {
     files: Vec<serde::de::IgnoredAny>,
 }
 
-/// What a body of a few kilobytes says of it; none where it makes no sense.
-fn asked_in(body: &[u8]) -> Option<SessionPlacement> {
-    serde_json::from_slice(body).ok()
-}
-
 /// Opens a new session at a node with room.
 pub(super) async fn open(
     context: &Context,
@@ -46,15 +41,18 @@ pub(super) async fn open(
 ) -> Result<Forwarding, Refusal> {
     let (mut parts, body) = request.into_parts();
     let asked = ask(&mut parts, context).await?;
-    let (body, kept) = keep(body).await?;
     let here = |parts, body| Ok(Forwarding::Here(Request::from_parts(parts, body)));
-    // What is too large, is not read or makes no sense is refused by the operation.
-    let (None, Some(kept)) = (&asked.limited_peer, kept) else { return here(parts, body) };
-    let Some(SessionPlacement { labels, files }) = asked_in(&kept) else {
+    if asked.limited_peer.is_some() {
+        // The operation refuses it.
         return here(parts, body);
+    }
+    let (parts, kept) = read_whole(parts, body).await?;
+    // What makes no sense is refused by the operation.
+    let Some(SessionPlacement { labels, files }) = read_in(&kept).await else {
+        return here(parts, Body::from(kept));
     };
     if !files.is_empty() {
-        return here(parts, body);
+        return here(parts, Body::from(kept));
     }
     show_caller(&parts, &asked.caller)?;
     let wanted = Wanted { labels, ..Wanted::default() };

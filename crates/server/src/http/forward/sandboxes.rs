@@ -3,16 +3,21 @@
 //! The one idea: a sandbox is there as long as its node is, so nobody else notes that it is. Its id bears a mark of
 //! that node; only for the start of an id are all nodes asked.
 
-use super::{Forwarding, keep, placed, routes, sending, there};
+use super::{Forwarding, placed, read_in, read_whole, routes, sending, there};
 use crate::auth::{ask, show_caller};
 use crate::cluster::{Cluster, Kind, Origin, Wanted};
 use crate::context::Context;
 use crate::everywhere;
 use crate::ingress::Refusal;
 use crate::moving::find_arrived;
-use axum::extract::{FromRequestParts, Request};
+use axum::body::Body;
+use axum::extract::{DefaultBodyLimit, FromRequestParts, Request};
 use axum::http::Method;
+use baton_runtime::sessions::FILE_LIMIT;
 use serde::Deserialize;
+
+/// Where a sandbox is made that nobody asks for an agent.
+const MADE_AT: &str = "/api/sandboxes";
 
 /// What a request for a new sandbox, or for an agent in one, says of the session in it.
 #[derive(Deserialize)]
@@ -44,11 +49,6 @@ impl SandboxPlacement {
     }
 }
 
-/// What a body of a few kilobytes says of it; none where it makes no sense.
-fn asked_in(body: &[u8]) -> Option<SandboxPlacement> {
-    serde_json::from_slice(body).ok()
-}
-
 /// Has a node make a sandbox: that of the session which is handed in, or one with room.
 pub(super) async fn make(
     context: &Context,
@@ -57,11 +57,24 @@ pub(super) async fn make(
 ) -> Result<Forwarding, Refusal> {
     let (mut parts, body) = request.into_parts();
     let asked = ask(&mut parts, context).await?;
-    let (body, kept) = keep(body).await?;
     let here = |parts, body| Ok(Forwarding::Here(Request::from_parts(parts, body)));
-    // A large one has its session with it, and any node does. What makes no sense is refused by the operation.
-    let (None, Some(kept)) = (&asked.limited_peer, kept) else { return here(parts, body) };
-    let Some(wanted) = asked_in(&kept) else { return here(parts, body) };
+    if asked.limited_peer.is_some() {
+        // The operation refuses it.
+        return here(parts, body);
+    }
+    let (parts, kept) = if parts.uri.path() == MADE_AT {
+        // It may bring a whole session.
+        let mut request = Request::from_parts(parts, body);
+        DefaultBodyLimit::max(FILE_LIMIT).apply(&mut request);
+        let (parts, body) = request.into_parts();
+        read_whole(parts, body).await?
+    } else {
+        read_whole(parts, body).await?
+    };
+    // What makes no sense is refused by the operation.
+    let Some(wanted) = read_in::<SandboxPlacement>(&kept).await else {
+        return here(parts, Body::from(kept));
+    };
     show_caller(&parts, &asked.caller)?;
     let Some(named) = wanted.session() else {
         let wanted = Wanted { what: Kind::Sandbox, ..Wanted::default() };
@@ -72,9 +85,9 @@ pub(super) async fn make(
         _ => None,
     };
     // It is this node's, or that of none: the operation says which.
-    let Some(row) = home else { return here(parts, body) };
+    let Some(row) = home else { return here(parts, Body::from(kept)) };
     let sending = sending(context, cluster, parts, Some(asked.caller)).await?;
-    there(&sending, &row, body).await
+    there(&sending, &row, Body::from(kept)).await
 }
 
 /// Passes a request on to the node that made the sandbox which it names, if that is another one that is there.
