@@ -48,7 +48,8 @@ pub use key::{
 };
 pub use live::LiveAccess;
 pub use node::{
-    DrainNode, Health, MovedSession, NodeBus, NodeDrain, NodeList, NodeView, Ready, StayedSession,
+    DrainNode, FileAhead, Health, MovedSession, NodeBus, NodeDrain, NodeList, NodeView, Ready,
+    StayedSession, TakeSession,
 };
 pub use page::{
     PAGE_HEADER, PageDeparture, PageProvider, PageSession, PageSignIn, PageTicket, PageView,

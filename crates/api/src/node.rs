@@ -159,6 +159,24 @@ pub struct DrainNode {
     pub partly: bool,
 }
 
+/// A session that another node gives.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct TakeSession {
+    /// All its files, which came ahead of it: where one is missing, nothing is taken. Without this, whatever came is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<Vec<FileAhead>>,
+}
+
+/// A file that came ahead of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct FileAhead {
+    /// Its name.
+    pub name: String,
+    /// How many bytes it has.
+    pub bytes: u64,
+}
+
 /// How far a node is with bringing what it runs to other nodes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NodeDrain {

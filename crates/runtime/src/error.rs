@@ -463,7 +463,7 @@ fn board(error: &FederationError) -> ErrorCode {
 
 fn file_of_session(error: &FileError) -> ErrorCode {
     match error {
-        FileError::NotFound { .. } => ErrorCode::FileNotFound,
+        FileError::NotFound { .. } | FileError::NotAhead { .. } => ErrorCode::FileNotFound,
         FileError::TooLarge { .. } => ErrorCode::BodyTooLarge,
         FileError::Full { .. } => ErrorCode::StorageFull,
         FileError::Cut(_) => ErrorCode::InvalidRequest,

@@ -7,10 +7,12 @@
 use crate::error::RuntimeError;
 use crate::folder::{self, MOST, checked, list_plain_files, on_disk};
 use crate::here::Runtime;
+use baton_api::{FileAhead, SessionFile};
 use baton_session::SessionId;
 use baton_store::data::{FileError, named};
 use bytes::Bytes;
 use futures_util::Stream;
+use std::collections::HashMap;
 use std::fs::{DirBuilder, File};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt;
@@ -101,23 +103,49 @@ pub async fn remove(context: &Runtime, id: SessionId, name: &str) -> Result<(), 
 }
 
 /// Puts what came ahead of a session among its files, each in the place of one of that name, which was left here
-/// when it was here before. Returns their names.
-pub(crate) async fn unpack(context: &Runtime, id: SessionId) -> Result<Vec<String>, FileError> {
+/// when it was here before. Returns their names. Where it is known what has to be there, fails if anything is missing:
+/// it may have been removed since it came.
+pub(crate) async fn unpack(
+    context: &Runtime,
+    id: SessionId,
+    announced: Option<Vec<FileAhead>>,
+) -> Result<Vec<String>, FileError> {
     let (from, to) = (place(context, id), context.supervisor.data().files_of(id));
     let unpacked = on_disk(&to, move |to| {
-        let names: Vec<String> =
-            list_plain_files(&from, MOST)?.into_iter().map(|file| file.name).collect();
+        let there = list_plain_files(&from, MOST)?;
+        let names = match announced {
+            None => there.into_iter().map(|file| file.name).collect(),
+            Some(announced) => match expect_all(&there, announced) {
+                Ok(names) => names,
+                Err(missing) => return Ok(Err(missing)),
+            },
+        };
         if names.is_empty() {
-            return Ok(names);
+            return Ok(Ok(names));
         }
         DirBuilder::new().recursive(true).mode(0o700).create(to)?;
         for name in &names {
             std::fs::rename(from.join(name), to.join(name))?;
         }
         File::open(to)?.sync_all()?;
-        Ok(names)
+        Ok(Ok(names))
     });
-    unpacked.await
+    unpacked.await?
+}
+
+/// The names of the files that were announced, all of which have to be there.
+fn expect_all(there: &[SessionFile], announced: Vec<FileAhead>) -> Result<Vec<String>, FileError> {
+    let sizes: HashMap<&str, u64> =
+        there.iter().map(|file| (file.name.as_str(), file.bytes)).collect();
+    let name = |FileAhead { name, bytes }: FileAhead| {
+        let found = match sizes.get(name.as_str()) {
+            Some(found) if *found == bytes => return Ok(name),
+            Some(found) => format!("one of {found} bytes"),
+            None => "none".to_owned(),
+        };
+        Err(FileError::NotAhead { name, bytes, found })
+    };
+    announced.into_iter().map(name).collect()
 }
 
 /// Removes again what was put among the files of a session that did not come after all: whoever gave them has them.
@@ -148,5 +176,32 @@ fn or_nothing(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         removed => removed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_or_another_file_is_not_taken_for_what_was_announced() {
+        let there = |name: &str, bytes| SessionFile {
+            name: name.to_owned(),
+            bytes,
+            changed_at: jiff::Timestamp::UNIX_EPOCH,
+            path: String::new(),
+        };
+        let ahead = |name: &str, bytes| FileAhead { name: name.to_owned(), bytes };
+        let files = [there("note.txt", 5), there("left-over.txt", 1)];
+        let told = |announced: Vec<FileAhead>| {
+            expect_all(&files, announced).map_err(|missing| missing.to_string())
+        };
+        // What nobody announced stays where it is.
+        assert_eq!(told(vec![ahead("note.txt", 5)]), Ok(vec!["note.txt".to_owned()]));
+        assert_eq!(told(Vec::new()), Ok(Vec::new()));
+        let cut = told(vec![ahead("note.txt", 6)]).unwrap_err();
+        assert!(cut.contains("of 6 bytes") && cut.contains("one of 5 bytes"), "{cut}");
+        let gone = told(vec![ahead("note.txt", 5), ahead("other.txt", 0)]).unwrap_err();
+        assert!(gone.contains("\"other.txt\"") && gone.contains("found none"), "{gone}");
     }
 }

@@ -36,6 +36,7 @@ use crate::here::Runtime;
 use crate::luggage;
 use crate::request::Caller;
 use crate::table::Moving;
+use baton_api::FileAhead;
 use baton_session::{AgentName, Lifecycle, Session};
 use baton_store::blocking::finished;
 use baton_store::{StoreError, clock};
@@ -242,10 +243,19 @@ pub async fn give(context: &Runtime, session: Session) -> Result<Moving, Runtime
 /// nothing else, so those who want to drive it do: it is there when clients may come, and its first capture, for which
 /// nobody is away, goes on by itself.
 pub async fn take(context: &Runtime, session: Session) -> Result<(), RuntimeError> {
+    take_with(context, session, None).await
+}
+
+/// The same, if all files came ahead of it that were announced.
+pub async fn take_with(
+    context: &Runtime,
+    session: Session,
+    files: Option<Vec<FileAhead>>,
+) -> Result<(), RuntimeError> {
     let (id, moving) = (session.id, context.supervisor.table().sets_out(session.id));
     let whole = {
         let context = context.clone();
-        async move { take_whole(&context, session, moving).await }
+        async move { take_whole(&context, session, files, moving).await }
     };
     let mut taking = context.tasks.spawn(whole);
     let taken = tokio::select! {
@@ -264,10 +274,11 @@ pub async fn take(context: &Runtime, session: Session) -> Result<(), RuntimeErro
 async fn take_whole(
     context: &Runtime,
     session: Session,
+    files: Option<Vec<FileAhead>>,
     _moving: Moving,
 ) -> Result<(), RuntimeError> {
     let id = session.id;
-    let files = luggage::unpack(context, id).await?;
+    let files = luggage::unpack(context, id, files).await?;
     let started = start(context, session).await;
     if !matches!(started, Ok(()) | Err(RuntimeError::NotNoted { .. })) {
         luggage::take_back(context, id, files).await;

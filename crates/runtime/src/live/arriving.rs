@@ -10,7 +10,7 @@
 use super::load::Loaded;
 use super::{BrowserSupervisor, LiveError};
 use baton_browser::profile::Note;
-use baton_browser::profile::at_rest::Instant;
+use baton_browser::profile::at_rest;
 use baton_browser::profile::compile::{OF_PAGES, StoreArchive, Times, write_rows};
 use baton_browser::restore::{Ground, Made};
 use baton_session::{PartKind, PartRef, Session, SessionId, StorageKey, Text};
@@ -22,10 +22,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{fs, io};
+use tokio::time::{Instant, sleep_until};
 
 /// How many sessions are awaited at once.
 const MOST: usize = 32;
-/// How long one is awaited.
+/// How long one is awaited, from when something of it last came.
 const LIFE: Duration = Duration::from_mins(10);
 
 /// The sessions that are awaited here.
@@ -36,6 +37,8 @@ pub(super) struct Arrivals(Mutex<HashMap<SessionId, Arrival>>);
 struct Arrival {
     /// Which one of all that were awaited, so that none ends in the place of another.
     number: u64,
+    /// Until when.
+    until: Instant,
     ready: Option<ReadyProfile>,
 }
 
@@ -44,7 +47,7 @@ pub(super) struct ReadyProfile {
     /// Of what it was made.
     parts: Vec<PartRef>,
     /// When that was captured.
-    taken_at: Instant,
+    taken_at: at_rest::Instant,
     /// Whether what only pages make is in it as it should be.
     is_whole: bool,
 }
@@ -110,14 +113,16 @@ impl BrowserSupervisor {
     pub(crate) fn arrives(&self, id: SessionId) -> Result<(), LiveError> {
         let number = {
             let mut awaited = self.awaited();
-            if awaited.contains_key(&id) {
+            let until = Instant::now() + LIFE;
+            if let Some(arrival) = awaited.get_mut(&id) {
+                arrival.until = until;
                 return Ok(());
             }
             if awaited.len() >= MOST {
                 return Err(LiveError::TooManyArrive { most: MOST });
             }
             let number = rand::random();
-            awaited.insert(id, Arrival { number, ready: None });
+            awaited.insert(id, Arrival { number, until, ready: None });
             number
         };
         let (supervisor, folder) = (self.clone(), self.config().data.arriving_of(id));
@@ -125,10 +130,15 @@ impl BrowserSupervisor {
         made.map_err(LiveError::file(folder))?;
         // The folder is emptied at the start of the next node, if this one ends before.
         tokio::spawn(async move {
-            tokio::time::sleep(LIFE).await;
-            let is_it = supervisor.awaited().get(&id).is_some_and(|one| one.number == number);
-            if is_it {
-                supervisor.forget_arrival(id).await;
+            let until = || {
+                let awaited = supervisor.awaited();
+                awaited.get(&id).filter(|one| one.number == number).map(|one| one.until)
+            };
+            while let Some(until) = until() {
+                if until <= Instant::now() {
+                    return supervisor.forget_arrival(id).await;
+                }
+                sleep_until(until).await;
             }
         });
         Ok(())
@@ -162,7 +172,7 @@ impl BrowserSupervisor {
         let pages = state.take_pages();
         let made =
             if pages.is_empty() { None } else { Some(self.make_pages(pages, &scratch).await?) };
-        let taken_at = Instant(taken_at.as_microsecond());
+        let taken_at = at_rest::Instant(taken_at.as_microsecond());
         let is_whole = made.as_ref().is_none_or(StoreArchive::is_whole);
         let profile = scratch.join("profile");
         let write = move || {
@@ -170,7 +180,7 @@ impl BrowserSupervisor {
             if let Some(made) = made {
                 made.write_into(&profile)?;
             }
-            let now = Instant(Timestamp::now().as_microsecond());
+            let now = at_rest::Instant(Timestamp::now().as_microsecond());
             // Nothing in it is later than the snapshot.
             write_rows(&state, &profile, Times { now, written: taken_at })?;
             Ok::<_, LiveError>(())
@@ -259,7 +269,7 @@ mod tests {
     }
 
     fn ready(parts: &[PartRef]) -> ReadyProfile {
-        ReadyProfile { parts: parts.to_vec(), taken_at: Instant(0), is_whole: true }
+        ReadyProfile { parts: parts.to_vec(), taken_at: at_rest::Instant(0), is_whole: true }
     }
 
     /// The names of databases that are held, and whether the caches and the like are.

@@ -57,6 +57,8 @@ use utoipa_axum::routes;
 const PARCELS_LIMIT: usize = 160 << 20;
 /// The largest body of a node that joins, and has proven nothing yet.
 const INVITATION_LIMIT: usize = 8 << 10;
+/// The largest body of a node that gives a session: the names of all its files.
+const TAKE_LIMIT: usize = 2 << 20;
 /// The largest body of a caller that has shown nothing yet: a code, and an id where a browser is paired.
 const PAIRING_LIMIT: usize = 512;
 
@@ -193,7 +195,10 @@ fn of_a_cluster() -> OpenApiRouter<Context> {
         .routes(routes!(nodes::show))
         .routes(routes!(nodes::drain, nodes::end_drain))
         .routes(routes!(nodes::call_tool))
-        .routes(routes!(nodes::take_session, nodes::forget_session))
+        .routes(
+            routes!(nodes::take_session, nodes::forget_session)
+                .layer(DefaultBodyLimit::max(TAKE_LIMIT)),
+        )
         .routes(routes!(nodes::make_ready))
         .routes(routes!(nodes::receive_file, nodes::forget_file))
 }

@@ -18,7 +18,9 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
-use baton_api::{CallTool, DrainNode, Invalid, NodeList, NodeView, Problem, ToolEvent};
+use baton_api::{
+    CallTool, DrainNode, Invalid, NodeList, NodeView, Problem, TakeSession, ToolEvent,
+};
 use baton_runtime::audit::{Action, Note};
 use baton_runtime::{RuntimeError, life, luggage};
 use baton_session::{Session, SessionId};
@@ -133,19 +135,21 @@ pub(super) async fn end_drain(
 }
 
 /// Another node of the cluster gives a session to this one, or found it left behind by one that fell silent: it runs
-/// here when this answers. Only nodes of the cluster ask this.
+/// here when this answers, with the files that came ahead of it. Only nodes of the cluster ask this.
 #[utoipa::path(
     post, path = "/nodes/{id}/sessions/{session}", operation_id = "take_session", tag = "nodes",
     security(("api_key" = [])), params(("id" = String, Path), ("session" = String, Path)),
+    request_body = Option<TakeSession>,
     responses((status = 204), (status = "4XX", body = Problem))
 )]
 pub(super) async fn take_session(
     State(context): State<Context>,
     FromNode: FromNode,
     Path((id, session)): Path<(String, SessionId)>,
+    Json(TakeSession { files }): Json<TakeSession>,
 ) -> Result<StatusCode, Refusal> {
     let coming = coming(&context, &id, session).await?;
-    life::take(&context, coming).await?;
+    life::take_with(&context, coming, files).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -8,7 +8,7 @@ use crate::cluster::{Cluster, Errand, NotDone};
 use crate::context::Context;
 use axum::body::Body;
 use axum::http::Method;
-use baton_api::Answers;
+use baton_api::{Answers, FileAhead};
 use baton_runtime::Caller;
 use baton_runtime::luggage::{self, Packed};
 use baton_session::{NodeId, Session};
@@ -85,6 +85,19 @@ impl<'a> Luggage<'a> {
         brought
     }
 
+    /// What is at a node of the files.
+    pub(super) fn at(&self, node: NodeId) -> Vec<FileAhead> {
+        let sent = self.sent.get(&node).into_iter().flat_map(|(_, files)| files.values());
+        sent.map(|file| FileAhead { name: file.name.clone(), bytes: file.bytes }).collect()
+    }
+
+    /// A node has nothing any more of what was sent there.
+    pub(super) fn lost(&mut self, node: NodeId) {
+        if let Some((_, files)) = self.sent.get_mut(&node) {
+            files.clear();
+        }
+    }
+
     async fn send(&self, row: &ClusterRow, file: &Packed) -> Result<(), String> {
         let opened = luggage::open(self.context, self.session.id, file).await;
         let opened = opened.map_err(|error| error.problem().detail)?;
@@ -99,7 +112,8 @@ impl<'a> Luggage<'a> {
         sent.map_err(|error| format!("the file {:?} did not come with it: {error}", file.name))
     }
 
-    /// The session runs at a node: what is there of its files is removed here, and other nodes forget what came.
+    /// The session runs at a node: what of its files that one has taken is removed here, and other nodes forget what
+    /// came.
     pub(super) async fn arrived(mut self, at: NodeId) {
         if let Some((_, files)) = self.sent.remove(&at) {
             let files = files.into_values().collect();

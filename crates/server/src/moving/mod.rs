@@ -13,11 +13,12 @@ use crate::cluster::{Candidate, Cluster, Errand, Kind, NotDone, Wanted};
 use crate::config::ClusterSettings;
 use crate::context::Context;
 use crate::ending;
+use axum::body::Body;
 use axum::http::Method;
-use baton_api::{Answers, ErrorCode};
+use baton_api::{Answers, ErrorCode, TakeSession};
 use baton_runtime::error::{RuntimeError, Stand};
 use baton_runtime::{Caller, life};
-use baton_session::{NodeId, Owner, Session};
+use baton_session::{NodeId, Owner, Session, json};
 use baton_store::ClusterRow;
 use luggage::Luggage;
 use std::time::Duration;
@@ -126,7 +127,21 @@ async fn bring_back(
                     refused = why;
                     continue;
                 }
-                match ask_to_take(context, cluster, session, &row).await {
+                let mut taken =
+                    ask_to_take(context, cluster, session, &row, luggage.as_deref()).await;
+                if let (Some(luggage), Err(NotDone::Refused { problem, .. })) =
+                    (&mut luggage, &taken)
+                    && problem.code == ErrorCode::FileNotFound
+                {
+                    // It removed what came ahead, as a node does that starts: all of it is sent once more.
+                    luggage.lost(row.member.node);
+                    if let Err(why) = luggage.bring(&row).await {
+                        refused = why;
+                        continue;
+                    }
+                    taken = ask_to_take(context, cluster, session, &row, Some(luggage)).await;
+                }
+                match taken {
                     Ok(()) => {
                         let name = row.member.name.clone();
                         return Ok(NewHolder { node: row.member.node, name });
@@ -152,10 +167,15 @@ async fn ask_to_take(
     cluster: &Cluster,
     session: &Session,
     row: &ClusterRow,
+    luggage: Option<&Luggage<'_>>,
 ) -> Result<(), NotDone> {
     cluster.note_sent(row, Kind::Browser);
     let path = format!("/nodes/{}/sessions/{}", row.member.node, session.id);
     let (caller, identity) = (Caller::node(session.owner.clone()), context.own.identity.now());
     let errand = Errand::new(Method::POST, &path, &caller, TAKE_LIMIT);
-    cluster.ask(&identity, row, errand).await
+    // Whoever finds a session left behind does not know its files.
+    let files = luggage.map(|luggage| luggage.at(row.member.node));
+    let text = json::text(&TakeSession { files });
+    let bytes = text.len() as u64;
+    cluster.ask(&identity, row, errand.with_body(Body::from(text), bytes)).await
 }

@@ -140,6 +140,19 @@ pub enum FileError {
         /// The name.
         name: String,
     },
+    /// It did not come ahead of the session, or is not there any more.
+    #[error(
+        "expected the file {name:?}, of {bytes} bytes, to have come ahead of the session, found {found}\n\
+         send it again"
+    )]
+    NotAhead {
+        /// The name.
+        name: String,
+        /// How many bytes were announced.
+        bytes: u64,
+        /// What is there.
+        found: String,
+    },
     /// It is larger than a file may be.
     #[error("expected a file of at most {most} bytes, found a larger one")]
     TooLarge {

@@ -14,7 +14,7 @@ use futures_util::StreamExt;
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::process::Command;
 use tokio::time::sleep;
 use tokio_tungstenite::connect_async;
@@ -245,6 +245,40 @@ async fn the_files_of_a_session_come_with_it_when_its_node_is_drained() {
     assert!(hidden.exists());
     // Nothing waits for a session that has come.
     assert_eq!(std::fs::read_dir(other.data().arriving()).unwrap().count(), 0);
+    own.clear().await.unwrap();
+    other.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn files_that_came_ahead_and_are_gone_at_the_other_node_are_sent_again() {
+    let database = baton_postgres::create_database().unwrap();
+    let own = start_with(&database, "own", &[]).await;
+    let other = start_with(&database, "other", &[]).await;
+    let site = site().await;
+    let session = own.open("shop", [site.url("/").unwrap()]).await.unwrap();
+    let client = own.client().unwrap();
+    client.put_file("shop", "first.txt", b"first".to_vec()).await.unwrap();
+    client.put_file("shop", "last.txt", b"last".to_vec()).await.unwrap();
+    let folder = other.data().arriving_of(session);
+    let last = own.data().files_of(session).join("last.txt");
+    let written = std::fs::metadata(last).unwrap().modified().unwrap();
+    let micros = |time: SystemTime| time.duration_since(UNIX_EPOCH).unwrap().as_micros();
+    // As a node does that starts, or that waited for too long.
+    let forget = async {
+        eventually("all files came ahead of the session", async || {
+            let found = std::fs::metadata(folder.join("files/last.txt"));
+            let found = found.and_then(|found| found.modified());
+            found.is_ok_and(|found| micros(found) == micros(written))
+        })
+        .await;
+        std::fs::remove_dir_all(folder.join("files")).unwrap();
+    };
+    let ((is_done, said, told), ()) = tokio::join!(drain(&other, &["own"]), forget);
+    assert!(is_done, "{said}{told}");
+    assert_eq!(home(&own, "shop").await, Some(id(&other).await));
+    for (name, text) in [("first.txt", "first"), ("last.txt", "last")] {
+        assert_eq!(client.get_file("shop", name).await.unwrap(), text.as_bytes(), "{name}");
+    }
     own.clear().await.unwrap();
     other.clear().await.unwrap();
 }
