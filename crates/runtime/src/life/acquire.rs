@@ -5,7 +5,7 @@
 //! close its browser for us. Both are given back, by themselves, unless something starts.
 
 use super::want::{CheckOut, Move, Starts, StartsBrowser, Want};
-use super::wish::{Held, Wish, settled};
+use super::wish::{Held, Wish, brought_home};
 use super::{drive, let_go};
 use crate::error::RuntimeError;
 use crate::here::Runtime;
@@ -70,23 +70,6 @@ impl<'w> Held<'w, CheckOut<'w>> {
         }
         self.stop().await
     }
-}
-
-/// A session of another node of this database becomes one of this node, unless that one holds it.
-async fn brought_home<W: Want>(
-    context: &Runtime,
-    want: &W,
-    hold: &Hold,
-    session: Session,
-) -> Result<Session, RuntimeError> {
-    if session.node == context.node {
-        return Ok(session);
-    }
-    context.supervisor.adopt(&session).await?;
-    let session = context.store.fetch_session(&session.owner, session.id).await?;
-    let session = settled(context, hold, session).await?;
-    want.allows(context, &session)?;
-    Ok(session)
 }
 
 async fn ask_peers<W: Starts>(

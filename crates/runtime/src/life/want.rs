@@ -29,6 +29,8 @@ pub trait Want {
     const DOING: &'static str;
     /// Whether only the agent that drives the session may have this.
     const DRIVES: bool;
+    /// Whether the session becomes this node's first, where its own node is gone.
+    const INHERITS: bool = false;
 
     /// The same, for a verb that some may have of any session.
     fn drives(&self) -> bool {
@@ -53,6 +55,14 @@ fn expect_home(context: &Runtime, session: &Session) -> Result<(), RuntimeError>
     Err(RuntimeError::OtherNode { name: session.name.clone(), node: session.node })
 }
 
+/// Refuses a session whose home is another node, unless that has fallen silent.
+fn expect_home_or_left(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
+    if context.supervisor.is_silent(session.node) {
+        return Ok(());
+    }
+    expect_home(context, session)
+}
+
 /// Refuses a session that a sandbox has.
 pub(super) fn expect_checked_in(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
     let id = session.id;
@@ -68,7 +78,10 @@ pub(super) fn refuse(session: &Session, expected: &'static str) -> RuntimeError 
 
 /// A verb that needs nothing but the session.
 macro_rules! wants {
-    ($(#[$doc:meta] $name:ident: $doing:literal, drives $drives:literal, $allows:expr;)*) => {$(
+    ($(
+        #[$doc:meta]
+        $name:ident: $doing:literal, drives $drives:literal, inherits $inherits:literal, $allows:expr;
+    )*) => {$(
         #[$doc]
         pub(crate) struct $name;
 
@@ -76,14 +89,19 @@ macro_rules! wants {
             type Preflight = ();
             const DOING: &'static str = $doing;
             const DRIVES: bool = $drives;
+            const INHERITS: bool = $inherits;
 
             fn allows(&self, context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
-                expect_home(context, session)?;
+                let expect = if $inherits { expect_home_or_left } else { expect_home };
+                expect(context, session)?;
                 let allows: fn(&Runtime, &Session) -> Result<(), RuntimeError> = $allows;
                 allows(context, session)
             }
 
-            async fn find(&self, _: WantScope<'_>) -> Result<(), RuntimeError> {
+            async fn find(&self, asked: WantScope<'_>) -> Result<(), RuntimeError> {
+                if asked.session.node != asked.context.node {
+                    asked.context.supervisor.expect_adoptable(asked.session.id).await?;
+                }
                 Ok(())
             }
         }
@@ -92,19 +110,19 @@ macro_rules! wants {
 
 wants! {
     /// To capture it and end its browser.
-    Close: "closed", drives true, open;
+    Close: "closed", drives true, inherits true, open;
     /// To end its browser without a last snapshot.
-    Abandon: "abandoned", drives true, open;
+    Abandon: "abandoned", drives true, inherits true, open;
     /// To remove all that is kept of it.
-    Delete: "deleted", drives true, without_browser;
+    Delete: "deleted", drives true, inherits true, without_browser;
     /// To capture it and end its browser, so that another node of the cluster brings it back.
-    Move: "moved", drives false, movable;
+    Move: "moved", drives false, inherits false, movable;
     /// To read its browser. Looking at a session is free, also while another agent drives it.
-    Capture: "captured", drives false, active;
+    Capture: "captured", drives false, inherits false, active;
     /// To switch whether what its tabs do is recorded.
-    Debug: "switched", drives true, |_, _| Ok(());
+    Debug: "switched", drives true, inherits false, |_, _| Ok(());
     /// To change what is said of it.
-    Change: "changed", drives false, |_, _| Ok(());
+    Change: "changed", drives false, inherits false, |_, _| Ok(());
 }
 
 fn open(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
@@ -257,9 +275,10 @@ impl Want for RollBack<'_> {
     type Preflight = Loaded;
     const DOING: &'static str = "rolled back";
     const DRIVES: bool = true;
+    const INHERITS: bool = true;
 
     fn allows(&self, context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
-        expect_home(context, session)?;
+        expect_home_or_left(context, session)?;
         expect_checked_in(context, session)
     }
 

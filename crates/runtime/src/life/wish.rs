@@ -129,7 +129,8 @@ pub struct Ready<'w, W: Want> {
 
 impl<'w, W: Want> Ready<'w, W> {
     /// Holds the session, once no other operation does. What may have changed meanwhile is checked again; and
-    /// a session of this node that is active has a watched browser from here on.
+    /// a session of this node that is active has a watched browser from here on. One whose node is gone is this
+    /// node's from here on, for a verb that inherits it.
     pub async fn hold(self) -> Result<Held<'w, W>, RuntimeError> {
         let Self { wish, want, found } = self;
         let (context, id) = (wish.context, wish.session.id);
@@ -141,6 +142,8 @@ impl<'w, W: Want> Ready<'w, W> {
         if want.drives() {
             expect_driver(context, wish.by, &session).await?;
         }
+        let session =
+            if W::INHERITS { brought_home(context, &want, &hold, session).await? } else { session };
         Ok(Held { wish, want, found, session, ran: false, hold })
     }
 }
@@ -156,6 +159,23 @@ pub struct Held<'w, W: Want> {
     /// Whether its browser ran here until it was stopped for this.
     pub(super) ran: bool,
     pub(crate) hold: Hold,
+}
+
+/// A session of another node of this database becomes one of this node, unless that one holds it.
+pub(super) async fn brought_home<W: Want>(
+    context: &Runtime,
+    want: &W,
+    hold: &Hold,
+    session: Session,
+) -> Result<Session, RuntimeError> {
+    if session.node == context.node {
+        return Ok(session);
+    }
+    context.supervisor.adopt(&session).await?;
+    let session = context.store.fetch_session(&session.owner, session.id).await?;
+    let session = settled(context, hold, session).await?;
+    want.allows(context, &session)?;
+    Ok(session)
 }
 
 /// A session of this node whose row and browser agree.

@@ -261,6 +261,11 @@ impl BrowserSupervisor {
         Ok(term)
     }
 
+    /// Whether another node of the database fell silent: nothing is held by it for longer than a lease.
+    pub(crate) fn is_silent(&self, node: NodeId) -> bool {
+        node != self.config().node && self.0.heartbeat.silent(node).is_some()
+    }
+
     /// Checks that the session of another node could be brought here, and changes nothing.
     pub(crate) async fn expect_adoptable(&self, id: SessionId) -> Result<(), LiveError> {
         self.silent_holder(id).await.map(drop)
