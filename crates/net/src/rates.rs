@@ -67,8 +67,11 @@ pub enum Spender {
 pub struct Spent {
     /// Who.
     pub who: Spender,
-    /// How often since all was last given back.
+    /// A number that grows by one with each request here, and never starts anew: two of them say how often somebody
+    /// asked in between.
     pub total: u64,
+    /// How many of their requests here are not given back yet, for who hears of them for the first time.
+    pub recent: u64,
 }
 
 /// What a stranger shows.
@@ -99,14 +102,13 @@ impl Rates {
         self.0.keys.spend(key.to_owned(), Instant::now())
     }
 
-    /// Who asked much of late here, and how often since they began: for the other nodes of a cluster.
+    /// Who asked much of late here, and how often: for the other nodes of a cluster.
     pub fn spent(&self) -> Vec<Spent> {
         let now = Instant::now();
         let keys = self.0.keys.spent(now).into_iter();
-        let keys = keys.map(|(key, total)| Spent { who: Spender::Key(key), total });
+        let keys = keys.map(|(key, spent)| spent.of(Spender::Key(key)));
         let addresses = self.0.addresses.spent(now).into_iter();
-        keys.chain(addresses.map(|(at, total)| Spent { who: Spender::Address(at), total }))
-            .collect()
+        keys.chain(addresses.map(|(at, spent)| spent.of(Spender::Address(at)))).collect()
     }
 
     /// So many more were asked at another node.
@@ -199,7 +201,15 @@ pub fn household(address: IpAddr) -> IpAddr {
 #[derive(Debug)]
 struct Allowances<K> {
     each: Duration,
-    used: Mutex<HashMap<K, Used>>,
+    used: Mutex<UsedByAll<K>>,
+}
+
+/// What everybody used up.
+#[derive(Debug)]
+struct UsedByAll<K> {
+    each: HashMap<K, Used>,
+    /// How often anybody asked here: who was forgotten begins with it, so that no total is ever smaller than before.
+    total: u64,
 }
 
 /// What one used up.
@@ -207,44 +217,60 @@ struct Allowances<K> {
 struct Used {
     /// When all of it is given back.
     until: Instant,
-    /// How often here, since all was last given back.
+    /// When all would be given back that was used up here.
+    until_here: Instant,
+    /// See [`Spent::total`].
     total: u64,
+}
+
+/// How much one asked here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct SpentHere {
+    total: u64,
+    recent: u64,
+}
+
+impl SpentHere {
+    fn of(self, who: Spender) -> Spent {
+        Spent { who, total: self.total, recent: self.recent }
+    }
 }
 
 impl<K: Hash + Eq> Allowances<K> {
     fn new(per_minute: u32) -> Self {
-        Self { each: AHEAD / per_minute.max(1), used: Mutex::default() }
+        let used = UsedByAll { each: HashMap::new(), total: 0 };
+        Self { each: AHEAD / per_minute.max(1), used: Mutex::new(used) }
     }
 
-    fn used(&self) -> MutexGuard<'_, HashMap<K, Used>> {
+    fn used(&self) -> MutexGuard<'_, UsedByAll<K>> {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn is_used_up(&self, who: &K, now: Instant) -> bool {
-        self.used().get(who).is_some_and(|used| used.until + self.each > now + AHEAD)
+        self.used().each.get(who).is_some_and(|used| used.until + self.each > now + AHEAD)
     }
 
     /// Gives one back that was taken.
     fn refund(&self, who: &K, now: Instant) {
-        if let Some(used) = self.used().get_mut(who) {
+        if let Some(used) = self.used().each.get_mut(who) {
             used.until = used.until.checked_sub(self.each).unwrap_or(now);
+            used.until_here = used.until_here.checked_sub(self.each).unwrap_or(now);
             used.total = used.total.saturating_sub(1);
         }
     }
 
     /// Uses one up; fails with the time to wait when there is none.
     fn spend(&self, who: K, now: Instant) -> Result<(), Duration> {
-        let all = &mut self.used();
+        let all = &mut *self.used();
         let used = of(all, who, now);
         let next = used.until.max(now) + self.each;
         match next.duration_since(now).checked_sub(AHEAD) {
             Some(wait) if !wait.is_zero() => Err(wait),
             _ => {
-                if used.until <= now {
-                    used.total = 0;
-                }
                 used.total += 1;
                 used.until = next;
+                used.until_here = used.until_here.max(now) + self.each;
+                all.total += 1;
                 Ok(())
             }
         }
@@ -252,7 +278,7 @@ impl<K: Hash + Eq> Allowances<K> {
 
     /// So many were used up elsewhere; never more than all that there is.
     fn add(&self, who: K, count: u64, now: Instant) {
-        let all = &mut self.used();
+        let all = &mut *self.used();
         let used = of(all, who, now);
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         let more = self.each.checked_mul(count).unwrap_or(AHEAD).min(AHEAD);
@@ -261,31 +287,37 @@ impl<K: Hash + Eq> Allowances<K> {
 }
 
 /// What one used up, of whom there may be nothing yet.
-fn of<K: Hash + Eq>(all: &mut HashMap<K, Used>, who: K, now: Instant) -> &mut Used {
-    if all.len() >= MOST && !all.contains_key(&who) {
-        all.retain(|_, used| used.until > now);
-        if all.len() >= MOST {
+fn of<K: Hash + Eq>(all: &mut UsedByAll<K>, who: K, now: Instant) -> &mut Used {
+    let UsedByAll { each, total } = all;
+    if each.len() >= MOST && !each.contains_key(&who) {
+        each.retain(|_, used| used.until > now);
+        if each.len() >= MOST {
             // So many at once are an attack from everywhere, which no limit of this kind stops.
-            all.clear();
+            each.clear();
         }
     }
-    all.entry(who).or_insert(Used { until: now, total: 0 })
+    each.entry(who).or_insert(Used { until: now, until_here: now, total: *total })
 }
 
 impl<K: Hash + Eq + Clone> Allowances<K> {
     /// Those who used up most, and how much that is here: no small ones.
-    fn spent(&self, now: Instant) -> Vec<(K, u64)> {
+    fn spent(&self, now: Instant) -> Vec<(K, SpentHere)> {
         let used = self.used();
-        let is_much = |used: &Used| used.total > 0 && used.until > now + AHEAD / MUCH;
-        let mut found: Vec<_> = used.iter().filter(|(_, used)| is_much(used)).collect();
+        let is_much = |used: &Used| used.until_here > now && used.until > now + AHEAD / MUCH;
+        let mut found: Vec<_> = used.each.iter().filter(|(_, used)| is_much(used)).collect();
         found.sort_by_key(|(_, used)| Reverse(used.until));
-        found.into_iter().take(TOLD).map(|(who, used)| (who.clone(), used.total)).collect()
+        let spent = |used: &Used| {
+            let left = used.until_here.duration_since(now).as_nanos();
+            let recent = left.div_ceil(self.each.as_nanos().max(1));
+            SpentHere { total: used.total, recent: u64::try_from(recent).unwrap_or(u64::MAX) }
+        };
+        found.into_iter().take(TOLD).map(|(who, used)| (who.clone(), spent(used))).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Allowances, MOST, RateLimits, Rates, Shown, household};
+    use super::{Allowances, MOST, RateLimits, Rates, Shown, SpentHere, household};
     use futures_util::FutureExt as _;
     use futures_util::future::{Either, pending, ready};
     use std::net::IpAddr;
@@ -324,7 +356,8 @@ mod tests {
         assert_eq!(allowances.spent(now), [], "others tell of their own");
         assert_eq!(allowances.spend("ada", now), Ok(()));
         assert!(allowances.spend("ada", now).is_err());
-        assert_eq!(allowances.spent(now), [("ada", 1)]);
+        let ada = |total, recent| [("ada", SpentHere { total, recent })];
+        assert_eq!(allowances.spent(now), ada(1, 1));
         // However much it is, no more than a minute's worth has to be waited for.
         allowances.add("ada", u64::MAX, now);
         let wait = allowances.spend("ada", now).unwrap_err();
@@ -332,13 +365,33 @@ mod tests {
         for _ in 0..5 {
             allowances.spend("bob", now).unwrap();
         }
-        assert_eq!(allowances.spent(now), [("ada", 1)], "a little is not worth a word");
+        assert_eq!(allowances.spent(now), ada(1, 1), "a little is not worth a word");
         let later = now + Duration::from_mins(2);
         assert_eq!(allowances.spent(later), []);
         for _ in 0..6 {
             allowances.spend("ada", later).unwrap();
         }
-        assert_eq!(allowances.spent(later), [("ada", 6)], "what was given back is over");
+        assert_eq!(allowances.spent(later), ada(7, 6), "what was given back is over");
+    }
+
+    #[test]
+    fn the_total_of_one_who_was_forgotten_does_not_start_anew() {
+        let (allowances, now) = (Allowances::new(MOST as u32), Instant::now());
+        for _ in 0..MOST / 10 {
+            allowances.spend(0, now).unwrap();
+        }
+        let told = |at| allowances.spent(at).into_iter().find(|(who, _)| *who == 0).unwrap().1;
+        let before = told(now);
+        for who in 1..=MOST {
+            allowances.spend(who, now).unwrap();
+        }
+        assert!(!allowances.used().each.contains_key(&0), "all were too many");
+        for _ in 0..MOST / 10 {
+            allowances.spend(0, now).unwrap();
+        }
+        let after = told(now);
+        assert!(after.total >= before.total + after.recent, "{before:?} {after:?}");
+        assert_eq!((before.recent, after.recent), (MOST as u64 / 10, MOST as u64 / 10));
     }
 
     #[test]
@@ -349,11 +402,11 @@ mod tests {
         }
         let much_later = now + Duration::from_mins(2);
         allowances.spend(MOST, much_later).unwrap();
-        assert_eq!(allowances.used().len(), 1, "the idle are forgotten");
+        assert_eq!(allowances.used().each.len(), 1, "the idle are forgotten");
         for who in 0..3 * MOST {
             allowances.spend(who, much_later).unwrap_or_default();
         }
-        assert!(allowances.used().len() <= MOST);
+        assert!(allowances.used().each.len() <= MOST);
     }
 
     #[test]
