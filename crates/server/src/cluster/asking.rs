@@ -159,6 +159,13 @@ impl Cluster {
         }
     }
 
+    /// Waits until a start of a node is known not to be there any more.
+    pub(crate) async fn until_gone(&self, row: &ClusterRow) {
+        while self.signer(row.member.key, &row.member.start).is_some() {
+            sleep(LIFE_PAUSE).await;
+        }
+    }
+
     /// Asks a node for something in the name of this one, and of an owner. What it answers has no body.
     pub(crate) async fn ask(
         &self,

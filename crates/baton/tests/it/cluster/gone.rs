@@ -3,9 +3,12 @@
 
 use super::moving::{site, title};
 use super::{code, home, id, start_with};
-use crate::notes::eventually;
-use baton_api::{Client, ErrorCode, FileText, ImportSession, ListHistory};
+use crate::cdp::Tool;
+use crate::notes::{LIMIT, eventually};
+use baton_api::{Client, ErrorCode, FileText, ImportSession, ListHistory, OpenCdp};
+use baton_playground::victims;
 use baton_session::Lifecycle;
+use tokio::time::timeout;
 
 /// Keeps a session at a node, without a browser.
 async fn keep(client: &Client, name: &str) {
@@ -54,6 +57,27 @@ async fn sessions_of_a_node_that_is_gone_can_be_ended_at_another_one() {
     let listed = own.client().unwrap().fetch_session("shop").await.unwrap();
     assert_eq!(listed.session.state, Lifecycle::Closed);
     own.client().unwrap().delete_session("three").await.unwrap();
+    own.clear().await.unwrap();
+    other.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_through_another_node_ends_when_its_own_stands_still() {
+    let settings = [("BATON_LEASE", "4".to_owned())];
+    let database = baton_postgres::create_database().unwrap();
+    let own = start_with(&database, "own", &settings).await;
+    let other = start_with(&database, "other", &settings).await;
+    let site = site().await;
+    own.open("shop", [site.url("/").unwrap()]).await.unwrap();
+    let client = other.client().unwrap();
+    let access = client.open_cdp("shop", &OpenCdp { reusable: false }).await.unwrap();
+    let tool = Tool::connect(&access.cdp_url).await;
+    assert_eq!(tool.evaluate("document.title").await, "nobody");
+    let node = own.node_pid().unwrap();
+    victims::freeze(node).unwrap();
+    // No byte comes from there, and none says that it is over.
+    timeout(LIMIT, tool.connection.closed()).await.unwrap();
+    victims::wake(node).unwrap();
     own.clear().await.unwrap();
     other.clear().await.unwrap();
 }

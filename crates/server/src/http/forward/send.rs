@@ -98,7 +98,7 @@ impl Sending {
             Err(unreachable) => return Ok(Err(unreachable)),
         };
         let is_elsewhere = is_misdirected(answer.status());
-        let answer = self.incoming(answer)?;
+        let answer = self.incoming(row, answer)?;
         Ok(Ok(if is_elsewhere {
             NodeAnswer::Misdirected(answer)
         } else {
@@ -150,7 +150,7 @@ impl Sending {
     }
 
     /// The answer as the client gets it.
-    fn incoming(&self, mut answer: Response) -> Result<Response, Refusal> {
+    fn incoming(&self, row: &ClusterRow, mut answer: Response) -> Result<Response, Refusal> {
         let other = answer.extensions_mut().remove::<OnUpgrade>();
         let headers = answer.headers_mut();
         for name in [CONNECTION, TRANSFER_ENCODING, UPGRADE, DATE] {
@@ -160,14 +160,19 @@ impl Sending {
             headers.remove(name);
         }
         if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
-            return self.switch(other, answer);
+            return self.switch(row, other, answer);
         }
         own_body(&mut answer);
         Ok(answer)
     }
 
     /// Joins the connection of the client to that of the other node.
-    fn switch(&self, other: Option<OnUpgrade>, mut answer: Response) -> Result<Response, Refusal> {
+    fn switch(
+        &self,
+        row: &ClusterRow,
+        other: Option<OnUpgrade>,
+        mut answer: Response,
+    ) -> Result<Response, Refusal> {
         let client = self.parts.extensions.get::<OnUpgrade>().cloned();
         let (Some(client), Some(other)) = (client, other) else {
             let detail =
@@ -177,7 +182,8 @@ impl Sending {
         let headers = answer.headers_mut();
         headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
         headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
-        let end = End { caller: self.caller.clone(), page: self.page.clone() };
+        let (caller, page) = (self.caller.clone(), self.page.clone());
+        let end = End { caller, page, cluster: self.cluster.clone(), row: row.clone() };
         self.context.tasks.spawn(join(self.context.clone(), end, client, other));
         Ok(answer)
     }
