@@ -8,7 +8,7 @@ use super::rooms::{Kind, OwnRoom};
 use baton_session::{NodeId, NodeLabel};
 use baton_store::ClusterRow;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use tokio::time::sleep;
 
@@ -139,25 +139,60 @@ impl Cluster {
         Ok(found.into_iter().take(TRIES).map(candidate).collect())
     }
 
-    /// How many browsers more the other nodes take, and how each is.
-    pub(crate) fn places_of_others(&self) -> (u64, String) {
+    /// For how many of these browsers, each with the labels that its node has to have, the other nodes have room, and
+    /// how each is.
+    pub(crate) fn places_of_others(&self, wanted: Vec<BTreeSet<NodeLabel>>) -> (u64, String) {
         let rows = self.others();
-        let places = |row: &ClusterRow| {
-            let beat = row.beat;
-            if beat.is_draining { 0 } else { beat.places.unwrap_or(u64::MAX) }
-        };
-        let all = rows.iter().map(places).fold(0, u64::saturating_add);
-        let choice =
-            |row| Choice { row, running: row.beat.browsers, places: places(row), is_here: false };
-        let choices: Vec<Choice<'_>> = rows.iter().map(choice).collect();
-        let told = refused(&choices, &Wanted::default());
-        (all, if told.is_empty() { "no other node is there".to_owned() } else { told })
+        let choices: Vec<Choice<'_>> = rows
+            .iter()
+            .map(|row| {
+                let beat = row.beat;
+                let places = if beat.is_draining { 0 } else { beat.places.unwrap_or(u64::MAX) };
+                Choice { row, running: beat.browsers, places, is_here: false }
+            })
+            .collect();
+        let (found, labels) = share_out(&choices, wanted);
+        let told = refused(&choices, &Wanted { labels, ..Wanted::default() });
+        (found, if told.is_empty() { "no other node is there".to_owned() } else { told })
     }
 
     /// Notes that one of these was sent to a node.
     pub(crate) fn note_sent(&self, row: &ClusterRow, what: Kind) {
         self.sent().note(row, what);
     }
+}
+
+/// For how many of these there is room, each at a node with its labels, and the labels of those that find none. Who
+/// finds the fewest nodes chooses first, the node that is of use to the fewest others: what is found that way is there,
+/// and what is not may be there in rare cases.
+fn share_out(
+    choices: &[Choice<'_>],
+    wanted: Vec<BTreeSet<NodeLabel>>,
+) -> (u64, BTreeSet<NodeLabel>) {
+    let mut kinds: BTreeMap<BTreeSet<NodeLabel>, u64> = BTreeMap::new();
+    for labels in wanted {
+        *kinds.entry(labels).or_default() += 1;
+    }
+    let fits = |choice: &Choice<'_>, labels| choice.row.member.labels.is_superset(labels);
+    let uses = |choice: &Choice<'_>| kinds.keys().filter(|labels| fits(choice, labels)).count();
+    let mut nodes: Vec<(&Choice<'_>, u64)> =
+        choices.iter().map(|choice| (choice, choice.places)).collect();
+    nodes.sort_by_key(|(choice, _)| uses(choice));
+    let nodes_of = |labels| choices.iter().filter(|choice| fits(choice, labels)).count();
+    let mut order: Vec<(&BTreeSet<NodeLabel>, u64)> =
+        kinds.iter().map(|(labels, count)| (labels, *count)).collect();
+    order.sort_by_key(|(labels, _)| nodes_of(labels));
+    let (mut found, mut without) = (0, None);
+    for (labels, mut left) in order {
+        for (_, places) in nodes.iter_mut().filter(|(choice, _)| fits(choice, labels)) {
+            let taken = left.min(*places);
+            (left, *places, found) = (left - taken, *places - taken, found + taken);
+        }
+        if left > 0 {
+            without.get_or_insert(labels);
+        }
+    }
+    (found, without.cloned().unwrap_or_default())
 }
 
 /// The smaller, the better: who has the profile, then who has the largest part of its places left, so that nodes of
@@ -236,6 +271,27 @@ mod tests {
             .collect();
         choices.sort_by_key(|choice| rank(choice, first));
         choices.iter().map(|choice| choice.row.member.name.clone()).collect()
+    }
+
+    #[test]
+    fn each_browser_finds_a_place_only_where_its_labels_are() {
+        let labels = |text: &str| -> BTreeSet<NodeLabel> {
+            text.split_terminator(',').map(|label| label.parse().unwrap()).collect()
+        };
+        let mut rows = [row(1, 0, Some(2)), row(2, 0, Some(1)), row(3, 0, Some(9))];
+        rows[0].member.labels = labels("gpu,region=eu");
+        rows[1].member.labels = labels("gpu");
+        let share = |wanted: &[&str]| {
+            let choice =
+                |row| Choice { row, running: 0, places: row.beat.places.unwrap(), is_here: false };
+            let choices: Vec<Choice<'_>> = rows.iter().map(choice).collect();
+            share_out(&choices, wanted.iter().map(|wanted| labels(wanted)).collect())
+        };
+        // The many places of a node without it are of no use to who asks for a label.
+        assert_eq!(share(&["gpu", "gpu", "gpu", "gpu"]), (3, labels("gpu")));
+        assert_eq!(share(&["tpu", ""]), (1, labels("tpu")));
+        // Who may go anywhere leaves the places to those who may not.
+        assert_eq!(share(&["", "", "gpu", "gpu,region=eu", "region=eu"]), (5, labels("")));
     }
 
     #[test]

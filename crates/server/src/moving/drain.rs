@@ -23,14 +23,20 @@ const LOOK: Duration = Duration::from_millis(100);
 pub(crate) async fn begin(context: &Context, partly: bool) -> Result<(), NodeError> {
     let Some(cluster) = context.cluster.clone() else { return Err(NodeError::NoCluster) };
     let sessions = context.store.list_active_sessions(context.node).await?;
-    let movable = sessions.iter().filter(|session| !is_bound(context, session.id)).count();
+    let movable = || sessions.iter().filter(|session| !is_bound(context, session.id));
     if !partly {
+        let mut wanted = Vec::new();
+        for session in movable() {
+            wanted.push(context.store.fetch_session_labels(session.id).await?);
+        }
         cluster.look_up().await;
-        let (places, told) = cluster.places_of_others();
+        let movable = wanted.len();
+        let (places, told) = cluster.places_of_others(wanted);
         if places < movable as u64 {
             return Err(NodeError::NoRoomElsewhere { needed: movable, places, told });
         }
     }
+    let movable = movable().count();
     cluster.set_draining(true);
     if !context.drain.begin(movable) {
         return Ok(());
