@@ -8,22 +8,50 @@ const TOLD: usize = 1000;
 
 /// How far it is, for who asks. Cheap to clone.
 #[derive(Clone, Default)]
-pub(crate) struct DrainProgress(Arc<Mutex<Option<NodeDrain>>>);
+pub(crate) struct DrainProgress(Arc<Mutex<DrainState>>);
+
+#[derive(Default)]
+struct DrainState {
+    told: Option<NodeDrain>,
+    turn: Turn,
+}
+
+/// What was wanted since it began.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// Nothing else.
+    #[default]
+    On,
+    /// That it ends.
+    Undone,
+    /// That it ends, and then that it begins: whoever is at it does it once more.
+    Again,
+}
 
 impl DrainProgress {
     /// How far it is; none where nothing was begun.
     pub(crate) fn view(&self) -> Option<NodeDrain> {
-        self.locked().clone()
+        self.locked().told.clone()
     }
 
-    /// It begins, unless it is under way. Returns whether it was begun.
+    /// It begins, unless it is under way: who is at it then does it once more, if it was undone meanwhile. Returns
+    /// whether it was begun.
     pub(crate) fn begin(&self, left: usize) -> bool {
         let mut now = self.locked();
-        if now.as_ref().is_some_and(|drain| !drain.is_done) {
+        if now.told.as_ref().is_some_and(|drain| !drain.is_done) {
+            if now.turn == Turn::Undone {
+                now.turn = Turn::Again;
+            }
             return false;
         }
-        *now = Some(NodeDrain { left: left as u64, ..NodeDrain::default() });
+        let told = Some(NodeDrain { left: left as u64, ..NodeDrain::default() });
+        *now = DrainState { told, turn: Turn::On };
         true
+    }
+
+    /// It is to end.
+    pub(crate) fn undo(&self) {
+        self.locked().turn = Turn::Undone;
     }
 
     /// How much is still to do.
@@ -55,18 +83,54 @@ impl DrainProgress {
         });
     }
 
-    /// Nothing more will move.
-    pub(crate) fn end(&self) {
-        self.change(|drain| drain.is_done = true);
+    /// Nothing more will move, unless it was begun anew meanwhile. Returns whether it is at its end.
+    pub(crate) fn end(&self) -> bool {
+        let mut now = self.locked();
+        if std::mem::take(&mut now.turn) == Turn::Again {
+            now.told = Some(NodeDrain::default());
+            return false;
+        }
+        if let Some(drain) = now.told.as_mut() {
+            drain.is_done = true;
+        }
+        true
     }
 
     fn change(&self, change: impl FnOnce(&mut NodeDrain)) {
-        if let Some(drain) = self.locked().as_mut() {
+        if let Some(drain) = self.locked().told.as_mut() {
             change(drain);
         }
     }
 
-    fn locked(&self) -> MutexGuard<'_, Option<NodeDrain>> {
+    fn locked(&self) -> MutexGuard<'_, DrainState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DrainProgress;
+
+    #[test]
+    fn a_drain_that_begins_as_another_one_ends_is_done() {
+        let drain = DrainProgress::default();
+        assert!(drain.begin(2));
+        assert!(!drain.begin(2), "it is under way");
+        assert!(drain.end(), "that it was wanted twice is no reason to do it twice");
+        assert!(drain.view().unwrap().is_done);
+
+        assert!(drain.begin(1));
+        drain.undo();
+        // Whoever is at it has not noticed.
+        assert!(!drain.begin(3));
+        assert!(!drain.end(), "it is done once more");
+        assert!(!drain.view().unwrap().is_done);
+        assert!(drain.end());
+
+        assert!(drain.begin(1));
+        drain.undo();
+        assert!(!drain.begin(1));
+        drain.undo();
+        assert!(drain.end(), "the last word counts");
     }
 }

@@ -50,6 +50,7 @@ pub(crate) async fn begin(context: &Context, partly: bool) -> Result<(), NodeErr
 pub(crate) fn end(context: &Context) {
     if let Some(cluster) = &context.cluster {
         cluster.set_draining(false);
+        context.drain.undo();
     }
 }
 
@@ -77,6 +78,15 @@ fn is_bound(context: &Context, id: SessionId) -> bool {
 }
 
 async fn run(context: Context, cluster: Cluster) {
+    loop {
+        move_all(&context, &cluster).await;
+        if context.drain.end() {
+            return;
+        }
+    }
+}
+
+async fn move_all(context: &Context, cluster: &Cluster) {
     let mut stayed = HashSet::new();
     while cluster.is_draining() {
         let Ok(sessions) = context.store.list_active_sessions(context.node).await else {
@@ -88,7 +98,7 @@ async fn run(context: Context, cluster: Cluster) {
         context.drain.note_left(sessions.len(), context.agents.sandboxes.len());
         let Some(session) = sessions.into_iter().next() else { break };
         let (id, name) = (session.id, session.name.clone());
-        match move_away(&context, &cluster, session).await {
+        match move_away(context, cluster, session).await {
             Ok((to, pause)) => {
                 let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
                 tracing::info!(session = %id, to, pause_ms, "a session moved to another node");
@@ -104,7 +114,6 @@ async fn run(context: Context, cluster: Cluster) {
             }
         }
     }
-    context.drain.end();
 }
 
 /// Moves one session. Returns where it is now, and for how long it was away. Fails with why it stays.
