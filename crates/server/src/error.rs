@@ -1,7 +1,7 @@
 //! How an operation fails, and what that is for a client.
 
 use crate::asking::AskRefusal;
-use crate::cluster::{Kind, Unreachable};
+use crate::cluster::{AskedFor, Kind, Unreachable};
 use crate::page::PageError;
 use baton_agents::AgentsError;
 use baton_api::{Answers, ErrorCode, Invalid, by_way_of};
@@ -149,15 +149,16 @@ pub enum NodeError {
     /// A node passed a request on, and it cannot be told which.
     #[error(transparent)]
     PassedOn(#[from] Untrusted),
-    /// The node that has the session cannot be asked.
+    /// A node that has what is asked for cannot be asked.
     #[error(
-        "expected node {name}, which has the session, to answer at {url}, found: {found}\n\
-         ask again in some seconds; once the node is gone for the length of a lease, baton sessions resume \
-         brings the session back on another one"
+        "expected node {name}{asked} to answer at {url}, found: {found}\nask again in some seconds; {}",
+        asked.hint()
     )]
     NodeUnreachable {
         /// What it is called.
         name: String,
+        /// What it was asked for.
+        asked: AskedFor,
         /// Where it is asked.
         url: String,
         /// What there was instead of an answer.
@@ -215,8 +216,8 @@ pub enum NodeError {
 }
 
 impl From<Unreachable> for NodeError {
-    fn from(Unreachable { name, url, found, .. }: Unreachable) -> Self {
-        Self::NodeUnreachable { name, url, found }
+    fn from(Unreachable { name, asked, url, found, .. }: Unreachable) -> Self {
+        Self::NodeUnreachable { name, asked, url, found }
     }
 }
 

@@ -18,6 +18,7 @@ use baton_store::blocking::blocking;
 use baton_sync::identity::Identity;
 use baton_sync::messages::{BATON_CALLER, sign_forwarded, verify_forwarded_answer};
 use serde::de::DeserializeOwned;
+use std::fmt;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use url::Url;
@@ -44,12 +45,65 @@ pub(crate) struct Look<'l> {
     pub(crate) filters: Option<Vec<u8>>,
 }
 
+/// What a node was asked for, by which people know why it was that one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AskedFor {
+    /// A session that it has.
+    Session,
+    /// A sandbox that it made.
+    Sandbox,
+    /// Something else.
+    #[default]
+    Other,
+}
+
+impl AskedFor {
+    /// What the path of a request names.
+    pub(crate) fn by(path: &str) -> Self {
+        if path.starts_with("/sessions/") {
+            Self::Session
+        } else if path.starts_with("/api/sandboxes/") {
+            Self::Sandbox
+        } else {
+            Self::Other
+        }
+    }
+
+    /// What becomes of that where the node is gone.
+    pub(crate) fn hint(self) -> &'static str {
+        match self {
+            Self::Session => {
+                "once the node is gone for the length of a lease, baton sessions resume brings the session back on \
+                 another one"
+            }
+            Self::Sandbox => "a sandbox ends with its node",
+            Self::Other => {
+                "once the node is gone for the length of a lease, baton sessions resume brings back on others what ran \
+                 there"
+            }
+        }
+    }
+}
+
+/// Why it is asked, after its name.
+impl fmt::Display for AskedFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Session => ", which has the session,",
+            Self::Sandbox => ", which made the sandbox,",
+            Self::Other => "",
+        })
+    }
+}
+
 /// Another node did not answer, or another than that node did.
 #[derive(Debug, thiserror::Error)]
 #[error("expected node {name} to answer at {url}, found: {found}")]
 pub(crate) struct Unreachable {
     /// What it is called.
     pub(crate) name: String,
+    /// What it was asked for.
+    pub(crate) asked: AskedFor,
     /// Where it is asked.
     pub(crate) url: String,
     /// What there was instead of an answer.
@@ -62,7 +116,12 @@ impl Unreachable {
     /// That node did not answer: there was `found` instead.
     pub(crate) fn new(row: &ClusterRow, found: String, may_have_begun: bool) -> Self {
         let (name, url) = (row.member.name.clone(), row.member.internal_url.clone());
-        Self { name, url, found, may_have_begun }
+        Self { name, asked: AskedFor::default(), url, found, may_have_begun }
+    }
+
+    /// The same, of a node that was asked for this.
+    pub(crate) fn asked_for(self, asked: AskedFor) -> Self {
+        Self { asked, ..self }
     }
 }
 

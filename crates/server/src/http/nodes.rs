@@ -5,7 +5,7 @@
 use super::answer::{Answer, answer};
 use super::request::{Here, Json, Path, Query};
 use crate::auth::{Admin, FromNode, Known};
-use crate::cluster::{Cluster, Kind};
+use crate::cluster::{AskedFor, Cluster, Kind};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::Refusal;
@@ -287,6 +287,7 @@ async fn own(context: &Context, id: &str) -> Result<ClusterRow, NodeError> {
     }
     Err(NodeError::NodeUnreachable {
         name: row.member.name,
+        asked: AskedFor::default(),
         url: row.member.internal_url,
         found: "that it was not there for a lease".to_owned(),
     })

@@ -6,7 +6,7 @@
 
 use super::tunnel::{End, join};
 use super::{is_misdirected, own_body, routes};
-use crate::cluster::{Cluster, Passing, Unreachable};
+use crate::cluster::{AskedFor, Cluster, Passing, Unreachable};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::Refusal;
@@ -88,14 +88,16 @@ impl Sending {
         row: &ClusterRow,
         body: Body,
     ) -> Result<Result<NodeAnswer, Unreachable>, Refusal> {
+        let asked = AskedFor::by(self.parts.uri.path());
         let Ok(url) = row.member.internal_url.parse::<Url>() else {
-            return Ok(Err(Unreachable::new(row, "what is no address".to_owned(), false)));
+            let unreachable = Unreachable::new(row, "what is no address".to_owned(), false);
+            return Ok(Err(unreachable.asked_for(asked)));
         };
         let parts = self.outgoing(&url, row.member.node)?;
         let identity = self.context.own.identity.now();
         let answer = match self.cluster.exchange(&identity, row, parts, body).await {
             Ok(answer) => answer,
-            Err(unreachable) => return Ok(Err(unreachable)),
+            Err(unreachable) => return Ok(Err(unreachable.asked_for(asked))),
         };
         let is_elsewhere = is_misdirected(answer.status());
         let answer = self.incoming(row, answer)?;
