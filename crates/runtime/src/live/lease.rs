@@ -16,7 +16,7 @@ use baton_browser::keeper;
 use baton_browser::keeper::BootInstant;
 use baton_session::{Lifecycle, NodeId, Session, SessionId, Term};
 use baton_store::{NodeBeat, NodeRecord, StoreError};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -31,6 +31,10 @@ const LOOK: Duration = Duration::from_millis(500);
 const FAILOVER_LOOK: Duration = Duration::from_secs(1);
 /// How long what is to start waits for a beat that is late.
 const BEAT_LIMIT: Duration = Duration::from_secs(5);
+/// How long ago a lease may have ended whose session another node was to bring back, and did not.
+const LAPSED: SignedDuration = SignedDuration::from_mins(15);
+/// How many of these are taken over of one node.
+const MOST_LAPSED: u32 = 1000;
 /// How many sessions of silent nodes wait to be resumed here, one after the other.
 const INHERITED: usize = 4096;
 
@@ -115,6 +119,12 @@ impl Heartbeat {
         let seen = self.seen();
         let left = seen.iter().filter(|(_, seen)| !seen.is_settled && seen.is_silent());
         left.map(|(node, seen)| (*node, seen.beat)).collect()
+    }
+
+    /// The nodes that fell silent.
+    fn all_silent(&self) -> Vec<NodeId> {
+        let seen = self.seen();
+        seen.iter().filter(|(_, seen)| seen.is_silent()).map(|(node, _)| *node).collect()
     }
 
     /// Notes that nothing of a node is active, unless it beat again.
@@ -318,11 +328,32 @@ impl BrowserSupervisor {
 
     /// Ends the leases of nodes that fell silent: callers no longer hear that what they held runs.
     async fn end_leases_of_silent(&self) {
-        for (node, beat) in self.0.heartbeat.left() {
+        let left = self.0.heartbeat.left();
+        if left.is_empty() {
+            return;
+        }
+        for (node, beat) in left {
             match self.end_leases_of(node, beat).await {
                 Ok(()) => self.0.heartbeat.settle(node, beat),
                 Err(error) => {
                     tracing::warn!(%node, %error, "what a silent node held could not be looked at");
+                }
+            }
+        }
+        if self.config().failover {
+            self.bequeath_lapsed().await;
+        }
+    }
+
+    /// Leaves what silent nodes held before, and what one of those that fell silent now may have been about to bring
+    /// back, to whoever resumes by itself.
+    async fn bequeath_lapsed(&self) {
+        let Ok(since) = Timestamp::now().checked_sub(LAPSED) else { return };
+        for node in self.0.heartbeat.all_silent() {
+            match self.store().list_lapsed_sessions(node, since, MOST_LAPSED).await {
+                Ok(sessions) => sessions.into_iter().for_each(|session| self.bequeath(session)),
+                Err(error) => {
+                    tracing::warn!(%node, %error, "what a silent node held before could not be looked at");
                 }
             }
         }

@@ -1,14 +1,16 @@
 //! A node fell silent, or lost its lease while it was cut off: what it held is resumed where there is room.
 //!
 //! The one idea: the leases of a silent node are ended by whoever sees it first, one session at a time, so the nodes
-//! that are left share them as they come; each brings back what it ended, here or at another node. Nothing is brought
-//! back that somebody else did meanwhile.
+//! that are left share them as they come; each brings back what it ended, here or at another node. What one of them had
+//! still to bring back when it was lost itself, all others take over. Nothing is brought back that somebody else did
+//! meanwhile.
 
 use super::{NewHolder, NotTaken, bring_back};
 use crate::cluster::{Cluster, Wanted};
 use crate::context::Context;
-use baton_session::{Lifecycle, Session};
-use std::sync::Arc;
+use baton_session::{Lifecycle, Session, SessionId};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, sleep};
@@ -32,18 +34,28 @@ pub(crate) async fn run(
 ) {
     let turns = Arc::new(Semaphore::new(AT_ONCE));
     let waiting = Arc::new(Semaphore::new(WAITING));
+    let under_way = Arc::new(Mutex::new(HashSet::new()));
     let ending = context.ending.clone();
     while let Some(Some(session)) = ending.run_until_cancelled(inherited.recv()).await {
         let waits = ending.run_until_cancelled(Arc::clone(&waiting).acquire_owned()).await;
         let Some(Ok(waits)) = waits else { return };
         let (context, cluster, ending) = (context.clone(), cluster.clone(), ending.clone());
-        let turns = Arc::clone(&turns);
+        let (id, turns, under_way) = (session.id, Arc::clone(&turns), Arc::clone(&under_way));
+        if !locked(&under_way).insert(id) {
+            // It was left to this node twice: when its own fell silent, and when another one did that looked after it.
+            continue;
+        }
         context.tasks.clone().spawn(async move {
             let brought = Box::pin(fail_over(&context, &cluster, session, &turns));
             let _ = ending.run_until_cancelled(brought).await;
+            locked(&under_way).remove(&id);
             drop(waits);
         });
     }
+}
+
+fn locked(ids: &Mutex<HashSet<SessionId>>) -> MutexGuard<'_, HashSet<SessionId>> {
+    ids.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Brings back one session, once there is room. It takes its turn only to be brought back, not to wait for room.

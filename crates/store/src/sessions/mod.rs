@@ -15,6 +15,7 @@ use crate::row::{
 };
 use crate::store::Store;
 use baton_session::{Lifecycle, NodeId, Owner, Session, SessionId, SessionName};
+use jiff::Timestamp;
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
@@ -237,6 +238,25 @@ impl Store {
             .fetch_all(self.pool())
             .await?;
         decode_all(&rows)
+    }
+
+    /// Up to `limit` (at most 1000) sessions of a node whose leases were ended because it had fallen silent, at this
+    /// time or later, and that nobody brought back: the term in which they were captured last is over, and nobody
+    /// opened another one in which they were.
+    pub async fn list_lapsed_sessions(
+        &self,
+        node: NodeId,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Session>, StoreError> {
+        let sql = select!(
+            "where node = $1 and lifecycle = 'recoverable' and updated_at >= $2 and exists (
+                 select 1 from leases where leases.session = sessions.id and leases.node is null
+                 and leases.term > (select max(term) from snapshots where snapshots.session = sessions.id)
+             ) order by id limit $3"
+        );
+        let query = sqlx::query(sql).bind(node.to_string()).bind(since.as_millisecond());
+        decode_all(&query.bind(page(limit)).fetch_all(self.pool()).await?)
     }
 
     /// Up to `limit` (at most 1000) sessions of a node that are not active, of whatever owner, the one

@@ -88,6 +88,35 @@ async fn a_node_that_fell_silent_loses_what_it_holds(
 
 #[rstest]
 #[tokio::test]
+async fn what_lapsed_with_its_node_is_told_until_somebody_brings_it_back(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let fixture = Fixture::open(engine).await;
+    let store = &fixture.store;
+    store.register_node(&record(node())).await.unwrap();
+    let (lost, left) = (fixture.session("lost").await, fixture.session("left").await);
+    for made in [&lost, &left] {
+        let term = store.acquire_lease(made.id, node()).await.unwrap();
+        store.create_snapshot(in_term(made, term, b"kept")).await.unwrap();
+    }
+    // What its own node let go of is nobody's to bring back.
+    let (from, to) = (Lifecycle::Active, Lifecycle::Recoverable);
+    store.update_lifecycle(left.id, node(), from, to, next_instant()).await.unwrap();
+    let (seen, at) = (beat(&fixture).await, next_instant());
+    let lapsed = async |since| -> Vec<_> {
+        let found = store.list_lapsed_sessions(node(), since, 10).await.unwrap();
+        found.into_iter().map(|session| session.id).collect()
+    };
+    assert_eq!(lapsed(at).await, []);
+    store.expire_lease(lost.id, node(), seen, to, at).await.unwrap();
+    assert_eq!(lapsed(at).await, [lost.id]);
+    assert_eq!(lapsed(next_instant()).await, [], "it was tried for long enough");
+    store.adopt_session(lost.id, other()).await.unwrap();
+    assert_eq!(lapsed(at).await, []);
+}
+
+#[rstest]
+#[tokio::test]
 async fn a_late_write_of_an_old_term_becomes_a_sibling(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {

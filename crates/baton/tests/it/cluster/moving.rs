@@ -114,6 +114,39 @@ async fn what_fits_nowhere_keeps_nobody_waiting_and_goes_back_to_its_node_when_t
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_node_had_still_to_bring_back_when_it_was_lost_itself_others_bring_back() {
+    let failover = ("BATON_CLUSTER_FAILOVER", "true".to_owned());
+    let lease = ("BATON_LEASE", "4".to_owned());
+    let gpu = ("BATON_CLUSTER_LABELS", "gpu".to_owned());
+    let all = [failover.clone(), lease.clone(), gpu];
+    let database = baton_postgres::create_database().unwrap();
+    let mut own = start_with(&database, "own", &all).await;
+    let site = site().await;
+    let mut asked = open("shop", &site);
+    asked.labels.insert("gpu".parse().unwrap());
+    let client = own.client().unwrap();
+    let session = client.open_session(&asked).await.unwrap().session.id;
+    client.capture_session("shop").await.unwrap();
+    let mut heir = start_with(&database, "heir", &[failover, lease]).await;
+
+    own.kill_everybody(&[session]).await.unwrap();
+    eventually("the other node has it on its list", async || {
+        let shown = heir.client().unwrap().fetch_session("shop").await;
+        shown.is_ok_and(|shown| shown.session.state == Lifecycle::Recoverable)
+    })
+    .await;
+    heir.kill_node().await.unwrap();
+    let third = start_with(&database, "third", &all).await;
+    eventually("the session runs where it fits", async || {
+        third.client().unwrap().capture_session("shop").await.is_ok()
+    })
+    .await;
+    own.clear().await.unwrap();
+    heir.clear().await.unwrap();
+    third.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_is_drained_and_its_tools_find_their_sessions_at_the_same_address() {
     let database = baton_postgres::create_database().unwrap();
     let one = ("BATON_BROWSER_MOST", "1".to_owned());
