@@ -1956,7 +1956,7 @@ export interface paths {
         put?: never;
         /**
          * Another node of the cluster gives a session to this one, or found it left behind by one that fell silent: it runs
-         *     here when this answers. Only nodes of the cluster ask this.
+         *     here when this answers, with the files that came ahead of it. Only nodes of the cluster ask this.
          */
         post: {
             parameters: {
@@ -1968,7 +1968,11 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody?: never;
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["TakeSession"];
+                };
+            };
             responses: {
                 204: {
                     headers: {
@@ -7329,6 +7333,16 @@ export interface components {
             /** @description Who drives which browser session, by name. */
             sessions: components["schemas"]["DrivenSession"][];
         };
+        /** @description A file that came ahead of a session. */
+        FileAhead: {
+            /**
+             * Format: int64
+             * @description How many bytes it has.
+             */
+            bytes: number;
+            /** @description Its name. */
+            name: string;
+        };
         /** @description What people compare to tell nodes apart: the SHA-256 of a key, as 16 groups of four digits. */
         Fingerprint: string;
         /**
@@ -9509,6 +9523,14 @@ export interface components {
          * @enum {string}
          */
         TakeBack: "lent" | "all";
+        /** @description A session that another node gives. */
+        TakeSession: {
+            /**
+             * @description All its files, which came ahead of it: where one is missing, nothing is taken. Without this, whatever came is.
+             * @default null
+             */
+            files?: components["schemas"]["FileAhead"][] | null;
+        };
         /** @description What became of a sync file. */
         TakenFile: {
             /** @description Whether anything in it was new here. */

@@ -139,7 +139,7 @@ pub(super) async fn end_drain(
 #[utoipa::path(
     post, path = "/nodes/{id}/sessions/{session}", operation_id = "take_session", tag = "nodes",
     security(("api_key" = [])), params(("id" = String, Path), ("session" = String, Path)),
-    request_body = Option<TakeSession>,
+    request_body = TakeSession,
     responses((status = 204), (status = "4XX", body = Problem))
 )]
 pub(super) async fn take_session(
