@@ -35,6 +35,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, copy_bidirectional_with_sizes};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::{CancellationToken, DropGuard};
 use tower_service::Service;
 
 /// How many connections a browser may have open at once; Chromium has at most 255 to a proxy, and as many for
@@ -67,6 +68,8 @@ pub struct Egress {
     /// For requests without TLS: each site's connection serves several.
     client: Client<Connector, Counted>,
     places: Arc<Semaphore>,
+    /// Cancelled when nothing is to be served any more.
+    ending: CancellationToken,
 }
 
 type Answer = Response<BoxBody<Chunk, hyper::Error>>;
@@ -80,7 +83,8 @@ impl Egress {
             .pool_idle_timeout(IDLE)
             .build(Connector(exit.clone()));
         let places = Arc::new(Semaphore::new(CONNECTIONS));
-        Self { exit, ledger: Ledger::default(), client, places }
+        let (ledger, ending) = (Ledger::default(), CancellationToken::new());
+        Self { exit, ledger, client, places, ending }
     }
 
     /// The same with another number of connections at once, tunnels among them, than 1,024.
@@ -92,6 +96,11 @@ impl Egress {
     /// What was asked for.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// Ends all that is served, tunnels too, once what this returns is dropped.
+    pub fn until_dropped(&self) -> DropGuard {
+        self.ending.clone().drop_guard()
     }
 
     /// Serves those clients of a listener that may come, as long as this is awaited.
@@ -128,8 +137,12 @@ impl Egress {
     }
 
     /// Leads the bytes of a client to a target, if that may be reached.
-    pub async fn lead(&self, mut stream: TcpStream, target: Target, place: Place) {
+    pub async fn lead(&self, stream: TcpStream, target: Target, place: Place) {
         let _place = place;
+        self.ending.run_until_cancelled(self.pass(stream, target)).await;
+    }
+
+    async fn pass(&self, mut stream: TcpStream, target: Target) {
         let connection = match self.exit.connect(&target, Speech::Anything).await {
             Ok(connection) => connection.into_inner(),
             Err(error) => return self.note(&target, &error),
@@ -149,15 +162,14 @@ impl Egress {
         let _ = stream.set_nodelay(true);
         let place = Arc::new(place);
         let service = service_fn(|request| self.answer(request, &place));
-        let served = hyper::server::conn::http1::Builder::new()
+        let serving = hyper::server::conn::http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD_LIMIT)
             .max_buf_size(HEAD_BYTES)
             .preserve_header_case(true)
             .serve_connection(TokioIo::new(stream), service)
-            .with_upgrades()
-            .await;
-        if let Err(error) = served {
+            .with_upgrades();
+        if let Some(Err(error)) = self.ending.run_until_cancelled(serving).await {
             tracing::debug!(%error, "a connection of the browser broke");
         }
     }
@@ -204,7 +216,7 @@ impl Egress {
         let stream = self.exit.connect(target, Speech::Anything).await?.into_inner();
         self.ledger.reached(target);
         let (target, bytes) = (target.clone(), self.ledger.bytes(target));
-        tokio::spawn(async move {
+        let passing = async move {
             let _place = place;
             let client = match hyper::upgrade::on(request).await {
                 Ok(client) => client,
@@ -217,7 +229,8 @@ impl Egress {
             if let Err(error) = copied {
                 tracing::debug!(%error, %target, "a connection ended");
             }
-        });
+        };
+        tokio::spawn(self.ending.clone().run_until_cancelled_owned(passing));
         Ok(Response::new(empty()))
     }
 

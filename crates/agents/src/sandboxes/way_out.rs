@@ -97,11 +97,13 @@ impl WayOut {
         spelt.collect()
     }
 
-    /// Serves what the programs of its sandbox connect to.
+    /// Serves what the programs of its sandbox connect to. All of it ends with the sandbox: a tunnel has two
+    /// sockets and some memory of the node.
     pub(super) fn serve(self, connections: Option<Connections>) -> Served {
         let ledger = self.egress.ledger().clone();
         let serving = tokio::spawn(async move {
             let Some(mut connections) = connections else { return };
+            let _all = self.egress.until_dropped();
             loop {
                 let place = self.egress.place().await;
                 let Some((port, stream)) = connections.next().await else { return };
@@ -145,4 +147,62 @@ fn rule(allowed: &Allowed) -> Option<HostRule> {
     };
     let port = allowed.port.map(|port| format!(":{port}")).unwrap_or_default();
     format!("{hosts}{port}").parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::WayOut;
+    use baton_api::EgressView;
+    use baton_egress::{Egress, Fence, Route};
+    use futures_util::StreamExt as _;
+    use futures_util::stream;
+    use std::time::Duration;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::{TcpListener, TcpStream};
+    use tokio::time::timeout;
+
+    /// How long something that ends may take.
+    const LIMIT: Duration = Duration::from_secs(10);
+
+    /// A connection of a program in the sandbox: its end, and the one that is handed over.
+    async fn connection() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let here = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        (here, listener.accept().await.unwrap().0)
+    }
+
+    async fn ends(stream: &mut TcpStream) {
+        let mut rest = Vec::new();
+        // Whether by an end or by a reset.
+        let _ = timeout(LIMIT, stream.read_to_end(&mut rest)).await.expect("an end");
+    }
+
+    #[tokio::test]
+    async fn no_connection_of_a_sandbox_outlives_it() {
+        let site = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (port, proxy) = (site.local_addr().unwrap().port(), 3128);
+        let way_out = WayOut {
+            egress: Egress::new(vec![Fence::default()], Route::Direct),
+            port: proxy,
+            host_ports: vec![port],
+            view: EgressView::default(),
+        };
+        let ((mut asks, asked), (mut leads, led)) = (connection().await, connection().await);
+        let handed = stream::iter([(proxy, asked), (port, led)]).chain(stream::pending());
+        let served = way_out.serve(Some(handed.boxed()));
+        let request = format!("CONNECT 127.0.0.1:{port} HTTP/1.1\r\nHost: a\r\n\r\n");
+        asks.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = [0; 12];
+        asks.read_exact(&mut answer).await.unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 200");
+        leads.write_all(b"a word").await.unwrap();
+        let (mut one, _) = site.accept().await.unwrap();
+        let (mut other, _) = site.accept().await.unwrap();
+
+        // Nobody of them ends anything by itself.
+        drop(served);
+        for stream in [&mut asks, &mut leads, &mut one, &mut other] {
+            ends(stream).await;
+        }
+    }
 }
