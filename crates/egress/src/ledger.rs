@@ -42,7 +42,7 @@ pub(crate) struct Bytes {
 /// What was asked of one host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostTally {
-    /// The host and its port; none of those that are counted together.
+    /// The host and its port; none of those that are counted together, and of whoever found no place.
     pub host: Option<String>,
     /// How many connections or requests reached it.
     pub connections: u64,
@@ -81,6 +81,13 @@ impl Ledger {
             entry.failed += 1;
             entry.why = Some(why);
         });
+    }
+
+    /// Notes that somebody waits for a place, whatever will be asked for.
+    pub(crate) fn crowded(&self, why: String) {
+        let others = &mut self.entries().others;
+        others.failed += 1;
+        others.why = Some(why);
     }
 
     /// All hosts by name, and last those that are counted together, if there are any.

@@ -6,10 +6,12 @@
 
 mod addresses;
 mod blocking;
+mod counted;
 mod exit;
 mod fence;
 mod guests;
 mod hosts;
+mod join;
 mod ledger;
 mod proxy;
 mod route;
@@ -23,7 +25,8 @@ pub use exit::ExitError;
 pub use fence::{Fence, Others, Refusal};
 pub use guests::{BrowserProcesses, group_of};
 pub use hosts::{HostRule, InvalidRule, NotHost, Target};
+pub use join::{HALF_CLOSED, join};
 pub use ledger::{HostTally, Ledger};
-pub use proxy::{Egress, Guests, Place};
+pub use proxy::{Egress, Guests, Limits, Place};
 pub use route::{MachineRoute, Route};
 pub use upstream::{Credentials, NotProxyUrl, ProxyUrl, Scheme, Upstream};

@@ -5,9 +5,11 @@
 //! page without TLS, it is an answer of the site that was asked.
 
 use crate::blocking::blocking;
+use crate::counted::{Counted, Direction, Metered};
 use crate::exit::{Exit, ExitError};
 use crate::fence::Fence;
 use crate::hosts::Target;
+use crate::join::{HALF_CLOSED, join};
 use crate::ledger::{Bytes, Ledger};
 use crate::route::{Route, Speech};
 use crate::stream::Stream;
@@ -19,20 +21,17 @@ use http::header::{
 use http::{Method, Request, Response, StatusCode, Uri};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
-use hyper::body::{Body, Bytes as Chunk, Frame, Incoming, SizeHint};
+use hyper::body::{Bytes as Chunk, Incoming};
 use hyper::service::service_fn;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::fmt;
-use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
+use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, copy_bidirectional_with_sizes};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -41,6 +40,8 @@ use tower_service::Service;
 /// How many connections a browser may have open at once; Chromium has at most 255 to a proxy, and as many for
 /// `WebSocket`s.
 const CONNECTIONS: usize = 1_024;
+/// After how long without a free place that is told.
+const CROWDED: Duration = Duration::from_secs(10);
 /// How long the head of a request may take.
 const HEAD_LIMIT: Duration = Duration::from_secs(30);
 /// The largest head, in bytes.
@@ -60,6 +61,23 @@ pub trait Guests: fmt::Debug + Send + Sync {
 #[derive(Debug)]
 pub struct Place(#[expect(dead_code, reason = "it is held")] OwnedSemaphorePermit);
 
+/// What is bounded for all that come.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// How many connections there may be at once, tunnels among them.
+    pub places: usize,
+    /// After how long one that waits for a place is told.
+    pub crowded: Duration,
+    /// For how long a tunnel that one side has ended goes on without a byte.
+    pub half_closed: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { places: CONNECTIONS, crowded: CROWDED, half_closed: HALF_CLOSED }
+    }
+}
+
 /// The way out of a session. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Egress {
@@ -67,6 +85,7 @@ pub struct Egress {
     ledger: Ledger,
     /// For requests without TLS: each site's connection serves several.
     client: Client<Connector, Counted>,
+    limits: Limits,
     places: Arc<Semaphore>,
     /// Cancelled when nothing is to be served any more.
     ending: CancellationToken,
@@ -82,15 +101,16 @@ impl Egress {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
             .build(Connector(exit.clone()));
-        let places = Arc::new(Semaphore::new(CONNECTIONS));
+        let limits = Limits::default();
+        let places = Arc::new(Semaphore::new(limits.places));
         let (ledger, ending) = (Ledger::default(), CancellationToken::new());
-        Self { exit, ledger, client, places, ending }
+        Self { exit, ledger, client, limits, places, ending }
     }
 
-    /// The same with another number of connections at once, tunnels among them, than 1,024.
+    /// The same within other limits.
     #[must_use]
-    pub fn with_places(self, places: usize) -> Self {
-        Self { places: Arc::new(Semaphore::new(places)), ..self }
+    pub fn within(self, limits: Limits) -> Self {
+        Self { limits, places: Arc::new(Semaphore::new(limits.places)), ..self }
     }
 
     /// What was asked for.
@@ -106,9 +126,9 @@ impl Egress {
     /// Serves those clients of a listener that may come, as long as this is awaited.
     pub async fn serve(&self, listener: TcpListener, guests: Arc<dyn Guests>) -> Infallible {
         loop {
-            let place = self.place().await;
             match listener.accept().await {
                 Ok((stream, client)) => {
+                    let place = self.place().await;
                     let (egress, guests) = (self.clone(), Arc::clone(&guests));
                     tokio::spawn(async move {
                         if may_come(guests, &stream, client).await {
@@ -127,9 +147,22 @@ impl Egress {
         }
     }
 
-    /// A place for a client. One that finds none waits until it does: a browser asks for no more than there are.
+    /// A place for a client that has come. One that finds none waits until it does, and that is told: a browser asks
+    /// for no more than there are.
     pub async fn place(&self) -> Place {
-        match Arc::clone(&self.places).acquire_owned().await {
+        let Limits { places, crowded, .. } = self.limits;
+        let mut taken = pin!(Arc::clone(&self.places).acquire_owned());
+        let taken = if let Ok(taken) = tokio::time::timeout(crowded, &mut taken).await {
+            taken
+        } else {
+            let why = format!(
+                "nothing more was taken for {crowded:?}: all {places} connections at once are in use"
+            );
+            tracing::warn!("a way out is full: {why}");
+            self.ledger.crowded(why);
+            taken.await
+        };
+        match taken {
             Ok(place) => Place(place),
             // Nobody closes them.
             Err(_) => std::future::pending().await,
@@ -149,9 +182,8 @@ impl Egress {
         };
         self.ledger.reached(&target);
         let mut connection = Metered { stream: connection, bytes: self.ledger.bytes(&target) };
-        let copied =
-            copy_bidirectional_with_sizes(&mut stream, &mut connection, COPIED, COPIED).await;
-        if let Err(error) = copied {
+        let joined = join(&mut stream, &mut connection, COPIED, self.limits.half_closed).await;
+        if let Err(error) = joined {
             tracing::debug!(%error, %target, "a connection ended");
         }
     }
@@ -216,6 +248,7 @@ impl Egress {
         let stream = self.exit.connect(target, Speech::Anything).await?.into_inner();
         self.ledger.reached(target);
         let (target, bytes) = (target.clone(), self.ledger.bytes(target));
+        let half_closed = self.limits.half_closed;
         let passing = async move {
             let _place = place;
             let client = match hyper::upgrade::on(request).await {
@@ -224,9 +257,8 @@ impl Egress {
             };
             let mut client = TokioIo::new(client);
             let mut stream = Metered { stream, bytes };
-            let copied =
-                copy_bidirectional_with_sizes(&mut client, &mut stream, COPIED, COPIED).await;
-            if let Err(error) = copied {
+            let joined = join(&mut client, &mut stream, COPIED, half_closed).await;
+            if let Err(error) = joined {
                 tracing::debug!(%error, %target, "a connection ended");
             }
         };
@@ -371,94 +403,5 @@ impl Service<Uri> for Connector {
             let Some(Ok(target)) = target else { return Err(ExitFailed(ExitError::NoAddress)) };
             exit.connect(&target, Speech::Requests).await.map_err(ExitFailed)
         })
-    }
-}
-
-/// Which way bytes go.
-#[derive(Debug, Clone, Copy)]
-enum Direction {
-    Sent,
-    Received,
-}
-
-/// A body whose bytes are counted.
-struct Counted {
-    body: Incoming,
-    bytes: Arc<Bytes>,
-    counts: Direction,
-}
-
-impl Body for Counted {
-    type Data = Chunk;
-    type Error = hyper::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Chunk>, hyper::Error>>> {
-        let frame = Pin::new(&mut self.body).poll_frame(context);
-        if let Poll::Ready(Some(Ok(frame))) = &frame
-            && let Some(data) = frame.data_ref()
-        {
-            let count = match self.counts {
-                Direction::Sent => &self.bytes.sent,
-                Direction::Received => &self.bytes.received,
-            };
-            add(count, data.len());
-        }
-        frame
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
-/// A connection to a target whose bytes are counted.
-struct Metered {
-    stream: Stream,
-    bytes: Arc<Bytes>,
-}
-
-fn add(count: &AtomicU64, bytes: usize) {
-    count.fetch_add(bytes as u64, Ordering::Relaxed);
-}
-
-impl AsyncRead for Metered {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        add(&self.bytes.received, buffer.filled().len() - before);
-        read
-    }
-}
-
-impl AsyncWrite for Metered {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        if let Poll::Ready(Ok(written)) = written {
-            add(&self.bytes.sent, written);
-        }
-        written
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }

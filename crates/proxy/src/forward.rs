@@ -17,6 +17,7 @@ use axum::http::header::{
 use axum::http::{HeaderMap, StatusCode, Uri, Version};
 use axum::response::Response;
 use baton_debug::token::{Nonce, PageToken};
+use baton_egress::{HALF_CLOSED, join};
 use baton_net::connections::{BodyTrouble, Connection, Visit};
 use baton_net::tls::forwarded_for;
 use futures_util::StreamExt;
@@ -33,6 +34,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
+
+/// How much of a WebSocket is passed on at once, in bytes.
+const COPIED: usize = 8 << 10;
 
 /// Answers one request.
 pub(super) async fn answer(proxy: &Proxy, request: Request) -> Response {
@@ -251,7 +255,7 @@ fn switch(
             let (browser, upstream) =
                 tokio::try_join!(browser, upstream).map_err(io::Error::other)?;
             let (mut browser, mut upstream) = (TokioIo::new(browser), TokioIo::new(upstream));
-            tokio::io::copy_bidirectional(&mut browser, &mut upstream).await
+            join(&mut browser, &mut upstream, COPIED, HALF_CLOSED).await
         };
         tokio::select! {
             joined = joined => if let Err(error) = joined {

@@ -28,7 +28,7 @@ const DIRECTIONS: [(&str, &[&str]); 27] = [
     // It knows no doors, and of other nodes what it asks of them.
     ("runtime", &["session", "redaction", "store", "browser", "debug", "net", "federation", "api"]),
     // It runs by itself, too.
-    ("proxy", &["session", "store", "debug", "net", "api", "runtime"]),
+    ("proxy", &["session", "store", "debug", "net", "egress", "api", "runtime"]),
     // `testkit` is there for the tests.
     ("sync", &["session", "store", "browser", "net", "api", "runtime", "testkit"]),
     ("testkit", &["session", "api", "sync"]),

@@ -9,7 +9,7 @@ use crate::error::AgentsError;
 use crate::registry::Served;
 use baton_api::EgressView;
 use baton_browser::keeper::{BadEgress, EgressSpec};
-use baton_egress::{Egress, Fence, HostRule, Others, Target};
+use baton_egress::{Egress, Fence, HostRule, Limits, Others, Target};
 use baton_runtime::live::LiveError;
 use baton_sandbox::{Allowed, Connections, Destination, Network};
 use baton_session::egress::Egress as Asked;
@@ -73,8 +73,9 @@ impl WayOut {
         let fences = specs.into_iter().map(|spec| spec.fence).chain([fence_of(network)]);
         let host_ports = network.host_ports();
         let mut free = (PORT..).filter(|port| !host_ports.contains(port));
+        let limits = Limits { places: PLACES, ..Limits::default() };
         Ok(Some(Self {
-            egress: Egress::new(fences.collect(), route.unwrap_or_default()).with_places(PLACES),
+            egress: Egress::new(fences.collect(), route.unwrap_or_default()).within(limits),
             port: free.next().unwrap_or(PORT),
             host_ports,
             view,
@@ -105,8 +106,8 @@ impl WayOut {
             let Some(mut connections) = connections else { return };
             let _all = self.egress.until_dropped();
             loop {
-                let place = self.egress.place().await;
                 let Some((port, stream)) = connections.next().await else { return };
+                let place = self.egress.place().await;
                 let egress = self.egress.clone();
                 if port == self.port {
                     tokio::spawn(async move { egress.serve_one(stream, place).await });

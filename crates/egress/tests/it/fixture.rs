@@ -3,6 +3,7 @@
 use baton_egress::{Egress, Fence, Guests, HostTally, Others, Route, Upstream};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -24,6 +25,19 @@ impl Guests for Nobody {
     fn may_come(&self, _: SocketAddr, _: SocketAddr) -> bool {
         false
     }
+}
+
+/// What a look finds in the end.
+pub async fn eventually<T>(mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    let looking = async {
+        loop {
+            if let Some(found) = look().await {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), looking).await.expect("it is so in the end")
 }
 
 /// A way out that serves as long as the test runs.

@@ -1,14 +1,14 @@
 //! What is reached, what is refused, and what is noted of it.
 
-use crate::fixture::{Anybody, Echo, Nobody, Way, fence};
-use baton_egress::{Egress, Guests, Others, Route};
+use crate::fixture::{Anybody, Echo, Nobody, Way, eventually, fence};
+use baton_egress::{Egress, Guests, Limits, Others, Route};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpSocket};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 #[tokio::test]
 async fn what_is_listed_is_reached_with_and_without_tls_and_counted() {
@@ -159,9 +159,61 @@ async fn a_tunnel_keeps_the_place_of_its_connection() {
         }
     });
     let egress = Egress::new(vec![fence(&[], Others::All)], Route::Direct);
-    let way = Way::serving(egress.with_places(PLACES), Arc::new(Anybody)).await;
+    let limits = Limits { places: PLACES, ..Limits::default() };
+    let way = Way::serving(egress.within(limits), Arc::new(Anybody)).await;
     let tunnels = (0..20).map(|_| way.tunnel(&target, "word"));
     let said = futures_util::future::join_all(tunnels).await;
     assert!(said.iter().all(|word| word.as_deref() == Ok("word")), "{said:?}");
     assert_eq!((here.load(Ordering::SeqCst), most.load(Ordering::SeqCst)), (0, PLACES));
+}
+
+/// A site that takes whoever comes, and neither says nor ends anything.
+async fn silent() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    tokio::spawn(async move {
+        let mut all = Vec::new();
+        while let Ok((stream, _)) = listener.accept().await {
+            all.push(stream);
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn who_left_a_host_that_never_ends_keeps_no_place() {
+    let (silent, site) = (silent().await, Echo::start().await);
+    let egress = Egress::new(vec![fence(&[], Others::All)], Route::Direct);
+    let half_closed = Duration::from_millis(50);
+    let limits = Limits { places: 2, half_closed, ..Limits::default() };
+    let way = Way::serving(egress.within(limits), Arc::new(Anybody)).await;
+    for _ in 0..4 {
+        // It says that nothing more comes, and waits for what the host says, which is nothing.
+        let left = tokio::time::timeout(Duration::from_secs(10), way.tunnel(&silent, "word")).await;
+        assert_eq!(left.unwrap(), Ok(String::new()));
+    }
+    let target = site.address.to_string();
+    assert_eq!(way.tunnel(&target, "word").await, Ok("word".to_owned()));
+    assert_eq!(way.tally(&silent).unwrap().connections, 4);
+}
+
+#[tokio::test]
+async fn that_no_place_is_free_is_told() {
+    let silent = silent().await;
+    let egress = Egress::new(vec![fence(&[], Others::All)], Route::Direct);
+    let limits = Limits { places: 1, crowded: Duration::from_millis(50), ..Limits::default() };
+    let way = Way::serving(egress.within(limits), Arc::new(Anybody)).await;
+    let mut first = TcpStream::connect(way.address).await.unwrap();
+    let request = format!("CONNECT {silent} HTTP/1.1\r\nHost: {silent}\r\n\r\n");
+    first.write_all(request.as_bytes()).await.unwrap();
+    first.read_exact(&mut [0; 12]).await.unwrap();
+    let is_told = || way.egress.ledger().tallies().into_iter().find(|tally| tally.host.is_none());
+    assert_eq!(is_told(), None, "nobody else has come");
+
+    let _second = TcpStream::connect(way.address).await.unwrap();
+    let told = eventually(async || is_told()).await;
+    assert_eq!(
+        told.why.unwrap(),
+        "nothing more was taken for 50ms: all 1 connections at once are in use"
+    );
 }
