@@ -5,6 +5,7 @@
 
 use crate::fence::{Fence, Refusal};
 use crate::hosts::Target;
+use crate::lookup::{self, Lookups};
 use crate::route::{Route, Speech};
 use crate::stream::Stream;
 use crate::tunnel::{NotLetIn, tunnel};
@@ -26,9 +27,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tower_service::Service;
 
-/// How long a name may take to be looked up, and a connection to be made, with what a further proxy says
-/// before it.
-const LOOKUP_LIMIT: Duration = Duration::from_secs(10);
+/// How long a connection may take to be made, with the look for its name, and what a further proxy says before it.
 const CONNECT_LIMIT: Duration = Duration::from_secs(30);
 /// After how long of silence it is asked whether the other side of a connection is there.
 const KEEPALIVE: Duration = Duration::from_mins(1);
@@ -42,6 +41,9 @@ pub enum ExitError {
     /// No address of it is known.
     #[error("it has no address")]
     NoAddress,
+    /// Nobody said in time where it is.
+    #[error("its name was not looked up within {:?}", lookup::LIMIT)]
+    NotLookedUp,
     /// It does not answer.
     #[error("{0}")]
     Unreachable(String),
@@ -64,11 +66,12 @@ pub(crate) struct Exit {
     /// All of them hold.
     fences: Arc<[Fence]>,
     route: Arc<Route>,
+    lookups: Lookups,
 }
 
 impl Exit {
     pub(crate) fn new(fences: Vec<Fence>, route: Route) -> Self {
-        Self { fences: fences.into(), route: Arc::new(route) }
+        Self { fences: fences.into(), route: Arc::new(route), lookups: Lookups::default() }
     }
 
     /// Connects to a target that may be asked for.
@@ -112,8 +115,20 @@ impl Exit {
         }
     }
 
+    /// Where a host is: itself, or what its name leads to now.
+    async fn addresses_of(&self, target: &Target) -> Result<Vec<IpAddr>, ExitError> {
+        if let Some(addresses) = target.addresses() {
+            return Ok(addresses);
+        }
+        let found = self.lookups.addresses(target.host.to_string()).await;
+        found.map_err(|none| match none {
+            lookup::NoAddress::None => ExitError::NoAddress,
+            lookup::NoAddress::TimedOut => ExitError::NotLookedUp,
+        })
+    }
+
     async fn direct(&self, target: &Target) -> Result<TokioIo<Stream>, ExitError> {
-        let mut addresses = addresses_of(target).await?;
+        let mut addresses = self.addresses_of(target).await?;
         for fence in &*self.fences {
             addresses = fence.reachable(target, addresses)?;
         }
@@ -133,7 +148,7 @@ impl Exit {
         speech: Speech,
     ) -> Result<TokioIo<Stream>, ExitError> {
         let failed = |why: String| ExitError::Proxy { proxy: upstream.to_string(), why };
-        let addresses = addresses_of(upstream.target()).await;
+        let addresses = self.addresses_of(upstream.target()).await;
         let mut addresses = addresses.map_err(|error| failed(error.to_string()))?;
         for fence in &*self.fences {
             let passable = fence.passable(upstream.target(), addresses);
@@ -160,19 +175,6 @@ impl Exit {
                 socks.call(uri_of(target)?).await.map_err(|error| failed(said(&error)))
             }
         }
-    }
-}
-
-/// Where a host is: itself, or what its name leads to now.
-async fn addresses_of(target: &Target) -> Result<Vec<IpAddr>, ExitError> {
-    if let Some(addresses) = target.addresses() {
-        return Ok(addresses);
-    }
-    let name = target.host.to_string();
-    let lookup = tokio::net::lookup_host((name.as_str(), target.port));
-    match tokio::time::timeout(LOOKUP_LIMIT, lookup).await {
-        Ok(Ok(found)) => Ok(found.map(|address| address.ip()).collect()),
-        Ok(Err(_)) | Err(_) => Err(ExitError::NoAddress),
     }
 }
 

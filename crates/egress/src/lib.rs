@@ -13,6 +13,7 @@ mod guests;
 mod hosts;
 mod join;
 mod ledger;
+mod lookup;
 mod proxy;
 mod route;
 mod stream;
