@@ -3,7 +3,7 @@
 //! The one idea: a name is judged before it is looked up, so that a name which may not be reached is asked of
 //! nobody; and what it leads to is judged at each connection, so that it may lead elsewhere the second time.
 
-use crate::addresses::is_public;
+use crate::addresses::{is_elsewhere, is_public};
 use crate::hosts::{HostRule, Target};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
@@ -31,8 +31,7 @@ pub enum Others {
     /// Everything.
     #[default]
     All,
-    /// The hosts of the internet: what has a private address, this machine's own or that of its network, is
-    /// not reached.
+    /// The hosts of the internet: what has a private address, or any of this machine's own, is not reached.
     Public,
     /// What leads to an address that is listed, by whatever name.
     Listed,
@@ -47,15 +46,21 @@ pub enum Refusal {
     /// It is not listed.
     #[error("this session may not reach it: it is not listed")]
     NotListed,
-    /// It leads to a private address that is not listed.
-    #[error("it leads to the private address {0}, which is not listed")]
+    /// It leads to a private address that is not listed, or to one of this machine's own.
+    #[error("it leads to {}, which is not listed", named(.0))]
     Private(IpAddr),
     /// It leads to an address that is not listed.
     #[error("it leads to the address {0}, which the settings of this node do not list")]
     Unlisted(IpAddr),
-    /// It leads to a private address that the node does not lend.
-    #[error("it leads to the private address {0}, which the settings of this node do not list")]
+    /// It leads to a private address that the node does not lend, or to one of this machine's own.
+    #[error("it leads to {}, which the settings of this node do not list", named(.0))]
     NotLent(IpAddr),
+}
+
+/// What a private address is called, and a public one of this machine.
+fn named(address: &IpAddr) -> String {
+    let what = if is_public(*address) { "this machine's own" } else { "the private" };
+    format!("{what} address {address}")
 }
 
 impl Fence {
@@ -78,11 +83,11 @@ impl Fence {
         addresses: Vec<IpAddr>,
     ) -> Result<Vec<IpAddr>, Refusal> {
         match &self.lent {
-            Some(lent) => reach(target, addresses, lent, is_public).map_err(Refusal::NotLent),
+            Some(lent) => reach(target, addresses, lent, is_elsewhere).map_err(Refusal::NotLent),
             None => match self.others {
                 Others::All => Ok(addresses),
                 Others::Public | Others::None => {
-                    reach(target, addresses, &self.hosts, is_public).map_err(Refusal::Private)
+                    reach(target, addresses, &self.hosts, is_elsewhere).map_err(Refusal::Private)
                 }
                 Others::Listed => {
                     reach(target, addresses, &self.hosts, |_| false).map_err(Refusal::Unlisted)
@@ -95,7 +100,7 @@ impl Fence {
     /// session reaches it, and no host has to list it.
     pub fn passable(&self, proxy: &Target, addresses: Vec<IpAddr>) -> Result<Vec<IpAddr>, Refusal> {
         match &self.lent {
-            Some(lent) => reach(proxy, addresses, lent, is_public).map_err(Refusal::NotLent),
+            Some(lent) => reach(proxy, addresses, lent, is_elsewhere).map_err(Refusal::NotLent),
             None if self.others == Others::Listed => self.reachable(proxy, addresses),
             None => Ok(addresses),
         }

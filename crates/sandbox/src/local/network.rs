@@ -4,7 +4,10 @@
 use super::{Tools, drain, timed_out};
 use crate::network::{Allowed, Destination, HOST, Network};
 use crate::provider::SandboxError;
+use nix::ifaddrs::getifaddrs;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::net::Ipv4Addr;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
@@ -21,8 +24,8 @@ const NOT_PUBLIC: &str = "0.0.0.0/8, 10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 169
 /// The rules for a sandbox. A refusal comes at once, so that nothing in it waits.
 ///
 /// They are set in the sandbox's network namespace from outside of its user namespace, so nothing in it can
-/// change them.
-pub(super) fn rules(network: &Network) -> String {
+/// change them. `own` are addresses of this machine, which are none of the internet, public or not.
+pub(super) fn rules(network: &Network, own: &BTreeSet<Ipv4Addr>) -> String {
     let mut lines: Vec<String> =
         vec!["oifname \"lo\" accept".into(), "ct state established,related accept".into()];
     let is_public = matches!(network, Network::Public(_));
@@ -31,7 +34,12 @@ pub(super) fn rules(network: &Network) -> String {
     }
     lines.extend(network.allowed().iter().map(allow));
     if is_public {
-        lines.push(format!("ip daddr {{ {NOT_PUBLIC} }} reject with icmp type admin-prohibited"));
+        let own: Vec<String> = own.iter().map(ToString::to_string).collect();
+        let own = Some(own.join(", ")).filter(|own| !own.is_empty());
+        let refused = [NOT_PUBLIC.to_owned()].into_iter().chain(own);
+        lines.extend(refused.map(|addresses| {
+            format!("ip daddr {{ {addresses} }} reject with icmp type admin-prohibited")
+        }));
         lines.push("meta nfproto ipv4 accept".into());
     }
     lines.push("reject with icmpx type admin-prohibited".into());
@@ -44,6 +52,13 @@ pub(super) fn rules(network: &Network) -> String {
     }
     text.push_str("  }\n}\n");
     text
+}
+
+/// The addresses of this machine now. What listens at all of them is for its network, and no sandbox is of that.
+pub(super) fn own_addresses() -> Result<BTreeSet<Ipv4Addr>, SandboxError> {
+    let all = getifaddrs().map_err(SandboxError::system("list the addresses of this machine"))?;
+    let address = |of: Option<nix::sys::socket::SockaddrStorage>| Some(of?.as_sockaddr_in()?.ip());
+    Ok(all.filter_map(|one| address(one.address)).collect())
 }
 
 fn allow(allowed: &Allowed) -> String {

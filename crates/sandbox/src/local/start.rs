@@ -7,7 +7,7 @@
 use super::cgroup::Cgroup;
 use super::connections::connections;
 use super::link::Link;
-use super::network::{Slirp, rules};
+use super::network::{Slirp, own_addresses, rules};
 use super::sandbox::{Held, LocalSandbox};
 use super::{LocalProvider, drain, timed_out};
 use crate::init::{Begin, Order, pair};
@@ -109,7 +109,7 @@ fn spawn(
     let rules = if spec.network.is_connected() {
         words.push(tools.unshare.clone().into());
         words.extend(["--user", "--map-root-user", "--net", "--"].map(Into::into));
-        rules(&spec.network)
+        rules(&spec.network, &own_addresses()?)
     } else {
         String::new()
     };

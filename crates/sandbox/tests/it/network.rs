@@ -1,14 +1,22 @@
 //! What a sandbox reaches, and what it does not.
 
+#![allow(clippy::print_stdout, reason = "whoever runs a test reads it")]
+
 use super::fixture::{made, sandbox, says, sh, spec};
 use baton_sandbox::{Allowed, Ended, Network, Sandbox};
+use baton_testing::skip;
 use futures_util::StreamExt;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
 /// A service on the loopback of this machine, which greets whoever connects.
 async fn service() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    service_at("127.0.0.1").await
+}
+
+/// The same at another address of it.
+async fn service_at(address: &str) -> u16 {
+    let listener = TcpListener::bind((address, 0)).await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
@@ -117,6 +125,51 @@ async fn private_networks_are_refused_at_once() {
         assert!(error.contains("No route to host") || error.contains("refused"), "{host}: {error}");
     }
     assert_eq!(says(&*sandbox, "cat /etc/resolv.conf").await, "nameserver 10.0.2.3");
+}
+
+/// Says that this process is the one in a network of the story's own.
+const WITHIN: &str = "BATON_TEST_OWN_NETWORK";
+/// Makes that network, in which this machine has a public address.
+const MAKE: &str = "
+ip link set lo up
+ip link add here type veth peer name there
+ip address add 11.7.0.1/16 dev here
+ip link set here up
+ip link set there up
+echo 'the network is made'
+exec \"$@\"
+";
+/// What is said at the end of the story.
+const TOLD: &str = "the public address of this machine was refused";
+
+#[test]
+fn a_public_address_of_this_machine_is_none_of_the_internet() {
+    if std::env::var_os(WITHIN).is_some() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        return runtime.unwrap().block_on(ask_for_own_address());
+    }
+    if !rustix::process::geteuid().is_root() {
+        skip!("only root makes a sandbox in a network of its own");
+    }
+    let mut command = std::process::Command::new("unshare");
+    command.args(["--net", "sh", "-ec", MAKE, "sh"]).arg(std::env::current_exe().unwrap());
+    command.args(["--exact", "network::a_public_address_of_this_machine_is_none_of_the_internet"]);
+    let told = command.arg("--nocapture").env(WITHIN, "1").output().unwrap();
+    let [said, why] =
+        [told.stdout, told.stderr].map(|said| String::from_utf8_lossy(&said).into_owned());
+    if !said.contains("the network is made") {
+        skip!("no network of its own can be made: {why}");
+    }
+    assert!(told.status.success() && said.contains(TOLD), "{said}{why}");
+}
+
+async fn ask_for_own_address() {
+    let (open, closed) = (service_at("0.0.0.0").await, service_at("0.0.0.0").await);
+    let sandbox = with(Network::Public(allowed(&format!("11.7.0.1:{open}")))).await;
+    assert_eq!(hears(&*sandbox, "11.7.0.1", open).await.unwrap(), "welcome\n");
+    let error = hears(&*sandbox, "11.7.0.1", closed).await.unwrap_err();
+    assert!(error.contains("No route to host") || error.contains("refused"), "{error}");
+    println!("{TOLD}");
 }
 
 #[tokio::test]

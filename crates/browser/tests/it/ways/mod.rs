@@ -12,6 +12,7 @@ mod extension;
 mod hosts;
 mod listed;
 mod names;
+mod own;
 mod packets;
 mod peers;
 mod rebound;
@@ -111,6 +112,16 @@ fn a_name_that_leads_to_this_machine_at_the_second_look_leads_nowhere() {
         Place::Nowhere(why) => skip!("{why}"),
         Place::Told(said) => println!("{said}"),
         Place::Within => rebound::look_twice(),
+    }
+}
+
+#[test]
+fn where_the_internet_alone_is_open_no_address_of_this_machine_is_reached() {
+    let test = "ways::where_the_internet_alone_is_open_no_address_of_this_machine_is_reached";
+    match apart::tell(test, 0) {
+        Place::Nowhere(why) => skip!("{why}"),
+        Place::Told(said) => println!("{said}"),
+        Place::Within => own::ask_for_it(),
     }
 }
 

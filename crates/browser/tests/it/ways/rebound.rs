@@ -22,19 +22,9 @@ pub(super) fn look_twice() {
 
 async fn look() {
     let (ways, records) = (Arc::new(Ways::new()), Records::default());
-    names::answer(Arc::clone(&ways), records.clone()).await;
-    hosts::listen(&ways, &records).await;
-    let folder = tempfile::tempdir().unwrap();
-    let launch = LaunchOptions {
-        confine: Confine::Off,
-        extra_args: vec![SWITCH.to_owned()],
-        ..options(&folder.path().join("profile"))
-    };
     let only = [LISTED.0, REBOUND].map(str::to_owned).into();
     let egress = EgressSpec::of(&Egress { only, ..Egress::default() }, &KnownProxies::default());
-    let browser = BrowserSpec::Launch(Box::new(launch));
-    let spec = KeeperSpec { egress: Some(egress.unwrap()), ..spec(folder.path(), browser) };
-    let kept = Kept::start(folder, spec).await.unwrap();
+    let kept = start(&ways, &records, egress.unwrap()).await;
 
     let client = kept.connect(Role::Client).await;
     let browser = client.connection.browser();
@@ -54,9 +44,7 @@ async fn look() {
     }
     let arrived = records.arrivals();
     assert!(arrived.is_empty(), "{arrived:?}");
-    let node = kept.connect(Role::Node).await;
-    let told = node.connection.browser().call("Baton.egress", ()).await.unwrap();
-    let tallies: Vec<HostTally> = serde_json::from_value(told["hosts"].clone()).unwrap();
+    let tallies = tallies(&kept).await;
     for port in ports {
         let host = format!("{REBOUND}:{port}");
         let tally = tallies.iter().find(|tally| tally.host.as_ref() == Some(&host)).unwrap();
@@ -65,4 +53,26 @@ async fn look() {
     }
     kept.close().await;
     println!("{COUNTED}: {ports:?} of this machine");
+}
+
+/// A browser with this way out, in a network where all hosts listen.
+pub(super) async fn start(ways: &Arc<Ways>, records: &Records, egress: EgressSpec) -> Kept {
+    names::answer(Arc::clone(ways), records.clone()).await;
+    hosts::listen(ways, records).await;
+    let folder = tempfile::tempdir().unwrap();
+    let launch = LaunchOptions {
+        confine: Confine::Off,
+        extra_args: vec![SWITCH.to_owned()],
+        ..options(&folder.path().join("profile"))
+    };
+    let browser = BrowserSpec::Launch(Box::new(launch));
+    let spec = KeeperSpec { egress: Some(egress), ..spec(folder.path(), browser) };
+    Kept::start(folder, spec).await.unwrap()
+}
+
+/// What its way out was asked for.
+pub(super) async fn tallies(kept: &Kept) -> Vec<HostTally> {
+    let node = kept.connect(Role::Node).await;
+    let told = node.connection.browser().call("Baton.egress", ()).await.unwrap();
+    serde_json::from_value(told["hosts"].clone()).unwrap()
 }
