@@ -18,7 +18,7 @@ pub struct Fence {
     /// And the others.
     #[serde(default)]
     pub others: Others,
-    /// Which private addresses may be reached, whoever asks for them; none: those that `hosts` lists. A node
+    /// Which private addresses may be reached at all, where `hosts` and `others` let them be; none: all. A node
     /// says so of the sessions of people to whom its machine and its network are not open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lent: Option<Vec<HostRule>>,
@@ -82,17 +82,18 @@ impl Fence {
         target: &Target,
         addresses: Vec<IpAddr>,
     ) -> Result<Vec<IpAddr>, Refusal> {
-        match &self.lent {
-            Some(lent) => reach(target, addresses, lent, is_elsewhere).map_err(Refusal::NotLent),
-            None => match self.others {
-                Others::All => Ok(addresses),
-                Others::Public | Others::None => {
-                    reach(target, addresses, &self.hosts, is_elsewhere).map_err(Refusal::Private)
-                }
-                Others::Listed => {
-                    reach(target, addresses, &self.hosts, |_| false).map_err(Refusal::Unlisted)
-                }
-            },
+        let addresses = match &self.lent {
+            Some(lent) => reach(target, addresses, lent, is_elsewhere).map_err(Refusal::NotLent)?,
+            None => addresses,
+        };
+        match self.others {
+            Others::All => Ok(addresses),
+            Others::Public | Others::None => {
+                reach(target, addresses, &self.hosts, is_elsewhere).map_err(Refusal::Private)
+            }
+            Others::Listed => {
+                reach(target, addresses, &self.hosts, |_| false).map_err(Refusal::Unlisted)
+            }
         }
     }
 
@@ -261,12 +262,16 @@ mod tests {
             for (host, port) in [("localhost", 3000), ("10.1.2.3", 80), ("example.org", 443)] {
                 assert_eq!(reaches(&fence, host, port), Ok(()), "{host}:{port}");
             }
-            let leads = |to: &str| {
+            let leads = |fence: &Fence, to: &str| {
                 let target = Target::new("example.org", 443).unwrap();
                 fence.reachable(&target, vec![to.parse().unwrap()]).is_ok()
             };
-            assert!(leads("93.184.215.14") && leads("10.1.2.3"));
-            assert!(!leads("169.254.169.254") && !leads("10.0.0.1"));
+            assert!(leads(&fence, "93.184.215.14") && leads(&fence, "10.1.2.3"));
+            assert!(!leads(&fence, "169.254.169.254") && !leads(&fence, "10.0.0.1"));
+            // A list that has the name has no address to which its owner leads it.
+            let named = Fence { hosts: rules(&["localhost:3000", "example.org"]), ..fence.clone() };
+            assert!(leads(&named, "93.184.215.14") && reaches(&named, "localhost", 3000).is_ok());
+            assert_eq!(leads(&named, "10.1.2.3"), others == Others::All);
             let proxy = |host, port| {
                 let target = Target::new(host, port).unwrap();
                 let addresses = target.addresses().unwrap();
