@@ -65,13 +65,13 @@ pub(super) async fn read_session(
     session: &SandboxSession,
     is_kept: bool,
 ) -> Result<ReadSession, NotRead> {
-    let Profile { mut state, mut left_out, folders, folder } =
-        read_profile(context, sandbox).await?;
-    let tabs = tabs::after(std::mem::take(&mut state.tabs), read_notes(sandbox).await);
     let before = context.supervisor.read_checked_out(&session.checkout).await;
     let (before, unread) = before.map_err(|error| NotRead::Store(error.into()))?;
-    left_out.extend(unread);
     let taken = AcceptedSites::of(&before, session.take_back);
+    let Profile { mut state, mut left_out, folders, folder } =
+        read_profile(context, sandbox, taken.sites()).await?;
+    let tabs = tabs::after(std::mem::take(&mut state.tabs), read_notes(sandbox).await);
+    left_out.extend(unread);
     let others = folders.keys().into_iter().filter(|key| !taken.has(key)).collect();
     let keys = taken.keys(&before, &state, &folders);
     let mut pages = Pages::new();
@@ -101,6 +101,14 @@ impl AcceptedSites {
         match which {
             TakeBack::All => Self::All,
             TakeBack::Lent => Self::Lent(lent(before)),
+        }
+    }
+
+    /// The sites; none: all.
+    fn sites(&self) -> Option<BTreeSet<Site>> {
+        match self {
+            Self::All => None,
+            Self::Lent(sites) => Some(sites.clone()),
         }
     }
 
@@ -174,8 +182,13 @@ struct Profile {
     folder: TempDir,
 }
 
-/// What the files of the profile in a sandbox hold; or why nothing could be read.
-async fn read_profile(context: &Agents, sandbox: &dyn Sandbox) -> Result<Profile, Fault> {
+/// What the files of the profile in a sandbox hold, of what only pages made that of these sites; or why nothing
+/// could be read.
+async fn read_profile(
+    context: &Agents,
+    sandbox: &dyn Sandbox,
+    sites: Option<BTreeSet<Site>>,
+) -> Result<Profile, Fault> {
     let scratch = context.sandboxes.scratch().clone();
     let read = async {
         let command = sandbox.tool("pack", PROFILE);
@@ -186,7 +199,11 @@ async fn read_profile(context: &Agents, sandbox: &dyn Sandbox) -> Result<Profile
             let folder = tempfile::tempdir_in(&scratch).map_err(|error| {
                 Fault::Ours(format!("could not make a folder in {}: {error}", scratch.display()))
             })?;
-            let mut folders = PageFolders::new(folder.path().join("pages"));
+            let folders = PageFolders::new(folder.path().join("pages"));
+            let mut folders = match sites {
+                Some(sites) => folders.of_sites(sites),
+                None => folders,
+            };
             let rows = folder.path().join("rows");
             std::fs::create_dir(&rows).map_err(|error| {
                 Fault::Ours(format!("could not make {}: {error}", rows.display()))

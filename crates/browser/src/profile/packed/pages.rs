@@ -8,8 +8,8 @@ use super::written::write;
 use crate::profile::at_rest::key_of;
 use crate::profile::compile::{DEFAULT, PAGES};
 use crate::profile::{Fault, ProfileError, is_ours, leveldb};
-use baton_session::StorageKey;
 use baton_session::receipt::ItemKind;
+use baton_session::{Site, StorageKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{ErrorKind, Read};
@@ -96,21 +96,46 @@ impl PageFolder {
     }
 }
 
+/// How much something is.
+#[derive(Debug, Clone, Copy, Default)]
+struct Size {
+    bytes: u64,
+    files: usize,
+}
+
+impl Size {
+    /// With one more file.
+    fn and(self, bytes: u64) -> Self {
+        Self { bytes: self.bytes.saturating_add(bytes), files: self.files + 1 }
+    }
+}
+
 /// Where such folders are put, in a profile of their own.
 #[derive(Debug)]
 pub struct PageFolders {
     profile: PathBuf,
-    bytes: u64,
-    files: usize,
-    taken: BTreeMap<PageFolder, u64>,
+    /// The sites whose databases are wanted; none: of all.
+    sites: Option<BTreeSet<Site>>,
+    /// How much is there of all that was taken.
+    all: Size,
+    taken: BTreeMap<PageFolder, Size>,
     left_out: BTreeMap<PageFolder, String>,
+    /// The keys that have databases which nobody wants.
+    unwanted: BTreeSet<StorageKey>,
 }
 
 impl PageFolders {
     /// They are put into this profile, which is not there yet.
     pub fn new(profile: PathBuf) -> Self {
         let (taken, left_out) = (BTreeMap::new(), BTreeMap::new());
-        Self { profile, bytes: 0, files: 0, taken, left_out }
+        let (all, unwanted) = (Size::default(), BTreeSet::new());
+        Self { profile, sites: None, all, taken, left_out, unwanted }
+    }
+
+    /// The same, where databases of these sites alone are wanted: others are passed over, and take no room.
+    #[must_use]
+    pub fn of_sites(self, sites: BTreeSet<Site>) -> Self {
+        Self { sites: Some(sites), ..self }
     }
 
     /// The profile.
@@ -123,15 +148,16 @@ impl PageFolders {
         self.left_out.iter().map(|(folder, why)| (folder, why.as_str()))
     }
 
-    /// The first-party keys that have databases in it.
+    /// The first-party keys that have databases, also those that were passed over.
     pub fn keys(&self) -> BTreeSet<StorageKey> {
         let databases = self.taken.keys().filter(|folder| folder.kind == "IndexedDB");
-        databases.filter_map(|folder| key_of(&folder.name)).collect()
+        let taken = databases.filter_map(|folder| key_of(&folder.name));
+        taken.chain(self.unwanted.iter().cloned()).collect()
     }
 
     /// Whether nothing came back, and nothing was left out.
     pub fn is_empty(&self) -> bool {
-        self.taken.is_empty() && self.left_out.is_empty()
+        self.taken.is_empty() && self.left_out.is_empty() && self.unwanted.is_empty()
     }
 
     /// Whether caches, service workers or files of any site are in it.
@@ -185,16 +211,19 @@ impl PageFolders {
         if is_no_state || self.left_out.contains_key(&folder) {
             return Ok(());
         }
-        let used = self.taken.entry(folder.clone()).or_default();
-        *used = used.saturating_add(size);
-        if *used > LARGEST {
+        if !self.wants(&folder) {
+            return Ok(());
+        }
+        let used = self.taken.get(&folder).copied().unwrap_or_default().and(size);
+        if used.bytes > LARGEST {
             return self.leave(folder, &format!("expected at most {LARGEST} bytes, found more"));
         }
-        self.bytes = self.bytes.saturating_add(size);
-        self.files += 1;
-        if self.bytes > MOST_BYTES || self.files > MOST_FILES {
+        let all = self.all.and(size);
+        if all.bytes > MOST_BYTES || all.files > MOST_FILES {
             return self.leave(folder, "there was no room for it beside the others");
         }
+        self.all = all;
+        self.taken.insert(folder.clone(), used);
         let path = names.iter().fold(self.profile.join(DEFAULT), |path, name| path.join(name));
         match write(from, &path, at) {
             Err(Fault::Bytes(why)) => self.leave(folder, &why),
@@ -202,9 +231,25 @@ impl PageFolders {
         }
     }
 
-    /// Leaves a folder out, with what was taken of it already.
+    /// Whether a folder may hold anything that is wanted; whose databases are not is remembered.
+    fn wants(&mut self, folder: &PageFolder) -> bool {
+        let Some(sites) = self.sites.as_ref().filter(|_| folder.kind == "IndexedDB") else {
+            return true;
+        };
+        let key = key_of(&folder.name);
+        let is_wanted = key.as_ref().is_some_and(|key| sites.contains(&key.site()));
+        if let Some(key) = key.filter(|_| !is_wanted && self.unwanted.len() < MOST_FILES) {
+            self.unwanted.insert(key);
+        }
+        is_wanted
+    }
+
+    /// Leaves a folder out, with what was taken of it already: others have the room.
     fn leave(&mut self, folder: PageFolder, why: &str) -> Result<(), Fault> {
-        self.taken.remove(&folder);
+        if let Some(Size { bytes, files }) = self.taken.remove(&folder) {
+            self.all.bytes -= bytes;
+            self.all.files -= files;
+        }
         let all = self.profile.join(DEFAULT).join(folder.kind);
         let failed = |error| Fault::of(is_ours(&error), ProfileError::new("read", &all)(error));
         let entries = match fs::read_dir(&all) {
@@ -269,6 +314,46 @@ mod tests {
         let left: Vec<_> = folders.left_out().map(|(folder, _)| folder).collect();
         assert!(left[0].may_hold_databases(&big) && !left[0].may_hold_databases(&partition));
         assert!(left[1].may_hold_workers(&big) && !left[1].may_hold_files(&big));
+    }
+
+    #[test]
+    fn what_is_left_out_takes_no_room_from_what_comes_later() {
+        let scratch = tempfile::tempdir().unwrap();
+        let mut folders = PageFolders::new(scratch.path().join("pages"));
+        let of = |name: &str, file: &str| format!("IndexedDB/https_{name}.test_0.{file}");
+        let large = |name: &str| of(name, "indexeddb.leveldb/1.log");
+        for name in ["a", "b", "c", "d"] {
+            take(&mut folders, &large(name), 60 << 20);
+        }
+        take(&mut folders, &large("late"), 9 << 20);
+        take(&mut folders, &of("late", "indexeddb.blob/1/00/1"), 40 << 20);
+        take(&mut folders, &large("small"), 9);
+        take(&mut folders, &large("d"), 60 << 20);
+        take(&mut folders, &large("last"), 60 << 20);
+        let left: Vec<_> = folders.left_out().map(|(folder, _)| folder.place()).collect();
+        assert_eq!(left, ["https://d.test/", "https://late.test/"]);
+        let keys: Vec<_> = folders.keys().iter().map(ToString::to_string).collect();
+        let expected = ["a", "b", "c", "last", "small"].map(|name| format!("https://{name}.test/"));
+        assert_eq!(keys, expected);
+        assert_eq!((folders.all.bytes, folders.all.files), ((240 << 20) + 9, 5));
+    }
+
+    #[test]
+    fn databases_of_sites_that_are_not_wanted_are_passed_over_and_named() {
+        let scratch = tempfile::tempdir().unwrap();
+        let sites = BTreeSet::from([Site::of_origin("https://app.test")]);
+        let mut folders = PageFolders::new(scratch.path().join("pages")).of_sites(sites);
+        take(&mut folders, "IndexedDB/https_other.test_0.indexeddb.leveldb/CURRENT", 60 << 20);
+        take(&mut folders, "IndexedDB/no key.indexeddb.leveldb/CURRENT", 60 << 20);
+        take(&mut folders, "IndexedDB/https_www.app.test_0.indexeddb.leveldb/CURRENT", 9);
+        take(&mut folders, "WebStorage/7/IndexedDB/indexeddb.leveldb/CURRENT", 9);
+        assert_eq!(folders.left_out().count(), 0);
+        assert_eq!((folders.all.bytes, folders.all.files), (18, 2));
+        let keys: Vec<_> = folders.keys().iter().map(ToString::to_string).collect();
+        assert_eq!(keys, ["https://other.test/", "https://www.app.test/"]);
+        let there = |path: &str| folders.profile().join(DEFAULT).join(path).exists();
+        assert!(there("IndexedDB/https_www.app.test_0.indexeddb.leveldb/CURRENT"));
+        assert!(!there("IndexedDB/https_other.test_0.indexeddb.leveldb"));
     }
 
     #[test]
