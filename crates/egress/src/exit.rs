@@ -48,8 +48,8 @@ pub enum ExitError {
     #[error("{0}")]
     Unreachable(String),
     /// It did not answer in time.
-    #[error("no connection within {CONNECT_LIMIT:?}")]
-    TimedOut,
+    #[error("no connection within {0:?}")]
+    TimedOut(Duration),
     /// The further proxy is at fault.
     #[error("the session's proxy {proxy}: {why}")]
     Proxy {
@@ -67,11 +67,14 @@ pub(crate) struct Exit {
     fences: Arc<[Fence]>,
     route: Arc<Route>,
     lookups: Lookups,
+    /// How long a connection may take.
+    limit: Duration,
 }
 
 impl Exit {
     pub(crate) fn new(fences: Vec<Fence>, route: Route) -> Self {
-        Self { fences: fences.into(), route: Arc::new(route), lookups: Lookups::default() }
+        let (route, lookups) = (Arc::new(route), Lookups::default());
+        Self { fences: fences.into(), route, lookups, limit: CONNECT_LIMIT }
     }
 
     /// Connects to a target that may be asked for.
@@ -87,7 +90,13 @@ impl Exit {
                 Some(upstream) => self.through(upstream, target, speech).await,
             }
         };
-        tokio::time::timeout(CONNECT_LIMIT, connecting).await.unwrap_or(Err(ExitError::TimedOut))
+        let connected = tokio::time::timeout(self.limit, connecting).await;
+        connected.unwrap_or_else(|_| {
+            let timed_out = ExitError::TimedOut(self.limit);
+            // It was the further proxy that was waited for, if there is one.
+            let upstream = self.route.to(target, speech);
+            Err(upstream.map_or(timed_out.clone(), |one| at_fault(one, timed_out.to_string())))
+        })
     }
 
     /// What a further proxy wants to know with each request to a target that it takes itself.
@@ -106,12 +115,32 @@ impl Exit {
     pub(crate) fn not_let_in(&self, target: &Target, answer: &HeaderMap) -> ExitError {
         match self.taker(target) {
             Some(upstream) => {
-                let why = NotLetIn::of(answer, upstream.authorization().is_some()).to_string();
-                ExitError::Proxy { proxy: upstream.to_string(), why }
+                let not_let_in = NotLetIn::of(answer, upstream.authorization().is_some());
+                at_fault(upstream, not_let_in.to_string())
             }
             None => ExitError::Unreachable(
                 "it answers as a proxy does that wants credentials".to_owned(),
             ),
+        }
+    }
+
+    /// That a request to a target got no answer, by what was seen of it.
+    pub(crate) fn unanswered(&self, target: &Target, error: &(dyn Error + 'static)) -> ExitError {
+        match self.taker(target) {
+            Some(upstream) => at_fault(
+                upstream,
+                format!("expected an answer to a request, found: {}", said(error)),
+            ),
+            None => ExitError::Unreachable(said(error)),
+        }
+    }
+
+    /// That an answer did not begin for so long; whose that is, is not known.
+    pub(crate) fn slow(&self, target: &Target, limit: Duration) -> String {
+        let why = format!("a request is without an answer for {limit:?}");
+        match self.taker(target) {
+            Some(upstream) => at_fault(upstream, why).to_string(),
+            None => why,
         }
     }
 
@@ -147,7 +176,7 @@ impl Exit {
         target: &Target,
         speech: Speech,
     ) -> Result<TokioIo<Stream>, ExitError> {
-        let failed = |why: String| ExitError::Proxy { proxy: upstream.to_string(), why };
+        let failed = |why: String| at_fault(upstream, why);
         let addresses = self.addresses_of(upstream.target()).await;
         let mut addresses = addresses.map_err(|error| failed(error.to_string()))?;
         for fence in &*self.fences {
@@ -176,6 +205,11 @@ impl Exit {
             }
         }
     }
+}
+
+/// That a further proxy did not do what it is for.
+fn at_fault(upstream: &Upstream, why: String) -> ExitError {
+    ExitError::Proxy { proxy: upstream.to_string(), why }
 }
 
 fn uri_of(target: &Target) -> Result<Uri, ExitError> {
@@ -248,5 +282,30 @@ impl Service<Uri> for Dial {
                 None => Stream::new(stream),
             }))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Exit, ExitError};
+    use crate::fence::Fence;
+    use crate::hosts::Target;
+    use crate::route::{Route, Speech};
+    use crate::upstream::Upstream;
+    use std::time::Duration;
+    use tokio::net::TcpListener;
+
+    #[tokio::test]
+    async fn a_proxy_that_is_waited_for_in_vain_is_named() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let upstream = Upstream::new(url.parse().unwrap(), None, Vec::new()).unwrap();
+        let exit = Exit::new(vec![Fence::default()], Route::Through(Box::new(upstream)));
+        let exit = Exit { limit: Duration::from_millis(50), ..exit };
+        let target = Target::new("example.org", 443).unwrap();
+        // The system takes the connection, and nobody answers.
+        let error = exit.connect(&target, Speech::Anything).await.err().unwrap();
+        let ExitError::Proxy { proxy, why } = error else { panic!("{error:?}") };
+        assert_eq!((proxy, why), (url, "no connection within 50ms".to_owned()));
     }
 }

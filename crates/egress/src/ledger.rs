@@ -50,7 +50,7 @@ pub struct HostTally {
     pub refused: u64,
     /// How many might go there and did not come through.
     pub failed: u64,
-    /// Why the last one was refused or failed.
+    /// Why the last one was refused, failed, or has to wait.
     pub why: Option<String>,
     /// Bytes to the host.
     pub sent: u64,
@@ -83,6 +83,12 @@ impl Ledger {
         });
     }
 
+    /// Notes what goes wrong with a try that may come through yet; it has failed when whoever asked gives up.
+    pub(crate) fn waits(&self, target: &Target, why: String) -> Waiting {
+        self.note(target, |entry| entry.why = Some(why.clone()));
+        Waiting { ledger: self.clone(), target: target.clone(), why: Some(why) }
+    }
+
     /// Notes that somebody waits for a place, whatever will be asked for.
     pub(crate) fn crowded(&self, why: String) {
         let others = &mut self.entries().others;
@@ -110,6 +116,29 @@ impl Ledger {
 
     fn entries(&self) -> MutexGuard<'_, Entries> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A try that waits. It has failed if this is dropped before it came through or failed otherwise.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    ledger: Ledger,
+    target: Target,
+    why: Option<String>,
+}
+
+impl Waiting {
+    /// The wait is over.
+    pub(crate) fn end(mut self) {
+        self.why = None;
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some(why) = self.why.take() {
+            self.ledger.failed(&self.target, why);
+        }
     }
 }
 

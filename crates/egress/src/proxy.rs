@@ -26,6 +26,7 @@ use hyper::service::service_fn;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use std::convert::Infallible;
+use std::error::Error;
 use std::fmt;
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -42,6 +43,8 @@ use tower_service::Service;
 const CONNECTIONS: usize = 1_024;
 /// After how long without a free place that is told.
 const CROWDED: Duration = Duration::from_secs(10);
+/// After how long without the head of an answer that is told.
+const SLOW: Duration = Duration::from_secs(30);
 /// How long the head of a request may take.
 const HEAD_LIMIT: Duration = Duration::from_secs(30);
 /// The largest head, in bytes.
@@ -70,11 +73,13 @@ pub struct Limits {
     pub crowded: Duration,
     /// For how long a tunnel that one side has ended goes on without a byte.
     pub half_closed: Duration,
+    /// After how long a request without TLS that has no answer is told.
+    pub slow: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { places: CONNECTIONS, crowded: CROWDED, half_closed: HALF_CLOSED }
+        Self { places: CONNECTIONS, crowded: CROWDED, half_closed: HALF_CLOSED, slow: SLOW }
     }
 }
 
@@ -274,7 +279,20 @@ impl Egress {
     ) -> Result<Answer, ExitError> {
         let bytes = self.ledger.bytes(target);
         let request = self.passed_on(request, target, &bytes);
-        let response = self.client.request(request).await.map_err(|error| exit_error(&error))?;
+        let mut asked = pin!(self.client.request(request));
+        let in_time = tokio::time::timeout(self.limits.slow, &mut asked).await;
+        let answered = if let Ok(answered) = in_time {
+            answered
+        } else {
+            // Some answers take long, so it is told and waited for.
+            let why = self.exit.slow(target, self.limits.slow);
+            tracing::warn!(%target, "{why}");
+            let waiting = self.ledger.waits(target, why);
+            let answered = asked.await;
+            waiting.end();
+            answered
+        };
+        let response = answered.map_err(|error| self.exit_error(target, &error))?;
         let (mut head, body) = response.into_parts();
         if head.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
             return Err(self.exit.not_let_in(target, &head.headers));
@@ -283,6 +301,18 @@ impl Egress {
         self.ledger.reached(target);
         let body = Counted { body, bytes, counts: Direction::Received };
         Ok(Response::from_parts(head, body.boxed()))
+    }
+
+    /// Why a request was not answered: what the exit said, if it was that.
+    fn exit_error(&self, target: &Target, error: &hyper_util::client::legacy::Error) -> ExitError {
+        let mut cause: Option<&(dyn Error + 'static)> = Some(error);
+        while let Some(this) = cause {
+            if let Some(ExitFailed(exit)) = this.downcast_ref::<ExitFailed>() {
+                return exit.clone();
+            }
+            cause = this.source();
+        }
+        self.exit.unanswered(target, error)
     }
 
     fn passed_on(
@@ -364,18 +394,6 @@ fn said(status: StatusCode, text: &'static str) -> Answer {
 
 fn empty() -> BoxBody<Chunk, hyper::Error> {
     Full::new(Chunk::new()).map_err(|never| match never {}).boxed()
-}
-
-/// Why a request was not answered: what the exit said, if it was that.
-fn exit_error(error: &hyper_util::client::legacy::Error) -> ExitError {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(this) = cause {
-        if let Some(ExitFailed(exit)) = this.downcast_ref::<ExitFailed>() {
-            return exit.clone();
-        }
-        cause = this.source();
-    }
-    ExitError::Unreachable(error.to_string())
 }
 
 /// Connections for requests without TLS.

@@ -1,11 +1,12 @@
 //! Further proxies: such as want credentials, and such as lie, hang or die.
 
-use crate::fixture::{Anybody, Echo, Way, fence};
-use baton_egress::{Credentials, Others, ProxyUrl, Upstream};
+use crate::fixture::{Anybody, Echo, Way, eventually, fence};
+use baton_egress::{Credentials, Egress, Limits, Others, ProxyUrl, Route, Upstream};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 
 /// An upstream, perhaps with a password.
 fn upstream(url: &str, password: Option<&str>) -> Upstream {
@@ -75,11 +76,48 @@ async fn a_proxy_that_fails_is_told_as_what_it_does() {
         assert_eq!(way.tunnel("example.org:443", "word").await, Err(502));
         let told = way.tally("example.org:443").unwrap().why.unwrap();
         assert!(told.starts_with(&format!("the session's proxy {url}: {why}")), "{told}");
-        // A request without TLS is told the same, as far as a proxy answers it as it answers CONNECT.
-        if answer.contains("407") {
-            assert_eq!(way.get("http://example.org/").await.0, 502);
-            let told = way.tally("example.org:80").unwrap().why.unwrap();
-            assert_eq!(told, format!("the session's proxy {url}: {why}"));
+        // A request without TLS is told the same; that a proxy cannot do something for it, says its answer.
+        if answer.contains("500") {
+            assert_eq!(way.get("http://example.org/").await.0, 500);
+            continue;
         }
+        assert_eq!(way.get("http://example.org/").await.0, 502);
+        let told = way.tally("example.org:80").unwrap().why.unwrap();
+        let why = why.replace("an answer to CONNECT", "an answer to a request");
+        assert!(told.starts_with(&format!("the session's proxy {url}: {why}")), "{told}");
+        assert!(!told.contains("client error"), "{told}");
     }
+}
+
+#[tokio::test]
+async fn a_proxy_that_hangs_is_told_before_anybody_gives_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let route = Route::Through(Box::new(upstream(&url, None)));
+    let limits = Limits { slow: Duration::from_millis(50), ..Limits::default() };
+    let egress = Egress::new(vec![fence(&[], Others::All)], route).within(limits);
+    let way = Way::serving(egress, Arc::new(Anybody)).await;
+    let told = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let why = async || way.tally("example.org:80")?.why;
+        assert_eq!(
+            eventually(why).await,
+            format!("the session's proxy {url}: a request is without an answer for 50ms")
+        );
+        // It is slow, and answers.
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await.unwrap();
+    };
+    let (answer, ()) = tokio::join!(way.get("http://example.org/"), told);
+    assert_eq!(answer, (200, "ok".to_owned()));
+    let tally = way.tally("example.org:80").unwrap();
+    assert_eq!((tally.connections, tally.failed), (1, 0));
+
+    // Of another one whoever asked does not wait for it.
+    let mut asks = TcpStream::connect(way.address).await.unwrap();
+    asks.write_all(b"GET http://example.net/ HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    let _hangs = listener.accept().await.unwrap();
+    eventually(async || way.tally("example.net:80")?.why).await;
+    assert_eq!(way.tally("example.net:80").unwrap().failed, 0);
+    drop(asks);
+    eventually(async || (way.tally("example.net:80")?.failed == 1).then_some(())).await;
 }
