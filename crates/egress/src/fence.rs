@@ -306,6 +306,10 @@ mod tests {
         ] {
             assert!(!rule.parse::<HostRule>().unwrap().touches(site), "{rule} {site}");
         }
+        let names = |rule: &str, host| rule.parse::<HostRule>().unwrap().names(host);
+        assert!(names("app.example.org:8443", "app.example.org"));
+        assert!(names("*.example.org", "app.example.org"));
+        assert!(!names("*.example.org", "example.org") && !names("app.example.org", "example.org"));
     }
 
     #[test]

@@ -157,6 +157,11 @@ impl HostRule {
         }
     }
 
+    /// Whether it lists a host itself, at whatever port.
+    pub fn names(&self, host: &str) -> bool {
+        Target::new(host, self.port.unwrap_or(443)).is_ok_and(|target| self.lists(&target))
+    }
+
     /// Whether it lists addresses: a network, or this machine itself. A name does not, for it leads wherever
     /// its owner wants.
     pub fn lists_addresses(&self) -> bool {

@@ -12,6 +12,7 @@ mod lifecycle;
 mod show;
 mod take_over;
 mod transfer;
+mod way_out;
 
 pub use audited::{
     abandon, attach, capture, close, connect, debug, delete, export, get_file, import,
@@ -20,6 +21,7 @@ pub use audited::{
 pub use changes::{Changes, changes};
 pub use files::{OpenedFile, list as files};
 pub use lifecycle::{active, enter};
-pub use show::{diff, egress_hosts, history, icon, icon_of, list, list_logins, preview, show};
+pub use show::{diff, history, icon, icon_of, list, list_logins, preview, show};
 pub use take_over::{PersonTurn, take_over};
 pub use transfer::{FILE_LIMIT, contexts};
+pub use way_out::egress_hosts;

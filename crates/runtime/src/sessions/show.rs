@@ -1,6 +1,7 @@
 //! Sessions as callers see them: one in full, a page of them, and the history of its snapshots, with what
 //! two of them differ in.
 
+use super::way_out::way_out;
 use crate::error::RuntimeError;
 use crate::here::Runtime;
 use crate::latest::{Latest, last_good, latest};
@@ -9,15 +10,12 @@ use crate::live::LiveError;
 use crate::request;
 use baton_api::sandbox::Login;
 use baton_api::{
-    CompareSnapshots, DiffView, DriverView, EgressHost, EgressView, History, ListHistory,
-    ListSessions, LoginList, ResumeResult, SessionList, SessionSummary, SessionView, SnapshotView,
-    StateView, Tab,
+    CompareSnapshots, DiffView, DriverView, History, ListHistory, ListSessions, LoginList,
+    ResumeResult, SessionList, SessionSummary, SessionView, SnapshotView, StateView, Tab,
 };
 use baton_browser::icon::redraw;
-use baton_browser::keeper::{HostRule, HostTally};
 use baton_session::diff::diff as compare;
-use baton_session::egress::Egress;
-use baton_session::login::{Known, Likelihood, SignIns, forecast, logins};
+use baton_session::login::{Known, SignIns, forecast, logins};
 use baton_session::{
     CertificateView, Lifecycle, Owner, Part, PartHash, PartKind, PartRef, Session, Site,
     SnapshotId, State, StorageKey, Unread, parts, redact,
@@ -29,6 +27,9 @@ use std::collections::HashMap;
 /// What a forecast is made of, and what of the environment is shown.
 const SHOWN: [PartKind; 4] =
     [PartKind::Cookies, PartKind::Environment, PartKind::Certificates, PartKind::Egress];
+
+/// What may be a login beside cookies.
+const STORED: [PartKind; 2] = [PartKind::LocalStorage, PartKind::Database];
 
 /// What tells where a session may be logged in, but for databases.
 const OF_LOGINS: [PartKind; 3] = [PartKind::Cookies, PartKind::LocalStorage, PartKind::Tab];
@@ -73,6 +74,10 @@ async fn describe_by(
         Some(good) => Some(read_parts(context, &session, good, &SHOWN).await?),
         None => None,
     };
+    // Where something was stored, its name tells; what it is, is not read for it.
+    let parts = good.iter().flat_map(|good| &good.parts);
+    let stored = parts.filter(|part| STORED.contains(&part.kind)).filter_map(PartRef::key);
+    let stored: Vec<StorageKey> = stored.filter(StorageKey::is_first_party).collect();
     let snapshot = newest.or(good);
     let mut view = snapshot.as_ref().map(snapshot_view);
     if let (Some(view), Some(snapshot)) = (&mut view, &snapshot) {
@@ -89,7 +94,7 @@ async fn describe_by(
         snapshot: view,
         forecast: held.as_ref().map(|held| forecast(held, clock::now())),
         certificates: held.iter().flat_map(trusted).collect(),
-        egress: egress(context, &session, held.as_ref()).await,
+        egress: way_out(context, &session, held.as_ref(), &stored).await,
         permissions: held.map(|held| held.environment.permissions).unwrap_or_default(),
         sandbox: context.supervisor.table().checked_out_to(session.id),
         shared: context.peers.shown(context, &session).await?,
@@ -105,54 +110,6 @@ async fn describe_by(
 /// Whom a browser with this state trusts.
 fn trusted(state: &State) -> impl Iterator<Item = CertificateView> {
     state.environment.certificates.iter().map(|certificate| certificate.view().clone())
-}
-
-/// The way out of a browser with this state, and what it was asked for where the browser runs.
-async fn egress(context: &Runtime, session: &Session, held: Option<&State>) -> Option<EgressView> {
-    let asked = held.and_then(|held| held.environment.egress.clone());
-    let supervisor = &context.supervisor;
-    let internet_only = session.owner != Owner::local();
-    // One that runs says how it is, and another one how it would be.
-    let is_fenced = if supervisor.holds(session.id) {
-        supervisor.is_fenced(session.id)
-    } else {
-        asked.is_some() || internet_only
-    };
-    if !is_fenced {
-        return None;
-    }
-    let Egress { only, proxy, .. } = asked.unwrap_or_default();
-    // One that does not answer has its tabs left out as well.
-    let tallies = supervisor.egress(session.id).await.unwrap_or_default();
-    let shut_out = held.map(|held| shut_out(held, &only)).unwrap_or_default();
-    Some(EgressView { only, proxy, internet_only, shut_out, hosts: egress_hosts(tallies) })
-}
-
-/// What was asked of a way out, as clients are told.
-pub fn egress_hosts(tallies: Vec<HostTally>) -> Vec<EgressHost> {
-    let host = |tally: HostTally| EgressHost {
-        host: tally.host,
-        connections: tally.connections,
-        refused: tally.refused,
-        failed: tally.failed,
-        why: tally.why,
-        sent: tally.sent,
-        received: tally.received,
-    };
-    tallies.into_iter().map(host).collect()
-}
-
-/// The sites where a state may be signed in by its cookies, of which a list has no host.
-fn shut_out(state: &State, only: &[String]) -> Vec<String> {
-    let rules: Vec<HostRule> = only.iter().filter_map(|rule| rule.parse().ok()).collect();
-    if rules.is_empty() {
-        return Vec::new();
-    }
-    let lasting = logins(Known::of(state), clock::now())
-        .into_iter()
-        .filter(|login| login.likelihood > Likelihood::Over)
-        .map(|login| login.site.to_string());
-    lasting.filter(|site| !rules.iter().any(|rule| rule.touches(site))).collect()
 }
 
 /// What was read, or none when it is damaged: that is no reason not to show the rest.

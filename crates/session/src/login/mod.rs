@@ -19,7 +19,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sign_in::Marks;
 use signs::{Sign, of_cookie, of_database, of_entry};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use url::Url;
 
 /// Why a state is no login.
@@ -79,6 +79,9 @@ pub struct Login {
     pub address: String,
     /// Whether web storage or a database holds something that may be a login.
     pub is_stored: bool,
+    /// To which hosts of the site that belongs which may be a login now: to `app.test`, or to `.app.test` and what is
+    /// below it.
+    pub hosts: BTreeSet<String>,
     /// The last sign-in there that was seen, where what it changed lasts.
     pub sign_in: Option<SignIn>,
     /// How long the cookies of the site last.
@@ -109,6 +112,8 @@ impl<'s> Known<'s> {
 struct Kept<'s> {
     cookies: Vec<(&'s Cookie, Judged<'s>)>,
     stored: Option<Judged<'s>>,
+    /// The hosts that stored what may be a login.
+    hosts: BTreeSet<String>,
     origin: Option<String>,
     /// Whether a tab shows it.
     is_shown: bool,
@@ -163,6 +168,7 @@ fn kept(known: Known<'_>) -> BTreeMap<Site, Kept<'_>> {
     for (key, judged) in stored(known, &marks) {
         let kept = sites.entry(key.site()).or_default();
         kept.stored = Some(kept.stored.map_or(judged, |stored| stored.or(judged)));
+        kept.hosts.extend(host(key).filter(|_| judged.is_login()));
         kept.origin.get_or_insert_with(|| key.origin().to_owned());
     }
     for tab in &known.state.tabs {
@@ -212,9 +218,13 @@ impl Kept<'_> {
         let address = self.origin.unwrap_or_else(|| format!("https://{}", site.as_str()));
         let is_stored = self.stored.is_some_and(|stored| stored.is_login());
         let sign_in = living.and_then(|living| living.sign_in).cloned();
+        let signs =
+            self.cookies.iter().filter(|(cookie, judged)| lives(cookie) && judged.is_login());
+        let mut hosts = self.hosts;
+        hosts.extend(signs.map(|(cookie, _)| cookie.domain.clone()));
         let cookies: Vec<&Cookie> = self.cookies.iter().map(|(cookie, _)| *cookie).collect();
         let forecast = of_cookies(&cookies, now);
-        Some(Login { site, likelihood, address, is_stored, sign_in, forecast })
+        Some(Login { site, likelihood, address, is_stored, hosts, sign_in, forecast })
     }
 }
 
