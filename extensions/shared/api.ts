@@ -6018,7 +6018,7 @@ export interface components {
              * @description When the first cookie ends that is new or changed; none where none of them has an end.
              */
             ends_at?: string | null;
-            /** @description The snapshot that was taken when the person was done. */
+            /** @description The snapshot that was taken when it was over. */
             snapshot?: string | null;
         };
         /** @description Asks a person to do something in a session. */

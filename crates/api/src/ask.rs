@@ -119,7 +119,7 @@ pub struct AskView {
     pub person: Option<AgentName>,
     /// When its time has passed.
     pub expires_at: Timestamp,
-    /// What came of it, once it is done.
+    /// What came of it, once it is over, where somebody had opened it and the browser is there still.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<AskOutcome>,
 }
@@ -175,7 +175,7 @@ pub struct AskOutcome {
     pub changed: String,
     /// The same by site and kind.
     pub changes: Vec<SiteDiff>,
-    /// The snapshot that was taken when the person was done.
+    /// The snapshot that was taken when it was over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub snapshot: Option<SnapshotId>,

@@ -70,7 +70,7 @@ pub use quotas::{Counted, Quota, Quotas, Usage};
 pub use sealed_file::{FileKey, FileKeyKind, SealedFileError, SealedReader, SealedWriter};
 pub use sessions::SessionsMark;
 pub use shared::{Base, CommitShared, Generation, RevisionContent, Shared};
-pub use snapshots::{NewSnapshot, Snapshot};
+pub use snapshots::{NewSnapshot, PinnedSnapshot, Snapshot};
 pub use store::Store;
 pub use transfer::refuse_filled;
 pub use upstreams::StoredUpstream;

@@ -21,6 +21,7 @@ use crate::error::{SOMEWHERE, StoreError};
 use crate::master_key::{MasterKey, create_private, sync_folder};
 use crate::quotas::CountedBytes;
 use crate::seal::{Seal, fingerprint, hex, random};
+use crate::snapshots::Pins;
 use crate::store::{Inner, Store, Turns, changes};
 use crate::{copy, write};
 use sqlx::any::AnyConnectOptions;
@@ -73,6 +74,7 @@ async fn open(config: Config) -> Result<Store, StoreError> {
         quotas: OnceLock::new(),
         counted_bytes: CountedBytes::default(),
         changes: changes(),
+        pins: Pins::default(),
     };
     Ok(Store { inner: Arc::new(inner) })
 }

@@ -10,6 +10,7 @@ use crate::config::{Engine, Limits};
 use crate::error::{SOMEWHERE, StoreError};
 use crate::quotas::{CountedBytes, Quotas};
 use crate::seal::Seal;
+use crate::snapshots::Pins;
 use baton_session::{Owner, SessionId};
 use sqlx::AnyPool;
 use std::collections::HashMap;
@@ -42,6 +43,8 @@ pub(crate) struct Inner {
     pub(crate) quotas: OnceLock<Quotas>,
     pub(crate) counted_bytes: CountedBytes,
     pub(crate) changes: Changes,
+    /// The snapshots that no prune takes.
+    pub(crate) pins: Pins,
 }
 
 /// How many changes wait for one who listens.

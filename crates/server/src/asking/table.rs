@@ -8,8 +8,8 @@ use crate::page::{PageHalves, PageHash, hash, marked, random};
 use baton_api::{AskOutcome, AskState, AskView, GuestView};
 use baton_browser::TargetId;
 use baton_runtime::Caller;
-use baton_session::{AgentName, Session, SessionId, SnapshotId};
-use baton_store::clock;
+use baton_session::{AgentName, Session, SessionId};
+use baton_store::{PinnedSnapshot, clock};
 use jiff::{SignedDuration, Timestamp};
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::{BTreeSet, HashMap};
@@ -96,8 +96,8 @@ pub(crate) struct OpenedBy {
     pub(crate) name: AgentName,
     /// The one tab.
     pub(crate) tab: TargetId,
-    /// What the session held when they began.
-    pub(crate) before: SnapshotId,
+    /// What the session held when they began, which stays until the ask has ended.
+    pub(crate) before: Option<Arc<PinnedSnapshot>>,
 }
 
 /// An ask.
@@ -330,6 +330,10 @@ impl Ask {
         self.standing.send_modify(|standing| {
             (standing.state, standing.outcome) = (state, outcome);
             standing.over_at = Some(clock::now());
+            // Who asks is told what changed since then, which nobody needs any more.
+            if let Some((_, opened)) = &mut standing.opened {
+                opened.before = None;
+            }
         });
     }
 

@@ -59,6 +59,7 @@ pub(crate) async fn redeem(
     let state = front(context, session.id).await?;
     let tab = tab_for(&ask, &state).ok_or(AskRefusal::NoSite)?;
     let before = capture(context, &ask).await?.id;
+    let before = Some(Arc::new(context.store.pin_snapshot(session.id, before)));
     let entry = note(&ask, Action::OpenAsk).with("person", name.to_string());
     let guest = NewGuest::generate(context.node.mark());
     ask.open(guest.halves(), OpenedBy { name, tab, before })?;

@@ -1,11 +1,12 @@
 //! How an ask ends: what the guest's work changed, and what the log says.
 
-use crate::asking::{Ask, OpenedBy};
+use crate::asking::Ask;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::{AskOutcome, AskState, SnapshotView};
 use baton_runtime::audit::{Action, Note};
 use baton_runtime::{Caller, sessions};
+use baton_session::SnapshotId;
 use baton_session::changed::sentence;
 use baton_store::clock;
 use std::time::Duration;
@@ -20,9 +21,12 @@ pub(super) async fn end_as(context: &Context, ask: &Ask, state: AskState) -> boo
         return false;
     }
     ask.left(LEAVE_LIMIT).await;
-    let outcome = match (state, ask.opened_by()) {
-        (AskState::Done, Some(by)) => Some(outcome(context, ask, &by).await),
-        _ => None,
+    let before = ask.opened_by().and_then(|by| by.before);
+    let outcome = match before.filter(|_| state != AskState::Lost) {
+        // Nothing is done in the name of a key that was revoked.
+        Some(_) if context.is_shut_out(&ask.caller).await.unwrap_or(false) => None,
+        Some(before) => Some(outcome(context, ask, before.id()).await),
+        None => None,
     };
     let seconds = clock::now().duration_since(ask.created_at()).as_secs();
     let note = note(ask, Action::EndAsk).with("state", state.as_str()).with("seconds", seconds);
@@ -49,7 +53,7 @@ pub(super) async fn capture(context: &Context, ask: &Ask) -> Result<SnapshotView
     Ok(sessions::capture(context, &caller, session.as_str()).await?)
 }
 
-async fn outcome(context: &Context, ask: &Ask, by: &OpenedBy) -> AskOutcome {
+async fn outcome(context: &Context, ask: &Ask, before: SnapshotId) -> AskOutcome {
     let mut outcome = AskOutcome {
         changed: String::new(),
         changes: Vec::new(),
@@ -60,7 +64,7 @@ async fn outcome(context: &Context, ask: &Ask, by: &OpenedBy) -> AskOutcome {
     let told = async {
         let snapshot = capture(context, ask).await?;
         (outcome.snapshot, outcome.bound) = (Some(snapshot.id), snapshot.unread);
-        let found = sessions::changes(context, &ask.session, by.before, snapshot.id).await?;
+        let found = sessions::changes(context, &ask.session, before, snapshot.id).await?;
         (outcome.changes, outcome.ends_at) = (found.at_sites, found.ends_at);
         Ok::<_, NodeError>(sentence(&outcome.changes, outcome.ends_at, clock::now()))
     };

@@ -7,8 +7,11 @@
 
 mod fetch;
 mod manifest;
+mod pins;
 mod prune;
 
+pub use pins::PinnedSnapshot;
+pub(crate) use pins::Pins;
 pub(crate) use prune::Pruned;
 
 use crate::blocking::blocking;
@@ -89,6 +92,8 @@ pub(crate) struct Draft {
     pub(crate) snapshot: Snapshot,
     term: Option<Term>,
     keep: Option<u32>,
+    /// The snapshots that no prune takes.
+    pins: Pins,
     /// The sealed list of parts, or how it differs from `list`.
     manifest: Vec<u8>,
     list: Option<List>,
@@ -114,6 +119,7 @@ fn draft(
     current: Option<Current>,
     seal: &Seal,
     limits: &Limits,
+    pins: Pins,
 ) -> Result<Draft, StoreError> {
     let found = new.parts.len() + new.carried.len();
     if found > limits.snapshot_parts {
@@ -159,6 +165,7 @@ fn draft(
         snapshot,
         term: new.term,
         keep: new.keep,
+        pins,
         manifest,
         list,
         ids,
@@ -232,9 +239,9 @@ fn corrupt(part: &Part, error: &SealError) -> StoreError {
 impl Store {
     /// Makes a draft, and seals what the database does not have at this moment.
     pub(crate) async fn draft(&self, new: NewSnapshot) -> Result<Draft, StoreError> {
-        let (seal, limits) = (self.seal(), self.inner.limits);
+        let (seal, limits, pins) = (self.seal(), self.inner.limits, self.inner.pins.clone());
         let current = self.current_list(new.session).await?;
-        let mut draft = blocking(move || draft(new, current, &seal, &limits)).await??;
+        let mut draft = blocking(move || draft(new, current, &seal, &limits, pins)).await??;
         let wanted: Vec<&String> = draft.contents.keys().collect();
         let mut connection = self.pool().acquire().await?;
         let present = crate::parts::present(&mut connection, &wanted).await?;
@@ -328,7 +335,10 @@ pub(crate) async fn prune_with(
     draft: &Draft,
 ) -> Result<Pruned, StoreError> {
     match draft.keep.filter(|_| !draft.snapshot.sibling) {
-        Some(keep) => try_prune(connection, draft.snapshot.session, keep).await,
+        Some(keep) => {
+            let session = draft.snapshot.session;
+            try_prune(connection, session, keep, &draft.pins.of(session)).await
+        }
         None => Ok(Pruned::default()),
     }
 }

@@ -10,7 +10,7 @@ use crate::parts::collect_named;
 use crate::row::{CHUNK, places, word};
 use crate::snapshots::Draft;
 use crate::store::Store;
-use baton_session::{Owner, SessionId};
+use baton_session::{Owner, SessionId, SnapshotId};
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
 use std::collections::BTreeMap;
 
@@ -25,7 +25,8 @@ pub(crate) struct Pruned {
 impl Store {
     /// Removes all but the newest `keep` snapshots of a session, then the parts that nothing names
     /// any more. Whatever `keep` is, these stay: the newest one, the last good one, saved ones, those
-    /// of revisions, and the one that the session's latest receipt names. Returns how many snapshots went.
+    /// of revisions, those that are [pinned](Store::pin_snapshot), and the one that the session's latest receipt
+    /// names. Returns how many snapshots went.
     pub async fn prune_snapshots(&self, session: SessionId, keep: u32) -> Result<u64, StoreError> {
         let owner = self.owner_of(session).await?;
         // As a rule there is nothing to do, and then no writer has to wait for us.
@@ -33,7 +34,8 @@ impl Store {
             return Ok(0);
         }
         let mut write = self.write_parts(&owner).await?;
-        let pruned = prune(write.connection(), session, keep).await?;
+        let pinned = self.inner.pins.of(session);
+        let pruned = prune(write.connection(), session, keep, &pinned).await?;
         write.commit().await?;
         self.collect_left(&owner, &pruned).await?;
         Ok(pruned.snapshots)
@@ -70,12 +72,13 @@ pub(super) async fn try_prune(
     connection: &mut AnyConnection,
     session: SessionId,
     keep: u32,
+    pinned: &[SnapshotId],
 ) -> Result<Pruned, StoreError> {
     if !is_over(connection, session, keep).await? {
         return Ok(Pruned::default());
     }
     sqlx::query("savepoint before_prune").execute(&mut *connection).await?;
-    let pruned = match prune(connection, session, keep).await {
+    let pruned = match prune(connection, session, keep, pinned).await {
         Ok(pruned) => pruned,
         Err(error) => {
             tracing::warn!(%session, %error, "old snapshots were not removed");
@@ -104,8 +107,13 @@ async fn prune(
     connection: &mut AnyConnection,
     session: SessionId,
     keep: u32,
+    pinned: &[SnapshotId],
 ) -> Result<Pruned, StoreError> {
-    let gone = sqlx::query(
+    let but_pinned = match pinned.len() {
+        0 => String::new(),
+        count => format!(" and id not in ({})", places(3, count)),
+    };
+    let sql = format!(
         "delete from snapshots where session = $1 and saved = 0
          and ordinal < (
              select min(ordinal) from (
@@ -127,13 +135,12 @@ async fn prune(
          )
          and not exists (
              select 1 from revision_snapshots where revision_snapshots.snapshot = snapshots.id
-         )",
-    )
-    .bind(session.to_string())
-    .bind(i64::from(keep.max(1)))
-    .execute(&mut *connection)
-    .await?
-    .rows_affected();
+         ){but_pinned}",
+    );
+    let query = sqlx::query(AssertSqlSafe(sql)).persistent(pinned.is_empty());
+    let query = query.bind(session.to_string()).bind(i64::from(keep.max(1)));
+    let query = pinned.iter().fold(query, |query, id| query.bind(id.to_string()));
+    let gone = query.execute(&mut *connection).await?.rows_affected();
     if gone == 0 {
         return Ok(Pruned::default());
     }

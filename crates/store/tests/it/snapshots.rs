@@ -230,3 +230,30 @@ async fn a_write_that_sqlite_undid_by_itself_does_not_spoil_the_next_one() {
     assert_eq!(fixture.count("snapshots").await, 1);
     assert_eq!(fixture.count("parts").await, 1);
 }
+
+#[rstest]
+#[tokio::test]
+async fn a_snapshot_that_is_pinned_stays_until_it_is_not(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let fixture = Fixture::open(engine).await;
+    let store = &fixture.store;
+    let (mail, other) = (fixture.session("mail").await, fixture.session("other").await);
+    let first = fixture.snapshot(&mail, &[cookies("a.example", &[0])]).await;
+    let pins = [store.pin_snapshot(mail.id, first.id), store.pin_snapshot(mail.id, first.id)];
+    let _elsewhere = store.pin_snapshot(other.id, first.id);
+    for number in 1..5_u8 {
+        let mut new = new_snapshot(&mail, &[cookies("a.example", &[number])]);
+        new.keep = Some(1);
+        store.create_snapshot(new).await.unwrap();
+    }
+    let [one, another] = pins;
+    drop(one);
+    assert_eq!(store.prune_snapshots(mail.id, 1).await.unwrap(), 0);
+    assert_eq!(store.fetch_snapshot(&mail.owner, first.id).await.unwrap(), first);
+    assert_eq!(another.id(), first.id);
+    drop(another);
+    assert_eq!(store.prune_snapshots(mail.id, 1).await.unwrap(), 1);
+    let gone = store.fetch_snapshot(&mail.owner, first.id).await;
+    assert!(matches!(gone, Err(StoreError::SnapshotNotFound { .. })));
+}

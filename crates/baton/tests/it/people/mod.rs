@@ -2,6 +2,7 @@
 //! what they hold, and what ends a picture.
 
 mod asked;
+mod changed;
 mod driving;
 mod elsewhere;
 mod given;
