@@ -122,6 +122,13 @@ impl SessionTable {
         self.seen(id)?.now().taken_over_by.clone()
     }
 
+    /// Whether an agent of this name is connected to a session's browser.
+    pub(crate) fn has_client(&self, id: SessionId, agent: &AgentName) -> bool {
+        let Some(seat) = self.seen(id) else { return false };
+        let now = seat.now();
+        now.clients.iter().flatten().any(|client| client == agent)
+    }
+
     /// Whether a client other than an agent of this name is connected to a session's browser. Who says no
     /// name is another one than anybody.
     pub(crate) fn has_other_client(&self, id: SessionId, agent: Option<&AgentName>) -> bool {

@@ -1,12 +1,13 @@
 //! Which agent drives a session, of several at one node.
 //!
 //! The one idea: a change says who drove it before. When another agent does by then, nothing is stored, so of
-//! two that take a session at once exactly one gets it.
+//! two that take a session at once exactly one gets it. A person who takes over is noted with who gets the session
+//! back, in the same row and with the same change, so that it is known whatever became of the node.
 
 use crate::error::StoreError;
 use crate::row::{instant, refuse_nul};
 use crate::store::Store;
-use baton_session::{AgentName, Owner, SessionId};
+use baton_session::{AgentName, NodeId, Owner, SessionId};
 use jiff::Timestamp;
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
@@ -23,7 +24,21 @@ pub struct Driver {
     pub since: Timestamp,
     /// Why it was taken from another agent; empty when it was not.
     pub reason: String,
+    /// That it is a person, who has taken it over until they give it back.
+    pub turn: Option<Turn>,
 }
+
+/// A person's turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turn {
+    /// Who drove before, and gets the session back; none where nobody did.
+    pub from: Option<AgentName>,
+}
+
+/// What a turn is kept behind, after the reason: the record separator of ASCII, which no reason has.
+const TURN: char = '\u{1e}';
+/// How many turns are listed at once.
+const TURNS: i64 = 1000;
 
 impl Store {
     /// Who drives a session; none when no agent ever did.
@@ -49,6 +64,47 @@ impl Store {
     /// Gives a session from one agent to another one; none on either side is no agent. Fails with
     /// `DriverChanged` when another one drives it than `from`, and with `SessionNotFound`.
     pub async fn pass_session(
+        &self,
+        session: SessionId,
+        from: Option<&AgentName>,
+        to: Option<&AgentName>,
+        reason: &str,
+        at: Timestamp,
+    ) -> Result<Driver, StoreError> {
+        self.set_driver(session, from, to, &without_turn(reason), at).await
+    }
+
+    /// The same for a person who takes it over until it is given back to `back`.
+    pub async fn begin_turn(
+        &self,
+        session: SessionId,
+        from: Option<&AgentName>,
+        person: &AgentName,
+        back: Option<&AgentName>,
+        reason: &str,
+        at: Timestamp,
+    ) -> Result<Driver, StoreError> {
+        let back = back.map_or("", AgentName::as_str);
+        let reason = format!("{}{TURN}{back}", without_turn(reason));
+        self.set_driver(session, from, Some(person), &reason, at).await
+    }
+
+    /// The turns of people in the sessions of a node, of whatever owner.
+    pub async fn list_turns(&self, node: NodeId) -> Result<Vec<(SessionId, Driver)>, StoreError> {
+        let rows = sqlx::query(
+            "select session, agent, fence, since, reason from session_agents
+             where agent <> '' and reason like $1
+             and session in (select id from sessions where node = $2) limit $3",
+        )
+        .bind(format!("%{TURN}%"))
+        .bind(node.to_string())
+        .bind(TURNS)
+        .fetch_all(self.pool())
+        .await?;
+        rows.iter().map(|row| Ok((crate::row::word(row, "session")?, decode(row)?))).collect()
+    }
+
+    async fn set_driver(
         &self,
         session: SessionId,
         from: Option<&AgentName>,
@@ -100,10 +156,21 @@ async fn fetch(
 fn decode(row: &AnyRow) -> Result<Driver, StoreError> {
     let agent: String = row.try_get("agent")?;
     let fence: i64 = row.try_get("fence")?;
+    let kept: String = row.try_get("reason")?;
+    let (reason, turn) = match kept.split_once(TURN) {
+        Some((reason, from)) => (reason.to_owned(), Some(Turn { from: from.parse().ok() })),
+        None => (kept, None),
+    };
     Ok(Driver {
         agent: agent.parse().ok(),
         fence: u64::try_from(fence).unwrap_or_default(),
         since: instant(row, "since")?,
-        reason: row.try_get("reason")?,
+        reason,
+        turn,
     })
+}
+
+/// A reason in which nothing passes for a turn.
+fn without_turn(reason: &str) -> String {
+    reason.replace(TURN, " ")
 }

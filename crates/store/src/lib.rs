@@ -52,7 +52,7 @@ mod upstreams;
 mod usage;
 mod write;
 
-pub use agents::Driver;
+pub use agents::{Driver, Turn};
 pub use api_keys::{ApiKey, AuditEntry, FoundKey, PERSON_KEY, is_local_key_name, local_key_name};
 pub use cluster::{ClusterBeat, ClusterMember, ClusterRow};
 pub use config::{Config, DatabaseUrl, InvalidDatabaseUrl, Limits};

@@ -153,6 +153,21 @@ pub async fn pass(
     wish.end(passed).await
 }
 
+/// Passes a session to a person, until they give it back: see `lifecycle.rs`.
+pub(super) async fn begin_turn(
+    context: &Runtime,
+    caller: &Caller,
+    reference: &str,
+    person: &AgentName,
+    reason: &str,
+) -> Result<Option<AgentName>, RuntimeError> {
+    let wish = Wish::of(context, caller, Action::Pass, reference).await?;
+    let wish = wish.with("to", person.as_str()).with("by", person.as_str());
+    let wish = wish.with("reason", cut(reason));
+    let begun = Box::pin(super::lifecycle::begin_turn(&wish, person, reason)).await;
+    wish.end(begun).await
+}
+
 /// Switches on or off whether what the tabs of a session do is recorded: see `lifecycle.rs`.
 pub async fn debug(
     context: &Runtime,

@@ -18,7 +18,7 @@ use baton_api::{
     RollBack as Request, Scope, SessionView, SnapshotView, SwitchDebug,
 };
 use baton_browser::cdp::Transport;
-use baton_session::{Lifecycle, Owner, Session, SessionId, SessionName, SnapshotReason};
+use baton_session::{AgentName, Lifecycle, Owner, Session, SessionId, SessionName, SnapshotReason};
 use baton_store::{StoreError, clock};
 use secrecy::SecretString;
 
@@ -249,6 +249,34 @@ pub async fn pass(wish: &Wish<'_>, request: &PassSession) -> Result<SessionView,
     pass_on(context, &session, found.as_ref(), request.to.as_ref(), reason).await?;
     tracing::info!(session = %session.id, to = ?request.to, "passed a session on");
     show::describe(context, session).await
+}
+
+/// Passes a session to a person, and returns who gets it back. Two who drive under one name could not be told
+/// apart, so theirs is one that no agent here has.
+pub(super) async fn begin_turn(
+    wish: &Wish<'_>,
+    person: &AgentName,
+    why: &str,
+) -> Result<Option<AgentName>, RuntimeError> {
+    let context = wish.context;
+    let request = PassSession { to: Some(person.clone()), reason: Some(why.to_owned()) };
+    let why = reason(&request)?;
+    let held = wish.preflight(Change).await?.hold().await?;
+    let id = held.session.id;
+    let found = context.store.fetch_driver(id).await?;
+    let (driver, turn) = found.map_or((None, None), |found| (found.agent, found.turn));
+    // A turn that another node, or this one before it ended, could not give back leads to who was before it.
+    let back = turn.map_or_else(|| driver.clone(), |turn| turn.from);
+    let table = context.supervisor.table();
+    if back.as_ref() == Some(person) || table.has_client(id, person) {
+        let (field, expected) = ("name", "one that no agent of this session has");
+        return Err(Invalid { field, expected, found: person.to_string() }.into());
+    }
+    let (store, now) = (&context.store, clock::now());
+    store.begin_turn(id, driver.as_ref(), person, back.as_ref(), why, now).await?;
+    table.has_passed();
+    tracing::info!(session = %id, %person, "a person took a session over");
+    Ok(back)
 }
 
 fn reason(request: &PassSession) -> Result<&str, RuntimeError> {

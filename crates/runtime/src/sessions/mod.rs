@@ -22,6 +22,6 @@ pub use changes::{Changes, changes};
 pub use files::{OpenedFile, list as files};
 pub use lifecycle::{active, enter};
 pub use show::{diff, history, icon, icon_of, list, list_logins, preview, show};
-pub use take_over::{PersonTurn, take_over};
+pub use take_over::{PersonTurn, give_back_left, has_agent, take_over};
 pub use transfer::{FILE_LIMIT, contexts};
 pub use way_out::egress_hosts;

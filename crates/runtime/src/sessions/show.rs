@@ -204,7 +204,7 @@ fn summary(session: Session) -> SessionSummary {
 
 /// Who drives a session, as others see it.
 pub(super) fn driver(driver: Driver) -> Option<DriverView> {
-    let Driver { agent, fence, since, reason } = driver;
+    let Driver { agent, fence, since, reason, turn: _ } = driver;
     agent.map(|agent| DriverView { agent, since, fence, reason })
 }
 

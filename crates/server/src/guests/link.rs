@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 /// What a guest is called who says no name.
 const GUEST: &str = "guest";
-/// And where that is what who asks is called.
-const OTHER_GUEST: &str = "person";
+/// And where an agent is called so.
+const OTHER_GUESTS: [&str; 6] = ["person", "guest-2", "guest-3", "guest-4", "guest-5", "guest-6"];
 
 /// An ask that was opened.
 pub(crate) struct Redeemed {
@@ -51,7 +51,7 @@ pub(crate) async fn redeem(
     name: Option<&str>,
 ) -> Result<Redeemed, NodeError> {
     let ask = waiting(context, secret).await?;
-    let name = guest_name(&ask, name)?;
+    let name = guest_name(context, &ask, name).await?;
     let opening = ask.opening().await;
     // Somebody else may have been faster.
     ask.expect_waiting()?;
@@ -120,11 +120,14 @@ pub(crate) async fn put_file<E: Display>(
     Ok(file)
 }
 
-/// A guest's name among those of agents: never that of who asks, for whose calls the guest's would pass.
-fn guest_name(ask: &Ask, typed: Option<&str>) -> Result<AgentName, NodeError> {
+/// A guest's name among those of agents: never that of who asks, or of another agent of the session, for whose calls
+/// the guest's would pass.
+async fn guest_name(
+    context: &Context,
+    ask: &Ask,
+    typed: Option<&str>,
+) -> Result<AgentName, NodeError> {
     let typed = typed.map(str::trim).filter(|name| !name.is_empty());
-    let agent = ask.caller.agent.as_ref();
-    let is_free = |name: &AgentName| agent.is_none_or(|agent| agent != name);
     let parsed = |name: &str| {
         name.parse::<AgentName>().map_err(|_| Invalid {
             field: "name",
@@ -133,6 +136,14 @@ fn guest_name(ask: &Ask, typed: Option<&str>) -> Result<AgentName, NodeError> {
         })
     };
     let wanted = parsed(typed.unwrap_or(GUEST))?;
-    let name = if is_free(&wanted) { wanted } else { parsed(GUEST)? };
-    Ok(if is_free(&name) { name } else { parsed(OTHER_GUEST)? })
+    let mut others = [GUEST].into_iter().chain(OTHER_GUESTS);
+    let mut name = wanted;
+    while ask.caller.agent.as_ref() == Some(&name)
+        || sessions::has_agent(context, &ask.session, &name).await?
+    {
+        let (field, expected) = ("name", "one that no agent of the session has");
+        let none = || Invalid { field, expected, found: name.to_string() };
+        name = parsed(others.next().ok_or_else(none)?)?;
+    }
+    Ok(name)
 }

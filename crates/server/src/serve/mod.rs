@@ -24,7 +24,7 @@ use baton_proxy::{
     Outside, Proxy, ProxyConfig, ProxyPlace, ProxySettings, UpstreamServices, upstreams,
 };
 use baton_runtime::live::{BrowserSupervisor, LiveError, SupervisorConfig};
-use baton_runtime::{board, life};
+use baton_runtime::{board, life, sessions};
 use baton_sandbox::Provider;
 use baton_session::{NodeId, Session};
 use baton_store::data::{DataError, DataFolder, NodeFile, NodeLock};
@@ -139,6 +139,7 @@ async fn run(
     let _leaving = moving::leave_when_told(&context, config.cluster.as_ref(), told, &shutdown);
     let inherited = moving::fail_over(&context, config.cluster.as_ref(), inherited);
     context.tasks.spawn(life::rehydrate(context.runtime.clone(), lost, inherited));
+    context.tasks.spawn(sessions::give_back_left(context.runtime.clone()));
     if let Some(proxying) = proxying {
         context.tasks.spawn(proxying);
     }
