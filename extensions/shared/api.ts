@@ -2926,7 +2926,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What became of an ask. With `wait` the answer comes once that is something else, or so many seconds later. */
+        /**
+         * What became of an ask, or, by the word `open` in the place of its id, of the one that is open. With `wait` the
+         *     answer comes once that is something else, or so many seconds later.
+         */
         get: {
             parameters: {
                 query?: {
@@ -2964,7 +2967,10 @@ export interface paths {
         };
         put?: never;
         post?: never;
-        /** Takes an ask back: its link opens nothing any more, and who has opened it sees nothing more. */
+        /**
+         * Takes an ask back, or, by the word `open` in the place of its id, the one that is open: its link opens nothing any
+         *     more, and who has opened it sees nothing more.
+         */
         delete: {
             parameters: {
                 query?: never;

@@ -14,6 +14,8 @@ use utoipa::{IntoParams, ToSchema};
 
 /// The header in which a guest's page shows its half of what opens the ask; the other half is a cookie.
 pub const GUEST_HEADER: &str = "baton-guest";
+/// Stands for the id of the ask of a session that is open.
+pub const OPEN_ASK: &str = "open";
 /// How long a request waits at most for an ask to end, in seconds.
 pub const MAX_ASK_WAIT: u64 = 30;
 

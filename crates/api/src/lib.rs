@@ -27,7 +27,7 @@ mod usage;
 
 pub use ask::{
     AskOutcome, AskPerson, AskReach, AskState, AskView, CreatedAsk, EndAsk, GUEST_HEADER,
-    GuestView, LookAtAsk, MAX_ASK_WAIT, OpenedAsk, RedeemAsk, ToldPerson, WaitForAsk,
+    GuestView, LookAtAsk, MAX_ASK_WAIT, OPEN_ASK, OpenedAsk, RedeemAsk, ToldPerson, WaitForAsk,
 };
 pub use carry::{
     Contents, ContextList, ContextView, ExportFormat, ExportSession, ExportView, ImportSession,

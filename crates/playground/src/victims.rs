@@ -45,6 +45,11 @@ pub fn ask_to_end(pid: u32) -> Result<()> {
         .with_context(|| format!("could not reach process {pid}"))
 }
 
+/// Interrupts a process as Ctrl-C does (SIGINT).
+pub fn interrupt(pid: u32) -> Result<()> {
+    kill_process(known(pid)?, Signal::INT).with_context(|| format!("could not reach process {pid}"))
+}
+
 /// Tells a node to read its settings again (SIGHUP).
 pub fn tell_to_read_again(pid: u32) -> Result<()> {
     kill_process(known(pid)?, Signal::HUP).with_context(|| format!("could not reach process {pid}"))

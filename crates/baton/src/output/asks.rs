@@ -31,6 +31,13 @@ pub(crate) fn ask_reach(created: &CreatedAsk) -> String {
     told.join("\n")
 }
 
+/// What is asked, and until when.
+pub(crate) fn ask_open(view: &AskView) -> String {
+    let who = view.agent.as_ref().map_or("somebody", |name| name.as_str());
+    let ends = table::until(view.expires_at, Timestamp::now());
+    format!("{who} asks: {}; it ends {ends}", table::plain(&view.text))
+}
+
 /// What came of it.
 pub(crate) fn ask_end(view: &AskView) -> String {
     let person = view.person.as_ref().map_or("somebody", |name| name.as_str());

@@ -22,7 +22,7 @@ mod table;
 mod usage;
 mod views;
 
-pub(crate) use asks::{ask_end, ask_link, ask_reach};
+pub(crate) use asks::{ask_end, ask_link, ask_open, ask_reach};
 pub(crate) use board::{archived, board, driven, ended_sandbox, sandbox, sandboxes, task, tasks};
 pub(crate) use browsers::{InstalledView, ListedBrowser, browsers, installed_browser};
 pub(crate) use debug::{

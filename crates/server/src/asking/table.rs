@@ -5,7 +5,7 @@
 
 use super::sites::Sites;
 use crate::page::{PageHalves, PageHash, hash, marked, random};
-use baton_api::{AskOutcome, AskState, AskView, GuestView};
+use baton_api::{AskOutcome, AskState, AskView, GuestView, OPEN_ASK};
 use baton_browser::TargetId;
 use baton_runtime::Caller;
 use baton_session::{AgentName, Session, SessionId};
@@ -182,9 +182,17 @@ impl Asks {
         Ok((ask, secret))
     }
 
-    /// An ask of a session by its id.
+    /// An ask of a session by its id, or by the word for the one that is open.
     pub(crate) fn find(&self, session: SessionId, id: &str) -> Result<Arc<Ask>, AskRefusal> {
-        let found = lock(&self.0).get(id).filter(|ask| ask.session.id == session).cloned();
+        let asks = lock(&self.0);
+        let found = match id {
+            OPEN_ASK => {
+                asks.values().find(|ask| ask.session.id == session && !ask.state().is_over())
+            }
+            id => asks.get(id).filter(|ask| ask.session.id == session),
+        };
+        let found = found.cloned();
+        drop(asks);
         let id = id.chars().take(40).collect();
         found.ok_or(AskRefusal::Unknown { id })
     }

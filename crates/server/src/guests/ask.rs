@@ -97,6 +97,7 @@ pub(crate) async fn find(
     id: &str,
 ) -> Result<Arc<Ask>, NodeError> {
     let session = context.find(&caller.owner, reference).await?;
+    // `open` is the one that is open.
     Ok(context.asks.find(session.id, id)?)
 }
 

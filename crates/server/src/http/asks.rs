@@ -52,7 +52,8 @@ pub(super) async fn ask(
     Ok((StatusCode::CREATED, [(CACHE_CONTROL, "no-store")], answer(created).await?))
 }
 
-/// What became of an ask. With `wait` the answer comes once that is something else, or so many seconds later.
+/// What became of an ask, or, by the word `open` in the place of its id, of the one that is open. With `wait` the
+/// answer comes once that is something else, or so many seconds later.
 #[utoipa::path(
     get, path = "/sessions/{id}/ask/{ask}", tag = "sessions", security(("api_key" = [])),
     params(("id" = String, Path), ("ask" = String, Path), WaitForAsk),
@@ -68,7 +69,8 @@ pub(super) async fn show(
     answer(guests::wait(&context, &ask, how).await).await
 }
 
-/// Takes an ask back: its link opens nothing any more, and who has opened it sees nothing more.
+/// Takes an ask back, or, by the word `open` in the place of its id, the one that is open: its link opens nothing any
+/// more, and who has opened it sees nothing more.
 #[utoipa::path(
     delete, path = "/sessions/{id}/ask/{ask}", tag = "sessions", security(("api_key" = [])),
     params(("id" = String, Path), ("ask" = String, Path)),

@@ -11,7 +11,8 @@ use crate::asking::Ask;
 use crate::context::Context;
 use crate::guests;
 use baton_api::{
-    AskPerson, AskState, AskView, DrivenSession, MAX_ASK_WAIT, PassSession, Scope, WaitForAsk,
+    AskPerson, AskState, AskView, DrivenSession, MAX_ASK_WAIT, OPEN_ASK, PassSession, Scope,
+    WaitForAsk,
 };
 use baton_federation::{AgentName, Held, Operation, Priority, Stamp, Task, View};
 use baton_runtime::{board, sessions};
@@ -242,6 +243,9 @@ struct SessionAskPerson {
     files: bool,
     /// Waits for this one
     ask: Option<String>,
+    /// Take it back
+    #[serde(default)]
+    withdraw: bool,
 }
 
 impl Verb for SessionAskPerson {
@@ -257,8 +261,12 @@ impl Verb for SessionAskPerson {
         let session = call.session(self.session_id).await?;
         let (context, caller) = (&call.context, &call.caller);
         let is_heard = call.progress.is_heard();
-        if let Some(ask) = self.ask {
+        let open = self.withdraw.then(|| OPEN_ASK.to_owned());
+        if let Some(ask) = self.ask.or(open) {
             let ask = guests::find(context, caller, &session, &ask).await?;
+            if self.withdraw {
+                return Ok(asked(&guests::withdraw(context, &ask).await));
+            }
             let limit = if is_heard { None } else { Some(UNHEARD_WAIT) };
             let doing = "waiting for the person";
             let view = call.progress.during(doing, until_over(context, &ask, limit)).await;
@@ -285,7 +293,15 @@ impl Verb for SessionAskPerson {
         let id = created.view.id.clone();
         let ask = guests::find(context, caller, &session, &id).await?;
         let doing = format!("a person is asked, show them {link}");
-        let view = call.progress.during(&doing, until_over(context, &ask, None)).await;
+        // Nobody hears of it who cancels the call: then the person need not do it either.
+        let over = async {
+            tokio::select! {
+                biased;
+                view = until_over(context, &ask, None) => view,
+                () = call.progress.cancelled() => guests::withdraw(context, &ask).await,
+            }
+        };
+        let view = call.progress.during(&doing, over).await;
         Ok(asked(&view))
     }
 }

@@ -32,6 +32,7 @@ use std::fmt::Display;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
 
 /// A tool: the implementing type holds its arguments. Its doc comment is what a model reads.
 pub(super) trait Verb: DeserializeOwned + JsonSchema + Send + 'static {
@@ -382,8 +383,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(super) enum ToolProgress {
     /// Nowhere: it did not ask.
     Nowhere,
-    /// By notifications that name the call.
-    Client(Peer<RoleServer>, ProgressToken),
+    /// By notifications that name the call, until the client cancels it or is gone.
+    Client(Peer<RoleServer>, ProgressToken, CancellationToken),
     /// By the node that asks for it.
     Node(mpsc::Sender<ToolEvent>),
 }
@@ -397,7 +398,7 @@ impl ToolProgress {
     /// That of a call.
     pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
         match context.meta.get_progress_token() {
-            Some(token) => Self::Client(context.peer.clone(), token),
+            Some(token) => Self::Client(context.peer.clone(), token, context.ct.child_token()),
             None => Self::Nowhere,
         }
     }
@@ -407,14 +408,25 @@ impl ToolProgress {
     pub(super) async fn tell(&self, worked: Duration, text: String) {
         match self {
             Self::Nowhere => {}
-            Self::Client(peer, token) => {
+            Self::Client(peer, token, gone) => {
                 let seconds = worked.as_secs_f64().round();
                 let told =
                     ProgressNotificationParam::new(token.clone(), seconds).with_message(text);
-                let _ = peer.notify_progress(told).await;
+                if peer.notify_progress(told).await.is_err() {
+                    gone.cancel();
+                }
             }
             // A node that reads slowly misses one of many.
             Self::Node(events) => drop(events.try_send(ToolEvent::Doing { text })),
+        }
+    }
+
+    /// Waits until the client wants the answer no more, or hears nothing; one that asked for no progress never says so.
+    pub(super) async fn cancelled(&self) {
+        match self {
+            Self::Nowhere => std::future::pending().await,
+            Self::Client(_, _, gone) => gone.cancelled().await,
+            Self::Node(events) => events.closed().await,
         }
     }
 

@@ -8,6 +8,7 @@ mod elsewhere;
 mod given;
 mod guests;
 mod page;
+mod taken_back;
 mod turns;
 mod watching;
 mod wishes;
