@@ -7764,6 +7764,11 @@ export interface components {
         LiveChooser: {
             /** @description Whether it takes more than one. */
             many: boolean;
+            /**
+             * Format: int64
+             * @description Names it, for the answer.
+             */
+            question: number;
         };
         /** @description What a page asks. */
         LiveDialog: {
@@ -7771,6 +7776,11 @@ export interface components {
             kind: string;
             /** @description What it says: to be shown as text and nothing else. */
             message: string;
+            /**
+             * Format: int64
+             * @description Names it, for the answer.
+             */
+            question: number;
             /** @description What a `prompt` suggests. */
             suggests: string;
         };
@@ -9854,6 +9864,11 @@ export interface components {
             /** @description Whether it is accepted. */
             accept: boolean;
             /**
+             * Format: int64
+             * @description Which question.
+             */
+            question: number;
+            /**
              * Format: int32
              * @description Which tab.
              */
@@ -9880,6 +9895,11 @@ export interface components {
         } | {
             /** @description Their names among the session's files. */
             files: string[];
+            /**
+             * Format: int64
+             * @description Which question.
+             */
+            question: number;
             /**
              * Format: int32
              * @description Which tab.

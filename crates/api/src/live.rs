@@ -168,6 +168,8 @@ pub struct LivePermission {
 /// What a page asks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LiveDialog {
+    /// Names it, for the answer.
+    pub question: u64,
     /// `alert`, `confirm`, `prompt` or `beforeunload`.
     pub kind: String,
     /// What it says: to be shown as text and nothing else.
@@ -179,6 +181,8 @@ pub struct LiveDialog {
 /// A page asks for files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LiveChooser {
+    /// Names it, for the answer.
+    pub question: u64,
     /// Whether it takes more than one.
     pub many: bool,
 }
@@ -300,6 +304,8 @@ pub enum ViewerMessage {
     Answer {
         /// Which tab.
         tab: u32,
+        /// Which question.
+        question: u64,
         /// Whether it is accepted.
         accept: bool,
         /// What a `prompt` gets.
@@ -319,6 +325,8 @@ pub enum ViewerMessage {
     Choose {
         /// Which tab.
         tab: u32,
+        /// Which question.
+        question: u64,
         /// Their names among the session's files.
         files: Vec<String>,
     },

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 import { files, views } from './asked.ts'
 import { heard, node } from './hub.ts'
 import { ask, type Schemas } from './node/client.ts'
-import type { Failure } from './node/failure.ts'
+import { type Failure, failureOf } from './node/failure.ts'
 
 /** What is done, as a heading says it. */
 export type Verb = 'Resume' | 'Capture' | 'Close' | 'Roll back' | 'Export' | 'Delete'
@@ -145,8 +145,17 @@ export async function getFile({ id }: Named, name: string): Promise<void> {
   }
 }
 
-/** Puts a file among those of a session. */
-export async function putFile({ id }: Named, file: File): Promise<void> {
+/** Puts a file among those of a session, and says what became of it. */
+export async function putFile(session: Named, file: File): Promise<void> {
+  try {
+    await sendFile(session, file)
+  } catch (error) {
+    notice.value = { words: failureOf(error).message, failed: true }
+  }
+}
+
+/** Puts a file among those of a session; throws why it is not there. */
+export async function sendFile({ id }: Named, file: File): Promise<void> {
   try {
     const how = {
       params: { path: { id, name: file.name } },
@@ -158,7 +167,7 @@ export async function putFile({ id }: Named, file: File): Promise<void> {
     files.put(id, await ask(node().api.GET('/sessions/{id}/files', on(id))))
     notice.value = { words: `${file.name} is among the session's files`, failed: false }
   } catch (error) {
-    notice.value = { words: heard(error).message, failed: true }
+    throw heard(error)
   }
 }
 

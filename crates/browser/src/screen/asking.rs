@@ -130,16 +130,14 @@ impl Asking {
             return;
         }
         let tabs: Vec<_> = self.0.sessions.lock().values().cloned().collect();
-        for tab in &tabs {
-            choosers(tab, is_on);
-        }
-        if is_on {
-            let frames: Vec<_> =
-                known.frames.values().map(|(_, session)| session.clone()).collect();
-            for session in tabs.iter().chain(&frames) {
+        let frames: Vec<_> = known.frames.values().map(|(_, session)| session.clone()).collect();
+        for session in tabs.iter().chain(&frames) {
+            choosers(session, is_on);
+            if is_on {
                 self.hold(&mut known, session);
             }
-        } else {
+        }
+        if !is_on {
             known.holds.clear();
             // Documents are let go with all that is held in them.
             for number in std::mem::take(&mut known.standing).into_keys() {
@@ -181,6 +179,7 @@ impl Asking {
         };
         known.frames.insert(id, (tab, session.clone()));
         if !known.drivers.is_empty() {
+            choosers(session, true);
             self.hold(&mut known, session);
         }
         true
@@ -275,10 +274,10 @@ impl Asking {
     }
 
     /// Files were chosen, or none: the browser does not say that a page asks for some no longer.
-    pub(super) fn chosen(&self, number: u32) {
+    pub(super) fn chosen(&self, number: u32, chooser: u64) {
         self.0.state.send_if_modified(|state| {
             let found = state.tabs.iter_mut().find(|tab| tab.number == number);
-            found.is_some_and(|tab| tab.chooser.take().is_some())
+            found.is_some_and(|tab| tab.chooser.take_if(|asked| asked.number == chooser).is_some())
         });
     }
 

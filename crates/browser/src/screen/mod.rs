@@ -4,11 +4,12 @@
 //! asks every tab for pictures, and the browser sends those of the tab in front only: the others are not drawn.
 //! Nothing is queued: the newest picture takes the place of the one before, also for a viewer that reads slowly,
 //! and the browser is told at once that it may send the next one, for a picture that it left out while it
-//! waited would never come. Rooms: `pump` reads what the browser says, `input` writes what a person does,
+//! waited would never come. Rooms: `pump` hears what the browser says, `events` reads it, `input` writes what a person does,
 //! `asking` holds what pages wish for until a person has answered, [`pace`] says how good a picture the line of a
 //! viewer takes.
 
 mod asking;
+mod events;
 mod input;
 pub mod pace;
 mod pump;
@@ -16,7 +17,7 @@ mod pump;
 pub use asking::PermissionQuestion;
 pub use input::{Hand, Key, KeyEvent, Mouse, MouseButton, MouseEvent, Point, Touch, TouchEvent};
 
-use crate::cdp::{CdpError, CdpSession, Connection};
+use crate::cdp::{CdpError, CdpSession, CdpSessionId, Connection};
 use crate::keeper::KeeperLink;
 use crate::targets::{Contexts, TargetId};
 use asking::Asking;
@@ -92,6 +93,8 @@ impl ScreenTab {
 /// A question of a page: `alert`, `confirm`, `prompt` or `beforeunload`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageDialog {
+    /// Names it for as long as the screen lives.
+    pub number: u64,
     /// Which of them, in CDP's words (`Page.DialogType`).
     pub kind: String,
     /// What it says.
@@ -103,10 +106,16 @@ pub struct PageDialog {
 /// A page asks for files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chooser {
+    /// Names it for as long as the screen lives.
+    pub number: u64,
     /// Whether it takes more than one.
     pub takes_many: bool,
     /// The element that asks.
     pub(crate) element: i64,
+    /// The frame that it is in, in CDP's words.
+    pub(crate) frame: String,
+    /// The session by which that frame is reached: of its own where it has a process of its own.
+    pub(crate) session: CdpSessionId,
 }
 
 /// What a screen shows beside pictures.
@@ -380,6 +389,16 @@ impl TabControl {
         crate::targets::close(&self.session.connection().browser(), &self.tab.target).await
     }
 
+    /// The dialog of this number, if it stands.
+    pub fn dialog(&self, number: u64) -> Option<&PageDialog> {
+        self.tab.dialog.as_ref().filter(|dialog| dialog.number == number)
+    }
+
+    /// The question for files of this number, if it stands.
+    pub fn chooser(&self, number: u64) -> Option<&Chooser> {
+        self.tab.chooser.as_ref().filter(|chooser| chooser.number == number)
+    }
+
     /// Answers its dialog.
     pub async fn answer(&self, accept: bool, text: Option<&str>) -> Result<(), CdpError> {
         let mut params = json!({ "accept": accept });
@@ -401,11 +420,11 @@ impl TabControl {
     }
 
     /// Gives the files at these paths to the element that asks for some.
-    pub async fn choose(&self, files: &[PathBuf]) -> Result<(), CdpError> {
-        let Some(chooser) = &self.tab.chooser else { return Ok(()) };
+    pub async fn choose(&self, chooser: &Chooser, files: &[PathBuf]) -> Result<(), CdpError> {
         let params = json!({ "files": files, "backendNodeId": chooser.element });
-        self.session.call("DOM.setFileInputFiles", params).await?;
-        self.asking.chosen(self.tab.number);
+        let session = self.session.connection().session(chooser.session.clone());
+        session.call("DOM.setFileInputFiles", params).await?;
+        self.asking.chosen(self.tab.number, chooser.number);
         Ok(())
     }
 }

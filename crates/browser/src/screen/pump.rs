@@ -3,11 +3,14 @@
 //! The browser does not say when a page only changes its title. So while somebody looks it is asked: when a page
 //! was loaded, and now and then.
 //!
-//! Texts of pages are cut and freed of control characters here, so that nobody behind this has to. A message
-//! that holds no JPEG, or one that is too large, is counted and told to nobody.
+//! A message that holds no JPEG, or one that is too large, is counted and told to nobody.
 
 use super::asking::{Asking, DocumentWish, Whose};
-use super::{Chooser, PageDialog, ScreenFrame, ScreenState, ScreenTab, Sessions, TABS, Wish};
+use super::events::{
+    ADDRESS, Cast, Changed, ChooserOpened, Detached, Navigated, Opening, TITLE, Visibility, read,
+    side, tidy,
+};
+use super::{ScreenFrame, ScreenState, ScreenTab, Sessions, TABS, Wish};
 use crate::cdp::{CdpError, CdpSession, CdpSessionId, Connection, Event, Events};
 use crate::targets::{AttachedToTarget, Contexts, DetachedFromTarget, TargetInfo, all};
 use base64::Engine;
@@ -15,7 +18,6 @@ use base64::engine::general_purpose::STANDARD;
 use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, OptionFuture};
 use futures_util::stream::FuturesUnordered;
-use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
@@ -30,10 +32,6 @@ const LARGEST_JPEG: usize = 8 << 20;
 const JPEG: [u8; 3] = [0xff, 0xd8, 0xff];
 /// How often it is asked what tabs are called.
 const ASK_PAUSE: Duration = Duration::from_millis(750);
-/// How long the texts of pages are, in characters.
-const TITLE: usize = 200;
-const ADDRESS: usize = 2000;
-const MESSAGE: usize = 2000;
 /// How many wishes of pages are looked at at once; of more, nobody is asked.
 const WISHES: usize = 16;
 
@@ -45,6 +43,8 @@ pub(super) struct ScreenPump {
     numbers: HashMap<CdpSessionId, u32>,
     next_number: u32,
     sequence: u64,
+    /// How many questions pages have asked: dialogs, and for files.
+    questions: u64,
     state: watch::Sender<ScreenState>,
     frames: watch::Sender<Option<Arc<ScreenFrame>>>,
     wishes: watch::Receiver<Option<Wish>>,
@@ -66,7 +66,7 @@ impl ScreenPump {
         asking: Asking,
     ) -> Self {
         let numbers = HashMap::new();
-        let (next_number, sequence) = (1, 0);
+        let (next_number, sequence, questions) = (1, 0, 0);
         Self {
             connection,
             contexts,
@@ -74,6 +74,7 @@ impl ScreenPump {
             numbers,
             next_number,
             sequence,
+            questions,
             state,
             frames,
             wishes,
@@ -121,8 +122,8 @@ impl ScreenPump {
     fn handle_event(&mut self, event: Event) {
         // What is missing are pictures: who comes and goes is never dropped.
         let Event::Message { session, method, params } = event else { return };
-        if let ("Page.frameNavigated", Some(session)) = (method.as_str(), &session) {
-            self.asking.arrived(&self.connection.session(session.clone()));
+        if let Some(session) = &session {
+            self.framed(session, &method, &params);
         }
         let tab = session.as_ref().and_then(|session| self.numbers.get(session).copied());
         match (method.as_str(), tab) {
@@ -134,27 +135,13 @@ impl ScreenPump {
             ("Page.screencastFrame", Some(tab)) => self.frame(tab, &params),
             ("Page.screencastVisibilityChanged", Some(tab)) => self.visible(tab, &params),
             ("Page.javascriptDialogOpening", Some(tab)) => {
-                let dialog = read::<Opening>(&params).map(Opening::into_dialog);
+                self.questions += 1;
+                let number = self.questions;
+                let dialog = read::<Opening>(&params).map(|opening| opening.into_dialog(number));
                 self.change(tab, |tab| tab.dialog = dialog);
             }
             ("Page.javascriptDialogClosed", Some(tab)) => {
                 self.change(tab, |tab| tab.dialog = None);
-            }
-            ("Page.fileChooserOpened", Some(tab)) => {
-                let chooser = read::<ChooserOpened>(&params).and_then(ChooserOpened::into_chooser);
-                self.change(tab, |tab| tab.chooser = chooser);
-            }
-            ("Page.frameNavigated", Some(tab)) => {
-                let committed = read::<Navigated>(&params).and_then(Navigated::into_top);
-                if committed.is_some() {
-                    self.asking.moved(tab);
-                }
-                self.change(tab, |tab| {
-                    tab.chooser = None;
-                    if committed.is_some() {
-                        tab.committed = committed;
-                    }
-                });
             }
             ("Inspector.targetCrashed", Some(tab)) => {
                 self.change(tab, |tab| tab.has_crashed = true);
@@ -164,6 +151,45 @@ impl ScreenPump {
             }
             _ => {}
         }
+    }
+
+    /// What frames do, those with a process of their own too. A question for files is over when what asks is gone:
+    /// its frame, or the whole page.
+    fn framed(&mut self, id: &CdpSessionId, method: &str, params: &RawValue) {
+        let top = self.numbers.get(id).copied();
+        let Some(tab) = self.tab_of(id) else { return };
+        match method {
+            "Page.fileChooserOpened" => {
+                self.questions += 1;
+                let opened = read::<ChooserOpened>(params);
+                let chooser = opened.and_then(|it| it.into_chooser(self.questions, id.clone()));
+                self.change(tab, |tab| tab.chooser = chooser);
+            }
+            "Page.frameNavigated" => {
+                self.asking.arrived(&self.connection.session(id.clone()));
+                let Some(Navigated { frame }) = read(params) else { return };
+                self.frame_gone(tab, &frame.id);
+                if let (Some(_), Some(committed)) = (top, frame.into_top()) {
+                    self.asking.moved(tab);
+                    self.change(tab, |tab| {
+                        (tab.chooser, tab.committed) = (None, Some(committed));
+                    });
+                }
+            }
+            "Page.frameDetached" => {
+                if let Some(Detached { frame_id }) = read(params) {
+                    self.frame_gone(tab, &frame_id);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What a frame of a tab asked for is over.
+    fn frame_gone(&self, tab: u32, frame: &str) {
+        self.change(tab, |tab| {
+            tab.chooser.take_if(|chooser| chooser.frame == frame);
+        });
     }
 
     fn change(&self, number: u32, change: impl FnOnce(&mut ScreenTab)) {
@@ -234,6 +260,11 @@ impl ScreenPump {
 
     fn detached(&mut self, params: &RawValue) {
         let Some(DetachedFromTarget { session_id }) = read(params) else { return };
+        if let Some(tab) = self.asking.tab_of(&session_id) {
+            self.change(tab, |tab| {
+                tab.chooser.take_if(|chooser| chooser.session == session_id);
+            });
+        }
         let number = self.numbers.remove(&session_id);
         self.asking.detached(&session_id, number);
         let Some(number) = number else { return };
@@ -340,140 +371,5 @@ impl ScreenPump {
             });
             session.post("Page.startScreencast", params);
         }
-    }
-}
-
-/// Reads what is needed of an event; none when it has another form.
-fn read<'a, T: Deserialize<'a>>(params: &'a RawValue) -> Option<T> {
-    serde_json::from_str(params.get()).ok()
-}
-
-/// A text of a page for people: without control characters and what turns the direction of others, and no
-/// longer than that.
-fn tidy(text: &str, most: usize) -> String {
-    let is_harmless = |letter: &char| {
-        !letter.is_control()
-            && !matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
-    };
-    text.chars().filter(is_harmless).take(most).collect()
-}
-
-/// A side in CSS pixels; 0 for what is none.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "`as` saturates, and what is no number becomes 0"
-)]
-fn side(length: f64) -> u16 {
-    length.round() as u16
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Changed {
-    target_info: TargetInfo,
-}
-
-#[derive(Deserialize)]
-struct Visibility {
-    visible: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Cast<'a> {
-    #[serde(borrow)]
-    data: std::borrow::Cow<'a, str>,
-    metadata: CastMetadata,
-    /// The number of the picture, which is no session.
-    session_id: i64,
-}
-
-#[derive(Deserialize)]
-struct Navigated {
-    frame: NavigatedFrame,
-}
-
-/// `Page.Frame`.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct NavigatedFrame {
-    url: String,
-    parent_id: Option<String>,
-}
-
-impl Navigated {
-    /// Where the top document of the tab is now; none where another frame went somewhere.
-    fn into_top(self) -> Option<String> {
-        self.frame.parent_id.is_none().then(|| tidy(&self.frame.url, ADDRESS))
-    }
-}
-
-/// `Page.ScreencastFrameMetadata`.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct CastMetadata {
-    page_scale_factor: f32,
-    device_width: f64,
-    device_height: f64,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Opening {
-    #[serde(default)]
-    message: String,
-    #[serde(default, rename = "type")]
-    kind: String,
-    #[serde(default)]
-    default_prompt: String,
-}
-
-impl Opening {
-    fn into_dialog(self) -> PageDialog {
-        // Lines are a part of what it says.
-        let lines = self.message.lines().map(|line| tidy(line, MESSAGE));
-        let message = lines.collect::<Vec<_>>().join("\n").chars().take(MESSAGE).collect();
-        let suggests = tidy(&self.default_prompt, MESSAGE);
-        PageDialog { kind: tidy(&self.kind, 20), message, suggests }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ChooserOpened {
-    #[serde(default)]
-    mode: String,
-    backend_node_id: Option<i64>,
-}
-
-impl ChooserOpened {
-    /// None for one that no element asked for: its answer would reach nothing.
-    fn into_chooser(self) -> Option<Chooser> {
-        let takes_many = self.mode == "selectMultiple";
-        self.backend_node_id.map(|element| Chooser { takes_many, element })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_of_pages_are_harmless_and_short() {
-        assert_eq!(tidy("<b>\u{0}\u{1b}[31m\u{202e}x\n", 20), "<b>[31mx");
-        assert_eq!(tidy(&"x".repeat(1000), TITLE).len(), TITLE);
-        let opening = Opening {
-            message: "Sure?\r\nReally\u{7}?".to_owned(),
-            kind: "confirm".to_owned(),
-            default_prompt: String::new(),
-        };
-        assert_eq!(opening.into_dialog().message, "Sure?\nReally?");
-    }
-
-    #[test]
-    fn a_side_is_a_number_of_pixels() {
-        assert_eq!((side(1279.6), side(-5.0), side(f64::NAN)), (1280, 0, 0));
-        assert_eq!(side(1e9), u16::MAX);
     }
 }

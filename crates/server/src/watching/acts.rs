@@ -93,8 +93,13 @@ pub(super) fn with_tab(
         ViewerMessage::Reload { tab } => on(control(tab), async |tab| tab.reload().await),
         ViewerMessage::CloseTab { tab } => on(control(tab), async |tab| tab.close().await),
         ViewerMessage::Front { tab } => on(control(tab), async |tab| tab.bring_to_front().await),
-        ViewerMessage::Answer { tab, accept, text } => {
-            on(control(tab), async move |tab| tab.answer(accept, text.as_deref()).await)
+        ViewerMessage::Answer { tab, question, accept, text } => {
+            let control = control(tab);
+            Box::pin(async move {
+                let control = control.map_err(|refused| refused.detail)?;
+                control.dialog(question).ok_or_else(over)?;
+                control.answer(accept, text.as_deref()).await.map_err(in_words)
+            })
         }
         ViewerMessage::Permit { tab, question, allow } => {
             let (control, context, session) = (control(tab), context.clone(), session.clone());
@@ -103,11 +108,7 @@ pub(super) fn with_tab(
             let note = note.with("name", session.name.to_string()).with("allow", allow);
             Box::pin(async move {
                 let control = control.map_err(|refused| refused.detail)?;
-                let Some(asked) = control.permission(question) else {
-                    return Err(
-                        "expected a question that stands, found one that is over".to_owned()
-                    );
-                };
+                let asked = control.permission(question).ok_or_else(over)?;
                 let setting = if allow { Setting::Allow } else { Setting::Deny };
                 let note = note.with("origin", asked.origin.clone());
                 let note = note.with("wishes", asked.names.clone());
@@ -124,11 +125,12 @@ pub(super) fn with_tab(
             let viewing = Arc::clone(viewing);
             Box::pin(async move { viewing.open_tab(&url).await.map_err(in_words) })
         }
-        ViewerMessage::Choose { tab, files: names } => {
+        ViewerMessage::Choose { tab, question, files: names } => {
             let control = control(tab);
             let (context, caller, id) = (context.clone(), caller.clone(), session.id.to_string());
             Box::pin(async move {
                 let control = control.map_err(|refused| refused.detail)?;
+                let chooser = control.chooser(question).ok_or_else(over)?;
                 let there =
                     files(&context, &caller, &id).await.map_err(|error| error.to_string())?;
                 let path = |name: &String| {
@@ -139,7 +141,7 @@ pub(super) fn with_tab(
                     found.map(|file| file.path.clone().into()).ok_or_else(none)
                 };
                 let paths = names.iter().map(path).collect::<Result<Vec<_>, _>>()?;
-                control.choose(&paths).await.map_err(in_words)
+                control.choose(chooser, &paths).await.map_err(in_words)
             })
         }
         _ => return None,
@@ -171,6 +173,11 @@ fn in_words(error: CdpError) -> String {
         CdpError::Protocol { message, .. } => message.chars().take(300).collect(),
         error => error.to_string(),
     }
+}
+
+/// Why the answer to a question is not taken: it could be one to the next.
+fn over() -> String {
+    "expected a question that stands, found one that is over".to_owned()
 }
 
 /// The refusal of what is about a tab that is not there.

@@ -28,6 +28,7 @@ pub(super) fn tabs(state: &ScreenState) -> LiveTabs {
 /// A tab.
 pub(super) fn tab(tab: &ScreenTab) -> LiveTab {
     let dialog = tab.dialog.as_ref().map(|dialog| LiveDialog {
+        question: dialog.number,
         kind: dialog.kind.clone(),
         message: dialog.message.clone(),
         suggests: dialog.suggests.clone(),
@@ -44,7 +45,10 @@ pub(super) fn tab(tab: &ScreenTab) -> LiveTab {
         url: LiveTab::address(&tab.url),
         crashed: tab.has_crashed,
         dialog,
-        chooser: tab.chooser.as_ref().map(|chooser| LiveChooser { many: chooser.takes_many }),
+        chooser: tab
+            .chooser
+            .as_ref()
+            .map(|chooser| LiveChooser { question: chooser.number, many: chooser.takes_many }),
         permission,
     }
 }

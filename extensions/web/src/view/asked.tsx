@@ -136,7 +136,10 @@ function Inside({ at: { ask, value, why } }: { at: Visit & { is: 'inside' } }) {
         </div>
       )}
       {live !== undefined && tab?.dialog != null && (
-        <Question live={live} tab={tab} dialog={tab.dialog} from={ask.sites[0] ?? 'the page'} />
+        <Question key={tab.dialog.question} live={live} tab={tab} dialog={tab.dialog} from={ask.sites[0] ?? 'the page'} />
+      )}
+      {live !== undefined && tab?.chooser != null && (
+        <Choice key={tab.chooser.question} live={live} put={put} tab={tab} from={ask.sites[0] ?? 'the page'} />
       )}
       {live !== undefined && tab?.chooser != null && <Choice live={live} put={put} tab={tab} from={ask.sites[0] ?? 'the page'} />}
       {live !== undefined && tab?.permission != null && (

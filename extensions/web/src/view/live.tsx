@@ -1,12 +1,13 @@
 // A session's browser, live: its picture, its tabs, and the hands of a person who has taken it over.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { putFile } from '../acts.ts'
+import { sendFile } from '../acts.ts'
 import { heard, may, me, node } from '../hub.ts'
 import { addressOf, keyOf, modifiers, nameOf, placeIn, type Said, turned, useOf } from '../live/hands.ts'
 import { type Door, Live } from '../live/line.ts'
 import { type Picture, sizeFor } from '../live/picture.ts'
 import { acting, ask, type Schemas } from '../node/client.ts'
+import { type Failure, failureOf } from '../node/failure.ts'
 import { count, host } from '../words/amounts.ts'
 import { sentence, Trouble } from './parts.tsx'
 import { Wish } from './wish.tsx'
@@ -93,7 +94,7 @@ function Watched({ view, onClose }: { view: View; onClose: () => void }) {
   const door = useMemo(() => doorOf(view.id), [view.id])
   const { live, canvas, place } = useLive(door)
   const drives = live?.driver.value.own ?? false
-  const put = (file: File) => putFile(view, file)
+  const put = (file: File) => sendFile(view, file)
   const tab = live?.tabs.value.tabs.find((one) => one.number === live.tabs.value.front)
   return (
     <>
@@ -110,10 +111,13 @@ function Watched({ view, onClose }: { view: View; onClose: () => void }) {
       )}
       {live?.tabs.value.tabs.map(
         (one) =>
-          one.dialog != null && <Question key={one.number} live={live} tab={one} dialog={one.dialog} from={host(one.url)} />,
+          one.dialog != null && (
+            <Question key={one.dialog.question} live={live} tab={one} dialog={one.dialog} from={host(one.url)} />
+          ),
       )}
       {live?.tabs.value.tabs.map(
-        (one) => one.chooser != null && <Choice key={one.number} live={live} put={put} tab={one} from={host(one.url)} />,
+        (one) =>
+          one.chooser != null && <Choice key={one.chooser.question} live={live} put={put} tab={one} from={host(one.url)} />,
       )}
       {live?.tabs.value.tabs.map(
         (one) =>
@@ -147,6 +151,9 @@ function draw(canvas: HTMLCanvasElement | null, bitmap: ImageBitmap, of: Picture
 function Turn({ live, onClose }: { live: Live | undefined; onClose: () => void }) {
   const [name, setName] = useState(() => nameOf(me.value?.key ?? ''))
   const driver = live?.driver.value
+  // Two under one name could not be told apart.
+  const own = nameOf(me.value?.key ?? '')
+  const name = typed ?? (own === driver?.agent ? nameOf(`person-${own}`) : own)
   const words = driver?.own
     ? `You drive as ${driver.agent}. The agent is told so, and goes on when you give it back.`
     : driver?.agent == null
@@ -280,7 +287,13 @@ export function Question({
   const [text, setText] = useState(dialog.suggests)
   const drives = live.driver.value.own
   const answer = (accept: boolean) =>
-    live.say({ type: 'answer', tab: tab.number, accept, ...(dialog.kind === 'prompt' && accept ? { text } : {}) })
+    live.say({
+      type: 'answer',
+      tab: tab.number,
+      question: dialog.question,
+      accept,
+      ...(dialog.kind === 'prompt' && accept ? { text } : {}),
+    })
   const leaves = dialog.kind === 'beforeunload'
   return (
     <div class="question" role="alertdialog" aria-label={`A question of ${from}`}>
@@ -318,17 +331,27 @@ export function Choice({
   tab: Schemas['LiveTab']
   from: string
 }) {
-  if (!live.driver.value.own) return null
-  const many = tab.chooser?.many ?? false
+  const [failed, setFailed] = useState<Failure>()
+  if (!live.driver.value.own || tab.chooser == null) return null
+  const { many, question } = tab.chooser
+  const say = (files: string[]) => live.say({ type: 'choose', tab: tab.number, question, files })
   const choose = async (chosen: File[]) => {
-    for (const file of chosen) await put(file)
-    live.say({ type: 'choose', tab: tab.number, files: chosen.map((file) => file.name) })
+    setFailed(undefined)
+    try {
+      for (const file of chosen) await put(file)
+    } catch (error) {
+      // A file that lay there under the same name is not the one that was chosen.
+      setFailed(failureOf(error))
+      return
+    }
+    say(chosen.map((file) => file.name))
   }
   return (
     <fieldset class="question" aria-label={`${from} asks for ${many ? 'files' : 'a file'}`}>
       <p>
         {from} asks for {many ? 'files' : 'a file'}. What you choose goes among the session's files, and to the page.
       </p>
+      {failed !== undefined && <Trouble failure={failed} />}
       <p class="acts">
         <label class="button">
           Choose
@@ -336,10 +359,15 @@ export function Choice({
             type="file"
             class="unseen"
             multiple={many}
-            onChange={(event) => void choose([...(event.currentTarget.files ?? [])])}
+            onChange={(event) => {
+              const chosen = [...(event.currentTarget.files ?? [])]
+              // The same one may be chosen again.
+              event.currentTarget.value = ''
+              if (chosen.length > 0) void choose(chosen)
+            }}
           />
         </label>
-        <button type="button" onClick={() => live.say({ type: 'choose', tab: tab.number, files: [] })}>
+        <button type="button" onClick={() => say([])}>
           None
         </button>
       </p>

@@ -201,8 +201,16 @@ async fn tabs_addresses_and_questions_are_a_persons_who_drives() {
     ada.until("a question", |viewer| dialog(viewer).is_some()).await;
     let found = dialog(&ada).unwrap();
     assert_eq!((found.kind.as_str(), found.message.as_str()), ("prompt", "Who?"));
-    let answer = ViewerMessage::Answer { tab, accept: true, text: Some("Ada".to_owned()) };
-    ada.say(&answer).await;
+    let answer = |question| {
+        let text = Some("Ada".to_owned());
+        ViewerMessage::Answer { tab, question, accept: true, text }
+    };
+    // An answer to another question is none to this one.
+    ada.say(&answer(found.question + 1)).await;
+    ada.until("a refusal", |viewer| !viewer.refused.is_empty()).await;
+    insta::assert_snapshot!(ada.refused[0], @"answer: expected a question that stands, found one that is over");
+    ada.refused.clear();
+    ada.say(&answer(found.question)).await;
     page.wait_for("window.answer === 'Ada'").await.unwrap();
     ada.until("no question", |viewer| dialog(viewer).is_none()).await;
     // A page of the browser's own is not for it.

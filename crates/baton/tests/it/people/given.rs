@@ -40,10 +40,13 @@ async fn a_guest_gives_a_file_where_one_was_asked_for() {
         .await;
         // What lies among the session's files and is none of the guest's is not theirs to give.
         scene.client().put_file("shop", "secret.txt", "s".into()).await.unwrap();
-        ada.say(&ViewerMessage::Choose { tab, files: vec!["secret.txt".to_owned()] }).await;
+        let question = ada.tabs.as_ref().and_then(|tabs| tabs.tabs[0].chooser).unwrap().question;
+        let choose =
+            |name: &str| ViewerMessage::Choose { tab, question, files: vec![name.to_owned()] };
+        ada.say(&choose("secret.txt")).await;
         ada.until("a refusal", |viewer| !viewer.refused.is_empty()).await;
         assert!(ada.refused[0].contains("files that the guest gave"), "{:?}", ada.refused);
-        ada.say(&ViewerMessage::Choose { tab, files: vec!["receipt.txt".to_owned()] }).await;
+        ada.say(&choose("receipt.txt")).await;
         scene.page().await.wait_for("seen === 'receipt.txt 42 EUR'").await.unwrap();
     }
     scene.test_node.clear().await.unwrap();

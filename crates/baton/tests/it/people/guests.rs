@@ -327,7 +327,7 @@ async fn a_guest_sees_one_tab_at_its_site_and_what_they_change_is_told() {
         go(elsewhere.as_str()),
         ViewerMessage::CloseTab { tab },
         ViewerMessage::Front { tab: tab + 1 },
-        ViewerMessage::Choose { tab, files: vec!["secret.txt".to_owned()] },
+        ViewerMessage::Choose { tab, question: 1, files: vec!["secret.txt".to_owned()] },
     ] {
         refusal(&mut ada, &message).await;
     }

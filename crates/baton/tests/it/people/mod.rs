@@ -3,6 +3,7 @@
 
 mod asked;
 mod changed;
+mod choosers;
 mod driving;
 mod elsewhere;
 mod given;
