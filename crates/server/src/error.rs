@@ -330,10 +330,10 @@ fn sign_in_code(refusal: &SignInRefusal) -> ErrorCode {
 fn ask_code(refusal: &AskRefusal) -> ErrorCode {
     match refusal {
         AskRefusal::Another { .. } => ErrorCode::Conflict,
-        AskRefusal::TooMany => ErrorCode::TooManyRequests,
+        AskRefusal::TooMany | AskRefusal::TooManyViewers => ErrorCode::TooManyRequests,
         AskRefusal::Unknown { .. } => ErrorCode::AskNotFound,
         AskRefusal::BadLink { .. } | AskRefusal::NoGuest { .. } => ErrorCode::Unauthenticated,
-        AskRefusal::NoSite | AskRefusal::NoName => ErrorCode::InvalidRequest,
+        AskRefusal::NoSite | AskRefusal::NoName | AskRefusal::NoPlace => ErrorCode::InvalidRequest,
     }
 }
 

@@ -246,6 +246,16 @@ impl Screen {
         Some(Viewing { screen: Arc::clone(self), viewer, state, frames })
     }
 
+    /// Whether one more may look.
+    pub fn has_room(&self) -> bool {
+        self.wishes().len() < VIEWERS
+    }
+
+    /// What it shows beside pictures, now and from now on.
+    pub fn state(&self) -> watch::Receiver<ScreenState> {
+        self.state.clone()
+    }
+
     /// Whether its browser, or the connection to it, is gone.
     pub fn has_ended(&self) -> bool {
         self.connection.is_closed() || self.state.borrow().has_ended

@@ -38,6 +38,12 @@ impl BrowserSupervisor {
         Ok(screen)
     }
 
+    /// The screen of a session's browser, if somebody watches it.
+    pub async fn watched_screen(&self, id: SessionId) -> Option<Arc<Screen>> {
+        let screens = self.0.screens.lock().await;
+        screens.get(&id).and_then(Weak::upgrade).filter(|screen| !screen.has_ended())
+    }
+
     /// Gives a site what it asked a person for, or refuses it.
     pub async fn decide(
         &self,

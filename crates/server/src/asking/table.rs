@@ -7,6 +7,7 @@ use super::sites::Sites;
 use crate::page::{PageHalves, PageHash, hash, marked, random};
 use baton_api::{AskOutcome, AskState, AskView, GuestView, OPEN_ASK};
 use baton_browser::TargetId;
+use baton_browser::screen::VIEWERS;
 use baton_runtime::Caller;
 use baton_session::{AgentName, Session, SessionId};
 use baton_store::{PinnedSnapshot, clock};
@@ -69,6 +70,17 @@ pub enum AskRefusal {
         "expected a host name under which the page lives, found an address\nopen the link itself"
     )]
     NoName,
+    /// Nobody could open what is asked: the page has no name of its own where it is asked.
+    #[error(
+        "expected a node whose page has a host name, under which a person could open the link, found one that is \
+         reached by an address\nset node.publicUrl, or ask the node by its name or on its own machine"
+    )]
+    NoPlace,
+    /// There are as many viewers as there may be.
+    #[error(
+        "expected at most {VIEWERS} viewers of a session, found as many\none of them has to stop watching first"
+    )]
+    TooManyViewers,
 }
 
 /// What a new ask is about.
@@ -124,7 +136,7 @@ pub(crate) struct Ask {
     is_ending: AtomicBool,
     /// Ends the guest's pictures.
     ended: CancellationToken,
-    visits: watch::Sender<usize>,
+    visits: watch::Sender<Visits>,
     /// The files that the guest has given.
     given: Mutex<BTreeSet<String>>,
 }
@@ -136,6 +148,15 @@ struct Standing {
     outcome: Option<AskOutcome>,
     /// When it was over.
     over_at: Option<Timestamp>,
+}
+
+/// The pictures of a guest.
+#[derive(Debug, Clone, Copy, Default)]
+struct Visits {
+    /// How many are shown, or hold something still.
+    count: usize,
+    /// The number of the one that came last: the others end.
+    newest: u64,
 }
 
 /// The asks of a node. Cheap to clone.
@@ -175,7 +196,7 @@ impl Asks {
             opening: tokio::sync::Mutex::default(),
             is_ending: AtomicBool::new(false),
             ended: CancellationToken::new(),
-            visits: watch::Sender::new(0),
+            visits: watch::Sender::default(),
             given: Mutex::default(),
         });
         asks.insert(id, Arc::clone(&ask));
@@ -350,17 +371,27 @@ impl Ask {
         self.is_ending.load(Ordering::Acquire)
     }
 
-    /// A guest's picture is shown for as long as this lives.
+    /// Whether a guest's picture is shown.
+    pub(crate) fn is_shown(&self) -> bool {
+        self.visits.borrow().count > 0
+    }
+
+    /// A guest's picture is shown for as long as this lives. It takes the place of the one before.
     pub(crate) fn visit(self: &Arc<Self>) -> AskVisit {
-        self.visits.send_modify(|visits| *visits += 1);
-        AskVisit(Arc::clone(self))
+        let mut number = 0;
+        self.visits.send_modify(|visits| {
+            visits.count += 1;
+            visits.newest += 1;
+            number = visits.newest;
+        });
+        AskVisit { ask: Arc::clone(self), number }
     }
 
     /// Waits until no picture is shown and nothing is held any more, for as long as `limit`.
     pub(crate) async fn left(&self, limit: Duration) {
         let mut visits = self.visits.subscribe();
         // What was not given back in time is seen by who goes on.
-        let _ = timeout(limit, visits.wait_for(|visits| *visits == 0)).await;
+        let _ = timeout(limit, visits.wait_for(|visits| visits.count == 0)).await;
     }
 
     /// The guest has given a file of this name.
@@ -376,11 +407,37 @@ impl Ask {
 }
 
 /// A guest's picture.
-pub(crate) struct AskVisit(Arc<Ask>);
+pub(crate) struct AskVisit {
+    ask: Arc<Ask>,
+    number: u64,
+}
+
+impl AskVisit {
+    /// Waits until a newer one takes its place.
+    pub(crate) fn replaced(&self) -> impl Future<Output = ()> + Send + use<> {
+        let (mut visits, number) = (self.ask.visits.subscribe(), self.number);
+        async move {
+            // The ask is there as long as who waits.
+            if visits.wait_for(|visits| visits.newest != number).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
+    /// Waits until the ones before it have left, and given back what they held; false where a newer one takes its
+    /// place first.
+    pub(crate) fn alone(&self) -> impl Future<Output = bool> + Send + use<> {
+        let (mut visits, number) = (self.ask.visits.subscribe(), self.number);
+        async move {
+            let settled = |visits: &Visits| visits.count <= 1 || visits.newest != number;
+            visits.wait_for(settled).await.is_ok_and(|visits| visits.newest == number)
+        }
+    }
+}
 
 impl Drop for AskVisit {
     fn drop(&mut self) {
-        self.0.visits.send_modify(|visits| *visits = visits.saturating_sub(1));
+        self.ask.visits.send_modify(|visits| visits.count = visits.count.saturating_sub(1));
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) async fn ask(
     request: &AskPerson,
     place: Option<&LinkPlace>,
 ) -> Result<CreatedAsk, NodeError> {
-    let place = place.ok_or(AskRefusal::NoName)?;
+    let place = place.ok_or(AskRefusal::NoPlace)?;
     let text = checked_text(&request.text)?;
     let limit = checked_minutes(request.minutes)?;
     let named = Sites::named(&request.sites)?;
@@ -122,10 +122,11 @@ pub(crate) async fn withdraw(context: &Context, ask: &Ask) -> AskView {
 /// What a session's browser has open, and which tab of it is in front; none is where it does not say.
 pub(super) async fn front(context: &Context, id: SessionId) -> Result<ScreenState, NodeError> {
     let screen = context.supervisor.screen(id).await?;
-    let Some(viewing) = screen.join() else { return Ok(ScreenState::default()) };
-    let mut state = viewing.state();
-    // Only what is drawn says that it is in front.
-    viewing.wish(Some(Wish { width: 0, height: 0, quality: 1 }));
+    let (viewing, mut state) = (screen.join(), screen.state());
+    // Only what is drawn says that it is in front. Where there are as many viewers as there may be, it is drawn.
+    if let Some(viewing) = &viewing {
+        viewing.wish(Some(Wish { width: 0, height: 0, quality: 1 }));
+    }
     let is_known = |state: &ScreenState| {
         state.has_ended || state.front.is_some_and(|number| state.tab(number).is_some())
     };

@@ -275,6 +275,10 @@ pub(super) async fn connect(
     if context.is_shut_out(&caller).await? {
         return Err(RuntimeError::BadTicket { found: "one whose key was revoked" }.into());
     }
+    // A page that they open beside another one takes the place of that.
+    if !ask.is_shown() {
+        watching::expect_room(&context, &ask.session).await?;
+    }
     let found = "one that has ended";
     let guest = watching::Guest::of(&ask).ok_or(NodeError::from(AskRefusal::NoGuest { found }))?;
     let session = context.find(&caller.owner, &ask.session.id.to_string()).await?;

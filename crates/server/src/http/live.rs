@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::Refusal;
 use crate::page::LivePage;
-use crate::watching::{Sight, Watcher, serve};
+use crate::watching::{Sight, Watcher, expect_room, serve};
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
@@ -42,6 +42,7 @@ pub(super) async fn open(
     here: Here,
 ) -> Result<impl IntoResponse, Refusal> {
     let session = context.find(&caller.owner, &id).await?;
+    expect_room(&context, &session).await?;
     let page = context.page(&headers, passed.as_deref()).await?;
     let (ticket, limit) = context.live_tickets.issue_with(session.id, &caller, false, page)?;
     let mut live_url = here.live(session.id);
@@ -85,6 +86,8 @@ pub(super) async fn connect(
         (upgrade, answer, caller, None)
     };
     let session = context.find(&caller.owner, &id).await?;
+    // Who finds no room has seen nothing, and is in no log.
+    expect_room(&context, &session).await?;
     let note = Note::new(&caller.actor, &caller.owner, Action::Watch, session.id.to_string());
     let note = note.with("name", session.name.to_string());
     note.done(&context.store).await.map_err(NodeError::from)?;

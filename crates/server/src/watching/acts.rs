@@ -1,7 +1,7 @@
 //! What takes longer than a key press: to take over and give back, to send a tab somewhere, to find the browser
 //! again. It goes on beside the pictures, and says in the end what became of it.
 
-use super::sight::Sight;
+use super::sight::{Guest, Sight};
 use crate::context::Context;
 use baton_api::live::{LiveRefusal, ViewerMessage};
 use baton_browser::cdp::CdpError;
@@ -46,6 +46,18 @@ pub(super) fn take(
         let taken = take_over(&context, &caller, &session, &name, reason.as_deref()).await;
         Done::Taken(taken.map(Box::new))
     })
+}
+
+/// Takes it over for a guest, once a page of theirs that showed it before has given it back.
+pub(super) fn take_as_guest(
+    context: &Context,
+    caller: &Caller,
+    session: &Session,
+    guest: &Guest,
+) -> Act {
+    let (name, reason) = (guest.name.clone(), Some(guest.ask().guest_view().text));
+    let (alone, taken) = (guest.visit.alone(), take(context, caller, session, name, reason));
+    Box::pin(async move { if alone.await { taken.await } else { Done::Tab(None) } })
 }
 
 /// Gives it back.

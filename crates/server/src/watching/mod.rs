@@ -12,5 +12,18 @@ mod sight;
 mod viewer;
 mod words;
 
+use crate::asking::AskRefusal;
+use crate::context::Context;
+use crate::error::NodeError;
+use baton_session::Session;
+
 pub(crate) use sight::{Guest, Sight};
 pub(crate) use viewer::{Watcher, serve};
+
+/// Checks that one more may watch a session.
+pub(crate) async fn expect_room(context: &Context, session: &Session) -> Result<(), NodeError> {
+    match context.supervisor.watched_screen(session.id).await {
+        Some(screen) if !screen.has_room() => Err(AskRefusal::TooManyViewers.into()),
+        _ => Ok(()),
+    }
+}

@@ -25,7 +25,8 @@ pub(crate) struct Guest {
     /// Their name.
     pub(super) name: AgentName,
     tab: TargetId,
-    _visit: AskVisit,
+    /// This one picture of theirs.
+    pub(super) visit: AskVisit,
 }
 
 impl Guest {
@@ -34,7 +35,7 @@ impl Guest {
         // Counted first: who ends it waits for whoever is counted, and whoever comes later sees that.
         let visit = ask.visit();
         let opened = ask.opened_by().filter(|_| !ask.is_ending())?;
-        Some(Self { ask: Arc::clone(ask), name: opened.name, tab: opened.tab, _visit: visit })
+        Some(Self { ask: Arc::clone(ask), name: opened.name, tab: opened.tab, visit })
     }
 
     /// What they do.

@@ -53,6 +53,9 @@ pub(super) fn tab(tab: &ScreenTab) -> LiveTab {
     }
 }
 
+/// The code by which a page knows that another one of the same guest has its place: it does not come back by itself.
+const REPLACED: u16 = 4001;
+
 /// Why a visit ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Farewell {
@@ -68,6 +71,8 @@ pub(super) enum Farewell {
     SignedOut,
     /// What the guest was asked to do has ended.
     AskEnded,
+    /// Another page of the same guest shows it.
+    Replaced,
     /// The session was deleted.
     Deleted,
     /// There are as many viewers as there may be.
@@ -90,6 +95,7 @@ impl Farewell {
             Self::Revoked => "the key was revoked",
             Self::SignedOut => "the page was signed out",
             Self::AskEnded => "what was asked has ended",
+            Self::Replaced => "another page of yours shows it now",
             Self::Deleted => "the session was deleted",
             Self::TooMany => "expected at most 16 viewers of a session, found one more",
             Self::TooMuch => "expected at most 1000 messages a second, found more",
@@ -104,6 +110,7 @@ impl Farewell {
             Self::Left | Self::Silent | Self::AskEnded => CloseCode::Normal,
             Self::NodeEnds | Self::Deleted => CloseCode::Away,
             Self::Revoked | Self::SignedOut | Self::TooMuch => CloseCode::Policy,
+            Self::Replaced => CloseCode::Library(REPLACED),
             Self::TooMany => CloseCode::Again,
             Self::TooLong => CloseCode::Size,
             Self::Garbage => CloseCode::Invalid,

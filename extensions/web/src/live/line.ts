@@ -10,13 +10,15 @@ import type { Said } from './hands.ts'
 import { type Picture, pictureOf } from './picture.ts'
 
 /** How it stands with the picture. */
-export type Standing = { is: 'coming' } | { is: 'shown' } | { is: 'gone' } | { is: 'lost'; why: Failure }
+export type Standing = { is: 'coming' } | { is: 'shown' } | { is: 'gone' } | { is: 'lost'; why: Failure; elsewhere: boolean }
 
 /** The first and the longest pause before it is tried again. */
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 15_000
 /** With what the node ends it that lets the viewer in no more (RFC 6455, section 7.4.1). */
 const REFUSED = 1008
+/** With what the node ends it when another page of the same guest shows it. */
+const REPLACED = 4001
 /** How much may wait to be sent: a line that takes no more gets no moves of a mouse. */
 const MOST_WAITING = 64 << 10
 
@@ -43,6 +45,8 @@ export class Live {
   private socket: WebSocket | undefined
   private size = { width: 1280, height: 800 }
   private pause = FIRST_PAUSE_MS
+  /** Counts the lines that were begun: only what the last one says counts. */
+  private turns = 0
   private retry: ReturnType<typeof setTimeout> | undefined
   private closed = false
   private readonly seen = () => this.onSight()
@@ -82,7 +86,15 @@ export class Live {
     this.refused.value = undefined
   }
 
+  /** Shows it here again, where another page has its place. */
+  again(): void {
+    this.drop()
+    void this.connect()
+  }
+
   private onSight(): void {
+    const { value } = this.standing
+    if (value.is === 'lost' && value.elsewhere) return
     if (document.hidden) {
       if (this.driver.value.own) this.say({ type: 'rest' })
       else this.drop()
@@ -92,6 +104,7 @@ export class Live {
 
   private drop(): void {
     clearTimeout(this.retry)
+    this.turns += 1
     const { socket } = this
     this.socket = undefined
     socket?.close()
@@ -105,42 +118,46 @@ export class Live {
 
   private async connect(): Promise<void> {
     if (this.closed || document.hidden) return
+    // Whoever began before ends: one line at a time, and one that tries again.
+    this.drop()
+    const turn = this.turns
     this.standing.value = { is: 'coming' }
     let url: string
     try {
       url = await this.door.url()
     } catch (error) {
-      return this.lost(this.door.failed(error))
+      if (turn === this.turns) this.lost(this.door.failed(error))
+      return
     }
-    if (this.closed || document.hidden) return
+    if (turn !== this.turns || this.closed || document.hidden) return
     const socket = new WebSocket(url)
     socket.binaryType = 'arraybuffer'
     this.socket = socket
     socket.onopen = () => this.say({ type: 'look', ...this.size })
     socket.onmessage = ({ data }) => {
       if (socket !== this.socket) return
-      if (data instanceof ArrayBuffer) void this.picture(data)
+      if (data instanceof ArrayBuffer) void this.picture(data, socket)
       else this.hear(JSON.parse(data as string) as Schemas['LiveMessage'])
     }
     socket.onclose = ({ code, reason }) => {
       // The page is signed out, or its key is revoked: that is heard at once.
+      if (socket !== this.socket) return
       if (code === REFUSED) this.pause = 0
-      if (socket === this.socket) this.lost(failureOf(new Error(reason === '' ? 'the node does not answer' : reason)))
+      this.lost(failureOf(new Error(reason === '' ? 'the node does not answer' : reason)), code === REPLACED)
     }
   }
 
-  private lost(why: Failure): void {
-    this.socket = undefined
-    this.turn({ agent: null, own: false })
+  private lost(why: Failure, elsewhere = false): void {
+    this.drop()
     if (this.closed) return
-    this.standing.value = { is: 'lost', why }
-    clearTimeout(this.retry)
+    this.standing.value = { is: 'lost', why, elsewhere }
+    // Two pages that take it from each other would never end.
+    if (elsewhere) return
     this.retry = setTimeout(() => void this.connect(), this.pause)
     this.pause = Math.min(Math.max(FIRST_PAUSE_MS, this.pause * 2), LONGEST_PAUSE_MS)
   }
 
   private hear(message: Schemas['LiveMessage']): void {
-    this.pause = FIRST_PAUSE_MS
     if (message.type === 'tabs') {
       this.tabs.value = message
       if (this.standing.value.is === 'gone') this.standing.value = { is: 'coming' }
@@ -153,14 +170,17 @@ export class Live {
     }
   }
 
-  private async picture(data: ArrayBuffer): Promise<void> {
+  private async picture(data: ArrayBuffer, from: WebSocket): Promise<void> {
     const of = pictureOf(data)
     if (of === undefined) return
     try {
       const bitmap = await createImageBitmap(new Blob([data.slice(of.begins)], { type: 'image/jpeg' }))
+      if (from !== this.socket) return bitmap.close()
       this.shown = of
       this.draw(bitmap, of)
       bitmap.close()
+      // It is there for good: what ends now is tried again soon.
+      this.pause = FIRST_PAUSE_MS
       if (this.standing.value.is !== 'shown') this.standing.value = { is: 'shown' }
     } catch {
       // It is none: the next one may be.

@@ -141,7 +141,6 @@ function Inside({ at: { ask, value, why } }: { at: Visit & { is: 'inside' } }) {
       {live !== undefined && tab?.chooser != null && (
         <Choice key={tab.chooser.question} live={live} put={put} tab={tab} from={ask.sites[0] ?? 'the page'} />
       )}
-      {live !== undefined && tab?.chooser != null && <Choice live={live} put={put} tab={tab} from={ask.sites[0] ?? 'the page'} />}
       {live !== undefined && tab?.permission != null && (
         <Wish key={tab.permission.question} live={live} tab={tab.number} asked={tab.permission} />
       )}

@@ -149,7 +149,7 @@ function draw(canvas: HTMLCanvasElement | null, bitmap: ImageBitmap, of: Picture
 
 /** Who drives, and what a person can do about it. */
 function Turn({ live, onClose }: { live: Live | undefined; onClose: () => void }) {
-  const [name, setName] = useState(() => nameOf(me.value?.key ?? ''))
+  const [typed, setName] = useState<string>()
   const driver = live?.driver.value
   // Two under one name could not be told apart.
   const own = nameOf(me.value?.key ?? '')
@@ -382,7 +382,15 @@ export function State({ live }: { live: Live | undefined }) {
   if (standing.is === 'lost')
     return (
       <Trouble failure={standing.why}>
-        <p class="hint">The picture comes back by itself.</p>
+        {standing.elsewhere ? (
+          <p class="acts">
+            <button type="button" onClick={() => live?.again()}>
+              Show it here
+            </button>
+          </p>
+        ) : (
+          <p class="hint">The picture comes back by itself.</p>
+        )}
       </Trouble>
     )
   const words = {

@@ -9,6 +9,7 @@ mod elsewhere;
 mod given;
 mod guests;
 mod page;
+mod places;
 mod taken_back;
 mod turns;
 mod watching;

@@ -74,6 +74,7 @@ async fn a_person_signs_an_agents_session_in_by_its_picture() {
     out of the picture by a key
     nothing while nobody looks
     the agent is signed in
+    one line at a time, and none that is left
     a picture on a phone
     a picture that goes dark with its key
     ");

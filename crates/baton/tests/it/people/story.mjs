@@ -77,6 +77,12 @@ async function question(page) {
 async function file(page) {
   await clickAt(page, 80, 140)
   const asks = page.getByRole('group', { name: /asks for a file/ })
+  // What the node does not take is told, and the page is given nothing in its place.
+  const long = `${'x'.repeat(300)}.txt`
+  await asks.locator('input[type=file]').setInputFiles({ name: long, mimeType: 'text/plain', buffer: Buffer.from('no') })
+  await asks.getByRole('alert').waitFor()
+  await accessible(page, 'a file that is not taken')
+  assert.equal(await tabCalled(page, 'xxx').count(), 0)
   await asks.locator('input[type=file]').setInputFiles({ name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') })
   await tabCalled(page, 'note.txt').waitFor()
   await asks.waitFor({ state: 'detached' })
@@ -138,6 +144,43 @@ async function giveBack(page) {
   saw('the agent is signed in')
 }
 
+/** Of two lines that begin at once the first one ends, and none outlives the picture. */
+async function oneLine(page) {
+  await page.getByRole('button', { name: 'Stop watching' }).click()
+  const asked = []
+  let wake = () => undefined
+  await page.route('**/live', (route) => {
+    asked.push(route)
+    wake()
+  })
+  const asks = async (count) => {
+    while (asked.length < count) await new Promise((done) => (wake = done))
+  }
+  const before = page.lines.length
+  await page.getByRole('button', { name: 'Watch', exact: true }).click()
+  await asks(1)
+  await hide(page, true)
+  await hide(page, false)
+  await asks(2)
+  for (const route of asked) {
+    const answered = page.waitForResponse((answer) => answer.request() === route.request())
+    await route.continue()
+    await (await answered).finished()
+  }
+  await page.unroute('**/live')
+  await page.locator('canvas[data-picture]').waitFor()
+  assert.equal(page.lines.length, before + 1)
+  const line = page.lines.at(-1)
+  const ended = line.waitForEvent('close')
+  await page.getByRole('button', { name: 'Stop watching' }).click()
+  await ended
+  assert.deepEqual(
+    page.lines.filter((line) => !line.isClosed()).map((line) => line.url()),
+    [],
+  )
+  saw('one line at a time, and none that is left')
+}
+
 async function phone() {
   const page = await visitor(PHONE)
   await enterWithKey(page, 'phone', 'read', 'watch')
@@ -167,6 +210,7 @@ try {
   await file(page)
   await leavesByKey(page)
   await giveBack(page)
+  await oneLine(page)
   assert.deepEqual(page.refused, [], 'the policy refused nothing, and nothing failed')
   await phone()
 } finally {

@@ -154,12 +154,16 @@ enum Step {
 impl Visit {
     fn new(context: Context, watcher: Watcher, line: Line) -> Self {
         let Watcher { caller, session, page, sight } = watcher;
-        let ask = sight.guest().map(|guest| Arc::clone(guest.ask()));
+        let guest = sight.guest();
+        let ask = guest.map(|guest| (Arc::clone(guest.ask()), guest.visit.replaced()));
         let end: BoxFuture<'static, Farewell> = match (page, ask) {
             (Some(page), _) => Box::pin(page.end().map(|()| Farewell::SignedOut)),
-            (None, Some(ask)) => Box::pin(async move {
-                ask.end().await;
-                Farewell::AskEnded
+            (None, Some((ask, replaced))) => Box::pin(async move {
+                tokio::select! {
+                    biased;
+                    () = ask.end() => Farewell::AskEnded,
+                    () = replaced => Farewell::Replaced,
+                }
             }),
             (None, None) => Box::pin(pending()),
         };
@@ -382,8 +386,8 @@ impl Visit {
         let Some(guest) = self.sight.guest() else { return };
         if self.turn.is_none() && !self.is_taking {
             self.is_taking = true;
-            let (name, reason) = (guest.name.clone(), Some(guest.ask().guest_view().text));
-            self.acts.push(acts::take(&self.context, &self.caller, &self.session, name, reason));
+            let act = acts::take_as_guest(&self.context, &self.caller, &self.session, guest);
+            self.acts.push(act);
         }
     }
 
