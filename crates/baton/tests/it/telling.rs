@@ -29,6 +29,19 @@ pub(crate) fn wanted_shots() -> Option<PathBuf> {
     std::env::var_os("BATON_PAGE_SHOTS").map(PathBuf::from)
 }
 
+/// The pictures that are in the guide are made by stories, when `BATON_UPDATE_DOCS` is set: those that a story left, and
+/// how they are called below the guide.
+pub(crate) fn keep_pictures(shots: &Path, pictures: &[(&str, &str)]) {
+    let made: Vec<_> = pictures.iter().map(|(from, to)| (shots.join(from), to)).collect();
+    assert!(made.iter().any(|(from, _)| from.is_file()), "the story has made a picture");
+    if std::env::var_os("BATON_UPDATE_DOCS").is_some() {
+        let guide = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide"));
+        for (from, to) in made.iter().filter(|(from, _)| from.is_file()) {
+            std::fs::copy(from, guide.join(to)).unwrap();
+        }
+    }
+}
+
 /// Tells a story; `answer` does what it asks for. What it saw, a line each.
 pub(crate) async fn tell(story: Story<'_>, mut answer: impl AsyncFnMut(&str) -> String) -> String {
     let room = Npm::install().await.unwrap().room().unwrap();

@@ -2,7 +2,6 @@
 
 use crate::telling::{self, Story, wanted_shots};
 use baton_playground::TestNode;
-use std::path::Path;
 use std::time::Duration;
 use url::Url;
 
@@ -22,7 +21,7 @@ pub(super) async fn tell(text: &str, test_node: &mut TestNode, site: &Url) -> St
         "done".to_owned()
     })
     .await;
-    keep_pictures(&shots);
+    telling::keep_pictures(&shots, &IN_THE_GUIDE);
     seen
 }
 
@@ -37,20 +36,7 @@ async fn help(test_node: &mut TestNode, what: &str) {
 
 /// Pictures of the stories that are in the guide, and how they are called there.
 const IN_THE_GUIDE: [(&str, &str); 3] = [
-    ("sessions-desktop-light.png", "sessions.png"),
-    ("compare-desktop-light.png", "compare.png"),
-    ("network-desktop-light.png", "network.png"),
+    ("sessions-desktop-light.png", "page/sessions.png"),
+    ("compare-desktop-light.png", "page/compare.png"),
+    ("network-desktop-light.png", "page/network.png"),
 ];
-
-/// The pictures in the guide are made by these stories, when `BATON_UPDATE_DOCS` is set.
-fn keep_pictures(shots: &Path) {
-    let made = IN_THE_GUIDE.map(|(from, to)| (shots.join(from), to));
-    assert!(made.iter().any(|(from, _)| from.is_file()), "the story has made a picture");
-    if std::env::var_os("BATON_UPDATE_DOCS").is_some() {
-        let guide = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/page"));
-        std::fs::create_dir_all(guide).unwrap();
-        for (from, to) in made.iter().filter(|(from, _)| from.is_file()) {
-            std::fs::copy(from, guide.join(to)).unwrap();
-        }
-    }
-}

@@ -2,7 +2,7 @@
 //! Chromium.
 
 use crate::cdp::Tool;
-use crate::telling::{Story, tell, wanted_shots};
+use crate::telling::{Story, keep_pictures, tell, wanted_shots};
 use crate::test_nodes;
 use axum::Router;
 use axum::http::HeaderMap;
@@ -53,18 +53,17 @@ async fn a_person_signs_an_agents_session_in_by_its_picture() {
 
     let data = test_node.data().path().to_owned();
     let variables = [("DATA", data.as_os_str()), ("SITE", address.as_str().as_ref())];
-    let story = Story {
-        text: include_str!("story.mjs"),
-        variables: &variables,
-        shots: wanted_shots(),
-        limit: LIMIT,
-    };
+    let folder = tempfile::tempdir().unwrap();
+    let shots = wanted_shots().unwrap_or_else(|| folder.path().to_owned());
+    let (text, shots_to) = (include_str!("story.mjs"), Some(shots.clone()));
+    let story = Story { text, variables: &variables, shots: shots_to, limit: LIMIT };
     let seen = tell(story, async |what| {
         assert_eq!(what, "what the agent sees");
         let title = agent.evaluate("document.title").await;
         title.to_string()
     })
     .await;
+    keep_pictures(&shots, &[("live-wish.png", "people-wish.png")]);
     insta::assert_snapshot!(seen, @"
     a live picture, and who drives
     taken over, and signed in by mouse and keys
