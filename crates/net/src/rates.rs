@@ -376,7 +376,7 @@ mod tests {
 
     #[test]
     fn the_total_of_one_who_was_forgotten_does_not_start_anew() {
-        let (allowances, now) = (Allowances::new(MOST as u32), Instant::now());
+        let (allowances, now) = (Allowances::new(u32::try_from(MOST).unwrap()), Instant::now());
         for _ in 0..MOST / 10 {
             allowances.spend(0, now).unwrap();
         }
