@@ -27,6 +27,7 @@ Examples:
   baton sessions ask shop \"sign in\" --site bank.example --minutes 20
   baton sessions ask shop \"send the form\" --files --no-wait --json
   baton sessions ask shop --withdraw")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command")]
 pub(in crate::cli) struct Ask {
     #[command(flatten)]
     session: SessionReference,

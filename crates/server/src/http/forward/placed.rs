@@ -78,13 +78,12 @@ pub(super) async fn place(
     let mut rows: Vec<ClusterRow> = candidates.into_iter().filter_map(Candidate::there).collect();
     let after = rows.split_off(before);
     match try_in_turn(&sending, rows, body, what).await? {
-        Ok(answer) => Ok(Forwarding::There(answer)),
         Err(_) if here.is_some() => {
             let request = Request::from_parts(sending.parts.clone(), Body::from(body.clone()));
             let others = Others { sending, body: body.clone(), rows: after, what };
             Ok(Forwarding::HereFirst(request, Box::new(others)))
         }
-        Err(Some(NotBegun::Full(answer))) => Ok(Forwarding::There(answer)),
+        Ok(answer) | Err(Some(NotBegun::Full(answer))) => Ok(Forwarding::There(answer)),
         Err(Some(NotBegun::Unreachable(refusal))) => Err(refusal),
         Err(None) => {
             let found = "no node that is there".to_owned();
