@@ -243,7 +243,6 @@ struct SessionAskPerson {
     files: bool,
     /// Waits for this one
     ask: Option<String>,
-    /// Take it back
     #[serde(default)]
     withdraw: bool,
 }
