@@ -89,12 +89,14 @@ impl Store {
         self.set_driver(session, from, Some(person), &reason, at).await
     }
 
-    /// The turns of people in the sessions of a node, of whatever owner.
+    /// The turns of people in the sessions of a node that run or are to be brought back, of whatever owner. It costs as
+    /// much as there are of these.
     pub async fn list_turns(&self, node: NodeId) -> Result<Vec<(SessionId, Driver)>, StoreError> {
         let rows = sqlx::query(
-            "select session, agent, fence, since, reason from session_agents
-             where agent <> '' and reason like $1
-             and session in (select id from sessions where node = $2) limit $3",
+            "select session, agent, fence, since, reason from sessions
+             join session_agents on session = id
+             where node = $2 and lifecycle in ('active', 'recoverable')
+             and agent <> '' and reason like $1 limit $3",
         )
         .bind(format!("%{TURN}%"))
         .bind(node.to_string())
