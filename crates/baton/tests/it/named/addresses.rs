@@ -8,7 +8,7 @@ use regex::Regex;
 use std::net::Ipv4Addr;
 
 /// Folders at the root of machines, which addresses are told from.
-const FOLDERS: [&str; 18] = [
+const FOLDERS: [&str; 19] = [
     "bin",
     "dev",
     "etc",
@@ -24,6 +24,7 @@ const FOLDERS: [&str; 18] = [
     "sbin",
     "srv",
     "sys",
+    "tmp",
     "usr",
     "var",
     "workspace",
@@ -34,6 +35,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("/api/.*", "an expression for addresses of any site"),
     ("/data", "a folder of a container"),
     ("/data/baton.toml", "a file of a container"),
+    ("/data/node", "a folder of a pod"),
+    ("/data/node/baton.toml", "a file of a pod"),
     ("/chat/completions", "what comes behind the address of a model"),
     ("/style.css", "a file of some service"),
 ];
