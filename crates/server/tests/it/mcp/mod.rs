@@ -200,7 +200,7 @@ async fn the_tools_and_what_they_are_given_are_told() {
     federation_finish_task: "taskId" is required
     federation_finish_task(agent, fence, release)
     session_pass(reason, sessionId, to)
-    session_ask_person(ask, files, sessionId, sites, text)
+    session_ask_person(ask, files, sessionId, sites, text, withdraw)
     sandbox_create(domains, flavor, sessionId, shared, ttl)
     sandbox_exec: "sandboxId" is required
     sandbox_exec: "command" is required
