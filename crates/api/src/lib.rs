@@ -2,7 +2,7 @@
 //!
 //! The one idea: every door of an operation (HTTP, command line, typed client) shares these types,
 //! so that they cannot drift apart. Rooms: [`session`], [`ask`], [`carry`], [`key`], [`node`], [`federation`], [`chat`],
-//! [`upstream`], [`page`], [`live`], [`debug`], [`sandbox`], [`tool`] and [`sync`] hold requests and views, and `document` what goes through as
+//! [`upstream`], [`page`], [`live`] and its [`picture`], [`debug`], [`sandbox`], [`tool`] and [`sync`] hold requests and views, and `document` what goes through as
 //! it is; [`problem`] says how a request fails; `client` asks a node.
 
 pub mod ask;
@@ -17,6 +17,7 @@ pub mod key;
 pub mod live;
 pub mod node;
 pub mod page;
+pub mod picture;
 pub mod problem;
 pub mod sandbox;
 pub mod session;

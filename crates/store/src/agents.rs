@@ -25,12 +25,12 @@ pub struct Driver {
     /// Why it was taken from another agent; empty when it was not.
     pub reason: String,
     /// That it is a person, who has taken it over until they give it back.
-    pub turn: Option<Turn>,
+    pub turn: Option<HumanTurn>,
 }
 
 /// A person's turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Turn {
+pub struct HumanTurn {
     /// Who drove before, and gets the session back; none where nobody did.
     pub from: Option<AgentName>,
 }
@@ -160,7 +160,7 @@ fn decode(row: &AnyRow) -> Result<Driver, StoreError> {
     let fence: i64 = row.try_get("fence")?;
     let kept: String = row.try_get("reason")?;
     let (reason, turn) = match kept.split_once(TURN) {
-        Some((reason, from)) => (reason.to_owned(), Some(Turn { from: from.parse().ok() })),
+        Some((reason, from)) => (reason.to_owned(), Some(HumanTurn { from: from.parse().ok() })),
         None => (kept, None),
     };
     Ok(Driver {

@@ -8,9 +8,9 @@
 
 use crate::config::{Engine, Limits};
 use crate::error::{SOMEWHERE, StoreError};
+use crate::pins::Pins;
 use crate::quotas::{CountedBytes, Quotas};
 use crate::seal::Seal;
-use crate::snapshots::Pins;
 use baton_session::{Owner, SessionId};
 use sqlx::AnyPool;
 use std::collections::HashMap;

@@ -35,7 +35,7 @@ const HEAVY: [&str; 22] = [
 ];
 
 /// Where it is little, and why: a file and what of its line says which.
-const LITTLE: [(&str, &str); 20] = [
+const LITTLE: [(&str, &str); 19] = [
     // Nobody waits yet: a node that starts, and one that does not run.
     ("crates/server/src/serve/mod.rs", "NodeLock::acquire"),
     ("crates/server/src/serve/mod.rs", "PageSessions::load"),
@@ -45,8 +45,7 @@ const LITTLE: [(&str, &str); 20] = [
     ("crates/sync/src/shelf.rs", "index::entry"),
     // A refusal of another node, and a request that is kept until it is known where it goes: 64 KiB at most.
     ("crates/server/src/cluster/asking.rs", "problem_in"),
-    ("crates/server/src/http/forward/placed.rs", "asked_in"),
-    ("crates/server/src/http/forward/sandboxes.rs", "asked_in"),
+    ("crates/server/src/http/forward/mod.rs", "return serde_json::from_slice(body)"),
     ("crates/server/src/http/forward/browsers.rs", "code_in"),
     ("crates/server/src/http/forward/guests.rs", "mark(&parts"),
     ("crates/server/src/http/forward/pages.rs", "mark(&parts"),

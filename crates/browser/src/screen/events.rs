@@ -82,7 +82,7 @@ impl NavigatedFrame {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Detached {
+pub(super) struct FrameDetached {
     pub(super) frame_id: String,
 }
 

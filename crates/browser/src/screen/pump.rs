@@ -7,8 +7,8 @@
 
 use super::asking::{Asking, DocumentWish, Whose};
 use super::events::{
-    ADDRESS, Cast, Changed, ChooserOpened, Detached, Navigated, Opening, TITLE, Visibility, read,
-    side, tidy,
+    ADDRESS, Cast, Changed, ChooserOpened, FrameDetached, Navigated, Opening, TITLE, Visibility,
+    read, side, tidy,
 };
 use super::{ScreenFrame, ScreenState, ScreenTab, Sessions, TABS, Wish};
 use crate::cdp::{CdpError, CdpSession, CdpSessionId, Connection, Event, Events};
@@ -177,7 +177,7 @@ impl ScreenPump {
                 }
             }
             "Page.frameDetached" => {
-                if let Some(Detached { frame_id }) = read(params) {
+                if let Some(FrameDetached { frame_id }) = read(params) {
                     self.frame_gone(tab, &frame_id);
                 }
             }

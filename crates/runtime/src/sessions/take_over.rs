@@ -15,7 +15,7 @@ use crate::request::Caller;
 use crate::table::{Client, TakenOver};
 use baton_api::{Invalid, PassSession, Scope};
 use baton_session::{AgentName, Session, SessionId};
-use baton_store::{Driver, Turn};
+use baton_store::{Driver, HumanTurn};
 use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -124,7 +124,7 @@ pub async fn give_back_left(context: Runtime) {
 
 /// Gives one turn back, unless its person is at it.
 async fn give_back_one(context: &Runtime, id: SessionId, left: Driver) -> Result<(), RuntimeError> {
-    let Driver { agent: Some(person), turn: Some(Turn { from }), .. } = &left else {
+    let Driver { agent: Some(person), turn: Some(HumanTurn { from }), .. } = &left else {
         return Ok(());
     };
     // Nobody takes it over meanwhile.

@@ -1,8 +1,7 @@
 //! What a viewer is told, in the words of the API: tabs, pictures, and why a visit ends.
 
-use baton_api::live::{
-    LiveChooser, LiveDialog, LivePermission, LiveTab, LiveTabs, PictureHeader, write_picture,
-};
+use baton_api::live::{LiveChooser, LiveDialog, LivePermission, LiveTab, LiveTabs};
+use baton_api::picture::{PictureHeader, write_picture};
 use baton_browser::screen::{ScreenFrame, ScreenState, ScreenTab, VIEWERS};
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;

@@ -7,17 +7,15 @@
 
 mod fetch;
 mod manifest;
-mod pins;
 mod prune;
 
-pub use pins::PinnedSnapshot;
-pub(crate) use pins::Pins;
 pub(crate) use prune::Pruned;
 
 use crate::blocking::blocking;
 use crate::config::Limits;
 use crate::error::StoreError;
 use crate::parts::present;
+use crate::pins::Pins;
 use crate::seal::{Seal, SealError};
 use crate::store::Store;
 use crate::{leases, sessions};

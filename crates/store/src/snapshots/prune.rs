@@ -7,6 +7,7 @@
 
 use crate::error::StoreError;
 use crate::parts::collect_named;
+use crate::pins::PinnedSnapshot;
 use crate::row::{CHUNK, places, word};
 use crate::snapshots::Draft;
 use crate::store::Store;
@@ -39,6 +40,11 @@ impl Store {
         write.commit().await?;
         self.collect_left(&owner, &pruned).await?;
         Ok(pruned.snapshots)
+    }
+
+    /// Keeps a snapshot of a session from being pruned by this process, for as long as what this returns lives.
+    pub fn pin_snapshot(&self, session: SessionId, id: SnapshotId) -> PinnedSnapshot {
+        self.inner.pins.pin(session, id)
     }
 
     /// Removes the parts that a prune has left. What was stored is on disk, and this is no reason to

@@ -13,6 +13,18 @@ async fn give_to_kimi(client: &Client) {
     kimi.pass_session("shop", &to).await.unwrap();
 }
 
+/// Waits until kimi drives the session.
+async fn kimi_drives(client: &Client) {
+    let mut changes = client.follow_changes().await.unwrap();
+    let drives = async || {
+        let driver = client.fetch_session("shop").await.unwrap().session.agent;
+        driver.is_some_and(|driver| driver.agent.as_str() == "kimi")
+    };
+    while !drives().await {
+        changes.next().await.unwrap();
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_goes_back_to_its_agent_though_the_node_was_killed_in_the_turn_of_a_person() {
     let mut scene = Scene::set().await;
@@ -25,17 +37,7 @@ async fn a_session_goes_back_to_its_agent_though_the_node_was_killed_in_the_turn
     scene.test_node.kill_node().await.unwrap();
     drop(ada);
     scene.test_node.start_node().await.unwrap();
-    let mut changes = scene.client().follow_changes().await.unwrap();
-    let given_back = async {
-        loop {
-            let driver = scene.client().fetch_session("shop").await.unwrap().session.agent;
-            if driver.is_some_and(|driver| driver.agent.as_str() == "kimi") {
-                return;
-            }
-            changes.next().await.unwrap();
-        }
-    };
-    timeout(LIMIT, given_back).await.expect("kimi drives again");
+    timeout(LIMIT, kimi_drives(scene.client())).await.expect("kimi drives again");
     // A turn that goes on is nobody's to end.
     let mut ada = scene.watch(scene.client()).await;
     ada.tab().await;

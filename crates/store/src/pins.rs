@@ -4,7 +4,6 @@
 //! snapshot stays for good because a node was killed. Who prunes a session is the node that has it, and so is who
 //! needs its snapshots.
 
-use crate::store::Store;
 use baton_session::{SessionId, SnapshotId};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,6 +12,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) struct Pins(Arc<Mutex<Vec<(SessionId, SnapshotId)>>>);
 
 impl Pins {
+    /// Keeps a snapshot for as long as what this returns lives.
+    pub(crate) fn pin(&self, session: SessionId, id: SnapshotId) -> PinnedSnapshot {
+        self.lock().push((session, id));
+        PinnedSnapshot { pins: self.clone(), session, id }
+    }
+
     /// Those of a session.
     pub(crate) fn of(&self, session: SessionId) -> Vec<SnapshotId> {
         let pins = self.lock();
@@ -46,14 +51,5 @@ impl Drop for PinnedSnapshot {
         if let Some(at) = pins.iter().position(|pin| *pin == (self.session, self.id)) {
             pins.swap_remove(at);
         }
-    }
-}
-
-impl Store {
-    /// Keeps a snapshot of a session from being pruned by this process.
-    pub fn pin_snapshot(&self, session: SessionId, id: SnapshotId) -> PinnedSnapshot {
-        let pins = self.inner.pins.clone();
-        pins.lock().push((session, id));
-        PinnedSnapshot { pins, session, id }
     }
 }
