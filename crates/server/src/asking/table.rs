@@ -33,7 +33,8 @@ const KEPT: SignedDuration = SignedDuration::from_hours(1);
 pub enum AskRefusal {
     /// The session has one.
     #[error(
-        "expected a session in which nobody is asked, found one with an open ask, {id}\nwait for it, or take it back"
+        "expected a session in which nobody is asked, found one with an open ask, {id}\n\
+         wait for it (`baton sessions ask SESSION --wait`), or take it back (`--withdraw`)"
     )]
     Another {
         /// Which.
@@ -43,10 +44,10 @@ pub enum AskRefusal {
     #[error("expected at most {MOST} open asks of a node, found as many")]
     TooMany,
     /// There is none of this name.
-    #[error("expected an ask of this session, found none of the id {id:?}")]
+    #[error("expected an ask of this session, found {found}")]
     Unknown {
-        /// What was named.
-        id: String,
+        /// What there is none of.
+        found: String,
     },
     /// A link opens nothing, or not here.
     #[error("expected a link that counts, found {found}\nask who sent it for another one")]
@@ -214,8 +215,12 @@ impl Asks {
         };
         let found = found.cloned();
         drop(asks);
-        let id = id.chars().take(40).collect();
-        found.ok_or(AskRefusal::Unknown { id })
+        found.ok_or_else(|| AskRefusal::Unknown {
+            found: match id {
+                OPEN_ASK => "none that is open".to_owned(),
+                id => format!("none of the id {:?}", id.chars().take(40).collect::<String>()),
+            },
+        })
     }
 
     /// The ask that a link leads to, also one that it does not open any more.
