@@ -4,6 +4,7 @@
 //! The one idea: what is lost on the way makes a pause worth nothing. So what was written is counted before and after,
 //! and a token that was spent and comes back is counted by the site.
 
+use crate::members::{self, DrivenPage};
 use crate::report::{Figure, Section, Table, median, percentile};
 use anyhow::{Context as _, Result, ensure};
 use axum::Router;
@@ -11,8 +12,7 @@ use axum::extract::Query;
 use axum::response::Html;
 use axum::routing::{get, post};
 use baton_api::{Client, DrainNode, MovedSession, OpenCdp};
-use baton_browser::cdp::{self, CdpSession, Connection};
-use baton_playground::{Site, TestNode};
+use baton_playground::Site;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -85,8 +85,8 @@ struct Drained {
 
 async fn drain(baton: &Path, place: &str, sessions: usize) -> Result<Drained> {
     let database = tokio::task::spawn_blocking(baton_postgres::create_database).await??;
-    let own = start(baton, "own", &database).await?;
-    let other = start(baton, "other", &database).await?;
+    let own = members::start(baton, "own", &database, &[]).await?;
+    let other = members::start(baton, "other", &database, &[]).await?;
     let spent = Arc::new(AtomicUsize::new(0));
     let site = site(Arc::clone(&spent)).await?;
     let client = own.client()?;
@@ -173,28 +173,17 @@ async fn wait(client: &Client, name: &str, what: &str, is: impl Fn(u64) -> bool)
 }
 
 /// The page of a session, to be asked.
-struct RestlessPage {
-    page: CdpSession,
-    _connection: Connection,
-}
+struct RestlessPage(DrivenPage);
 
 impl RestlessPage {
     async fn connect(client: &Client, name: &str) -> Result<Self> {
         let access = client.open_cdp(name, &OpenCdp { reusable: false }).await?;
-        let (connection, _) = Connection::start(cdp::connect(access.cdp_url.as_str()).await?);
-        let found = connection.browser().call("Target.getTargets", json!({})).await?;
-        let targets = found["targetInfos"].as_array().context("expected targets")?;
-        let page = targets.iter().find(|target| target["type"] == "page");
-        let page = page.context("expected the tab of the session")?;
-        let params = json!({ "targetId": page["targetId"], "flatten": true });
-        let attached = connection.browser().call("Target.attachToTarget", params).await?;
-        let id = attached["sessionId"].as_str().context("expected a session of CDP")?;
-        Ok(Self { page: connection.session(id.to_owned().into()), _connection: connection })
+        Ok(Self(DrivenPage::connect(&access.cdp_url).await?))
     }
 
     async fn number(&self, expression: &str) -> Result<u64> {
         let params = json!({ "expression": expression, "returnByValue": true });
-        let answer: Value = self.page.call("Runtime.evaluate", params).await?;
+        let answer: Value = self.0.page.call("Runtime.evaluate", params).await?;
         let found = &answer["result"]["value"];
         found.as_u64().with_context(|| format!("expected a number, found {found}"))
     }
@@ -223,23 +212,4 @@ async fn site(spent: Arc<AtomicUsize>) -> Result<Site> {
     };
     let page = async || Html(include_str!("pages/restless.html"));
     Site::start(Router::new().route("/", get(page)).route("/token", post(rotate))).await
-}
-
-/// Starts a node of the cluster.
-async fn start(baton: &Path, name: &str, database: &str) -> Result<TestNode> {
-    let mut node = TestNode::build(baton)?
-        .with("BATON_MASTER_KEY", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
-        .with("BATON_DATABASE_URL", database)
-        .with("BATON_NODE_NAME", name)
-        .with("BATON_REQUESTS_PER_MINUTE", "1000000");
-    // The first start finds a port, at which the node is asked from then on.
-    node.start_node().await?;
-    node.keep_address()?;
-    let port = node.client()?.base().port().context("expected a port of the node")?;
-    node.stop_node().await?;
-    node = node
-        .with("BATON_INTERNAL_URL", format!("http://127.0.0.1:{port}"))
-        .with("BATON_CLUSTER_NAME", "bench");
-    node.start_node().await?;
-    Ok(node)
 }

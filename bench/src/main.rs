@@ -17,6 +17,7 @@ mod fence;
 mod idle;
 mod live;
 mod mcp;
+mod members;
 mod peers;
 mod process;
 mod profile;

@@ -2,10 +2,10 @@
 
 use super::nodes::{Nodes, SESSION};
 use super::{Pairs, Side};
+use crate::members::DrivenPage;
 use crate::report::{Comparison, Ratio, Section, median};
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use baton_api::OpenCdp;
-use baton_browser::cdp::{self, CdpSession, Connection};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -44,10 +44,7 @@ const CALLS: [Calls; 2] = [
 ];
 
 /// A tool that is connected, and has found the tab.
-struct Tool {
-    page: CdpSession,
-    _connection: Connection,
-}
+struct Tool(DrivenPage);
 
 /// Calls the page in both ways, in turn.
 pub async fn measure(nodes: &Nodes) -> Result<Section> {
@@ -107,16 +104,7 @@ impl Tool {
         let access = client.open_cdp(SESSION, &OpenCdp { reusable: false }).await?;
         let (asked, found) = (client.base().port(), access.cdp_url.port());
         ensure!(asked == found, "expected an address of the node that was asked");
-        let transport = cdp::connect(access.cdp_url.as_str()).await?;
-        let (connection, _) = Connection::start(transport);
-        let found = connection.browser().call("Target.getTargets", json!({})).await?;
-        let targets = found["targetInfos"].as_array().context("expected targets")?;
-        let page = targets.iter().find(|target| target["type"] == "page");
-        let page = page.context("expected the tab of the session")?;
-        let params = json!({ "targetId": page["targetId"], "flatten": true });
-        let attached = connection.browser().call("Target.attachToTarget", params).await?;
-        let id = attached["sessionId"].as_str().context("expected a session of CDP")?;
-        Ok(Self { page: connection.session(id.to_owned().into()), _connection: connection })
+        Ok(Self(DrivenPage::connect(&access.cdp_url).await?))
     }
 
     /// The microseconds that a call takes, of many that are on their way at once.
@@ -130,7 +118,7 @@ impl Tool {
 
     async fn call(&self, calls: &Calls) -> Result<()> {
         let params = json!({ "expression": calls.expression, "returnByValue": true });
-        let answer: Value = self.page.call("Runtime.evaluate", params).await?;
+        let answer: Value = self.0.page.call("Runtime.evaluate", params).await?;
         let found = answer["result"]["value"].as_str().map(str::len);
         ensure!(
             found == Some(calls.answer),

@@ -1,7 +1,7 @@
 //! Three nodes that are one, and a session with a browser at the first of them.
 
 use super::Side;
-use crate::site;
+use crate::{members, site};
 use anyhow::{Context as _, Result, ensure};
 use baton_api::{Client, NodeBus};
 use baton_playground::{Nats, Site, TestNode};
@@ -32,9 +32,13 @@ impl Nodes {
         let program = program.context("expected nats-server, which `cargo xtask setup` unpacks")?;
         let nats = Nats::start(program, None).await?;
         let database = tokio::task::spawn_blocking(baton_postgres::create_database).await??;
-        let own = start(baton, "own", &database, &nats).await?;
-        let other = start(baton, "other", &database, &nats).await?;
-        let third = start(baton, "third", &database, &nats).await?;
+        let bus = [
+            ("BATON_CLUSTER_BUS_URL", nats.url()),
+            ("BATON_CLUSTER_BUS_CREDENTIALS", nats.credentials().display().to_string()),
+        ];
+        let own = members::start(baton, "own", &database, &bus).await?;
+        let other = members::start(baton, "other", &database, &bus).await?;
+        let third = members::start(baton, "third", &database, &bus).await?;
         let site = site::start().await?;
         let nodes = Self { own, other, third, _nats: nats, site };
         nodes.meet().await?;
@@ -82,25 +86,4 @@ impl Nodes {
 async fn bus(client: &Client) -> Result<NodeBus> {
     let nodes = client.list_nodes().await?.items;
     nodes.into_iter().find_map(|node| node.bus).context("expected a bus of the node that was asked")
-}
-
-/// Starts a node of the cluster.
-async fn start(baton: &Path, name: &str, database: &str, nats: &Nats) -> Result<TestNode> {
-    let mut node = TestNode::build(baton)?
-        .with("BATON_MASTER_KEY", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
-        .with("BATON_DATABASE_URL", database)
-        .with("BATON_NODE_NAME", name)
-        .with("BATON_REQUESTS_PER_MINUTE", "1000000");
-    // The first start finds a port, at which the node is asked from then on.
-    node.start_node().await?;
-    node.keep_address()?;
-    let port = node.client()?.base().port().context("expected a port of the node")?;
-    node.stop_node().await?;
-    node = node
-        .with("BATON_INTERNAL_URL", format!("http://127.0.0.1:{port}"))
-        .with("BATON_CLUSTER_NAME", "bench")
-        .with("BATON_CLUSTER_BUS_URL", nats.url())
-        .with("BATON_CLUSTER_BUS_CREDENTIALS", nats.credentials());
-    node.start_node().await?;
-    Ok(node)
 }
