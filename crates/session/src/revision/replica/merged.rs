@@ -38,24 +38,33 @@ impl Replica {
             let about = merged.about.get(id);
             self.is_undecided(plan, *id, about, decisions)
         });
-        self.drop_views(&mut merged);
         let left = decisions.left_out();
         if !left.is_empty() {
             name(&mut merged, plan.loser.id(), left);
         }
+        self.name_for_views(&mut merged);
         let Revision { conflicts, about, .. } = &mut merged;
         about.retain(|id, left| conflicts.contains(id) && left.len() <= LEFT_OUT_MAX);
         self.insert(merged, author)
     }
 
-    /// Names no loser as a node sees it that sees a part, when it is named as it is.
-    fn drop_views(&self, merged: &mut Revision) {
-        let named = merged.conflicts.clone();
-        let is_view_of_named = |id: &RevisionId| {
-            let found = self.find(*id).filter(|found| found.is_view());
-            found.is_some_and(|found| found.parents.iter().any(|parent| named.contains(parent)))
+    /// Names no loser as a node sees it that sees a part, when it is named as it is: then what is left out
+    /// of the view is left out of that one.
+    fn name_for_views(&self, merged: &mut Revision) {
+        let named_for = |view: &RevisionId| {
+            let found = self.find(*view).filter(|found| found.is_view())?;
+            let mut parents = found.parents.iter().copied();
+            parents.find(|parent| merged.conflicts.contains(parent))
         };
-        merged.conflicts.retain(|id| !is_view_of_named(id));
+        let views = merged.conflicts.iter().filter_map(|view| Some((*view, named_for(view)?)));
+        for (view, whole) in views.collect::<Vec<_>>() {
+            merged.conflicts.retain(|id| *id != view);
+            let left = merged.about.remove(&view).zip(merged.about.remove(&whole));
+            // Where one of the two may leave out anything, both together do.
+            if let Some((of_view, of_whole)) = left {
+                merged.about.insert(whole, &of_view | &of_whole);
+            }
+        }
     }
 
     /// Whether a loser that one of the two heads names, or both, waits for a decision still.

@@ -264,6 +264,28 @@ fn what_has_seen_more_of_a_site_that_nobody_names_is_no_base() {
     play(3, true, &steps);
 }
 
+/// Node 1 shows node 0 its login at site 2 alone, which loses there against that of node 0. What node 0 made
+/// of both names the loser as node 0 saw it, and what node 1 makes of that names it whole: a later login of
+/// node 1 at site 1 decides about site 1, and not about what was left out of site 2.
+#[test]
+fn what_is_left_out_of_a_view_stays_left_out_where_the_loser_is_named_whole() {
+    let steps = [
+        Step::Give { from: 0, to: 1 },
+        Step::Limit { from: 1, to: 0, sites: 0b0100, is_both_ways: false },
+        Step::Reopen { at: 1 },
+        Step::Edit { at: 0, site: 2 },
+        Step::Edit { at: 1, site: 1 },
+        Step::Edit { at: 1, site: 2 },
+        Step::Edit { at: 0, site: 0 },
+        Step::Edit { at: 0, site: 1 },
+        Step::Give { from: 1, to: 0 },
+        Step::Give { from: 0, to: 1 },
+        Step::Edit { at: 1, site: 0 },
+        Step::Edit { at: 1, site: 1 },
+    ];
+    play(2, true, &steps);
+}
+
 fn play(count: usize, merges: bool, steps: &[Step]) {
     let mut world = World::new(count, merges);
     for step in steps {
