@@ -5,9 +5,10 @@ import { files, views } from './asked.ts'
 import { heard, node } from './hub.ts'
 import { ask, type Schemas } from './node/client.ts'
 import { type Failure, failureOf } from './node/failure.ts'
+import { handed } from './words/drivers.ts'
 
 /** What is done, as a heading says it. */
-export type Verb = 'Resume' | 'Capture' | 'Close' | 'Roll back' | 'Export' | 'Delete'
+export type Verb = 'Resume' | 'Capture' | 'Close' | 'Hand over' | 'Roll back' | 'Export' | 'Delete'
 
 /** What is under way with a session. */
 export interface Doing {
@@ -22,6 +23,8 @@ export type Outcome =
 
 export const doing = signal<ReadonlyMap<string, Doing>>(new Map())
 export const outcomes = signal<ReadonlyMap<string, Outcome>>(new Map())
+/** From which agents sessions were taken in this page: who gets one back is often one of them. */
+export const formerDrivers = new Set<string>()
 /** What is said to a reader of the screen, and to everybody at the foot of the page. */
 export const notice = signal<{ words: string; failed: boolean } | undefined>(undefined)
 
@@ -41,6 +44,7 @@ export function dismiss(id: string): void {
 export function forgetActs(): void {
   outcomes.value = new Map()
   notice.value = undefined
+  formerDrivers.clear()
 }
 
 async function act(id: string, name: string, verb: Verb, work: () => Promise<Omit<Outcome & { is: 'done' }, 'is' | 'verb'>>) {
@@ -89,6 +93,15 @@ export const close = ({ id, name }: Named) =>
   act(id, name, 'Close', async () => {
     views.put(id, await ask(node().patient.POST('/sessions/{id}/close', on(id))))
     return { words: 'captured and closed' }
+  })
+
+/** Hands it to an agent or to nobody; `from` is the agent that it is taken from, if it is. */
+export const handOver = ({ id, name }: Named, body: Schemas['PassSession'], from: string | undefined) =>
+  act(id, name, 'Hand over', async () => {
+    const view = await ask(node().api.POST('/sessions/{id}/pass', { ...on(id), body }))
+    views.put(id, view)
+    if (from !== undefined) formerDrivers.add(from)
+    return { words: handed(view.agent?.agent) }
   })
 
 export const remove = ({ id, name }: Named) =>

@@ -81,6 +81,11 @@ export class Answers<T> {
     this.find(key).value = { value, failure: undefined, busy: false }
   }
 
+  /** What is known by now, without a question. */
+  known(): T[] {
+    return [...this.kept.values()].map(({ asked }) => asked.peek().value).filter((value) => value !== undefined)
+  }
+
   /** Forgets all of them: who looks next may be another person. */
   clear(): void {
     for (const { asked } of this.kept.values()) {

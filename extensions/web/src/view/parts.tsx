@@ -1,7 +1,7 @@
 // Small things that many views show.
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { icons, pictures } from '../asked.ts'
 import { writes } from '../hub.ts'
 import type { Failure } from '../node/failure.ts'
@@ -58,8 +58,11 @@ export function Elapsed({ since }: { since: number }) {
 /** A window over the page, which takes the keys until it is closed. */
 export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
-    dialog.current?.showModal()
+  useLayoutEffect(() => {
+    const window = dialog.current
+    window?.showModal()
+    // Closed before it leaves the page: the focus goes back to where it was, and not nowhere.
+    return () => window?.close()
   }, [])
   return (
     <dialog ref={dialog} aria-labelledby="dialog-title" onClose={onClose}>

@@ -8,6 +8,7 @@ import { may, now, sessions, writes } from '../hub.ts'
 import type { Schemas } from '../node/client.ts'
 import { count, host } from '../words/amounts.ts'
 import { holder, lasts } from '../words/sessions.ts'
+import { HandOverDialog } from './hand-over.tsx'
 import { Strip } from './history.tsx'
 import { LiveView } from './live.tsx'
 import { LookView } from './look.tsx'
@@ -97,9 +98,9 @@ function Head({ view }: { view: View }) {
 }
 
 function Acts({ view }: { view: View }) {
-  const [asks, setAsks] = useState<'export' | 'delete' | undefined>(undefined)
+  const [asks, setAsks] = useState<'export' | 'hand over' | 'delete' | undefined>(undefined)
   const busy = doing.value.has(view.id)
-  const button = (word: Verb, act: () => void, main = false) => (
+  const button = (word: Verb | 'Hand over…', act: () => void, main = false) => (
     <button type="button" class={main ? 'primary' : ''} disabled={busy} onClick={act}>
       {word}
     </button>
@@ -110,8 +111,10 @@ function Acts({ view }: { view: View }) {
       {may('drive') && !isActive && button('Resume', () => void resume(view), true)}
       {may('drive') && isActive && button('Capture', () => void capture(view), true)}
       {may('drive') && isActive && button('Close', () => void close(view))}
+      {may('drive') && (isActive || view.agent != null) && button('Hand over…', () => setAsks('hand over'))}
       {may('reveal') && view.snapshot != null && button('Export', () => setAsks('export'))}
       {may('drive') && !isActive && button('Delete', () => setAsks('delete'))}
+      {asks === 'hand over' && <HandOverDialog view={view} onClose={() => setAsks(undefined)} />}
       {asks === 'export' && (
         <Dialog title={`Export ${view.name}`} onClose={() => setAsks(undefined)}>
           <p>

@@ -5,6 +5,7 @@ import type { Schemas } from '../../src/node/client.ts'
 import { host } from '../../src/words/amounts.ts'
 import { minutesLeft, over } from '../../src/words/asked.ts'
 import { bySite, changesWith, nameOf } from '../../src/words/diff.ts'
+import { checkAgent, drivesNow, handed, passing, suggested, whyAsked } from '../../src/words/drivers.ts'
 import { checkName, found, grouped, lasts } from '../../src/words/sessions.ts'
 import { inSight } from '../../src/words/sight.ts'
 import { wish } from '../../src/words/wishes.ts'
@@ -108,4 +109,40 @@ test('what a site wishes for is said with who wishes, and where', () => {
   assert.equal(wish(asked), 'https://shop.test wants to know your location')
   const within = { ...asked, within: 'https://mall.test', names: ['camera', 'microphone'] }
   assert.equal(wish(within), 'https://shop.test (in a page of https://mall.test) wants to use the camera and use the microphone')
+})
+
+test('who hands a session over says to whom, and why where it is taken', () => {
+  const [nobody, kimi, ada] = [
+    { agent: undefined, own: false },
+    { agent: 'kimi', own: false },
+    { agent: 'ada', own: true },
+  ]
+  assert.deepEqual(
+    [nobody, kimi, ada].map((one) => drivesNow(one).split('.')[0]),
+    ['Nobody drives it now', 'kimi drives it now', 'You drive it now, as ada'],
+  )
+  assert.deepEqual(
+    [nobody, kimi, ada].map((one) => whyAsked(one).split('.')[0]),
+    ['Not needed', 'Needed, for it is taken from kimi', 'Not needed'],
+  )
+  const typed = { to: ' codex ', nobody: false, reason: '' }
+  assert.deepEqual(passing(typed, nobody), { body: { to: 'codex' } })
+  assert.deepEqual(passing(typed, ada), { body: { to: 'codex' } })
+  assert.deepEqual(passing({ ...typed, reason: ' ' }, kimi), { wrong: 'expected why it is taken from kimi', field: 'reason' })
+  assert.deepEqual(passing({ ...typed, reason: ' it hangs ' }, kimi), { body: { to: 'codex', reason: 'it hangs' } })
+  assert.deepEqual(passing({ ...typed, nobody: true }, ada), { body: {} })
+  assert.deepEqual(passing({ ...typed, to: 'nobody' }, ada), { body: {} }, 'the same word as on the command line')
+  for (const to of ['', 'two words', '.', '..', 'käthe', 'x'.repeat(65)]) {
+    const refused = passing({ ...typed, to }, ada)
+    assert.ok('wrong' in refused && refused.field === 'to', to)
+  }
+  for (const name of ['a', 'codex-2', 'kimi_k2.5', '...', 'x'.repeat(64)]) assert.equal(checkAgent(name), undefined, name)
+  assert.equal(handed('codex'), 'codex drives it from now on')
+  assert.match(handed(undefined), /^nobody drives it/)
+})
+
+test('agents that were seen are suggested, and who drives is not', () => {
+  const names = ['qwen', undefined, 'kimi', 'codex', 'qwen']
+  assert.deepEqual(suggested(names, { agent: 'kimi', own: false }), ['codex', 'qwen'])
+  assert.deepEqual(suggested(names, { agent: undefined, own: false }), ['codex', 'kimi', 'qwen'])
 })

@@ -8,6 +8,7 @@ mod driving;
 mod elsewhere;
 mod given;
 mod guests;
+mod handing;
 mod page;
 mod places;
 mod taken_back;
