@@ -150,12 +150,20 @@ pub(crate) async fn targets(browser: &CdpSession) -> Vec<String> {
 
 /// Waits for a condition.
 pub(crate) async fn eventually(what: &str, mut condition: impl AsyncFnMut() -> bool) {
+    nothing_left(what, async || (!condition().await).then(String::new)).await;
+}
+
+/// Waits until nothing stands in the way any more, or says what did so last.
+pub(crate) async fn nothing_left(what: &str, mut left: impl AsyncFnMut() -> Option<String>) {
+    let mut last = String::new();
     let waiting = async {
-        while !condition().await {
+        while let Some(found) = left().await {
+            last = found;
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(LIMIT, waiting).await.unwrap_or_else(|_| panic!("never: {what}"));
+    let is_over = tokio::time::timeout(LIMIT, waiting).await.is_ok();
+    assert!(is_over, "never: {what}\n{last}");
 }
 
 /// A web site on a free port: answers every request with `body`, and sets one session cookie.

@@ -13,6 +13,7 @@ mod confined;
 mod databases;
 #[cfg(target_os = "linux")]
 mod desktop;
+mod difference;
 #[cfg(target_os = "linux")]
 mod display;
 mod egress;

@@ -87,14 +87,23 @@ async function change(kind, a, b) {
   return "done";
 }
 
-// The same in the frame of another site.
-function inside(...args) {
+// What localStorage holds, for tabs to be compared.
+const held = () => JSON.stringify(Object.entries(localStorage).sort());
+
+// Asks the frame of another site.
+function ask(...call) {
   return new Promise((resolve) => {
     addEventListener("message", ({ data }) => resolve(data), { once: true });
-    frames[0].postMessage(args, "*");
+    frames[0].postMessage(call, "*");
   });
 }
 
+// One change there.
+const inside = (...args) => ask("change", ...args);
+
 if (parent !== self) {
-  addEventListener("message", async ({ data, source }) => source.postMessage(await change(...data), "*"));
+  const calls = { change, held };
+  addEventListener("message", async ({ data: [name, ...args], source }) => {
+    source.postMessage(await calls[name](...args), "*");
+  });
 }
