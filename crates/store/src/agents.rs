@@ -35,8 +35,6 @@ pub struct HumanTurn {
     pub from: Option<AgentName>,
 }
 
-/// What a turn is kept behind, after the reason: the record separator of ASCII, which no reason has.
-const TURN: char = '\u{1e}';
 /// How many turns are listed at once.
 const TURNS: i64 = 1000;
 
@@ -52,7 +50,7 @@ impl Store {
         owner: &Owner,
     ) -> Result<HashMap<SessionId, Driver>, StoreError> {
         let rows = sqlx::query(
-            "select session, agent, fence, since, reason from session_agents
+            "select session, agent, fence, since, reason, gives_back_to from session_agents
              where agent <> '' and session in (select id from sessions where owner = $1)",
         )
         .bind(owner.as_str())
@@ -71,7 +69,7 @@ impl Store {
         reason: &str,
         at: Timestamp,
     ) -> Result<Driver, StoreError> {
-        self.set_driver(session, from, to, &without_turn(reason), at).await
+        self.set_driver(session, from, to, None, reason, at).await
     }
 
     /// The same for a person who takes it over until it is given back to `back`.
@@ -84,21 +82,18 @@ impl Store {
         reason: &str,
         at: Timestamp,
     ) -> Result<Driver, StoreError> {
-        let back = back.map_or("", AgentName::as_str);
-        let reason = format!("{}{TURN}{back}", without_turn(reason));
-        self.set_driver(session, from, Some(person), &reason, at).await
+        let turn = HumanTurn { from: back.cloned() };
+        self.set_driver(session, from, Some(person), Some(&turn), reason, at).await
     }
 
-    /// The turns of people in the sessions of a node that run or are to be brought back, of whatever owner. It costs as
-    /// much as there are of these.
+    /// The turns of people in the sessions of a node, of whatever owner and whatever became of them. It costs as much as
+    /// there are turns.
     pub async fn list_turns(&self, node: NodeId) -> Result<Vec<(SessionId, Driver)>, StoreError> {
         let rows = sqlx::query(
-            "select session, agent, fence, since, reason from sessions
-             join session_agents on session = id
-             where node = $2 and lifecycle in ('active', 'recoverable')
-             and agent <> '' and reason like $1 limit $3",
+            "select session, agent, fence, since, reason, gives_back_to from session_agents
+             join sessions on session = id
+             where gives_back_to is not null and node = $1 limit $2",
         )
-        .bind(format!("%{TURN}%"))
         .bind(node.to_string())
         .bind(TURNS)
         .fetch_all(self.pool())
@@ -111,6 +106,7 @@ impl Store {
         session: SessionId,
         from: Option<&AgentName>,
         to: Option<&AgentName>,
+        turn: Option<&HumanTurn>,
         reason: &str,
         at: Timestamp,
     ) -> Result<Driver, StoreError> {
@@ -124,16 +120,18 @@ impl Store {
         }
         let fence = before.map_or(1, |driver| driver.fence + 1);
         sqlx::query(
-            "insert into session_agents (session, agent, fence, since, reason)
-             values ($1, $2, $3, $4, $5)
+            "insert into session_agents (session, agent, fence, since, reason, gives_back_to)
+             values ($1, $2, $3, $4, $5, $6)
              on conflict (session) do update set agent = excluded.agent, fence = excluded.fence,
-                 since = excluded.since, reason = excluded.reason",
+                 since = excluded.since, reason = excluded.reason,
+                 gives_back_to = excluded.gives_back_to",
         )
         .bind(session.to_string())
         .bind(to.map_or("", AgentName::as_str))
         .bind(i64::try_from(fence).unwrap_or(i64::MAX))
         .bind(at.as_millisecond())
         .bind(reason)
+        .bind(turn.map(|turn| turn.from.as_ref().map_or("", AgentName::as_str)))
         .execute(write.connection())
         .await?;
         let after = fetch(write.connection(), session).await?;
@@ -147,32 +145,24 @@ async fn fetch(
     connection: &mut AnyConnection,
     session: SessionId,
 ) -> Result<Option<Driver>, StoreError> {
-    let row =
-        sqlx::query("select agent, fence, since, reason from session_agents where session = $1")
-            .bind(session.to_string())
-            .fetch_optional(connection)
-            .await?;
+    let row = sqlx::query(
+        "select agent, fence, since, reason, gives_back_to from session_agents where session = $1",
+    )
+    .bind(session.to_string())
+    .fetch_optional(connection)
+    .await?;
     row.as_ref().map(decode).transpose()
 }
 
 fn decode(row: &AnyRow) -> Result<Driver, StoreError> {
     let agent: String = row.try_get("agent")?;
     let fence: i64 = row.try_get("fence")?;
-    let kept: String = row.try_get("reason")?;
-    let (reason, turn) = match kept.split_once(TURN) {
-        Some((reason, from)) => (reason.to_owned(), Some(HumanTurn { from: from.parse().ok() })),
-        None => (kept, None),
-    };
+    let gives_back_to: Option<String> = row.try_get("gives_back_to")?;
     Ok(Driver {
         agent: agent.parse().ok(),
         fence: u64::try_from(fence).unwrap_or_default(),
         since: instant(row, "since")?,
-        reason,
-        turn,
+        reason: row.try_get("reason")?,
+        turn: gives_back_to.map(|agent| HumanTurn { from: agent.parse().ok() }),
     })
-}
-
-/// A reason in which nothing passes for a turn.
-fn without_turn(reason: &str) -> String {
-    reason.replace(TURN, " ")
 }

@@ -165,7 +165,7 @@ pub(crate) async fn connect_to(database: &DatabaseUrl) -> Result<(AnyConnection,
 }
 
 /// The newest version of the schema that this program knows.
-pub(crate) const KNOWN: i64 = 17;
+pub(crate) const KNOWN: i64 = 18;
 
 /// A SQLite file, and how to connect to it once more.
 pub(crate) struct SqliteFile<'a> {

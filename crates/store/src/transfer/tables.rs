@@ -124,8 +124,14 @@ const INVITATIONS: &[Column] = &[
     integer("redeemed_at"),
 ];
 
-const SESSION_AGENTS: &[Column] =
-    &[text("session"), text("agent"), integer("fence"), integer("since"), text("reason")];
+const SESSION_AGENTS: &[Column] = &[
+    text("session"),
+    text("agent"),
+    integer("fence"),
+    integer("since"),
+    text("reason"),
+    text("gives_back_to").since(18),
+];
 
 const SESSIONS: &[Column] = &[
     text("id"),

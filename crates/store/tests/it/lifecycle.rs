@@ -2,7 +2,7 @@
 
 use crate::fixture::{Engine, Fixture, close, cookies, next_instant, node, session};
 use baton_session::{Lifecycle, Owner, Session};
-use baton_store::StoreError;
+use baton_store::{HumanTurn, StoreError};
 use rstest::rstest;
 
 #[rstest]
@@ -53,6 +53,38 @@ async fn a_lifecycle_moves_only_from_where_it_stands(
     let unknown = session("unknown").id;
     let lost = fixture.store.update_lifecycle(unknown, node(), Active, Closed, at).await;
     assert!(matches!(lost, Err(StoreError::SessionNotFound { .. })));
+}
+
+/// A person who has taken a session over is found whatever became of it, so that it is given back.
+#[rstest]
+#[tokio::test]
+async fn a_turn_of_a_person_is_listed_whatever_becomes_of_the_session(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    use Lifecycle::{Active, Closed, Recoverable, Stale};
+    let fixture = Fixture::open(engine).await;
+    let (store, made) = (&fixture.store, fixture.session("mail").await);
+    let [kimi, ada] = ["kimi", "ada"].map(|name| name.parse().unwrap());
+    // Nothing in a reason passes for a turn.
+    let reason = "the second factor, ada's\u{1e}kimi";
+    store.pass_session(made.id, None, Some(&kimi), reason, next_instant()).await.unwrap();
+    assert_eq!(store.list_turns(node()).await.unwrap(), []);
+    let begun = store.begin_turn(made.id, Some(&kimi), &ada, Some(&kimi), reason, next_instant());
+    let begun = begun.await.unwrap();
+    assert_eq!(begun.turn, Some(HumanTurn { from: Some(kimi.clone()) }));
+    let elsewhere = "01890000-0000-7000-8000-000000000002".parse().unwrap();
+    assert_eq!(store.list_turns(elsewhere).await.unwrap(), []);
+    for (from, to) in [(Active, Recoverable), (Recoverable, Stale), (Stale, Closed)] {
+        store.update_lifecycle(made.id, node(), from, to, next_instant()).await.unwrap();
+        assert_eq!(store.list_turns(node()).await.unwrap(), [(made.id, begun.clone())], "{to:?}");
+    }
+    store.pass_session(made.id, Some(&ada), Some(&kimi), "", next_instant()).await.unwrap();
+    assert_eq!(store.list_turns(node()).await.unwrap(), []);
+    // From nobody it goes back to nobody.
+    store.pass_session(made.id, Some(&kimi), None, "", next_instant()).await.unwrap();
+    let begun = store.begin_turn(made.id, None, &ada, None, "", next_instant()).await.unwrap();
+    assert_eq!(begun.turn, Some(HumanTurn { from: None }));
+    assert_eq!(store.list_turns(node()).await.unwrap(), [(made.id, begun)]);
 }
 
 #[rstest]

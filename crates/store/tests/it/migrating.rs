@@ -25,7 +25,7 @@ async fn a_database_of_version_1_keeps_its_rows_and_leaves_a_copy() {
     let [copy] = copies(folder.path()).try_into().unwrap();
     assert_eq!(std::fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(version(&copy).await, 1);
-    assert_eq!(version(&path).await, 17);
+    assert_eq!(version(&path).await, 18);
 
     // The copy is a database like any other.
     let copied = open(&copy).await.unwrap();
@@ -52,7 +52,7 @@ async fn of_many_who_open_an_old_database_one_brings_it_up_to_date() {
         tasks.spawn(async move { open(&path).await.unwrap().close().await });
     }
     tasks.join_all().await;
-    assert_eq!(version(&path).await, 17);
+    assert_eq!(version(&path).await, 18);
     assert_eq!(copies(folder.path()).len(), 1);
 }
 
@@ -63,7 +63,7 @@ async fn a_look_or_a_copy_leaves_an_old_database_as_old_as_it_is() {
     create_version_1(&path, 3).await;
     let key = MasterKey::from_bytes([7; 32]);
     let found = inspect(&DatabaseUrl::Sqlite(path.clone()), &key, None).await.unwrap();
-    assert_eq!((found.contents.version, found.known, found.sessions.len()), (1, 17, 3));
+    assert_eq!((found.contents.version, found.known, found.sessions.len()), (1, 18, 3));
     let copy = folder.path().join("copy.db");
     let contents = copy_database(&DatabaseUrl::Sqlite(path.clone()), &key, &copy).await.unwrap();
     assert_eq!((contents.version, contents.sessions), (1, 3));
@@ -98,12 +98,12 @@ async fn a_step_that_fails_changes_nothing_and_names_the_copy() {
     // The second step makes this table, and finds it there.
     execute(&path, "create table leases (theirs bigint)").await;
     let error = open(&path).await.unwrap_err();
-    let StoreError::NotMigrated { found: 1, known: 17, copy, .. } = &error else {
+    let StoreError::NotMigrated { found: 1, known: 18, copy, .. } = &error else {
         panic!("expected the migration to fail, found {error}");
     };
     let text = error.to_string().replace(copy.to_str().unwrap(), "COPY");
     insta::assert_snapshot!(text, @r"
-    the database could not be brought from version 1 to 17: the database failed: error returned from database: (code: 1) table leases already exists
+    the database could not be brought from version 1 to 18: the database failed: error returned from database: (code: 1) table leases already exists
     nothing in it was changed; a copy of it is COPY
     ");
     assert_eq!((version(&path).await, version(copy).await), (1, 1));
@@ -146,7 +146,7 @@ async fn what_snapshots_of_version_2_name_is_kept_and_collected_as_before(
     let kept = store.fetch_parts(&made.owner, &newest.parts).await.unwrap();
     assert!(kept.len() == 3 && kept.iter().all(Result::is_ok));
     let found = look().await.unwrap();
-    assert_eq!((found.contents.version, found.unnamed_parts, found.missing_parts), (17, 0, 0));
+    assert_eq!((found.contents.version, found.unnamed_parts, found.missing_parts), (18, 0, 0));
     assert_eq!(fixture.count("part_spans").await, 3);
 }
 
@@ -206,7 +206,7 @@ async fn a_process_killed_while_it_migrates_leaves_a_database_that_opens() {
             assert_eq!(version(copy).await, 1, "a copy that bears its name is whole");
         }
         let version = version(&path).await;
-        assert!([1, 17].contains(&version), "all steps or none");
+        assert!([1, 18].contains(&version), "all steps or none");
         died_before_the_end += usize::from(version == 1);
         let store = open(&path).await.unwrap();
         let listed = store.list_sessions(&Owner::local(), None, None, 5_000).await.unwrap();

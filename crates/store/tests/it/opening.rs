@@ -47,13 +47,13 @@ async fn a_newer_database_is_left_alone(
     fixture
         .execute(
             "insert into _sqlx_migrations (version, description, success, checksum, execution_time)
-             select 18, description, success, checksum, execution_time from _sqlx_migrations
+             select 19, description, success, checksum, execution_time from _sqlx_migrations
              where version = 1",
         )
         .await;
     let error = Store::open(config(&fixture.database)).await.unwrap_err();
-    assert!(matches!(error, StoreError::NewerSchema { found: 18, known: 17 }), "{error}");
-    let text = "expected a database of version 17 or older, found version 18\n\
+    assert!(matches!(error, StoreError::NewerSchema { found: 19, known: 18 }), "{error}");
+    let text = "expected a database of version 18 or older, found version 19\n\
                 install the version of Baton that made it, or a newer one";
     assert_eq!(error.to_string(), text);
 }

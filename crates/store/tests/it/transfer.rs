@@ -40,7 +40,7 @@ const INSERTS: [&str; 25] = [
     "revision_snapshots (owner, session, revision, snapshot, released_at) values (T, K, K, K, N)",
     "staged_parts (owner, session, part, staged_at) values (T, K, K, I)",
     "peer_acks (owner, node, session, revision, at) values (K, K, K, T, I)",
-    "session_agents (session, agent, fence, since, reason) values (K, T, I, I, T)",
+    "session_agents (session, agent, fence, since, reason, gives_back_to) values (K, T, I, I, T, O)",
     "cocoons (id, owner, body, updated_at) values (K, T, T, I)",
     "invitations (id, owner, node, invitation_key, created_at, expires_at, redeemed_at)
         values (K, T, K, T, I, I, N)",
@@ -169,7 +169,7 @@ async fn every_row_is_the_same_on_the_other_engine_and_back(
 
     let file = fixture.folder.path().join("back.db");
     let contents = copy_database(&server, &key(), &file).await.unwrap();
-    assert_eq!((contents.version, contents.sessions, contents.parts), (17, 1_203, 1_203));
+    assert_eq!((contents.version, contents.sessions, contents.parts), (18, 1_203, 1_203));
     assert!(dump(&DatabaseUrl::Sqlite(file.clone())).await == before, "and in a file again");
 
     // Both are databases like any other.
@@ -265,7 +265,7 @@ async fn an_older_server_stays_as_it_is_and_its_copy_is_brought_up_to_date() {
     .unwrap();
     let to = folder.path().join("copy.db");
     let contents = copy_database(&server, &key(), &to).await.unwrap();
-    assert_eq!((contents.version, contents.sessions), (17, 1));
+    assert_eq!((contents.version, contents.sessions), (18, 1));
     assert_eq!(number(&mut old, "select max(version) from _sqlx_migrations").await, 1);
     let mut copy = raw(&DatabaseUrl::Sqlite(to)).await;
     let sql = "select count(*) from sessions where failed_resumes = 0 and updated_at = 6";
