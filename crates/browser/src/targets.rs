@@ -318,6 +318,9 @@ pub(crate) struct Frame {
     /// For as long as its document is there.
     #[serde(default)]
     pub(crate) loader_id: String,
+    /// The origin of its document.
+    #[serde(default)]
+    pub(crate) security_origin: String,
     /// Its address, without what follows `#`.
     #[serde(default)]
     url: String,
@@ -331,6 +334,11 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
+    /// Whether its document is of a site, and so has a storage key.
+    pub(crate) fn is_of_a_site(&self) -> bool {
+        self.security_origin.starts_with("http")
+    }
+
     /// Its address, as a person would see it.
     pub(crate) fn address(&self) -> String {
         let shown = || format!("{}{}", self.url, self.url_fragment);

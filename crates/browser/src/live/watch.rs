@@ -114,7 +114,7 @@ pub(super) async fn document(session: &CdpSession, shared: &Shared, tab: &Target
     if shared.tells_input() {
         INPUT.listen_in(session, frame).await;
     }
-    let Ok(Some(key)) = targets::storage_key(session, &frame.id).await else {
+    let Some(key) = storage_key(session, frame).await else {
         return;
     };
     if let Err(error) = targets::track(session, &key).await {
@@ -122,6 +122,34 @@ pub(super) async fn document(session: &CdpSession, shared: &Shared, tab: &Target
     }
     shared.mirror().dirty().mark_document(tab, &key);
     REQUESTS.listen_in(session, frame).await;
+}
+
+/// How long the browser has for a document of which it told, at first and at last.
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+const LAST_PAUSE: Duration = Duration::from_secs(5);
+
+/// The storage key of a document. The page tells of it by another way than the one by which the browser hears of it,
+/// and until then the browser answers for the document before: with its key, or that it has none.
+async fn storage_key(session: &CdpSession, frame: &Frame) -> Option<StorageKey> {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let found = targets::storage_key(session, &frame.id).await;
+        let is_it = match &found {
+            Ok(Some(key)) => !frame.is_of_a_site() || key.origin() == frame.security_origin,
+            Ok(None) => !frame.is_of_a_site(),
+            Err(error) if error.is_closed() || error.is_of_no_session() => return None,
+            Err(_) => false,
+        };
+        if is_it {
+            return found.ok().flatten();
+        }
+        if pause > LAST_PAUSE {
+            tracing::debug!(frame = frame.id, "a document is not watched");
+            return None;
+        }
+        sleep(pause).await;
+        pause *= 2;
+    }
 }
 
 /// How long a listener says nothing more once it has said something.
@@ -334,4 +362,52 @@ async fn fetch(
         scripts.push(WorkerScript { url, source });
     }
     Ok(Some(scripts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cdp::{Connection, Transport};
+    use baton_session::State;
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
+
+    /// A browser that is late: it hears of a document when it was asked for the third time.
+    async fn late(browser: DuplexStream) {
+        let (reader, mut writer) = tokio::io::split(browser);
+        let mut messages = BufReader::new(reader).split(0);
+        let mut asked = 0;
+        while let Ok(Some(message)) = messages.next_segment().await {
+            let message: Value = serde_json::from_slice(&message).unwrap();
+            asked += usize::from(message["method"] == "Storage.getStorageKey");
+            let mut answer = match (message["method"] == "Storage.getStorageKey", asked) {
+                (true, 1) => json!({ "error": { "code": -32000, "message": "an opaque origin" } }),
+                (true, 2) => json!({ "result": { "storageKey": "https://before.test/" } }),
+                (true, _) => json!({ "result": { "storageKey": "https://app.test/" } }),
+                (false, _) => json!({ "result": {} }),
+            };
+            answer["id"] = message["id"].clone();
+            answer["sessionId"] = message["sessionId"].clone();
+            writer.write_all(format!("{answer}\0").as_bytes()).await.unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn a_document_of_which_the_browser_does_not_know_yet_is_watched() {
+        let (ours, browser) = tokio::io::duplex(1 << 16);
+        let (reader, writer) = tokio::io::split(ours);
+        let (connection, _events) = Connection::start(Transport::nul(reader, writer));
+        let answers = tokio::spawn(late(browser));
+        let shared = Shared::new(State::default());
+        shared.mirror().take_dirty();
+        let frame = json!({ "id": "F", "url": "https://app.test/", "securityOrigin": "https://app.test" });
+        let frame = serde_json::from_value(frame).unwrap();
+        document(&connection.session("S".into()), &shared, &TargetId::new("T"), &frame).await;
+        let marked = |origin| {
+            let key = StorageKey::first_party(origin);
+            shared.mirror().dirty().wanted_databases(&key).is_some()
+        };
+        assert!(marked("https://app.test"));
+        assert!(!marked("https://before.test"));
+        answers.abort();
+    }
 }
