@@ -160,10 +160,15 @@ impl Mirror {
         databases.iter().map(DatabaseLook::of).collect()
     }
 
-    /// The keys that had databases at the last look, each with how these stood before all of them were read.
-    pub(crate) fn database_logs(&self) -> Vec<(StorageKey, Option<DatabaseLog>)> {
-        let known = self.state.origins.iter().filter(|(_, origin)| !origin.databases.is_empty());
-        known.map(|(key, _)| (key.clone(), self.seen.databases.get(key).cloned())).collect()
+    /// The keys that had databases at the last look, each with how these stood before all of them were read. Of keys
+    /// that have none any more that is forgotten.
+    pub(crate) fn database_logs(&mut self) -> Vec<(StorageKey, Option<DatabaseLog>)> {
+        let origins = &self.state.origins;
+        let has_some =
+            |key: &StorageKey| origins.get(key).is_some_and(|origin| !origin.databases.is_empty());
+        self.seen.databases.retain(|key, _| has_some(key));
+        let known = origins.keys().filter(|key| has_some(key));
+        known.map(|key| (key.clone(), self.seen.databases.get(key).cloned())).collect()
     }
 
     /// Notes how the databases of a key stood before all of them were read.

@@ -100,14 +100,17 @@ fn row_of(key: &[u8]) -> Option<(u64, &[u8])> {
     let database = usize::from(lengths >> 5) + 1;
     let others = usize::from((lengths >> 2) & 7) + 1 + usize::from(lengths & 3) + 1;
     let (number, rest) = rest.split_at_checked(database)?;
-    let number = number.iter().rev().fold(0, |number, byte| (number << 8) | u64::from(*byte));
-    Some((number, rest.get(others..)?))
+    Some((little_endian(number), rest.get(others..)?))
 }
 
-/// The number in the value of such a row, in groups of seven bits.
+/// The number in the value of such a row: its bytes, the lowest first, without those above that are 0 (`EncodeInt`).
 fn number_of(value: &[u8]) -> Option<u64> {
-    let mut rest = value;
-    varint(&mut rest).filter(|_| rest.is_empty())
+    let is_number = (1..=size_of::<u64>()).contains(&value.len());
+    is_number.then(|| little_endian(value))
+}
+
+fn little_endian(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, byte| (number << 8) | u64::from(*byte))
 }
 
 /// The name in its key, behind that of the origin.
@@ -169,7 +172,17 @@ mod tests {
         assert!(is_name(&key));
         assert_eq!(name_of(&key), Some(Text::from_utf16(&[66, 0xd83d])));
         assert_eq!(name_of(&key[..key.len() - 1]), None);
-        assert_eq!(number_of(&[0x84, 2]), Some(260));
-        assert_eq!(number_of(&[1, 2]), None);
+    }
+
+    #[test]
+    fn a_number_is_its_bytes_as_in_the_rows_of_its_database() {
+        for number in [1, 127, 128, 200] {
+            assert_eq!(number_of(&[number]), Some(u64::from(number)));
+        }
+        assert_eq!(number_of(&[4, 1]), Some(260));
+        assert_eq!(row_of(&[0b0010_0000, 4, 1, 9, 8, 3]), Some((260, &[3][..])));
+        assert_eq!(number_of(&[0xff; 8]), Some(u64::MAX));
+        assert_eq!(number_of(&[]), None);
+        assert_eq!(number_of(&[1; 9]), None);
     }
 }

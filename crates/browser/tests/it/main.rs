@@ -36,6 +36,7 @@ mod keyring;
 mod launch;
 mod links;
 mod losses;
+mod made_again;
 mod moving;
 mod offstage;
 mod opened;

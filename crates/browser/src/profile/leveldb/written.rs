@@ -2,7 +2,8 @@
 //!
 //! The one idea: each write is appended to the log before anybody hears that it was done. So for as long as the log
 //! goes on in the same file, what is behind a place in it is all that was written since; where it goes on in another
-//! one, or is damaged, nobody can tell.
+//! one, or is damaged, nobody can tell. A database that is made again names its log as the one before did: the log is
+//! the same if what is in front of the place is the same.
 
 use super::log::{BLOCK, records_behind};
 use super::{LARGEST, LevelDbReader, plain};
@@ -16,12 +17,15 @@ pub(in crate::profile) struct LogEnd {
     number: u64,
     /// Where in it the last whole record ends.
     bytes: usize,
+    /// The checksum of all that is in front of that.
+    sum: u32,
 }
 
 impl LogEnd {
     /// Where it ends now; none where there is none, or it is damaged. Blocks on the disk.
     pub(in crate::profile) fn now(folder: &Path) -> Option<Self> {
-        Self { number: newest(folder)?, bytes: 0 }.follow(folder, |_| {})
+        let begin = Self { number: newest(folder)?, ..Self::default() };
+        begin.follow(folder, |_| {})
     }
 
     /// Where it ends now. Calls `each` with every key that was written since; none where that cannot be told. Blocks
@@ -35,6 +39,9 @@ impl LogEnd {
             return None;
         }
         let log = plain::read(&folder.join(name(self.number)), LARGEST).ok()?;
+        if crc32c::crc32c(log.get(..self.bytes)?) != self.sum {
+            return None;
+        }
         let (block, behind) = (self.bytes - self.bytes % BLOCK, self.bytes % BLOCK);
         let rest = log.get(block..).filter(|rest| rest.len() >= behind)?;
         let read = records_behind(rest, behind, |batch| {
@@ -44,7 +51,9 @@ impl LogEnd {
             })
         });
         let (end, lost) = read.ok()?;
-        lost.is_none().then_some(Self { bytes: block + end, ..self })
+        let bytes = block + end;
+        let sum = crc32c::crc32c_append(self.sum, log.get(self.bytes..bytes)?);
+        lost.is_none().then_some(Self { bytes, sum, ..self })
     }
 }
 
@@ -74,11 +83,16 @@ mod tests {
         }
 
         fn append(&mut self, key: &[u8], size: usize) {
+            self.append_of(7, key, size);
+        }
+
+        /// A row whose value is of these bytes.
+        fn append_of(&mut self, byte: u8, key: &[u8], size: usize) {
             let mut batch = [0; 12].to_vec();
             batch[8] = 1;
             batch.push(VALUE);
             put_slice(&mut batch, key);
-            put_slice(&mut batch, &vec![7; size]);
+            put_slice(&mut batch, &vec![byte; size]);
             append(&mut self.1, &batch);
             self.put(4, self.1.len());
         }
@@ -143,5 +157,25 @@ mod tests {
         assert!(log.since(end).is_some());
         log.put(7, 0);
         assert_eq!(log.since(end), None, "goes on in another file");
+    }
+
+    #[test]
+    fn a_database_that_is_made_again_with_a_log_of_the_same_name_and_length_is_another_one() {
+        for size in [10, BLOCK, 3 * BLOCK] {
+            let mut old = Log::new();
+            old.append_of(1, b"before", size);
+            let end = LogEnd::now(old.0.path()).unwrap();
+            let mut new = Log::new();
+            new.append_of(2, b"before", size);
+            assert_eq!(new.1.len(), old.1.len());
+            assert_eq!(new.since(end), None, "{size}");
+            new.append(b"after", size);
+            assert_eq!(new.since(end), None, "{size}");
+            // Of what is behind the first one too.
+            old.append_of(1, b"after", size);
+            let (end, _) = old.since(end).unwrap();
+            assert!(old.since(end).is_some());
+            assert_eq!(new.since(end), None, "{size}");
+        }
     }
 }
