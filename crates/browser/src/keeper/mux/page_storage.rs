@@ -23,6 +23,8 @@ use std::mem::take;
 /// Documents when they are asked for, and when they are answered.
 const ASKED: &str = r#"{"urlPattern":"*","resourceType":"Document"}"#;
 const ANSWERED: &str = r#"{"urlPattern":"*","resourceType":"Document","requestStage":"Response"}"#;
+/// Where the browser is when it shows no document but that there is none, such as one that refuses to be in a frame.
+const ERROR_PAGE: &str = "chrome-error:";
 /// How many documents wait for one that is handed something.
 const WAITING: usize = 16;
 
@@ -299,6 +301,13 @@ impl Mux {
         }
         let Some(step) = self.storage.steps.get_mut(&frame.id) else { return };
         let has_script = step.scripts.get(session).is_some_and(Option::is_some);
+        if has_script && !step.is_leaving && frame.url.starts_with(ERROR_PAGE) {
+            // That is of no origin, so the script put nothing there: the document that was meant never came to be. One
+            // that is shown behind another one, whose step is leaving, says nothing about that one.
+            step.is_shown = false;
+            self.leave_step(&frame.id);
+            return;
+        }
         if !has_script || !step.area.is_of(&frame.url) {
             return;
         }

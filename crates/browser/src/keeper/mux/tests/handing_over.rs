@@ -290,6 +290,32 @@ fn what_a_frame_may_have_had_is_no_other_frames_when_its_page_goes_on() {
 }
 
 #[test]
+fn a_frame_that_is_refused_leaves_its_own_to_the_next_one() {
+    const ERROR: &str = "chrome-error://chromewebdata/";
+    let (mut story, _notes) = Story::with_storage_of_a_frame(PARTITION);
+    story.answered_in("P", "FRAME", "1", ID, 200);
+    story.reply_to(ADD, &json!({"identifier": "7"}));
+    story.answered_in("P", "SECOND", "2", ID, 200);
+    assert_eq!(story.gone_on(), ["1"]);
+    // It may not be in a frame (X-Frame-Options), and the browser says so in its place.
+    story.shows("P", "FRAME", ERROR);
+    assert!(!story.was_asked(KEY), "an error has no storage");
+    story.reply_to(REMOVE, &json!({}));
+    assert!(story.was_asked(ADD));
+    story.reply_to(ADD, &json!({"identifier": "8"}));
+    assert_eq!(story.gone_on(), ["2"]);
+    // What is shown, and fails later, had it.
+    story.shows("P", "SECOND", ID);
+    story.shows("P", "SECOND", ERROR);
+    story.reply_to(REMOVE, &json!({}));
+    let id = story.asked(KEY)["id"].clone();
+    let key = json!({"storageKey": PARTITION});
+    story.browser(json!({"id": id, "sessionId": "P", "result": key}));
+    story.answered_in("P", "THIRD", "3", ID, 200);
+    assert_eq!((story.gone_on(), story.was_asked(ADD)), (vec!["3".to_owned()], false));
+}
+
+#[test]
 fn a_frame_that_comes_back_to_the_site_around_it_waits_for_its_next_document() {
     let (mut story, _notes) = Story::with_storage_of_a_frame("https://m.shop.test/");
     story.moves_out("F", "FRAME");
