@@ -12,7 +12,7 @@ use baton_session::receipt::ItemKind;
 use baton_session::{Site, StorageKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -22,6 +22,10 @@ const LARGEST: u64 = 64 << 20;
 /// The most that is taken of all, in bytes and in files.
 const MOST_BYTES: u64 = 256 << 20;
 const MOST_FILES: usize = 50_000;
+/// How many folders are named that were left out. Whoever wrote the profile says how many there are.
+const MOST_NAMED: usize = 1_000;
+/// What stands for those that are not named.
+const OTHERS: PageFolder = PageFolder { kind: "", name: String::new() };
 /// What a `LevelDB` makes anew.
 const NO_STATE: [&str; 3] = ["LOCK", "LOG", "LOG.old"];
 /// How the folders of an origin's databases go on behind its name.
@@ -54,18 +58,18 @@ impl PageFolder {
     pub fn may_hold_databases(&self, key: &StorageKey) -> bool {
         match self.kind {
             "IndexedDB" => key_of(&self.name).is_some_and(|owner| owner == *key),
-            _ => self.may_be_a_partition(key),
+            _ => self.may_be_a_partition(key) || *self == OTHERS,
         }
     }
 
     /// Whether caches or service workers of this key may be in it.
     pub fn may_hold_workers(&self, key: &StorageKey) -> bool {
-        self.kind == "Service Worker" || self.may_be_a_partition(key)
+        self.kind == "Service Worker" || self.may_be_a_partition(key) || *self == OTHERS
     }
 
     /// Whether files of this key may be in it.
     pub fn may_hold_files(&self, key: &StorageKey) -> bool {
-        self.kind == "File System" || self.may_be_a_partition(key)
+        self.kind == "File System" || self.may_be_a_partition(key) || *self == OTHERS
     }
 
     fn may_be_a_partition(&self, key: &StorageKey) -> bool {
@@ -90,6 +94,7 @@ impl PageFolder {
     pub fn place(&self) -> String {
         match key_of(&self.name).filter(|_| self.kind == "IndexedDB") {
             Some(key) => key.to_string(),
+            None if *self == OTHERS => "other folders".to_owned(),
             None if self.name.is_empty() => format!("the folder {}", self.kind),
             None => format!("the folder {}/{}", self.kind, self.name),
         }
@@ -110,6 +115,14 @@ impl Size {
     }
 }
 
+/// What was taken of a folder.
+#[derive(Debug, Default)]
+struct TakenFolder {
+    size: Size,
+    /// What lies of it beside the others of its kind, by its names there.
+    entries: BTreeSet<String>,
+}
+
 /// Where such folders are put, in a profile of their own.
 #[derive(Debug)]
 pub struct PageFolders {
@@ -118,7 +131,8 @@ pub struct PageFolders {
     sites: Option<BTreeSet<Site>>,
     /// How much is there of all that was taken.
     all: Size,
-    taken: BTreeMap<PageFolder, Size>,
+    taken: BTreeMap<PageFolder, TakenFolder>,
+    /// At most so many, and what stands for the others.
     left_out: BTreeMap<PageFolder, String>,
     /// The keys that have databases which nobody wants.
     unwanted: BTreeSet<StorageKey>,
@@ -208,13 +222,10 @@ impl PageFolders {
     ) -> Result<(), Fault> {
         let Some(folder) = PageFolder::of(names) else { return Ok(()) };
         let is_no_state = names.last().is_some_and(|name| NO_STATE.contains(name));
-        if is_no_state || self.left_out.contains_key(&folder) {
+        if is_no_state || !self.wants(&folder) || self.is_left_out(&folder) {
             return Ok(());
         }
-        if !self.wants(&folder) {
-            return Ok(());
-        }
-        let used = self.taken.get(&folder).copied().unwrap_or_default().and(size);
+        let used = self.taken.get(&folder).map(|taken| taken.size).unwrap_or_default().and(size);
         if used.bytes > LARGEST {
             return self.leave(folder, &format!("expected at most {LARGEST} bytes, found more"));
         }
@@ -223,7 +234,9 @@ impl PageFolders {
             return self.leave(folder, "there was no room for it beside the others");
         }
         self.all = all;
-        self.taken.insert(folder.clone(), used);
+        let taken = self.taken.entry(folder.clone()).or_default();
+        taken.size = used;
+        taken.entries.extend(names.get(1).map(|name| (*name).to_owned()));
         let path = names.iter().fold(self.profile.join(DEFAULT), |path, name| path.join(name));
         match write(from, &path, at) {
             Err(Fault::Bytes(why)) => self.leave(folder, &why),
@@ -244,35 +257,35 @@ impl PageFolders {
         is_wanted
     }
 
-    /// Leaves a folder out, with what was taken of it already: others have the room.
+    /// Whether nothing more is taken of a folder: once not all can be named, that is so of each of which nothing was.
+    fn is_left_out(&self, folder: &PageFolder) -> bool {
+        self.left_out.contains_key(folder)
+            || (self.left_out.contains_key(&OTHERS) && !self.taken.contains_key(folder))
+    }
+
+    /// Leaves a folder out, with what was taken of it already: others have the room. It costs no more than that was,
+    /// however many there are beside it.
     fn leave(&mut self, folder: PageFolder, why: &str) -> Result<(), Fault> {
-        if let Some(Size { bytes, files }) = self.taken.remove(&folder) {
-            self.all.bytes -= bytes;
-            self.all.files -= files;
-        }
-        let all = self.profile.join(DEFAULT).join(folder.kind);
-        let failed = |error| Fault::of(is_ours(&error), ProfileError::new("read", &all)(error));
-        let entries = match fs::read_dir(&all) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                self.left_out.insert(folder, why.to_owned());
-                return Ok(());
-            }
-            Err(error) => return Err(failed(error)),
-        };
+        let TakenFolder { size, entries } = self.taken.remove(&folder).unwrap_or_default();
+        self.all.bytes -= size.bytes;
+        self.all.files -= size.files;
+        let beside = self.profile.join(DEFAULT).join(folder.kind);
         for entry in entries {
-            let entry = entry.map_err(failed)?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if PageFolder::of(&[folder.kind, &name]).as_ref() == Some(&folder) {
-                let gone = if entry.path().is_dir() {
-                    fs::remove_dir_all(entry.path())
-                } else {
-                    fs::remove_file(entry.path())
-                };
-                gone.map_err(failed)?;
-            }
+            let path = beside.join(entry);
+            // What could not be written may not be there.
+            let Ok(found) = fs::symlink_metadata(&path) else { continue };
+            let gone =
+                if found.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            gone.map_err(|error| {
+                Fault::of(is_ours(&error), ProfileError::new("remove", path)(error))
+            })?;
         }
-        self.left_out.insert(folder, why.to_owned());
+        if self.left_out.len() < MOST_NAMED {
+            self.left_out.insert(folder, why.to_owned());
+        } else {
+            let why = format!("expected at most {MOST_NAMED} folders to be left out, found more");
+            self.left_out.insert(OTHERS, why);
+        }
         Ok(())
     }
 }
@@ -354,6 +367,27 @@ mod tests {
         let there = |path: &str| folders.profile().join(DEFAULT).join(path).exists();
         assert!(there("IndexedDB/https_www.app.test_0.indexeddb.leveldb/CURRENT"));
         assert!(!there("IndexedDB/https_other.test_0.indexeddb.leveldb"));
+    }
+
+    #[test]
+    fn of_very_many_folders_that_find_no_room_the_first_are_named() {
+        let scratch = tempfile::tempdir().unwrap();
+        let mut folders = PageFolders::new(scratch.path().join("pages"));
+        for number in 0..3 * MOST_NAMED {
+            take(&mut folders, &format!("WebStorage/{number}/a"), 60 << 20);
+        }
+        assert_eq!(folders.left_out().count(), MOST_NAMED + 1);
+        // None of the others is taken in part, and what was taken before goes on.
+        take(&mut folders, &format!("WebStorage/{}/b", 2 * MOST_NAMED), 9);
+        take(&mut folders, "WebStorage/3/b", 9);
+        let all = folders.profile().join(DEFAULT).join("WebStorage");
+        assert_eq!(fs::read_dir(&all).unwrap().count(), 4);
+        assert!(all.join("3/b").exists());
+        let (others, _) = folders.left_out().next().unwrap();
+        assert_eq!(others.place(), "other folders");
+        let key = StorageKey::first_party("https://app.test");
+        assert!(others.may_hold_databases(&key) && others.may_hold_workers(&key));
+        assert!(others.may_hold_files(&key));
     }
 
     #[test]
