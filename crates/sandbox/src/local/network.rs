@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 use std::process::Stdio;
 use std::time::Duration;
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStdin, Command};
 
 /// Where slirp4netns answers questions about names.
@@ -127,13 +127,17 @@ impl Slirp {
     }
 }
 
+/// How much slirp4netns may say before it says that it is ready, in bytes.
+const SAID: usize = 4096;
+/// What it says then, at the beginning of a line (slirp4netns(1), `--ready-fd`).
+const READY: u8 = b'1';
+
+/// Waits until slirp4netns says that the network is there. Its own words come the same way, such as a warning of
+/// each start; so no other byte counts, and an end without that one is a failure, which it explains.
 async fn is_ready(process: &mut Child) -> Result<(), SandboxError> {
-    let mut byte = [0];
-    let read = match &mut process.stdout {
-        Some(output) => output.read(&mut byte).await,
-        None => Ok(0),
-    };
-    if read.is_ok_and(|read| read == 1) {
+    if let Some(output) = &mut process.stdout
+        && says_ready(output).await
+    {
         return Ok(());
     }
     let mut reason = String::new();
@@ -142,4 +146,33 @@ async fn is_ready(process: &mut Child) -> Result<(), SandboxError> {
         let _ = errors.take(4096).read_to_string(&mut reason).await;
     }
     Err(SandboxError::NotStarted { reason: format!("no network: {}", reason.trim()) })
+}
+
+async fn says_ready(output: &mut (impl AsyncRead + Unpin)) -> bool {
+    let mut said = output.take(SAID as u64);
+    let mut before = b'\n';
+    while let Ok(byte) = said.read_u8().await {
+        if byte == READY && before == b'\n' {
+            return true;
+        }
+        before = byte;
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{READY, SAID, says_ready};
+
+    #[tokio::test]
+    async fn ready_is_what_says_so_and_no_other_word() {
+        for said in ["1", "WARNING: seccomp\n1", "WARNING\n\n12"] {
+            assert!(says_ready(&mut said.as_bytes()).await, "{said}");
+        }
+        for said in ["", "WARNING: seccomp\n", "MTU: 1500\n* DNS: 10.0.2.3\n", "ready 1"] {
+            assert!(!says_ready(&mut said.as_bytes()).await, "{said}");
+        }
+        let late: Vec<u8> = std::iter::repeat_n(b'\n', SAID).chain([READY]).collect();
+        assert!(!says_ready(&mut late.as_slice()).await);
+    }
 }

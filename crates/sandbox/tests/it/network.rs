@@ -2,10 +2,12 @@
 
 #![allow(clippy::print_stdout, reason = "whoever runs a test reads it")]
 
-use super::fixture::{made, sandbox, says, sh, spec};
-use baton_sandbox::{Allowed, Ended, Network, Sandbox};
+use super::fixture::{label, made, removed, sandbox, says, sh, spec};
+use baton_sandbox::local::{LocalProvider, Tools};
+use baton_sandbox::{Allowed, Ended, InitCommand, Network, Provider as _, Sandbox, SandboxError};
 use baton_testing::skip;
 use futures_util::StreamExt;
+use std::os::unix::fs::PermissionsExt as _;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
@@ -178,6 +180,34 @@ async fn the_network_is_whole_when_a_sandbox_is_ready() {
     // An address that comes later is a change, at which a browser drops what it is loading.
     let addresses = says(&*sandbox, "cat /proc/net/if_inet6").await;
     assert!(addresses.lines().all(|line| line.ends_with(" lo")), "{addresses}");
+}
+
+/// Makes a sandbox whose packets this script should pass on.
+async fn made_with_slirp(script: &str) -> Result<Box<dyn Sandbox>, SandboxError> {
+    let folder = tempfile::tempdir().unwrap();
+    let slirp = folder.path().join("slirp4netns");
+    std::fs::write(&slirp, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&slirp, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut path = folder.path().as_os_str().to_owned();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap());
+    let program = env!("CARGO_BIN_EXE_baton-sandbox-guest").into();
+    let init = InitCommand { program, args: Vec::new() };
+    let label = format!("{}slirp", label());
+    let provider = LocalProvider::new(Tools::find(&path).unwrap(), init, &label);
+    let mut spec = spec();
+    spec.network = Network::Public(Vec::new());
+    provider.create(&spec).await
+}
+
+#[tokio::test]
+async fn a_sandbox_is_ready_when_its_network_is_and_not_at_the_first_word() {
+    let fails = r#"echo WARNING; echo 'open("/dev/net/tun")' >&2; exit 1"#;
+    let error = made_with_slirp(fails).await.err().expect("a sandbox without its network");
+    let SandboxError::NotStarted { reason } = &error else { panic!("{error:?}") };
+    assert_eq!(reason, r#"no network: open("/dev/net/tun")"#);
+    let sandbox = made_with_slirp("echo WARNING; printf 1; exec cat").await.unwrap();
+    removed(sandbox).await.unwrap();
 }
 
 #[tokio::test]
