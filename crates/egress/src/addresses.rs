@@ -1,22 +1,47 @@
 //! Addresses of the internet, and those that mean something else in each network, or this machine.
 
 use nix::ifaddrs::{InterfaceAddress, getifaddrs};
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
-/// Whether an address is one of the internet, and none of this machine's own: what listens at all of a machine's
-/// addresses, and is meant for its network, is found at a public one too. Looked at anew each time, for they come
-/// and go.
-pub fn is_elsewhere(address: IpAddr) -> bool {
-    is_public(address) && !is_of_machine(address.to_canonical())
+/// What is elsewhere: the internet without this machine, for what listens at all of a machine's addresses, and is meant
+/// for its network, is found at a public one too. The machine is asked for its addresses once, when one of the internet
+/// is looked at first: so each question makes one anew, for they come and go.
+#[derive(Debug)]
+pub struct Elsewhere {
+    own: OnceCell<io::Result<BTreeSet<IpAddr>>>,
+    list: fn() -> io::Result<BTreeSet<IpAddr>>,
+    leads_here: fn(IpAddr) -> io::Result<bool>,
 }
 
-fn is_of_machine(address: IpAddr) -> bool {
-    match getifaddrs() {
-        Ok(mut all) => all.any(|one| ip(&one) == Some(address)),
-        // Where a process may not ask for the list, as within some sandboxes.
-        Err(_) => leads_here(address).unwrap_or(false),
+impl Default for Elsewhere {
+    fn default() -> Self {
+        Self { own: OnceCell::new(), list: own_addresses, leads_here }
     }
+}
+
+impl Elsewhere {
+    /// Whether an address is one of the internet, and none of this machine's own.
+    pub fn has(&self, address: IpAddr) -> bool {
+        is_public(address) && !self.is_of_machine(address.to_canonical())
+    }
+
+    fn is_of_machine(&self, address: IpAddr) -> bool {
+        match self.own.get_or_init(self.list) {
+            Ok(all) => all.contains(&address),
+            // A process may not ask for the list within some sandboxes, or has no file descriptor left. Where the
+            // kernel does not say either where an address leads, it may lead here; if there is no way to it at all,
+            // nothing is lost.
+            Err(_) => (self.leads_here)(address).unwrap_or(true),
+        }
+    }
+}
+
+/// The addresses of this machine's interfaces now.
+fn own_addresses() -> io::Result<BTreeSet<IpAddr>> {
+    Ok(getifaddrs()?.filter_map(|one| ip(&one)).collect())
 }
 
 /// The address of an interface.
@@ -89,25 +114,61 @@ pub fn is_within(network: IpAddr, bits: u8, address: IpAddr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{ip, is_elsewhere, is_of_machine, leads_here};
-    use nix::ifaddrs::getifaddrs;
+    use super::{Elsewhere, is_public, leads_here, own_addresses};
+    use std::cell::OnceCell;
+    use std::collections::BTreeSet;
+    use std::io;
     use std::net::IpAddr;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// An address of the internet, which nobody here has.
+    const OTHER: &str = "11.7.255.254";
 
     #[test]
     fn an_address_of_an_interface_is_one_of_this_machine() {
-        let own: Vec<IpAddr> = getifaddrs().unwrap().filter_map(|one| ip(&one)).collect();
+        let own = own_addresses().unwrap();
         assert!(own.iter().any(IpAddr::is_loopback), "{own:?}");
+        let elsewhere = Elsewhere::default();
         for address in own {
-            assert!(is_of_machine(address) && !is_elsewhere(address), "{address}");
+            assert!(elsewhere.is_of_machine(address) && !elsewhere.has(address), "{address}");
         }
-        let other = "11.7.255.254".parse().unwrap();
-        assert!(!is_of_machine(other) && is_elsewhere(other));
+        assert!(elsewhere.has(OTHER.parse().unwrap()));
+    }
+
+    #[test]
+    fn the_machine_is_asked_once_however_many_addresses_there_are() {
+        static ASKED: AtomicUsize = AtomicUsize::new(0);
+        let list: fn() -> io::Result<BTreeSet<IpAddr>> = || {
+            ASKED.fetch_add(1, Ordering::Relaxed);
+            Ok(BTreeSet::from([OTHER.parse().unwrap()]))
+        };
+        let elsewhere = Elsewhere { own: OnceCell::new(), list, leads_here };
+        assert!(!elsewhere.has("10.0.0.1".parse().unwrap()));
+        assert_eq!(ASKED.load(Ordering::Relaxed), 0, "a private address is none in any case");
+        for last in 0..=255 {
+            let address = IpAddr::from([11, 7, 255, last]);
+            assert_eq!(elsewhere.has(address), address.to_string() != OTHER, "{address}");
+        }
+        assert_eq!(ASKED.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn what_nobody_can_look_at_may_be_this_machine() {
+        let list: fn() -> io::Result<BTreeSet<IpAddr>> =
+            || Err(io::ErrorKind::PermissionDenied.into());
+        let address: IpAddr = OTHER.parse().unwrap();
+        assert!(is_public(address));
+        let has = |leads_here: fn(IpAddr) -> io::Result<bool>| {
+            Elsewhere { own: OnceCell::new(), list, leads_here }.has(address)
+        };
+        assert!(has(|_| Ok(false)) && !has(|_| Ok(true)));
+        assert!(!has(|_| Err(io::ErrorKind::Other.into())));
     }
 
     #[test]
     fn the_kernel_goes_to_itself_from_where_it_goes_to() {
         assert!(leads_here("127.0.0.1".parse().unwrap()).unwrap());
         // There may be no way there at all.
-        assert!(!leads_here("11.7.255.254".parse().unwrap()).unwrap_or(false));
+        assert!(!leads_here(OTHER.parse().unwrap()).unwrap_or(false));
     }
 }

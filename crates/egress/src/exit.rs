@@ -99,6 +99,14 @@ impl Exit {
         })
     }
 
+    /// Connects to a target of this machine that may be asked for, and by no further proxy: to that, the same address
+    /// is another machine's.
+    pub(crate) async fn here(&self, target: &Target) -> Result<TokioIo<Stream>, ExitError> {
+        self.fences.iter().try_for_each(|fence| fence.judge(target))?;
+        let connected = tokio::time::timeout(self.limit, self.direct(target)).await;
+        connected.unwrap_or_else(|_| Err(ExitError::TimedOut(self.limit)))
+    }
+
     /// What a further proxy wants to know with each request to a target that it takes itself.
     pub(crate) fn authorization(&self, target: &Target) -> Option<HeaderValue> {
         self.taker(target)?.authorization()

@@ -3,7 +3,7 @@
 //! The one idea: a name is judged before it is looked up, so that a name which may not be reached is asked of
 //! nobody; and what it leads to is judged at each connection, so that it may lead elsewhere the second time.
 
-use crate::addresses::{is_elsewhere, is_public};
+use crate::addresses::{Elsewhere, is_public};
 use crate::hosts::{HostRule, Target};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
@@ -82,6 +82,8 @@ impl Fence {
         target: &Target,
         addresses: Vec<IpAddr>,
     ) -> Result<Vec<IpAddr>, Refusal> {
+        let elsewhere = Elsewhere::default();
+        let is_elsewhere = |address| elsewhere.has(address);
         let addresses = match &self.lent {
             Some(lent) => reach(target, addresses, lent, is_elsewhere).map_err(Refusal::NotLent)?,
             None => addresses,
@@ -101,7 +103,11 @@ impl Fence {
     /// session reaches it, and no host has to list it.
     pub fn passable(&self, proxy: &Target, addresses: Vec<IpAddr>) -> Result<Vec<IpAddr>, Refusal> {
         match &self.lent {
-            Some(lent) => reach(proxy, addresses, lent, is_elsewhere).map_err(Refusal::NotLent),
+            Some(lent) => {
+                let elsewhere = Elsewhere::default();
+                let is_open = |address| elsewhere.has(address);
+                reach(proxy, addresses, lent, is_open).map_err(Refusal::NotLent)
+            }
             None if self.others == Others::Listed => self.reachable(proxy, addresses),
             None => Ok(addresses),
         }
@@ -113,7 +119,7 @@ fn reach(
     target: &Target,
     addresses: Vec<IpAddr>,
     listed: &[HostRule],
-    is_open: fn(IpAddr) -> bool,
+    is_open: impl Fn(IpAddr) -> bool,
 ) -> Result<Vec<IpAddr>, IpAddr> {
     let is_listed = |address| listed.iter().any(|rule| rule.lists_address(target, address));
     let (may, may_not): (Vec<_>, Vec<_>) =

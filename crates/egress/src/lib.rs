@@ -20,7 +20,7 @@ mod stream;
 mod tunnel;
 mod upstream;
 
-pub use addresses::{is_elsewhere, is_public, is_within};
+pub use addresses::{Elsewhere, is_public, is_within};
 pub use blocking::blocking;
 pub use exit::ExitError;
 pub use fence::{Fence, Others, Refusal};
@@ -28,6 +28,7 @@ pub use guests::{BrowserProcesses, group_of};
 pub use hosts::{HostRule, InvalidRule, NotHost, Target};
 pub use join::{HALF_CLOSED, join};
 pub use ledger::{HostTally, Ledger};
+pub use lookup::{NoAddress, look_up};
 pub use proxy::{Egress, Guests, Limits, Place};
 pub use route::{MachineRoute, Route};
 pub use upstream::{Credentials, NotProxyUrl, ProxyUrl, Scheme, Upstream};

@@ -174,14 +174,15 @@ impl Egress {
         }
     }
 
-    /// Leads the bytes of a client to a target, if that may be reached.
+    /// Leads the bytes of a client to a target of this machine, if that may be reached; no further proxy is asked for
+    /// it.
     pub async fn lead(&self, stream: TcpStream, target: Target, place: Place) {
         let _place = place;
         self.ending.run_until_cancelled(self.pass(stream, target)).await;
     }
 
     async fn pass(&self, mut stream: TcpStream, target: Target) {
-        let connection = match self.exit.connect(&target, Speech::Anything).await {
+        let connection = match self.exit.here(&target).await {
             Ok(connection) => connection.into_inner(),
             Err(error) => return self.note(&target, &error),
         };

@@ -3,7 +3,7 @@
 //! The one idea: where it leads is decided by who runs the nodes, not by a caller. So it may be private; in clear
 //! text it goes to private addresses and to this machine only.
 
-use crate::outbound::{WayError, refuse, resolve, said};
+use crate::outbound::{WayError, refuse, resolve_within, said};
 use crate::trust::{Speaks, trusting};
 use axum::body::{Body, Bytes};
 use axum::http::{Request, Response};
@@ -15,6 +15,7 @@ use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use url::Url;
 
@@ -25,6 +26,8 @@ const IDLE_LIMIT: Duration = Duration::from_mins(1);
 /// How long a connection is kept that nobody uses, and how many of them.
 const KEPT: Duration = Duration::from_secs(30);
 const KEPT_MOST: usize = 32;
+/// How many names of nodes are looked up at once; no name that a caller says is among them.
+static LOOKUPS: Semaphore = Semaphore::const_new(16);
 
 /// Asks one node. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -33,7 +36,7 @@ pub struct InternalClient(reqwest::Client);
 impl InternalClient {
     /// A client of the node at this address, whose name is looked up once.
     pub async fn new(url: &Url) -> Result<Self, WayError> {
-        let found = resolve(url).await?;
+        let found = resolve_within(url, &LOOKUPS).await?;
         let public = found.iter().find(|one| is_public(one.ip().to_canonical()));
         match (url.scheme(), public) {
             ("https", _) | ("http", None) => {}

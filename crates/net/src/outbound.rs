@@ -8,7 +8,7 @@
 use crate::certificate::{self, OtherCertificate};
 use crate::trust::{Speaks, trusting};
 use baton_api::{Answers, ErrorCode};
-use baton_egress::{is_public, is_within};
+use baton_egress::{Elsewhere, NoAddress, is_public, is_within, look_up};
 use baton_session::invitation::CertificatePin;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
@@ -18,11 +18,14 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use url::{Host, Url};
 
 /// How long a name may take to be looked up.
 const LOOKUP_LIMIT: Duration = Duration::from_secs(5);
+/// How many names are looked up at once that callers may name, each in a thread of this process.
+static LOOKUPS: Semaphore = Semaphore::const_new(64);
 
 /// Why no one elsewhere is asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -52,7 +55,7 @@ pub enum WayError {
 /// What may be asked beside the addresses of the internet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outbound {
-    /// Hosts, addresses and networks (`10.0.0.0/8`) that may be asked although they are private.
+    /// Hosts, addresses and networks (`10.0.0.0/8`) that may be asked although they are private, or this machine's own.
     pub allow: Vec<Allowed>,
 }
 
@@ -116,8 +119,12 @@ impl Outbound {
         {
             return Ok(found);
         }
-        if let Some(private) = found.iter().find(|one| !self.may_ask(one.ip())) {
-            return refuse(format!("{host}, which leads to the private address {}", private.ip()));
+        let elsewhere = Elsewhere::default();
+        let may_ask = |one: &SocketAddr| self.may_ask(one.ip(), reach, |ip| elsewhere.has(ip));
+        if let Some(closed) = found.iter().find(|one| !may_ask(one)).map(SocketAddr::ip) {
+            let is_own = is_public(closed);
+            let what = if is_own { "this machine's own" } else { "the private" };
+            return refuse(format!("{host}, which leads to {what} address {closed}"));
         }
         // In clear text a key would be anybody's, so the settings have to name this very place.
         let is_literal = matches!(url.host(), Some(Host::Ipv4(_) | Host::Ipv6(_)));
@@ -131,9 +138,17 @@ impl Outbound {
         Ok(found)
     }
 
-    fn may_ask(&self, address: IpAddr) -> bool {
+    /// Whoever may name what listens on this machine may do so by its public address, too.
+    fn may_ask(
+        &self,
+        address: IpAddr,
+        reach: Reach,
+        is_elsewhere: impl Fn(IpAddr) -> bool,
+    ) -> bool {
         let address = address.to_canonical();
-        is_public(address) || self.allow.iter().any(|one| one.has(address))
+        (reach.loopback && is_public(address))
+            || is_elsewhere(address)
+            || self.allow.iter().any(|one| one.has(address))
     }
 }
 
@@ -150,21 +165,33 @@ impl Allowed {
     }
 }
 
-pub(crate) async fn resolve(url: &Url) -> Result<Vec<SocketAddr>, WayError> {
+async fn resolve(url: &Url) -> Result<Vec<SocketAddr>, WayError> {
+    resolve_within(url, &LOOKUPS).await
+}
+
+/// Where an address leads now, whose name is looked up at one of these places.
+pub(crate) async fn resolve_within(
+    url: &Url,
+    places: &'static Semaphore,
+) -> Result<Vec<SocketAddr>, WayError> {
     let port = url.port_or_known_default().unwrap_or(443);
     let found: Vec<SocketAddr> = match url.host() {
         Some(Host::Ipv4(address)) => vec![SocketAddr::from((address, port))],
         Some(Host::Ipv6(address)) => vec![SocketAddr::from((address, port))],
-        Some(Host::Domain(name)) => {
-            let lookup = timeout(LOOKUP_LIMIT, tokio::net::lookup_host((name, port)));
-            match lookup.await {
-                Ok(Ok(found)) => found.collect(),
-                Ok(Err(_)) | Err(_) => return refuse(format!("{name}, which has no address")),
-            }
-        }
+        Some(Host::Domain(name)) => match look_up(name, places, LOOKUP_LIMIT).await {
+            Ok(found) => found.into_iter().map(|ip| SocketAddr::new(ip, port)).collect(),
+            Err(why) => return refuse(unknown(name, why)),
+        },
         None => Vec::new(),
     };
     if found.is_empty() { refuse("one without a host".to_owned()) } else { Ok(found) }
+}
+
+fn unknown(name: &str, why: NoAddress) -> String {
+    match why {
+        NoAddress::None => format!("{name}, which has no address"),
+        NoAddress::TimedOut => format!("{name}, which was not looked up within {LOOKUP_LIMIT:?}"),
+    }
 }
 
 pub(crate) fn refuse<T>(found: String) -> Result<T, WayError> {
@@ -371,7 +398,9 @@ fn describe_cause(cause: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Outbound, Reach, describe_cause};
+    use super::{Outbound, Reach, describe_cause, unknown};
+    use baton_egress::NoAddress;
+    use std::net::IpAddr;
 
     async fn may_ask(allow: &[&str], url: &str) -> bool {
         let allow = allow.iter().map(|one| one.parse().unwrap()).collect();
@@ -395,6 +424,29 @@ mod tests {
         ] {
             assert_eq!(may_ask(&[allow], url).await, expected, "{allow} {url}");
         }
+    }
+
+    #[test]
+    fn a_public_address_of_this_machine_is_asked_by_whoever_may_reach_it() {
+        let own: IpAddr = "11.7.0.1".parse().unwrap();
+        let is_elsewhere = |address: IpAddr| address != own;
+        let asks = |allow: &[&str], loopback, address: &str| {
+            let allow = allow.iter().map(|one| one.parse().unwrap()).collect();
+            let reach = Reach { loopback };
+            Outbound { allow }.may_ask(address.parse().unwrap(), reach, is_elsewhere)
+        };
+        assert!(!asks(&[], false, "11.7.0.1") && !asks(&[], false, "::ffff:11.7.0.1"));
+        assert!(asks(&[], false, "11.7.0.2"));
+        assert!(asks(&[], true, "11.7.0.1") && asks(&["11.7.0.1"], false, "11.7.0.1"));
+    }
+
+    #[test]
+    fn a_name_that_nobody_looked_up_is_told_from_one_without_an_address() {
+        let told = [NoAddress::None, NoAddress::TimedOut].map(|why| unknown("app.test", why));
+        insta::assert_snapshot!(told.join("\n"), @r"
+        app.test, which has no address
+        app.test, which was not looked up within 5s
+        ");
     }
 
     #[test]

@@ -154,7 +154,7 @@ fn rule(allowed: &Allowed) -> Option<HostRule> {
 mod tests {
     use super::WayOut;
     use baton_api::EgressView;
-    use baton_egress::{Egress, Fence, Route};
+    use baton_egress::{Egress, Fence, Route, Upstream};
     use futures_util::StreamExt as _;
     use futures_util::stream;
     use std::time::Duration;
@@ -176,6 +176,32 @@ mod tests {
         let mut rest = Vec::new();
         // Whether by an end or by a reset.
         let _ = timeout(LIMIT, stream.read_to_end(&mut rest)).await.expect("an end");
+    }
+
+    #[tokio::test]
+    async fn a_port_of_this_machine_is_asked_of_no_further_proxy() {
+        let site = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = site.local_addr().unwrap().port();
+        let proxy = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        proxy.set_nonblocking(true).unwrap();
+        let url = format!("http://{}", proxy.local_addr().unwrap());
+        let further = Upstream::new(url.parse().unwrap(), None, Vec::new()).unwrap();
+        let way_out = WayOut {
+            egress: Egress::new(vec![Fence::default()], Route::Through(Box::new(further))),
+            port: 3128,
+            host_ports: vec![port],
+            view: EgressView::default(),
+        };
+        let (mut leads, led) = connection().await;
+        let handed = stream::iter([(port, led)]).chain(stream::pending());
+        let _served = way_out.serve(Some(handed.boxed()));
+        leads.write_all(b"a word").await.unwrap();
+        let (mut heard, _) = timeout(LIMIT, site.accept()).await.expect("a connection").unwrap();
+        let mut word = [0; 6];
+        timeout(LIMIT, heard.read_exact(&mut word)).await.expect("a word").unwrap();
+        assert_eq!(&word, b"a word");
+        let asked = proxy.accept().expect_err("nobody asks it");
+        assert_eq!(asked.kind(), std::io::ErrorKind::WouldBlock);
     }
 
     #[tokio::test]
