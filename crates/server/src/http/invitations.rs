@@ -17,12 +17,15 @@ use baton_api::sync::{
     CreateInvitation, CreatedInvitation, InvitationList, JoinPeer, PeerView, RedeemInvitation,
 };
 use baton_api::{ErrorCode, Problem};
+use baton_runtime::Caller;
 use baton_runtime::audit::{Action, Note};
 use baton_store::blocking::blocking;
 use baton_store::clock;
 use baton_sync::messages::{NonceCache, verify_request};
 use baton_sync::sealing::SealContext;
 use baton_sync::{SyncError, Topic, peers, sealing};
+use std::net::SocketAddr;
+use url::Url;
 
 /// The longest request of a node that joins, before it is sealed.
 const REDEEM_MAX: usize = 1 << 10;
@@ -42,15 +45,34 @@ pub(super) async fn invite(
     // What is refused opens no listener.
     let wanted = peer_listener::reachable(&context, listen.or(before), addresses.clone())?;
     peers::expect_invitable(&context, &caller, &wanted).await?;
+    let made = listen_and_invite(&context, &caller, listen, addresses).await;
+    let may_be_open = listen.is_some() && before.is_none();
+    if made.is_err() && may_be_open && context.peer_place.address().await.is_some() {
+        // Nobody was invited who would come there.
+        let note = Note::new(&caller.actor, &caller.owner, Action::ListenForPeers, "no more");
+        let closed = note.end(&context.store, peer_listener::close(&context).await).await;
+        if let Err(error) = closed {
+            tracing::error!(%error, "what was opened for an invitation was not noted as closed");
+        }
+    }
+    let created = made?;
+    Ok((StatusCode::CREATED, [(CACHE_CONTROL, "no-store")], answer(created).await?))
+}
+
+async fn listen_and_invite(
+    context: &Context,
+    caller: &Caller,
+    listen: Option<SocketAddr>,
+    addresses: Vec<Url>,
+) -> Result<CreatedInvitation, NodeError> {
     if let Some(address) = listen {
         let note =
             Note::new(&caller.actor, &caller.owner, Action::ListenForPeers, address.to_string());
-        note.end(&context.store, peer_listener::open(&context, address).await).await?;
+        note.end(&context.store, peer_listener::open(context, address).await).await?;
     }
     let listens = context.peer_place.address().await;
-    let reachable = peer_listener::reachable(&context, listens, addresses)?;
-    let created = peers::invite(&context, &caller, reachable).await?;
-    Ok((StatusCode::CREATED, [(CACHE_CONTROL, "no-store")], answer(created).await?))
+    let reachable = peer_listener::reachable(context, listens, addresses)?;
+    Ok(peers::invite(context, caller, reachable).await?)
 }
 
 /// The open invitations, without their texts, and where this node listens for peers alone. Needs the scope

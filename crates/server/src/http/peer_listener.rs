@@ -75,13 +75,12 @@ async fn open_now(context: &Context, address: SocketAddr) -> Result<SocketAddr, 
     Ok(address)
 }
 
-/// Closes the listener; it is not opened at the next start.
+/// Closes the listener, whatever becomes of the note; it is not opened at the next start.
 pub(super) async fn close(context: &Context) -> Result<(), NodeError> {
-    context.store.set_peer_listener(context.node, None).await?;
     if context.peer_place.open().await.take().is_some() {
         tracing::info!("listens for peers no more");
     }
-    Ok(())
+    Ok(context.store.set_peer_listener(context.node, None).await?)
 }
 
 /// Opens the listener that the node had when it ended. Where its address is not there yet, as that of a network
