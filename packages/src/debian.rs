@@ -192,35 +192,57 @@ mod tests {
         assert!(of("TimeoutStopSec").parse::<u32>().unwrap() >= 210);
     }
 
-    /// What a script asks of systemd, with the way in which it then ends what runs, and what is written to where
-    /// the kernel ends the rest of the unit. Its folders are the script's own.
-    fn asked_of_systemd(script: &str, word: &str) -> (String, String) {
+    /// What a script asks of a systemd that refuses `refused`, with the way in which it then ends what runs, and what
+    /// is written to where the kernel ends the rest of the unit; and whether the script ended well. The folders of the
+    /// system are its own, and at its end there are no settings of the unit in them.
+    fn asked_of_systemd(script: &str, word: &str, refused: &str) -> (String, String, bool) {
         let folder = tempfile::tempdir().unwrap();
         let systemctl = folder.path().join("systemctl");
-        let says = "#!/bin/sh\necho $@ $(cat /run/systemd/system/baton.service.d/*)\n";
+        let says = format!(
+            "#!/bin/sh\necho $@ $(cat /run/systemd/system/baton.service.d/* 2> /dev/null)\n[ \"$1\" != '{refused}' ]\n"
+        );
         fs::write(&systemctl, says).unwrap();
         fs::set_permissions(&systemctl, Permissions::from_mode(0o755)).unwrap();
         let group = folder.path().join("group");
         fs::create_dir(&group).unwrap();
         fs::write(group.join("cgroup.kill"), "").unwrap();
+        let around = "sh -c \"$1\" script \"$2\"; ended=$?; \
+            [ ! -e /run/systemd/system/baton.service.d ] || exit 3; exit $ended";
         let mut run = Command::new("bwrap");
         run.args(["--dev-bind", "/", "/", "--tmpfs", "/run", "--dir", "/run/systemd/system"]);
         run.args(["--tmpfs", "/sys", "--bind"]).arg(&group);
         run.args(["/sys/fs/cgroup/system.slice/baton.service", "--setenv", "PATH"]);
         run.arg(format!("{}:/usr/bin:/bin", folder.path().display()));
-        let done = run.args(["sh", "-c", script, "script", word]).output().unwrap();
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let done = run.args(["sh", "-c", around, "around", script, word]).output().unwrap();
+        let why = String::from_utf8_lossy(&done.stderr);
+        assert!(matches!(done.status.code(), Some(0 | 1)), "{}: {why}", done.status);
         let killed = fs::read_to_string(group.join("cgroup.kill")).unwrap();
-        (String::from_utf8(done.stdout).unwrap(), killed)
+        (String::from_utf8(done.stdout).unwrap(), killed, done.status.success())
     }
 
     #[test]
     fn a_removal_ends_browsers_and_an_upgrade_leaves_them() {
         let prerm = include_str!("../debian/prerm");
-        let (asked, killed) = asked_of_systemd(prerm, "remove");
         let drop_in = "[Service] KillMode=mixed";
-        let expected = format!("daemon-reload {drop_in}\ndisable --now baton.service {drop_in}\n");
-        assert_eq!((asked, killed), (expected, "1\n".to_owned()));
-        assert_eq!(asked_of_systemd(prerm, "upgrade"), (String::new(), String::new()));
+        let asked = format!(
+            "daemon-reload {drop_in}\ndisable --now baton.service {drop_in}\ndaemon-reload\n"
+        );
+        let killed = "1\n".to_owned();
+        assert_eq!(asked_of_systemd(prerm, "remove", ""), (asked.clone(), killed, true));
+        let nothing = (String::new(), String::new(), true);
+        assert_eq!(asked_of_systemd(prerm, "upgrade", ""), nothing);
+        // One that is broken off leaves the unit as it was.
+        let broken_off = (asked, String::new(), false);
+        assert_eq!(asked_of_systemd(prerm, "remove", "disable"), broken_off);
+    }
+
+    #[test]
+    fn what_a_killed_removal_left_behind_ends_when_it_is_taken_back() {
+        let postinst = include_str!("../debian/postinst");
+        let killed = "mkdir -p /run/systemd/system/baton.service.d
+            echo KillMode=mixed > /run/systemd/system/baton.service.d/remove.conf\n";
+        let script = format!("{killed}{postinst}");
+        let (asked, ..) = asked_of_systemd(&script, "abort-remove", "");
+        assert_eq!(asked, "daemon-reload\n");
     }
 }
