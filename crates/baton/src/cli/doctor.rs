@@ -18,6 +18,7 @@ use baton_browser::launch::{
     self, BrowserPlaces, BrowserVersion, ChromiumSandbox, LaunchOptions, NEWEST_TRIED,
 };
 use baton_net::tls::TlsFiles;
+use baton_sandbox::Network;
 use baton_server::{Config, inspect};
 use baton_session::SessionId;
 use clap::Args;
@@ -96,9 +97,13 @@ async fn checks(args: NodeArgs, context: &Context) -> (Vec<Check>, Vec<ListedBro
     let mut browsers = Vec::new();
     let mut checks = vec![folder(data), private("master key", &data.key())];
     checks.push(private("admin key", &data.admin_key()));
-    checks.push(sandboxes(path.as_deref(), serve::sandbox_init().ok()).await);
+    let config = args.config(data);
+    // Where nobody can read what sandboxes reach, they need all that they may.
+    let network = config.as_ref().map(|config| config.sandboxes.network.clone());
+    let network = network.unwrap_or_else(|_| Network::Public(Vec::new()));
+    checks.push(sandboxes(path.as_deref(), serve::sandbox_init().ok(), network).await);
     checks.extend(inside(data));
-    match args.config(data) {
+    match config {
         Ok(config) => {
             browsers = listed(&config).await;
             let first =

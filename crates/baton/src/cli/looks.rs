@@ -3,11 +3,11 @@
 #[cfg(target_os = "linux")]
 use anyhow::Context as _;
 use baton_browser::launch::{self, ChromiumSandbox, Confine};
-use baton_sandbox::InitCommand;
 #[cfg(target_os = "linux")]
 use baton_sandbox::local::{LocalProvider, Tools};
+use baton_sandbox::{InitCommand, Network};
 #[cfg(target_os = "linux")]
-use baton_sandbox::{Limits, Network, Provider as _, SandboxError, SandboxSpec};
+use baton_sandbox::{Limits, Provider as _, SandboxError, SandboxSpec};
 use baton_server::Config;
 use baton_session::Confinement;
 use serde::Serialize;
@@ -73,7 +73,7 @@ pub(super) async fn walls(
     let looks = [
         browser_sandbox(config.sandbox),
         confinement(config.confine, path),
-        sandboxes(path, init).await,
+        sandboxes(path, init, config.sandboxes.network.clone()).await,
     ];
     looks.into_iter().map(|Check { name, status, found, fix }| {
         let fix = fix.map(|fix| format!(" ({})", fix.replace('\n', "; ")));
@@ -128,12 +128,16 @@ pub(super) fn confinement(wanted: Confine, path: Option<&str>) -> Check {
     }
 }
 
-/// What sandboxes are made with, and whether one starts, whose first process `init` is; who makes none does not need
-/// it.
+/// What sandboxes are made with, and whether one starts with this network, whose first process `init` is; who makes
+/// none does not need it.
 #[cfg(target_os = "linux")]
-pub(super) async fn sandboxes(path: Option<&str>, init: Option<InitCommand>) -> Check {
+pub(super) async fn sandboxes(
+    path: Option<&str>,
+    init: Option<InitCommand>,
+    network: Network,
+) -> Check {
     let path = path.unwrap_or_default();
-    match one_starts(path, init).await {
+    match one_starts(path, init, network).await {
         Ok(()) => Check::ok("sandboxes", made_with(path)),
         Err(error) => {
             let text = error.to_string();
@@ -143,10 +147,10 @@ pub(super) async fn sandboxes(path: Option<&str>, init: Option<InitCommand>) -> 
     }
 }
 
-/// Makes a sandbox as a node makes it, with a network, and ends it: where the programs are, the system may still
+/// Makes a sandbox as a node makes it, with its network, and ends it: where the programs are, the system may still
 /// refuse what they do.
 #[cfg(target_os = "linux")]
-async fn one_starts(path: &str, init: Option<InitCommand>) -> anyhow::Result<()> {
+async fn one_starts(path: &str, init: Option<InitCommand>, network: Network) -> anyhow::Result<()> {
     let tools = Tools::find(OsStr::new(path))?;
     let name = format!("doctor-{}", std::process::id());
     let init = init.context("this program makes no sandboxes")?;
@@ -156,16 +160,23 @@ async fn one_starts(path: &str, init: Option<InitCommand>) -> anyhow::Result<()>
         mounts: Vec::new(),
         env: BTreeMap::new(),
         files: BTreeMap::new(),
-        network: Network::Public(Vec::new()),
+        network,
         limits: Limits::default(),
     };
     match provider.create(&spec).await {
         Ok(sandbox) => Ok(sandbox.remove().await?),
         Err(SandboxError::NotStarted { reason }) => {
             let first = reason.lines().next().unwrap_or_default();
+            // Its namespaces were there.
+            let fix = if first.starts_with("no network: ") {
+                "let this user open /dev/net/tun, in a container with --device /dev/net/tun; or have \
+                 sandboxes.network = \"none\" in the settings"
+            } else {
+                "allow this user namespaces of its own"
+            };
             anyhow::bail!(
                 "bubblewrap, slirp4netns and nftables are here, and no sandbox starts: {first}\n\
-                 allow this user namespaces of its own; what containers can do: docs/guide/container.md"
+                 {fix}; what containers can do: docs/guide/container.md"
             )
         }
         Err(error) => Err(error.into()),
@@ -185,6 +196,6 @@ fn made_with(path: &str) -> &'static str {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) async fn sandboxes(_: Option<&str>, _: Option<InitCommand>) -> Check {
+pub(super) async fn sandboxes(_: Option<&str>, _: Option<InitCommand>, _: Network) -> Check {
     Check::warning("sandboxes", "sandboxes need Linux", "make them at a node on Linux")
 }

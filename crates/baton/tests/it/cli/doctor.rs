@@ -35,6 +35,31 @@ fn what_sandboxes_need_is_named() {
 }
 
 #[test]
+fn a_sandbox_without_its_network_is_told_where_sandboxes_are_to_have_one() {
+    let folder = Folder::new();
+    folder.run(&["sessions", "list"]).success();
+    folder.stop_node();
+    let programs = folder.data().with_file_name("programs");
+    std::fs::create_dir(&programs).unwrap();
+    let slirp = programs.join("slirp4netns");
+    let fails = "#!/bin/sh\necho WARNING\necho 'open(\"/dev/net/tun\")' >&2\nexit 1\n";
+    std::fs::write(&slirp, fails).unwrap();
+    std::fs::set_permissions(&slirp, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let told = || {
+        let run = folder.run_with(&["doctor"], &[("PATH", &path)]);
+        check(&stdout(&run, &folder.data()), " sandboxes ")
+    };
+    insta::assert_snapshot!(told(), @r#"
+    warning  sandboxes    bubblewrap, slirp4netns and nftables are here, and no sandbox starts: no network: open("/dev/net/tun")
+    → let this user open /dev/net/tun, in a container with --device /dev/net/tun; or have sandboxes.network = "none" in the settings; what containers can do: docs/guide/container.md
+    "#);
+    let settings = folder.data().join("baton.toml");
+    std::fs::write(settings, "[sandboxes]\nnetwork = \"none\"\n").unwrap();
+    assert!(told().starts_with("ok "), "{}", told());
+}
+
+#[test]
 fn a_server_that_is_empty_or_away_is_told_from_one_in_use() {
     let server = baton_postgres::create_database().unwrap();
     let folder = Folder::new();
