@@ -7764,11 +7764,15 @@ export interface components {
         LiveChooser: {
             /** @description Whether it takes more than one. */
             many: boolean;
+            /** @description The origin of the document that asks, by the browser: what is chosen goes there. */
+            origin: string;
             /**
              * Format: int64
              * @description Names it, for the answer.
              */
             question: number;
+            /** @description The origin of the page around it, where that is another one. */
+            within?: string | null;
         };
         /** @description What a page asks. */
         LiveDialog: {

@@ -120,10 +120,15 @@ pub struct LiveDialog {
 }
 
 /// A page asks for files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LiveChooser {
     /// Names it, for the answer.
     pub question: u64,
+    /// The origin of the document that asks, by the browser: what is chosen goes there.
+    pub origin: String,
+    /// The origin of the page around it, where that is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<String>,
     /// Whether it takes more than one.
     pub many: bool,
 }

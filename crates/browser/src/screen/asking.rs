@@ -8,7 +8,7 @@
 //! A tab has one question at a time and [`A_MINUTE`] of them in a minute, equal ones are one; what is beyond is let
 //! go at once. When the last person stops to drive, nothing of it stays in pages.
 
-use super::{ScreenState, ScreenTab, Sessions};
+use super::{Chooser, ScreenState, ScreenTab, Sessions};
 use crate::cdp::{CdpError, CdpSession, CdpSessionId};
 use baton_session::permission::origin_of;
 use serde::Deserialize;
@@ -139,6 +139,11 @@ impl Asking {
         }
         if !is_on {
             known.holds.clear();
+            // Nobody could give a file any more.
+            self.0.state.send_if_modified(|state| {
+                let asked = state.tabs.iter_mut().filter_map(|tab| tab.chooser.take());
+                asked.count() > 0
+            });
             // Documents are let go with all that is held in them.
             for number in std::mem::take(&mut known.standing).into_keys() {
                 self.show(number, None);
@@ -273,6 +278,20 @@ impl Asking {
         self.show(tab, None);
     }
 
+    /// Asks the person for files, if one drives still; a tab has one such question at a time, the newest.
+    pub(super) fn ask_for_files(&self, number: u32, chooser: Chooser) {
+        let known = self.known();
+        if known.drivers.is_empty() {
+            return;
+        }
+        self.0.state.send_if_modified(|state| {
+            let found = state.tabs.iter_mut().find(|tab| tab.number == number);
+            let Some(tab) = found else { return false };
+            tab.chooser = Some(chooser);
+            true
+        });
+    }
+
     /// Files were chosen, or none: the browser does not say that a page asks for some no longer.
     pub(super) fn chosen(&self, number: u32, chooser: u64) {
         self.0.state.send_if_modified(|state| {
@@ -350,6 +369,16 @@ async fn whose(
     let children = node["node"]["children"].as_array().map(Vec::as_slice).unwrap_or_default();
     let root = children.iter().find(|child| child["localName"] == "html");
     let Some(id) = root.and_then(|root| root["frameId"].as_str()) else { return Ok(None) };
+    whose_frame(frame, top, id).await
+}
+
+/// Whose a frame is that is reached by `frame`, by the browser; none where it is gone, or has no origin of the web.
+/// `top` is the tab.
+pub(super) async fn whose_frame(
+    frame: &CdpSession,
+    top: &CdpSession,
+    id: &str,
+) -> Result<Option<Whose>, CdpError> {
     let tree = frame.call("Page.getFrameTree", json!({})).await?;
     let Some(origin) = origin_in(&tree["frameTree"], id) else { return Ok(None) };
     let page = top.call("Page.getFrameTree", json!({})).await?;

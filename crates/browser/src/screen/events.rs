@@ -2,6 +2,7 @@
 //!
 //! Texts of pages are cut and freed of control characters here, so that nobody behind this has to.
 
+use super::asking::Whose;
 use super::{Chooser, PageDialog};
 use crate::cdp::CdpSessionId;
 use crate::targets::TargetInfo;
@@ -128,10 +129,15 @@ pub(super) struct ChooserOpened {
 
 impl ChooserOpened {
     /// None for one that no element asked for: its answer would reach nothing.
-    pub(super) fn into_chooser(self, number: u64, session: CdpSessionId) -> Option<Chooser> {
+    pub(super) fn into_chooser(
+        self,
+        number: u64,
+        session: CdpSessionId,
+        whose: Whose,
+    ) -> Option<Chooser> {
         let (takes_many, frame) = (self.mode == "selectMultiple", self.frame_id);
-        let element = self.backend_node_id?;
-        Some(Chooser { number, takes_many, element, frame, session })
+        let (element, (origin, within)) = (self.backend_node_id?, whose);
+        Some(Chooser { number, origin, within, takes_many, element, frame, session })
     }
 }
 

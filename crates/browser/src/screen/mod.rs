@@ -5,10 +5,11 @@
 //! Nothing is queued: the newest picture takes the place of the one before, also for a viewer that reads slowly,
 //! and the browser is told at once that it may send the next one, for a picture that it left out while it
 //! waited would never come. Rooms: `pump` hears what the browser says, `events` reads it, `input` writes what a person does,
-//! `asking` holds what pages wish for until a person has answered, [`pace`] says how good a picture the line of a
-//! viewer takes.
+//! `asking` holds what pages wish for until a person has answered, `choosers` finds out who asks for files, [`pace`]
+//! says how good a picture the line of a viewer takes.
 
 mod asking;
+mod choosers;
 mod events;
 mod input;
 pub mod pace;
@@ -108,6 +109,10 @@ pub struct PageDialog {
 pub struct Chooser {
     /// Names it for as long as the screen lives.
     pub number: u64,
+    /// The origin of the document that asks.
+    pub origin: String,
+    /// The origin of the page around it, where that is another one.
+    pub within: Option<String>,
     /// Whether it takes more than one.
     pub takes_many: bool,
     /// The element that asks.
@@ -429,13 +434,16 @@ impl TabControl {
         self.asking.settle(self.tab.number, number);
     }
 
-    /// Gives the files at these paths to the element that asks for some.
+    /// Gives the files at these paths to the element that asks for some. Where the browser says that it cannot, the
+    /// question is over, too: nobody could answer it.
     pub async fn choose(&self, chooser: &Chooser, files: &[PathBuf]) -> Result<(), CdpError> {
         let params = json!({ "files": files, "backendNodeId": chooser.element });
         let session = self.session.connection().session(chooser.session.clone());
-        session.call("DOM.setFileInputFiles", params).await?;
-        self.asking.chosen(self.tab.number, chooser.number);
-        Ok(())
+        let given = session.call("DOM.setFileInputFiles", params).await.map(drop);
+        if matches!(given, Ok(()) | Err(CdpError::Protocol { .. })) {
+            self.asking.chosen(self.tab.number, chooser.number);
+        }
+        given
     }
 }
 

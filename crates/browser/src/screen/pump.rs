@@ -6,6 +6,7 @@
 //! A message that holds no JPEG, or one that is too large, is counted and told to nobody.
 
 use super::asking::{Asking, DocumentWish, Whose};
+use super::choosers::Choosers;
 use super::events::{
     ADDRESS, Cast, Changed, ChooserOpened, FrameDetached, Navigated, Opening, TITLE, Visibility,
     read, side, tidy,
@@ -51,6 +52,7 @@ pub(super) struct ScreenPump {
     asking: Asking,
     /// Wishes of pages, while it is found out whose they are.
     told: FuturesUnordered<BoxFuture<'static, (DocumentWish, Option<Whose>)>>,
+    choosers: Choosers,
     /// The question what tabs are called, while it is not answered.
     asked: OptionFuture<BoxFuture<'static, Result<Vec<TargetInfo>, CdpError>>>,
 }
@@ -80,6 +82,7 @@ impl ScreenPump {
             wishes,
             asking,
             told: FuturesUnordered::new(),
+            choosers: Choosers::default(),
             asked: None.into(),
         }
     }
@@ -105,6 +108,9 @@ impl ScreenPump {
                 Some(found) = self.told.next() => {
                     let (told, whose) = found;
                     self.asking.ask(told, whose);
+                }
+                Some((tab, chooser)) = self.choosers.next() => {
+                    self.asking.ask_for_files(tab, chooser);
                 }
                 _ = asks.tick() => {
                     self.asking.expire();
@@ -160,10 +166,13 @@ impl ScreenPump {
         let Some(tab) = self.tab_of(id) else { return };
         match method {
             "Page.fileChooserOpened" => {
+                let found = self.sessions.lock().get(&tab).cloned();
+                let (Some(opened), Some(page)) = (read::<ChooserOpened>(params), found) else {
+                    return;
+                };
                 self.questions += 1;
-                let opened = read::<ChooserOpened>(params);
-                let chooser = opened.and_then(|it| it.into_chooser(self.questions, id.clone()));
-                self.change(tab, |tab| tab.chooser = chooser);
+                let frame = self.connection.session(id.clone());
+                self.choosers.opened(tab, self.questions, opened, frame, page);
             }
             "Page.frameNavigated" => {
                 self.asking.arrived(&self.connection.session(id.clone()));
@@ -171,6 +180,7 @@ impl ScreenPump {
                 self.frame_gone(tab, &frame.id);
                 if let (Some(_), Some(committed)) = (top, frame.into_top()) {
                     self.asking.moved(tab);
+                    self.choosers.moved(tab);
                     self.change(tab, |tab| {
                         (tab.chooser, tab.committed) = (None, Some(committed));
                     });
@@ -186,7 +196,8 @@ impl ScreenPump {
     }
 
     /// What a frame of a tab asked for is over.
-    fn frame_gone(&self, tab: u32, frame: &str) {
+    fn frame_gone(&mut self, tab: u32, frame: &str) {
+        self.choosers.frame_gone(tab, frame);
         self.change(tab, |tab| {
             tab.chooser.take_if(|chooser| chooser.frame == frame);
         });
@@ -260,6 +271,7 @@ impl ScreenPump {
 
     fn detached(&mut self, params: &RawValue) {
         let Some(DetachedFromTarget { session_id }) = read(params) else { return };
+        self.choosers.detached(&session_id);
         if let Some(tab) = self.asking.tab_of(&session_id) {
             self.change(tab, |tab| {
                 tab.chooser.take_if(|chooser| chooser.session == session_id);

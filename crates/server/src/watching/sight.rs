@@ -7,7 +7,7 @@ use super::words;
 use crate::asking::{Ask, AskVisit};
 use baton_api::live::{LiveTab, LiveTabs, ViewerMessage};
 use baton_browser::TargetId;
-use baton_browser::screen::{PermissionQuestion, ScreenFrame, ScreenState, ScreenTab};
+use baton_browser::screen::{Chooser, PermissionQuestion, ScreenFrame, ScreenState, ScreenTab};
 use baton_session::AgentName;
 use std::sync::Arc;
 
@@ -43,10 +43,19 @@ impl Guest {
         &self.ask
     }
 
-    /// Whether they are asked: of what is part of the ask, and nothing around it is not.
+    /// Whether a document is part of the ask, and so is the page around it: of others they are asked nothing.
+    fn is_part(&self, origin: &str, within: Option<&str>) -> bool {
+        self.ask.sites.have([origin].into_iter().chain(within))
+    }
+
+    /// Whether they are asked what a site may.
     fn is_asked(&self, question: &PermissionQuestion) -> bool {
-        let within = question.within.as_deref();
-        self.ask.sites.have([&*question.origin].into_iter().chain(within))
+        self.is_part(&question.origin, question.within.as_deref())
+    }
+
+    /// Whether they are asked for these files.
+    fn is_asked_for(&self, chooser: &Chooser) -> bool {
+        self.ask.files && self.is_part(&chooser.origin, chooser.within.as_deref())
     }
 
     /// The one tab.
@@ -70,7 +79,7 @@ impl Sight {
             (told.title, told.dialog, told.chooser) = (String::new(), None, None);
             told.permission = None;
         }
-        if !guest.ask.files {
+        if tab.chooser.as_ref().is_some_and(|chooser| !guest.is_asked_for(chooser)) {
             told.chooser = None;
         }
         if tab.permission.as_ref().is_some_and(|question| !guest.is_asked(question)) {
@@ -113,6 +122,16 @@ impl Sight {
                     "expected files that the guest gave when files were asked for, found others"
                         .to_owned(),
                 );
+            }
+            // The number is looked at, too: by the time that it is done another document may ask.
+            ViewerMessage::Choose { question, .. }
+                if tab.chooser.as_ref().is_none_or(|chooser| {
+                    chooser.number != *question || !guest.is_asked_for(chooser)
+                }) =>
+            {
+                return Err("expected a question for files of a site that is part of what was asked, found one \
+                     that is over, or of another site"
+                    .to_owned());
             }
             ViewerMessage::Permit { .. }
                 if tab.permission.as_ref().is_some_and(|question| !guest.is_asked(question)) =>

@@ -38,16 +38,19 @@ pub(super) fn tab(tab: &ScreenTab) -> LiveTab {
         within: asked.within.clone(),
         names: asked.names.iter().map(|name| (*name).to_owned()).collect(),
     });
+    let chooser = tab.chooser.as_ref().map(|asked| LiveChooser {
+        question: asked.number,
+        origin: asked.origin.clone(),
+        within: asked.within.clone(),
+        many: asked.takes_many,
+    });
     LiveTab {
         number: tab.number,
         title: tab.title.clone(),
         url: LiveTab::address(&tab.url),
         crashed: tab.has_crashed,
         dialog,
-        chooser: tab
-            .chooser
-            .as_ref()
-            .map(|chooser| LiveChooser { question: chooser.number, many: chooser.takes_many }),
+        chooser,
         permission,
     }
 }

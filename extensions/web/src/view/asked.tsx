@@ -138,9 +138,7 @@ function Inside({ at: { ask, value, why } }: { at: Visit & { is: 'inside' } }) {
       {live !== undefined && tab?.dialog != null && (
         <Question key={tab.dialog.question} live={live} tab={tab} dialog={tab.dialog} from={ask.sites[0] ?? 'the page'} />
       )}
-      {live !== undefined && tab?.chooser != null && (
-        <Choice key={tab.chooser.question} live={live} put={put} tab={tab} from={ask.sites[0] ?? 'the page'} />
-      )}
+      {live !== undefined && tab?.chooser != null && <Choice key={tab.chooser.question} live={live} put={put} tab={tab} />}
       {live !== undefined && tab?.permission != null && (
         <Wish key={tab.permission.question} live={live} tab={tab.number} asked={tab.permission} />
       )}

@@ -9,6 +9,7 @@ import { type Picture, sizeFor } from '../live/picture.ts'
 import { acting, ask, type Schemas } from '../node/client.ts'
 import { type Failure, failureOf } from '../node/failure.ts'
 import { count, host } from '../words/amounts.ts'
+import { whose } from '../words/wishes.ts'
 import { sentence, Trouble } from './parts.tsx'
 import { Wish } from './wish.tsx'
 
@@ -116,8 +117,7 @@ function Watched({ view, onClose }: { view: View; onClose: () => void }) {
           ),
       )}
       {live?.tabs.value.tabs.map(
-        (one) =>
-          one.chooser != null && <Choice key={one.chooser.question} live={live} put={put} tab={one} from={host(one.url)} />,
+        (one) => one.chooser != null && <Choice key={one.chooser.question} live={live} put={put} tab={one} />,
       )}
       {live?.tabs.value.tabs.map(
         (one) =>
@@ -320,20 +320,11 @@ export function Question({
 }
 
 /** A page that asks for files gets some of the person's own, which become files of the session. */
-export function Choice({
-  live,
-  put,
-  tab,
-  from,
-}: {
-  live: Live
-  put: (file: File) => Promise<void>
-  tab: Schemas['LiveTab']
-  from: string
-}) {
+export function Choice({ live, put, tab }: { live: Live; put: (file: File) => Promise<void>; tab: Schemas['LiveTab'] }) {
   const [failed, setFailed] = useState<Failure>()
   if (!live.driver.value.own || tab.chooser == null) return null
   const { many, question } = tab.chooser
+  const from = whose(tab.chooser)
   const say = (files: string[]) => live.say({ type: 'choose', tab: tab.number, question, files })
   const choose = async (chosen: File[]) => {
     setFailed(undefined)

@@ -12,8 +12,12 @@ const WISHES: Record<string, string> = {
   notifications: 'show notifications',
 }
 
+/** Who asks, and in whose page: by the browser, which no page talks into. */
+export function whose({ origin, within }: { origin: string; within?: string | null }): string {
+  return within == null ? origin : `${origin} (in a page of ${within})`
+}
+
 /** The question, as it is put. */
-export function wish({ origin, within, names }: Schemas['LivePermission']): string {
-  const place = within == null ? '' : ` (in a page of ${within})`
-  return `${origin}${place} wants to ${names.map((name) => WISHES[name] ?? name).join(' and ')}`
+export function wish({ names, ...asks }: Schemas['LivePermission']): string {
+  return `${whose(asks)} wants to ${names.map((name) => WISHES[name] ?? name).join(' and ')}`
 }

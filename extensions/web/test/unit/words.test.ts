@@ -8,7 +8,7 @@ import { bySite, changesWith, nameOf } from '../../src/words/diff.ts'
 import { checkAgent, drivesNow, handed, passing, suggested, whyAsked } from '../../src/words/drivers.ts'
 import { checkName, found, grouped, lasts } from '../../src/words/sessions.ts'
 import { inSight } from '../../src/words/sight.ts'
-import { wish } from '../../src/words/wishes.ts'
+import { whose, wish } from '../../src/words/wishes.ts'
 
 const NOW = Date.parse('2026-01-02T03:04:05Z')
 
@@ -101,6 +101,15 @@ test('what changed stands by site and kind, by names and counts', () => {
   assert.deepEqual(
     changesWith(changes, 'basket').map(({ kind }) => kind),
     ['cookie'],
+  )
+})
+
+test('who asks is an origin, with that of the page around it', () => {
+  assert.equal(whose({ origin: 'https://ads.test' }), 'https://ads.test')
+  assert.equal(whose({ origin: 'https://ads.test', within: null }), 'https://ads.test')
+  assert.equal(
+    whose({ origin: 'https://ads.test', within: 'https://bank.test' }),
+    'https://ads.test (in a page of https://bank.test)',
   )
 })
 

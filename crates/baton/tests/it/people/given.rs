@@ -40,7 +40,7 @@ async fn a_guest_gives_a_file_where_one_was_asked_for() {
         .await;
         // What lies among the session's files and is none of the guest's is not theirs to give.
         scene.client().put_file("shop", "secret.txt", "s".into()).await.unwrap();
-        let question = ada.tabs.as_ref().and_then(|tabs| tabs.tabs[0].chooser).unwrap().question;
+        let question = ada.tabs.as_ref().unwrap().tabs[0].chooser.as_ref().unwrap().question;
         let choose =
             |name: &str| ViewerMessage::Choose { tab, question, files: vec![name.to_owned()] };
         ada.say(&choose("secret.txt")).await;
