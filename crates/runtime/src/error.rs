@@ -322,9 +322,10 @@ fn live(error: &LiveError) -> ErrorCode {
             ErrorCode::Conflict
         }
         LiveError::CheckedOut { .. } => ErrorCode::SessionHeld,
-        LiveError::NoRoom(_) | LiveError::NoLabel { .. } | LiveError::TooManyArrive { .. } => {
-            ErrorCode::NoRoom
-        }
+        LiveError::NoRoom(_)
+        | LiveError::Leaving
+        | LiveError::NoLabel { .. }
+        | LiveError::TooManyArrive { .. } => ErrorCode::NoRoom,
         LiveError::NotHeard => ErrorCode::StorageUnavailable,
         LiveError::NoSnapshot(_) => ErrorCode::NoSnapshot,
         LiveError::ProfileInUse { .. } => ErrorCode::ProfileInUse,

@@ -117,11 +117,6 @@ impl SessionTable {
         Ok(TakenOver(seat))
     }
 
-    /// Which person has taken a session over.
-    pub(crate) fn taken_over_by(&self, id: SessionId) -> Option<AgentName> {
-        self.seen(id)?.now().taken_over_by.clone()
-    }
-
     /// Whether an agent of this name is connected to a session's browser.
     pub(crate) fn has_client(&self, id: SessionId, agent: &AgentName) -> bool {
         let Some(seat) = self.seen(id) else { return false };
@@ -365,11 +360,9 @@ mod tests {
         let table = SessionTable::default();
         let (ada, bea): (AgentName, AgentName) = ("ada".parse().unwrap(), "bea".parse().unwrap());
         let taken = table.take_over(id(1), &ada).ok().unwrap();
-        assert_eq!(table.take_over(id(1), &bea).err(), Some(ada.clone()));
-        assert_eq!(table.taken_over_by(id(1)), Some(ada));
+        assert_eq!(table.take_over(id(1), &bea).err(), Some(ada));
         assert!(table.take_over(id(2), &bea).is_ok());
         drop(taken);
-        assert_eq!(table.taken_over_by(id(1)), None);
         assert!(table.take_over(id(1), &bea).is_ok());
     }
 

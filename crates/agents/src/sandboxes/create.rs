@@ -59,6 +59,7 @@ async fn make(
     request: CreateSandbox,
 ) -> Result<SandboxView, AgentsError> {
     let provider = context.sandboxes.provider()?;
+    context.supervisor.expect_staying()?;
     let plan = Plan::of(context, id, &request, provider.isolates())?;
     let slot = context.sandboxes.reserve(id)?;
     let counted = Counted::begin(context, &caller.owner, id).await?;

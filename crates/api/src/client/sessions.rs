@@ -168,10 +168,10 @@ impl Client {
         self.fetch(call.timeout(ASK_LIMIT).query(wait)).await
     }
 
-    /// Takes an ask back.
+    /// Takes an ask back: what a guest changed by then is captured, and told.
     pub async fn withdraw_ask(&self, reference: &str, ask: &str) -> Result<AskView, ClientError> {
         let call = self.request(Method::DELETE, &["sessions", reference, "ask", ask])?;
-        self.fetch(call).await
+        self.fetch(call.timeout(BROWSER_LIMIT)).await
     }
 
     /// Removes a session that is not active, with its snapshots, receipts and profile.

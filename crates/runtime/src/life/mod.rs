@@ -39,7 +39,7 @@ use crate::table::Moving;
 use baton_api::FileAhead;
 use baton_session::{AgentName, Lifecycle, Session};
 use baton_store::blocking::finished;
-use baton_store::{StoreError, clock};
+use baton_store::{Driver, StoreError, clock};
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -93,15 +93,20 @@ pub enum Drives {
     Other,
 }
 
-/// Whose turn it is, for this caller. A database that does not answer changes nothing.
-pub async fn drives(context: &Runtime, caller: &Caller, session: &Session) -> Drives {
-    match driver(context, session).await {
-        Ok(Some(agent)) if caller.agent.as_ref() != Some(&agent) => {
-            let person = context.supervisor.table().taken_over_by(session.id);
-            if person.as_ref() == Some(&agent) { Drives::Person(agent) } else { Drives::Other }
+/// Whose turn it is, for this caller; none where the database does not answer, and it is whose it was. That a person
+/// drives stands in the row: a turn goes on there whose page, or whose node, has ended.
+pub async fn drives(context: &Runtime, caller: &Caller, session: &Session) -> Option<Drives> {
+    let found = context.store.fetch_driver(session.id).await.ok()?;
+    Some(match found {
+        Some(Driver { agent: Some(agent), turn, .. }) if caller.agent.as_ref() != Some(&agent) => {
+            if turn.is_some() {
+                Drives::Person(agent)
+            } else {
+                Drives::Other
+            }
         }
-        Ok(_) | Err(_) => Drives::Client,
-    }
+        _ => Drives::Client,
+    })
 }
 
 /// Lets go of a session that has ended.
@@ -280,7 +285,9 @@ async fn take_whole(
     let id = session.id;
     let files = luggage::unpack(context, id, files).await?;
     let started = start(context, session).await;
-    if !matches!(started, Ok(()) | Err(RuntimeError::NotNoted { .. })) {
+    let has_failed = !matches!(started, Ok(()) | Err(RuntimeError::NotNoted { .. }));
+    // Once it has arrived, who gave it may have removed its files there: then those that came are the only ones.
+    if has_failed && context.supervisor.table().is_moving(id) {
         luggage::take_back(context, id, files).await;
     }
     context.supervisor.forget_arrival(id).await;

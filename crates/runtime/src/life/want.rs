@@ -200,6 +200,7 @@ impl Want for Resume {
 
     async fn find(&self, asked: WantScope<'_>) -> Result<Option<ResumeAs>, RuntimeError> {
         expect_had(asked).await?;
+        expect_taken(asked)?;
         expect_snapshot(asked).await?;
         asked.context.supervisor.expect_startable(asked.session.id).await?;
         Ok(self.browser)
@@ -286,6 +287,7 @@ impl Want for RollBack<'_> {
         let (supervisor, session) = (&asked.context.supervisor, asked.session);
         let to = asked.context.store.find_snapshot(session.id, self.to).await?;
         expect_had(asked).await?;
+        expect_taken(asked)?;
         // The lock of a browser of this node's own is no obstacle.
         supervisor.expect_startable(session.id).await?;
         Ok(supervisor.load_to_go_back(session, to).await?)
@@ -397,6 +399,16 @@ async fn expect_had(asked: WantScope<'_>) -> Result<(), RuntimeError> {
         supervisor.expect_adoptable(session.id).await?;
     }
     Ok(())
+}
+
+/// Checks that the node takes a session that rests. One that runs here has its place until it goes, and one that found
+/// no other node the node itself takes back.
+fn expect_taken(asked: WantScope<'_>) -> Result<(), RuntimeError> {
+    let supervisor = &asked.context.supervisor;
+    if asked.by.is_node() || supervisor.holds(asked.session.id) {
+        return Ok(());
+    }
+    Ok(supervisor.expect_staying()?)
 }
 
 /// Checks that there is something to come back from: a snapshot that can be read, or else what peers have.

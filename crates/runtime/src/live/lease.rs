@@ -359,10 +359,17 @@ impl BrowserSupervisor {
         }
     }
 
+    /// Ends the leases of one node: of what ran there, and of what it was about to start, perhaps because another one had
+    /// lost it.
     async fn end_leases_of(&self, node: NodeId, beat: i64) -> Result<(), LiveError> {
-        for session in self.store().list_active_sessions(node).await? {
+        let since = Timestamp::now().checked_sub(LAPSED).unwrap_or(Timestamp::MIN);
+        for session in self.store().list_held_sessions(node).await? {
             match self.end_lease(session.id, node, beat).await {
-                Ok(Lifecycle::Recoverable) => self.bequeath(session),
+                Ok(Lifecycle::Recoverable)
+                    if was_lost(session.lifecycle, session.updated_at, since) =>
+                {
+                    self.bequeath(session);
+                }
                 // It lives after all, or another node was faster.
                 Ok(_) | Err(LiveError::Store(StoreError::HeldElsewhere { .. })) => {}
                 Err(error) => return Err(error),
@@ -380,6 +387,17 @@ impl BrowserSupervisor {
         if heir.try_send(Session { lifecycle: Lifecycle::Recoverable, ..session }).is_err() {
             tracing::warn!(session = %id, "too many sessions wait to be resumed: this one is left as it is");
         }
+    }
+}
+
+/// Whether a session that a silent node held is to be brought back: what ran there, and what was to run there again and
+/// had ended not long ago. What had rested for longer only its owner can have wanted to run, and was told that it
+/// does not.
+fn was_lost(lifecycle: Lifecycle, changed: Timestamp, since: Timestamp) -> bool {
+    match lifecycle {
+        Lifecycle::Active => true,
+        Lifecycle::Recoverable => changed >= since,
+        _ => false,
     }
 }
 
@@ -454,4 +472,19 @@ fn regularly(pause: Duration) -> Interval {
     let mut times = interval_at(tokio::time::Instant::now() + pause, pause);
     times.set_missed_tick_behavior(MissedTickBehavior::Delay);
     times
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_had_rested_for_long_is_not_brought_back_because_its_node_was_about_to_start_it() {
+        let since = Timestamp::UNIX_EPOCH;
+        let before = since - SignedDuration::from_secs(1);
+        assert!(was_lost(Lifecycle::Active, before, since));
+        assert!(was_lost(Lifecycle::Recoverable, since, since));
+        assert!(!was_lost(Lifecycle::Recoverable, before, since));
+        assert!(!was_lost(Lifecycle::Closed, since, since));
+    }
 }

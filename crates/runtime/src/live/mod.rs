@@ -58,6 +58,7 @@ use screens::Screens;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
@@ -90,6 +91,8 @@ struct SupervisorState {
     number: watch::Sender<usize>,
     /// The sessions whose browsers are being started.
     starting: Mutex<HashSet<SessionId>>,
+    /// Whether what runs here goes to other nodes.
+    is_leaving: AtomicBool,
     /// How many browsers of no session may still be started.
     offstage: Semaphore,
     /// The sessions that come here from other nodes.
@@ -166,6 +169,7 @@ impl BrowserSupervisor {
             compiled: ProfileCache::new(COMPILED_LIMIT),
             number: watch::Sender::default(),
             starting: Mutex::default(),
+            is_leaving: AtomicBool::new(false),
             offstage: Semaphore::new(offstage::AT_ONCE),
             arrivals: Arrivals::default(),
             tasks: TaskTracker::new(),
@@ -290,6 +294,12 @@ pub enum LiveError {
          close sessions that nobody needs, or change browser.most or browser.memory_reserve"
     )]
     NoRoom(Room),
+    /// What this node runs goes to others.
+    #[error(
+        "expected a node that takes something new, found that this one is being drained\n\
+         ask another one; baton node drain --undo lets it take sessions again"
+    )]
+    Leaving,
     /// The other nodes would take what starts here.
     #[error(
         "expected the database to hear that this node is there, found that no word of it came through for a while\n\

@@ -2,7 +2,8 @@
 //!
 //! The one idea: a limit comes before the deed. Who starts a session's browser takes a place first, and what starts
 //! at this moment counts like what runs. Memory is looked at as it is then, with what those that start will need
-//! taken off; a container's own bound counts as the machine's does.
+//! taken off; a container's own bound counts as the machine's does. A node that leaves has no room for anything new,
+//! whoever asks it, and by whichever way; what finds no other node it takes back itself.
 
 use super::{BrowserSupervisor, LiveError};
 use baton_session::{NodeLabel, SessionId};
@@ -10,6 +11,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
 
 /// What a browser is reckoned at before it has shown what it needs, in bytes: a blank page in Chromium takes a third
@@ -106,6 +108,16 @@ impl BrowserSupervisor {
             limits,
             available: available.map(|bytes| bytes.saturating_sub(needed)),
         }
+    }
+
+    /// From now on what runs here goes to other nodes, and nothing new starts here; or no longer.
+    pub fn set_leaving(&self, is_leaving: bool) {
+        self.0.is_leaving.store(is_leaving, Ordering::Relaxed);
+    }
+
+    /// Checks that the node takes what is new.
+    pub fn expect_staying(&self) -> Result<(), LiveError> {
+        if self.0.is_leaving.load(Ordering::Relaxed) { Err(LiveError::Leaving) } else { Ok(()) }
     }
 
     /// Checks that the node is for what a session asks for.

@@ -13,19 +13,58 @@ use baton_session::SessionId;
 use baton_session::permission::Setting;
 use jiff::Timestamp;
 use std::collections::HashMap;
-use std::sync::{Arc, Weak};
-use tokio::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// The screens, by session. Held while one starts, so that two viewers who come at once share it.
-pub(super) type Screens = Mutex<HashMap<SessionId, Weak<Screen>>>;
+/// The screens, by session.
+#[derive(Default)]
+pub(super) struct Screens(Mutex<HashMap<SessionId, Arc<ScreenPlace>>>);
+
+/// Where the screen of one session is.
+#[derive(Default)]
+struct ScreenPlace {
+    /// Held while it starts, so that two viewers who come at once share it: a browser that does not answer makes
+    /// nobody wait but its own viewers.
+    starting: tokio::sync::Mutex<()>,
+    screen: Mutex<Weak<Screen>>,
+}
+
+impl Screens {
+    /// The place of a session; those that nobody needs any more go.
+    fn place(&self, id: SessionId) -> Arc<ScreenPlace> {
+        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Who waits for one has it too.
+        places.retain(|_, place| Arc::strong_count(place) > 1 || place.living().is_some());
+        Arc::clone(places.entry(id).or_default())
+    }
+
+    /// The screen of a session, if somebody watches it.
+    fn living(&self, id: SessionId) -> Option<Arc<Screen>> {
+        let places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        places.get(&id)?.living()
+    }
+}
+
+impl ScreenPlace {
+    fn living(&self) -> Option<Arc<Screen>> {
+        let screen = self.screen.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        screen.filter(|screen| !screen.has_ended())
+    }
+
+    fn set(&self, screen: &Arc<Screen>) {
+        *self.screen.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(screen);
+    }
+}
 
 impl BrowserSupervisor {
     /// The screen of an active session's browser.
     pub async fn screen(&self, id: SessionId) -> Result<Arc<Screen>, LiveError> {
-        let mut screens = self.0.screens.lock().await;
-        screens.retain(|_, screen| screen.strong_count() > 0);
-        let found = screens.get(&id).and_then(Weak::upgrade);
-        if let Some(screen) = found.filter(|screen| !screen.has_ended()) {
+        let place = self.0.screens.place(id);
+        if let Some(screen) = place.living() {
+            return Ok(screen);
+        }
+        let _starting = place.starting.lock().await;
+        // Who came first may have started it.
+        if let Some(screen) = place.living() {
             return Ok(screen);
         }
         let link = match keeper::connect(&self.config().data.socket(id), Role::Client).await {
@@ -34,14 +73,13 @@ impl BrowserSupervisor {
             Err(error) => return Err(error.into()),
         };
         let screen = Arc::new(Screen::start(link).await?);
-        screens.insert(id, Arc::downgrade(&screen));
+        place.set(&screen);
         Ok(screen)
     }
 
-    /// The screen of a session's browser, if somebody watches it.
-    pub async fn watched_screen(&self, id: SessionId) -> Option<Arc<Screen>> {
-        let screens = self.0.screens.lock().await;
-        screens.get(&id).and_then(Weak::upgrade).filter(|screen| !screen.has_ended())
+    /// The screen of a session's browser, if somebody watches it. Waits for none that starts.
+    pub fn watched_screen(&self, id: SessionId) -> Option<Arc<Screen>> {
+        self.0.screens.living(id)
     }
 
     /// Gives a site what it asked a person for, or refuses it.

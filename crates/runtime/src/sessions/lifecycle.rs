@@ -19,7 +19,7 @@ use baton_api::{
 };
 use baton_browser::cdp::Transport;
 use baton_session::{AgentName, Lifecycle, Owner, Session, SessionId, SessionName, SnapshotReason};
-use baton_store::{StoreError, clock};
+use baton_store::{Driver, StoreError, clock};
 use secrecy::SecretString;
 
 /// What a caller says of a new session.
@@ -98,6 +98,7 @@ pub async fn open(
         }
         check::folders(context.supervisor.data(), &request.files)?;
     }
+    context.supervisor.expect_staying()?;
     context.supervisor.expect_labels(&request.labels)?;
     // They are decided now, whatever a caller says.
     request.environment.permissions.iter_mut().for_each(|one| one.changed = None);
@@ -347,14 +348,24 @@ fn expect_active(context: &Runtime, session: &Session) -> Result<(), RuntimeErro
 
 /// Checks that the caller may drive the browser of an active session. One that is not kept from the files of
 /// the machine, or from what listens there, is for the owner for whom the node runs alone: its driver has
-/// them.
+/// them. A person who has taken it over comes by no such way, and who says their name is not them.
 pub async fn enter(
     context: &Runtime,
     caller: &Caller,
     session: &Session,
 ) -> Result<(), RuntimeError> {
     expect_confined(context, caller, session)?;
-    drive(context, caller, session).await
+    drive(context, caller, session).await?;
+    match context.store.fetch_driver(session.id).await? {
+        Some(Driver { agent: Some(person), turn: Some(_), .. }) => {
+            if caller.agent.as_ref() != Some(&person) {
+                return Err(other(session, person, caller));
+            }
+            let expected = "one that is not the person who has taken the session over";
+            Err(Invalid { field: "agent", expected, found: person.to_string() }.into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks that who drives a browser would have nothing of the machine by it that is not theirs.

@@ -63,6 +63,8 @@ struct ClusterState {
     known: Mutex<KnownMembers>,
     /// Held while a signer is looked up who is not known.
     looking: tokio::sync::Mutex<()>,
+    /// When it was looked last how the nodes are; held while that is done for who looks for room.
+    looked: tokio::sync::Mutex<Instant>,
     /// How the others are asked.
     clients: Mutex<HashMap<String, InternalClient>>,
     nonces: NonceCache,
@@ -121,6 +123,7 @@ impl Cluster {
             has_told_ahead: AtomicBool::new(false),
             known: Mutex::new(KnownMembers { rows: Vec::new(), read: Instant::now() }),
             looking: tokio::sync::Mutex::default(),
+            looked: tokio::sync::Mutex::new(Instant::now()),
             clients: Mutex::default(),
             nonces: NonceCache::default(),
             sent: Mutex::default(),
@@ -379,10 +382,17 @@ impl Cluster {
         }
     }
 
-    /// The same, but not again and again: what was read a moment ago is good enough.
+    /// The same, but not again and again: what was read a moment ago is good enough, and of many who ask at once one
+    /// looks for all, also where the database does not answer it.
     pub(super) async fn look_up_soon(&self) {
-        if self.known().read.elapsed() >= FRESH {
+        if self.known().read.elapsed() < FRESH {
+            return;
+        }
+        let asked = Instant::now();
+        let mut looked = self.0.looked.lock().await;
+        if *looked < asked {
             self.look_up().await;
+            *looked = Instant::now();
         }
     }
 

@@ -3,7 +3,7 @@
 //! The one idea: each ask has a task that sees to it that it ends: when its time has passed, its asker's key is
 //! revoked, its session is gone, or the node ends.
 
-use super::outcome::{end_as, note};
+use super::outcome::{ENDS_WITHIN, end_as, note};
 use crate::asking::{Ask, AskRefusal, NewAsk, Sites};
 use crate::context::Context;
 use crate::error::NodeError;
@@ -115,7 +115,14 @@ pub(crate) async fn wait(context: &Context, ask: &Ask, how: WaitForAsk) -> AskVi
 
 /// Takes an ask back; one that has ended stays as it is.
 pub(crate) async fn withdraw(context: &Context, ask: &Ask) -> AskView {
-    end_as(context, ask, AskState::Withdrawn).await;
+    if !end_as(context, ask, AskState::Withdrawn).await {
+        // It may just be ending otherwise: how, is known soon.
+        let known = ask.state();
+        if !known.is_over() {
+            // A node that ends answers at once.
+            context.ending.run_until_cancelled(ask.wait(known, ENDS_WITHIN)).await;
+        }
+    }
     ask.view()
 }
 

@@ -13,6 +13,8 @@ use std::time::Duration;
 
 /// How long it is waited for that a guest's picture ends and the session is given back.
 const LEAVE_LIMIT: Duration = Duration::from_secs(80);
+/// How long an end may take, with the capture of what was changed.
+pub(super) const ENDS_WITHIN: Duration = Duration::from_mins(5);
 
 /// Ends an ask so, unless something else ends it already; false then. The guest's hand has let go, and the session
 /// is given back, before anybody hears of it.

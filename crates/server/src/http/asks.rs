@@ -232,6 +232,11 @@ pub(super) async fn open_live(
     here: Here,
 ) -> Result<impl IntoResponse, Refusal> {
     let ask = guest.living()?;
+    // The page is told here: a WebSocket that is refused does not say why. One that they open beside another takes the
+    // place of that.
+    if !ask.is_shown() {
+        watching::expect_room(&context, &ask.session)?;
+    }
     let (session, caller) = (ask.session.id, ask.caller.clone());
     let (ticket, limit) = context.guest_tickets.issue_with(session, &caller, false, ask)?;
     let mut live_url = here.asked();
@@ -277,7 +282,7 @@ pub(super) async fn connect(
     }
     // A page that they open beside another one takes the place of that.
     if !ask.is_shown() {
-        watching::expect_room(&context, &ask.session).await?;
+        watching::expect_room(&context, &ask.session)?;
     }
     let found = "one that has ended";
     let guest = watching::Guest::of(&ask).ok_or(NodeError::from(AskRefusal::NoGuest { found }))?;

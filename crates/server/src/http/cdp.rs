@@ -161,10 +161,15 @@ async fn unwelcome(
             return NoMore::Moved;
         }
         match life::drives(context, caller, session).await {
-            Drives::Client => turn.send_replace(Turn::Own),
-            Drives::Person(name) => turn.send_replace(Turn::Of(name.as_str().into())),
-            Drives::Other => return NoMore::Unwelcome,
-        };
+            Some(Drives::Client) => {
+                turn.send_replace(Turn::Own);
+            }
+            Some(Drives::Person(name)) => {
+                turn.send_replace(Turn::Of(name.as_str().into()));
+            }
+            Some(Drives::Other) => return NoMore::Unwelcome,
+            None => {}
+        }
         if context.is_shut_out(caller).await.unwrap_or(false) {
             return NoMore::Unwelcome;
         }

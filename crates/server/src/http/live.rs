@@ -42,7 +42,7 @@ pub(super) async fn open(
     here: Here,
 ) -> Result<impl IntoResponse, Refusal> {
     let session = context.find(&caller.owner, &id).await?;
-    expect_room(&context, &session).await?;
+    expect_room(&context, &session)?;
     let page = context.page(&headers, passed.as_deref()).await?;
     let (ticket, limit) = context.live_tickets.issue_with(session.id, &caller, false, page)?;
     let mut live_url = here.live(session.id);
@@ -87,7 +87,7 @@ pub(super) async fn connect(
     };
     let session = context.find(&caller.owner, &id).await?;
     // Who finds no room has seen nothing, and is in no log.
-    expect_room(&context, &session).await?;
+    expect_room(&context, &session)?;
     let note = Note::new(&caller.actor, &caller.owner, Action::Watch, session.id.to_string());
     let note = note.with("name", session.name.to_string());
     note.done(&context.store).await.map_err(NodeError::from)?;

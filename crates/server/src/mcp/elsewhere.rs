@@ -14,7 +14,7 @@ use crate::everywhere;
 use crate::moving::find_arrived;
 use axum::body::{Body, to_bytes};
 use axum::http::Method;
-use baton_api::{CallTool, ErrorCode, ToolEnd, ToolEvent};
+use baton_api::{Answers, CallTool, ErrorCode, ToolEnd, ToolEvent};
 use baton_session::{Lifecycle, NodeId, json};
 use baton_store::ClusterRow;
 use baton_store::blocking::blocking;
@@ -41,10 +41,22 @@ pub(super) async fn call(
     };
     let Ways { nodes, placed } = way(&call, &cluster, entry.place(arguments.clone())?).await?;
     let (mut call, mut last) = (Box::new(call), None);
-    for node in nodes {
+    let mut nodes = nodes.into_iter();
+    while let Some(node) = nodes.next() {
         let row = match node {
-            Candidate::Here => return entry.call(arguments, *call).await,
             Candidate::There(row) => row,
+            Candidate::Here if placed.is_none() || nodes.as_slice().is_empty() => {
+                return entry.call(arguments, *call).await;
+            }
+            Candidate::Here => {
+                // Of calls that come together all see the same place: who finds it taken asks the others.
+                let again = call.clone();
+                match entry.call(arguments.clone(), *call).await {
+                    Err(full) if has_no_room(&full) => (call, last) = (again, Some(full)),
+                    ended => return ended,
+                }
+                continue;
+            }
         };
         if let Some(what) = placed {
             cluster.note_sent(&row, what);
@@ -205,6 +217,11 @@ fn is_full(end: &ToolEnd) -> bool {
     matches!(end, ToolEnd::Failed { code, .. } if code == ErrorCode::NoRoom.as_str())
 }
 
+/// The same of this node.
+fn has_no_room(failure: &Failure) -> bool {
+    matches!(failure, Failure::Node(error) if error.code() == ErrorCode::NoRoom)
+}
+
 /// What another node says of a call that has ended.
 fn ended(end: ToolEnd) -> Result<ToolAnswer, Failure> {
     Err(match end {
@@ -243,7 +260,15 @@ async fn exchange(
     let began = Instant::now();
     let body = Body::new(Limited::new(answer.into_body(), ANSWER_MAX));
     let mut events = SseStream::from_bytes_stream(body.into_data_stream());
-    while let Some(Ok(event)) = events.next().await {
+    loop {
+        // What is read no more ends there: a node that did not hear of it would go on asking a person. Work that was
+        // begun is finished all the same.
+        let event = tokio::select! {
+            biased;
+            event = events.next() => event,
+            () = call.progress.cancelled() => None,
+        };
+        let Some(Ok(event)) = event else { break };
         let Some(data) = event.data else { continue };
         match serde_json::from_str(&data) {
             Ok(ToolEvent::Doing { text }) => call.progress.tell(began.elapsed(), text).await,

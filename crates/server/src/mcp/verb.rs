@@ -92,6 +92,7 @@ impl Effect {
 }
 
 /// What a call is given besides its arguments.
+#[derive(Clone)]
 pub(super) struct Call {
     /// The operations' surroundings.
     pub(super) context: Context,
@@ -262,6 +263,7 @@ const QUESTION: &str = "confirm";
 const LIMIT: Duration = Duration::from_secs(90);
 
 /// How a person is asked.
+#[derive(Clone)]
 pub(super) enum Confirm {
     /// Not at all: the person who set this client up agreed beforehand.
     Agreed,
@@ -281,6 +283,7 @@ pub(super) enum Confirm {
 }
 
 /// What a person answered, as the client says when it calls again.
+#[derive(Clone)]
 pub(super) struct ElicitedAnswer {
     /// What they were asked about.
     about: Option<String>,
@@ -380,6 +383,7 @@ fn question(what: &str) -> ElicitRequestParams {
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Where the client hears that long work goes on, so that it does not give up.
+#[derive(Clone)]
 pub(super) enum ToolProgress {
     /// Nowhere: it did not ask.
     Nowhere,

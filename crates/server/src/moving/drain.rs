@@ -37,7 +37,7 @@ pub(crate) async fn begin(context: &Context, partly: bool) -> Result<(), NodeErr
         }
     }
     let movable = movable().count();
-    cluster.set_draining(true);
+    set_draining(context, &cluster, true);
     if !context.drain.begin(movable) {
         return Ok(());
     }
@@ -49,9 +49,15 @@ pub(crate) async fn begin(context: &Context, partly: bool) -> Result<(), NodeErr
 /// Lets the node take new sessions again. What is on its way arrives.
 pub(crate) fn end(context: &Context) {
     if let Some(cluster) = &context.cluster {
-        cluster.set_draining(false);
+        set_draining(context, cluster, false);
         context.drain.undo();
     }
+}
+
+/// The other nodes hear of it, and what this one is asked itself it refuses.
+fn set_draining(context: &Context, cluster: &Cluster, is_draining: bool) {
+    context.supervisor.set_leaving(is_draining);
+    cluster.set_draining(is_draining);
 }
 
 /// Brings all that can move to other nodes, before this one ends, but no longer than `limit`.
@@ -122,8 +128,12 @@ async fn move_away(
     cluster: &Cluster,
     session: Session,
 ) -> Result<(String, Duration), String> {
-    // What has no place to go is not captured and ended for nothing.
-    let labels = context.store.fetch_session_labels(session.id).await.unwrap_or_default();
+    // What has no place to go, or cannot go, is not captured and ended for nothing.
+    if is_bound(context, session.id) {
+        return Err("a browser of somebody's own, or a sandbox, has it".to_owned());
+    }
+    let labels = context.store.fetch_session_labels(session.id).await;
+    let labels = labels.map_err(|error| error.to_string())?;
     let without = [context.node];
     let wanted = Wanted { labels, without: &without, ..Wanted::default() };
     let candidates = cluster.find_candidates(context.room(), &wanted).await?;

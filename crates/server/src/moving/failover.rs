@@ -8,8 +8,9 @@
 use super::{NewHolder, NotTaken, bring_back};
 use crate::cluster::{Cluster, Wanted};
 use crate::context::Context;
-use baton_session::{Lifecycle, Session, SessionId};
-use std::collections::HashSet;
+use baton_session::{Lifecycle, NodeId, NodeLabel, Session, SessionId};
+use baton_store::StoreError;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc};
@@ -34,28 +35,65 @@ pub(crate) async fn run(
 ) {
     let turns = Arc::new(Semaphore::new(AT_ONCE));
     let waiting = Arc::new(Semaphore::new(WAITING));
-    let under_way = Arc::new(Mutex::new(HashSet::new()));
+    let under_way = UnderWay::default();
     let ending = context.ending.clone();
     while let Some(Some(session)) = ending.run_until_cancelled(inherited.recv()).await {
         let waits = ending.run_until_cancelled(Arc::clone(&waiting).acquire_owned()).await;
         let Some(Ok(waits)) = waits else { return };
-        let (context, cluster, ending) = (context.clone(), cluster.clone(), ending.clone());
-        let (id, turns, under_way) = (session.id, Arc::clone(&turns), Arc::clone(&under_way));
-        if !locked(&under_way).insert(id) {
+        let Some(begun) = under_way.begin(session.id, session.node) else {
             // It was left to this node twice: when its own fell silent, and when another one did that looked after it.
             continue;
-        }
+        };
+        let (context, cluster, ending) = (context.clone(), cluster.clone(), ending.clone());
+        let turns = Arc::clone(&turns);
         context.tasks.clone().spawn(async move {
             let brought = Box::pin(fail_over(&context, &cluster, session, &turns));
             let _ = ending.run_until_cancelled(brought).await;
-            locked(&under_way).remove(&id);
-            drop(waits);
+            drop((begun, waits));
         });
     }
 }
 
-fn locked(ids: &Mutex<HashSet<SessionId>>) -> MutexGuard<'_, HashSet<SessionId>> {
-    ids.lock().unwrap_or_else(PoisonError::into_inner)
+/// The sessions that are looked after, each with the node that left it: what was brought back may be left by the next
+/// node, while who looked after it first has not heard of that yet.
+#[derive(Clone, Default)]
+struct UnderWay(Arc<Mutex<HashSet<(SessionId, NodeId)>>>);
+
+impl UnderWay {
+    /// Notes one of them until what this returns is dropped; none where it is noted already.
+    fn begin(&self, id: SessionId, left_by: NodeId) -> Option<Begun> {
+        let what = (id, left_by);
+        self.locked().insert(what).then(|| Begun { all: self.clone(), what })
+    }
+
+    fn locked(&self) -> MutexGuard<'_, HashSet<(SessionId, NodeId)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One of them.
+struct Begun {
+    all: UnderWay,
+    what: (SessionId, NodeId),
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        self.all.locked().remove(&self.what);
+    }
+}
+
+/// The labels of a session that still waits to be brought back; none where it does not.
+async fn labels_if_waiting(
+    context: &Context,
+    session: &Session,
+) -> Result<Option<BTreeSet<NodeLabel>>, StoreError> {
+    let now = context.store.fetch_any_session(session.id).await?;
+    let waits = |now: Session| now.node == session.node && now.lifecycle == Lifecycle::Recoverable;
+    if !now.is_some_and(waits) {
+        return Ok(None);
+    }
+    context.store.fetch_session_labels(session.id).await.map(Some)
 }
 
 /// Brings back one session, once there is room. It takes its turn only to be brought back, not to wait for room.
@@ -64,17 +102,15 @@ async fn fail_over(context: &Context, cluster: &Cluster, session: Session, turns
     let last_word = cluster.last_word(session.node);
     let (mut refused, mut has_told) = (0, false);
     while begun.elapsed() < LIMIT {
-        match context.store.fetch_any_session(id).await {
-            Ok(Some(now))
-                if now.node == session.node && now.lifecycle == Lifecycle::Recoverable => {}
-            Ok(_) => return,
+        let labels = match labels_if_waiting(context, &session).await {
+            Ok(Some(labels)) => labels,
+            Ok(None) => return,
             Err(error) => {
                 tracing::warn!(session = %id, %error, "a session could not be looked at");
                 sleep(AGAIN).await;
                 continue;
             }
-        }
-        let labels = context.store.fetch_session_labels(id).await.unwrap_or_default();
+        };
         // A node that was heard since is there again, and has room like any other; so is this one, which lost its
         // own lease.
         let silent = [session.node];
@@ -82,9 +118,13 @@ async fn fail_over(context: &Context, cluster: &Cluster, session: Session, turns
             session.node == cluster.node() || cluster.last_word(session.node) > last_word;
         let without = if is_there { &[][..] } else { &silent[..] };
         let wanted = Wanted { labels, without, ..Wanted::default() };
-        let brought = {
-            let Ok(_turn) = turns.acquire().await else { return };
-            bring_back(context, cluster, &session, wanted, None).await
+        let brought = match cluster.find_candidates(context.room(), &wanted).await {
+            // To wait for room takes a while, which is nobody's turn.
+            Err(found) => Err(NotTaken::NoRoom(found)),
+            Ok(_) => {
+                let Ok(_turn) = turns.acquire().await else { return };
+                bring_back(context, cluster, &session, wanted, None).await
+            }
         };
         match brought {
             Ok(NewHolder { name: node, .. }) => {
@@ -111,4 +151,26 @@ async fn fail_over(context: &Context, cluster: &Cluster, session: Session, turns
     }
     metrics::counter!("baton_failovers_total", "outcome" => "failed").increment(1);
     tracing::error!(session = %id, "what a silent node held waits for somebody who resumes it");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_that_one_node_left_after_the_other_is_looked_after_for_each() {
+        let id: SessionId = "01890000-0000-7000-8000-000000000001".parse().unwrap();
+        let [first, next]: [NodeId; 2] =
+            ["01890000-0000-7000-8000-00000000000a", "01890000-0000-7000-8000-00000000000b"]
+                .map(|node| node.parse().unwrap());
+        let under_way = UnderWay::default();
+        let waits = under_way.begin(id, first).unwrap();
+        assert!(under_way.begin(id, first).is_none(), "it was left twice");
+        // It was brought back meanwhile, at a node that was lost then.
+        let brought = under_way.begin(id, next).unwrap();
+        drop(waits);
+        assert!(under_way.begin(id, next).is_none());
+        drop(brought);
+        assert!(under_way.begin(id, next).is_some() && under_way.begin(id, first).is_some());
+    }
 }

@@ -21,8 +21,8 @@ pub(crate) use sight::{Guest, Sight};
 pub(crate) use viewer::{Watcher, serve};
 
 /// Checks that one more may watch a session.
-pub(crate) async fn expect_room(context: &Context, session: &Session) -> Result<(), NodeError> {
-    match context.supervisor.watched_screen(session.id).await {
+pub(crate) fn expect_room(context: &Context, session: &Session) -> Result<(), NodeError> {
+    match context.supervisor.watched_screen(session.id) {
         Some(screen) if !screen.has_room() => Err(AskRefusal::TooManyViewers.into()),
         _ => Ok(()),
     }

@@ -240,6 +240,19 @@ impl Store {
         decode_all(&rows)
     }
 
+    /// Every session that a node holds, of whatever owner, oldest first: those that are active, and those that it was
+    /// about to start. It costs as much as there are of these, and of leases that are held.
+    pub async fn list_held_sessions(&self, node: NodeId) -> Result<Vec<Session>, StoreError> {
+        let sql = select!(
+            "where id in (
+                 select id from sessions where node = $1 and lifecycle = 'active'
+                 union select session from leases where node is not null and node = $1
+             ) order by id"
+        );
+        let rows = sqlx::query(sql).bind(node.to_string()).fetch_all(self.pool()).await?;
+        decode_all(&rows)
+    }
+
     /// Up to `limit` (at most 1000) sessions of a node whose leases were ended because it had fallen silent, at this
     /// time or later, and that nobody brought back: the term in which they were captured last is over, and nobody
     /// opened another one in which they were.
@@ -252,7 +265,8 @@ impl Store {
         let sql = select!(
             "where node = $1 and lifecycle = 'recoverable' and updated_at >= $2 and exists (
                  select 1 from leases where leases.session = sessions.id and leases.node is null
-                 and leases.term > (select max(term) from snapshots where snapshots.session = sessions.id)
+                 and leases.term >
+                     (select coalesce(max(term), 0) from snapshots where snapshots.session = sessions.id)
              ) order by id limit $3"
         );
         let query = sqlx::query(sql).bind(node.to_string()).bind(since.as_millisecond());

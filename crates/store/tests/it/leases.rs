@@ -117,6 +117,48 @@ async fn what_lapsed_with_its_node_is_told_until_somebody_brings_it_back(
 
 #[rstest]
 #[tokio::test]
+async fn what_a_node_was_about_to_start_is_among_what_it_holds(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let fixture = Fixture::open(engine).await;
+    let store = &fixture.store;
+    store.register_node(&record(node())).await.unwrap();
+    let mut made = Vec::new();
+    for name in ["active", "starting", "resting"] {
+        made.push(fixture.session(name).await);
+    }
+    let [active, starting, resting] = made.try_into().unwrap();
+    let (from, to) = (Lifecycle::Active, Lifecycle::Recoverable);
+    for session in [&starting, &resting] {
+        // Kept without a term, as what comes from elsewhere.
+        let new = new_snapshot(session, &[cookies("a.example", b"kept")]);
+        store.create_snapshot(new).await.unwrap();
+        store.update_lifecycle(session.id, node(), from, to, next_instant()).await.unwrap();
+    }
+    for session in [&active, &starting] {
+        store.acquire_lease(session.id, node()).await.unwrap();
+    }
+    let held = async |node| -> Vec<_> {
+        let found = store.list_held_sessions(node).await.unwrap();
+        found.into_iter().map(|session| (session.id, session.lifecycle)).collect()
+    };
+    assert_eq!(held(node()).await, [(active.id, from), (starting.id, to)]);
+    assert!(held(other()).await.is_empty());
+
+    // It fell silent: what it was about to start is another one's to bring back.
+    let seen = beat(&fixture).await;
+    for session in [&active, &starting] {
+        store.expire_lease(session.id, node(), seen, to, next_instant()).await.unwrap();
+    }
+    assert!(held(node()).await.is_empty());
+    let lapsed = store.list_lapsed_sessions(node(), starting.created_at, 10).await.unwrap();
+    assert!(lapsed.iter().any(|session| session.id == starting.id), "{lapsed:?}");
+    assert!(lapsed.iter().all(|session| session.id != resting.id), "{lapsed:?}");
+    store.adopt_session(starting.id, other()).await.unwrap();
+}
+
+#[rstest]
+#[tokio::test]
 async fn a_late_write_of_an_old_term_becomes_a_sibling(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {

@@ -8,7 +8,7 @@ use baton_api::{
 };
 use clap::Args;
 use std::io::IsTerminal;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Ask a person to do something in a session, by a link, and wait for what they changed
 ///
@@ -84,11 +84,19 @@ impl Ask {
         let Self { session, text, sites, minutes, files, no_wait, .. } = self;
         let output = context.output;
         // Heard from here on: what was asked is taken back, also where the answer is still on its way.
-        let what = "could not listen for signals";
-        let mut interrupted = signal(SignalKind::interrupt()).context(what)?;
-        let mut terminated = signal(SignalKind::terminate()).context(what)?;
+        let mut ends = Ends::listen(session.id.clone())?;
         let request = AskPerson { text: text.unwrap_or_default(), sites, minutes, files };
-        let created = client.ask_person(&session.id, &request).await?;
+        let asks = client.ask_person(&session.id, &request);
+        tokio::pin!(asks);
+        let (created, is_over) = tokio::select! {
+            biased;
+            created = &mut asks => (created?, false),
+            // Which one is to be taken back is known only with the answer.
+            () = ends.told() => (ends.finish(context, asks).await?, true),
+        };
+        if is_over {
+            return Ok(Some(ends.finish(context, take_back(client, &created.view)).await?));
+        }
         output.note(&output::ask_reach(&created));
         if no_wait {
             let with_picture = std::io::stdout().is_terminal();
@@ -103,10 +111,53 @@ impl Ask {
         }
         let view = tokio::select! {
             view = wait(context, client, &created.view) => view?,
-            _ = interrupted.recv() => take_back(client, &created.view).await?,
-            _ = terminated.recv() => take_back(client, &created.view).await?,
+            () = ends.told() => ends.finish(context, take_back(client, &created.view)).await?,
         };
         Ok(Some(view))
+    }
+}
+
+/// The signals that end the command.
+struct Ends {
+    interrupted: Signal,
+    terminated: Signal,
+    /// The session, as the person named it.
+    session: String,
+}
+
+impl Ends {
+    fn listen(session: String) -> anyhow::Result<Self> {
+        let what = "could not listen for signals";
+        let interrupted = signal(SignalKind::interrupt()).context(what)?;
+        let terminated = signal(SignalKind::terminate()).context(what)?;
+        Ok(Self { interrupted, terminated, session })
+    }
+
+    /// Waits until the command is to end.
+    async fn told(&mut self) {
+        tokio::select! {
+            _ = self.interrupted.recv() => {}
+            _ = self.terminated.recv() => {}
+        }
+    }
+
+    /// Does what is left before the end, which takes long where a browser is captured first; who ends the command once
+    /// more does not wait for it.
+    async fn finish<T>(
+        &mut self,
+        context: &Context,
+        work: impl Future<Output = Result<T, ClientError>>,
+    ) -> anyhow::Result<T> {
+        context.output.note("taking the question back; interrupt once more to leave it");
+        tokio::select! {
+            biased;
+            done = work => Ok(done?),
+            () = self.told() => anyhow::bail!(
+                "expected to take the question back, found a second interruption: it may be open still\n\
+                 `baton sessions ask {} --withdraw` takes it back",
+                self.session
+            ),
+        }
     }
 }
 

@@ -1,13 +1,14 @@
 //! Sessions go on at another node: when theirs is lost, when it is drained, and when it is told to end.
 
 use super::{home, id, start_with};
+use crate::attach::Foreign;
 use crate::cdp::Tool;
 use crate::notes::eventually;
 use axum::Router;
 use axum::http::HeaderMap;
 use axum::response::Html;
 use axum::routing::{get, post};
-use baton_api::{Client, ErrorCode, OpenCdp};
+use baton_api::{AttachSession, Client, ErrorCode, OpenCdp};
 use baton_playground::{Site, TestNode};
 use baton_session::Lifecycle;
 use futures_util::StreamExt;
@@ -215,6 +216,33 @@ pub(super) async fn drain(at: &TestNode, arguments: &[&str]) -> (bool, String, S
     let run = command.output().await.unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (run.status.success(), text(run.stdout), text(run.stderr))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_browser_of_somebodys_own_stays_where_it_is_and_nothing_is_made_ready_for_it() {
+    let database = baton_postgres::create_database().unwrap();
+    let own = start_with(&database, "own", &[]).await;
+    let other = start_with(&database, "other", &[]).await;
+    let (folder, site) = (tempfile::tempdir().unwrap(), site().await);
+    let foreign = Foreign::start(folder.path(), &site.url("/").unwrap()).await;
+    let asked = AttachSession {
+        name: "mine".parse().unwrap(),
+        description: None,
+        cdp_url: foreign.address.clone(),
+    };
+    let client = own.client().unwrap();
+    let session = client.attach_session(&asked).await.unwrap().session.id;
+    client.put_file("mine", "note.txt", b"stays".to_vec()).await.unwrap();
+    let (is_done, said, _) = drain(&other, &["own"]).await;
+    assert!(!is_done && said.starts_with("own: 0 sessions moved, 1 stayed"), "{said}");
+    let stayed = client.fetch_node("own").await.unwrap().drain.unwrap().stayed;
+    assert_eq!(stayed[0].why, "a browser of somebody's own, or a sandbox, has it");
+    assert!(!other.data().arriving_of(session).exists());
+    assert_eq!(home(&own, "mine").await, Some(id(&own).await));
+    client.capture_session("mine").await.unwrap();
+    client.close_session("mine").await.unwrap();
+    own.clear().await.unwrap();
+    other.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

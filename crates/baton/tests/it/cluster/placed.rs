@@ -9,7 +9,7 @@ use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
 use baton_api::sandbox::CreateSandbox;
-use baton_api::{ErrorCode, OpenSession, SessionView, SharedFolder, Used};
+use baton_api::{ErrorCode, ListHistory, OpenSession, SessionView, SharedFolder, Used};
 use baton_playground::{Site, TestNode};
 use baton_session::{Lifecycle, NodeLabel};
 use serde_json::json;
@@ -150,6 +150,39 @@ async fn a_long_request_goes_where_a_short_one_goes_and_never_stays_at_a_drained
     let refused = own.client().unwrap().open_session(&here).await.unwrap_err();
     assert_eq!(code(&refused), ErrorCode::NoRoom, "{refused}");
     assert!(refused.to_string().contains("own is being drained"), "{refused}");
+    own.clear().await.unwrap();
+    other.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_rests_at_a_drained_node_is_started_at_another_one_or_not_at_all() {
+    let database = baton_postgres::create_database().unwrap();
+    let own = start_with(&database, "own", &[]).await;
+    let other = start_with(&database, "other", &[]).await;
+    let (own_id, other_id) = (id(&own).await, id(&other).await);
+    let site = site().await;
+    open(&own, "shop", &[], &site).await;
+    assert_eq!(home(&own, "shop").await, Some(own_id));
+    let client = own.client().unwrap();
+    let kept = client.list_history("shop", &ListHistory::default()).await.unwrap().items;
+    let kept = kept[0].id.to_string();
+    client.close_session("shop").await.unwrap();
+    let (is_done, said, _) = super::moving::drain(&other, &["own"]).await;
+    assert!(is_done, "{said}");
+
+    // It is rolled back where it is, whichever node is asked.
+    for at in [&own, &other] {
+        let client = at.client().unwrap();
+        let refused = client.roll_back_session("shop", &kept).await.unwrap_err();
+        assert_eq!(code(&refused), ErrorCode::NoRoom, "{refused}");
+        assert!(refused.to_string().contains("being drained"), "{refused}");
+        let state = client.fetch_session("shop").await.unwrap().session.state;
+        assert_eq!(state, Lifecycle::Closed);
+    }
+    let resumed = client.resume_session("shop").await.unwrap().session.session;
+    assert_eq!(resumed.state, Lifecycle::Active);
+    assert_eq!(home(&own, "shop").await, Some(other_id));
+    client.roll_back_session("shop", &kept).await.unwrap();
     own.clear().await.unwrap();
     other.clear().await.unwrap();
 }

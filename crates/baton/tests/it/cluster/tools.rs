@@ -75,3 +75,36 @@ async fn an_agent_at_one_node_uses_sessions_at_all_of_them() {
     own.clear().await.unwrap();
     other.clear().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sessions_that_agents_open_together_find_the_room_that_there_is() {
+    let database = baton_postgres::create_database().unwrap();
+    let most = |most: &str| [("BATON_BROWSER_MOST", most.to_owned())];
+    let own = start_with(&database, "own", &most("1")).await;
+    let other = start_with(&database, "other", &most("3")).await;
+    eventually("both are known to have room", async || {
+        let nodes = own.client().unwrap().list_nodes().await.unwrap().items;
+        nodes.iter().filter_map(|node| node.places).sum::<u64>() == 4
+    })
+    .await;
+    let notes = Notes::start().await;
+    let url = notes.request("x").urls[0].clone();
+    let agents = [agent(&own).await, agent(&own).await, agent(&own).await];
+    let open = async |at: usize, name: &str| {
+        call(&agents[at], "session_open", json!({"name": name, "urls": [url]})).await
+    };
+    // All of them see the one place of the node that is asked.
+    let opened = tokio::join!(open(0, "first"), open(1, "second"), open(2, "third"));
+    let mut homes = Vec::new();
+    for (name, opened) in [("first", opened.0), ("second", opened.1), ("third", opened.2)] {
+        assert!(first(&opened).starts_with(&format!("{name} is active.")), "{opened}");
+        homes.push(home(&own, name).await.unwrap());
+    }
+    let own_id = id(&own).await;
+    assert!(homes.iter().filter(|home| **home == own_id).count() <= 1, "{homes:?}");
+    for agent in agents {
+        agent.close().await.unwrap();
+    }
+    own.clear().await.unwrap();
+    other.clear().await.unwrap();
+}

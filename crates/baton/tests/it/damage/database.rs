@@ -1,5 +1,6 @@
 //! Parts in a database that are damaged, and mended, past the program.
 
+use baton_session::SessionId;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -32,6 +33,24 @@ impl Database {
             Self::Postgres(url) => baton_postgres::ask(url, sql).unwrap(),
         };
         said.lines().map(ToOwned::to_owned).collect()
+    }
+
+    /// Takes a table away, so that who asks for what it holds gets an error.
+    pub(crate) fn take_away(&self, table: &str) {
+        self.ask(&format!("alter table {table} rename to {table}_away"));
+    }
+
+    /// Brings back what was taken away.
+    pub(crate) fn bring_back(&self, table: &str) {
+        self.ask(&format!("alter table {table}_away rename to {table}"));
+    }
+
+    /// Notes of a session that an agent drives that a person has taken it over, whom no node knows: as one does that is
+    /// killed in their turn.
+    pub(crate) fn leave_turn(&self, session: SessionId, person: &str) {
+        self.ask(&format!(
+            "update session_agents set gives_back_to = agent, agent = '{person}' where session = '{session}'"
+        ));
     }
 
     /// The parts of a session: those of its newest snapshot that came after the last one that was asked for

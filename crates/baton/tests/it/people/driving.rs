@@ -2,9 +2,10 @@
 
 use super::{LIMIT, Scene, Viewer};
 use crate::cdp::Tool;
+use crate::damage::Database;
 use baton_api::live::{LiveKey, LiveMouse, MouseKind, ViewerMessage};
-use baton_api::{Client, ListAudit, OpenCdp};
-use baton_browser::cdp::CdpError;
+use baton_api::{Client, ListAudit, OpenCdp, PassSession, Scope};
+use baton_browser::cdp::{self, CdpError};
 use baton_playground::Page;
 use serde_json::json;
 use tokio::time::timeout;
@@ -235,5 +236,66 @@ async fn tabs_addresses_and_questions_are_a_persons_who_drives() {
     ada.say(&ViewerMessage::CloseTab { tab }).await;
     ada.until("one tab", |viewer| viewer.tabs.as_ref().unwrap().tabs.len() == 1).await;
     drop(ada);
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_turn_holds_while_the_database_does_not_answer_and_its_agent_keeps_its_line() {
+    let scene = Scene::set().await;
+    let tool = scene.tool(&scene.agent("kimi")).await;
+    let mut others = Vec::new();
+    for name in ["one", "two"] {
+        let (client, key) = scene.key(name, &[Scope::Read, Scope::Drive]).await;
+        let client = client.as_agent(Some("kimi".parse().unwrap()));
+        others.push((scene.tool(&client).await, key));
+    }
+    let mut ada = scene.watch(scene.client()).await;
+    ada.tab().await;
+    ada.take_over("ada").await;
+    let waits = async { while refused(&tool).await.is_none() {} };
+    timeout(LIMIT, waits).await.unwrap();
+    let database = Database::Sqlite(scene.test_node.data().database());
+    // Every line looks anew whose turn it is when a key is revoked.
+    let look_anew = async |(other, key): (Tool, String)| {
+        scene.client().revoke_key(&key, None).await.unwrap();
+        timeout(LIMIT, other.connection.closed()).await.unwrap();
+    };
+    database.take_away("session_agents");
+    look_anew(others.pop().unwrap()).await;
+    for _ in 0..3 {
+        let why = refused(&tool).await.expect("a person drives");
+        assert!(why.contains("ada has taken over"), "{why}");
+    }
+    // Their turn ends, which is written nowhere.
+    ada.say(&ViewerMessage::GiveBack {}).await;
+    ada.until("a refusal", |viewer| !viewer.refused.is_empty()).await;
+    assert!(ada.refused[0].starts_with("give_back: "), "{:?}", ada.refused);
+    database.bring_back("session_agents");
+    look_anew(others.pop().unwrap()).await;
+    // It is given back a while later, to an agent that was not thrown out.
+    let goes_on = async { while refused(&tool).await.is_some() {} };
+    timeout(LIMIT, goes_on).await.unwrap();
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_agent_comes_in_under_the_name_of_the_person_who_drives() {
+    let scene = Scene::set().await;
+    let name_of_ada = scene.agent("ada");
+    let access = name_of_ada.open_cdp("shop", &OpenCdp { reusable: true }).await.unwrap();
+    let connects = async || cdp::connect(access.cdp_url.as_str()).await.is_ok();
+    name_of_ada.pass_session("shop", &PassSession { to: None, reason: None }).await.unwrap();
+    let mut ada = scene.watch(scene.client()).await;
+    ada.tab().await;
+    ada.take_over("ada").await;
+    let refused = name_of_ada.open_cdp("shop", &OpenCdp::default()).await.unwrap_err();
+    let why =
+        "expected agent to be one that is not the person who has taken the session over, found ada";
+    assert!(refused.to_string().contains(why), "{refused}");
+    assert!(!connects().await, "with a ticket of before");
+    ada.say(&ViewerMessage::GiveBack {}).await;
+    ada.until("to watch", |it| it.driver.as_ref().is_some_and(|it| !it.own && it.agent.is_none()))
+        .await;
+    assert!(connects().await);
     scene.strike().await;
 }

@@ -2,7 +2,9 @@
 
 use super::driving::mouse;
 use super::guests::{Guest, Scene, refused, secret, wanted};
+use super::taken_back::cancelled;
 use crate::cluster::start_with;
+use crate::mcp::{VERSION, bridge};
 use baton_api::live::MouseKind;
 use baton_api::{AskState, ErrorCode, WaitForAsk};
 use reqwest::Method;
@@ -53,6 +55,10 @@ async fn a_guest_is_let_in_at_any_node_and_their_ask_is_where_the_session_is() {
         let unknown = guest.post("asked/look", json!({ "secret": unknown })).await;
         assert_eq!(refused(unknown).await.0, ErrorCode::Unauthenticated);
     }
+    // A call that its client cancels takes its question back there.
+    let kimi = bridge(&other, &["--as", "kimi"]);
+    kimi.initialize(json!({}), VERSION).await.unwrap();
+    assert_eq!(cancelled(&kimi, &agent, 2).await, AskState::Withdrawn);
     scene.test_node.clear().await.unwrap();
     other.clear().await.unwrap();
 }

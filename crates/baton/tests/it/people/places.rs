@@ -1,9 +1,10 @@
 //! As many viewers as there may be, and one place for a guest.
 
 use super::changed::sign_in;
-use super::guests::{Guest, Scene, secret};
+use super::guests::{self, Guest, Scene, secret};
 use crate::test_nodes;
 use baton_api::{AskPerson, ErrorCode, ListAudit};
+use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_of_a_guest_takes_the_place_of_the_one_before() {
@@ -52,6 +53,12 @@ async fn the_seventeenth_viewer_is_told_before_anything_is_noted_and_a_person_ca
     let request = AskPerson { text: "sign in".to_owned(), ..AskPerson::default() };
     let asked = client.ask_person("shop", &request).await.unwrap();
     assert_eq!(asked.view.sites, ["127.0.0.1"]);
+    // Who was asked is told so, too, before there is a line that could not say it.
+    let mut guest = Guest::through(&client, &asked);
+    guest.open(&secret(&asked)).await;
+    let (code, why) = guests::refused(guest.post("asked/live", json!({})).await).await;
+    assert_eq!(code, ErrorCode::TooManyRequests);
+    assert!(why.contains("at most 16 viewers"), "{why}");
     for viewer in watching {
         viewer.abort();
     }

@@ -2,25 +2,28 @@
 //! take it over.
 
 use super::{LIMIT, Scene};
+use crate::damage::Database;
 use baton_api::live::ViewerMessage;
 use baton_api::{Client, PassSession};
 use tokio::time::timeout;
 
 /// Gives the session to kimi.
-async fn give_to_kimi(client: &Client) {
+async fn give_to_kimi(client: &Client, session: &str) {
     let kimi = client.clone().as_agent(Some("kimi".parse().unwrap()));
     let to = PassSession { to: kimi.agent().cloned(), reason: None };
-    kimi.pass_session("shop", &to).await.unwrap();
+    kimi.pass_session(session, &to).await.unwrap();
+}
+
+/// Who drives a session.
+async fn driver(client: &Client, session: &str) -> Option<String> {
+    let driver = client.fetch_session(session).await.unwrap().session.agent;
+    driver.map(|driver| driver.agent.to_string())
 }
 
 /// Waits until kimi drives the session.
-async fn kimi_drives(client: &Client) {
+async fn kimi_drives(client: &Client, session: &str) {
     let mut changes = client.follow_changes().await.unwrap();
-    let drives = async || {
-        let driver = client.fetch_session("shop").await.unwrap().session.agent;
-        driver.is_some_and(|driver| driver.agent.as_str() == "kimi")
-    };
-    while !drives().await {
+    while driver(client, session).await.as_deref() != Some("kimi") {
         changes.next().await.unwrap();
     }
 }
@@ -28,7 +31,7 @@ async fn kimi_drives(client: &Client) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_goes_back_to_its_agent_though_the_node_was_killed_in_the_turn_of_a_person() {
     let mut scene = Scene::set().await;
-    give_to_kimi(scene.client()).await;
+    give_to_kimi(scene.client(), "shop").await;
     let mut ada = scene.watch(scene.client()).await;
     ada.tab().await;
     ada.take_over("ada").await;
@@ -37,18 +40,46 @@ async fn a_session_goes_back_to_its_agent_though_the_node_was_killed_in_the_turn
     scene.test_node.kill_node().await.unwrap();
     drop(ada);
     scene.test_node.start_node().await.unwrap();
-    timeout(LIMIT, kimi_drives(scene.client())).await.expect("kimi drives again");
-    // A turn that goes on is nobody's to end.
+    timeout(LIMIT, kimi_drives(scene.client(), "shop")).await.expect("kimi drives again");
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_turn_that_goes_on_is_not_ended_with_one_that_was_left_behind() {
+    let scene = Scene::set().await;
+    let page = scene.site.url("/").unwrap();
+    let left = scene.test_node.open("left", [page]).await.unwrap();
+    for session in ["shop", "left"] {
+        give_to_kimi(scene.client(), session).await;
+    }
     let mut ada = scene.watch(scene.client()).await;
     ada.tab().await;
     ada.take_over("ada").await;
+    let database = Database::Sqlite(scene.test_node.data().database());
+    let looked = async {
+        // When the second one is given back, all were looked at with the first one.
+        for _ in 0..2 {
+            database.leave_turn(left, "bea");
+            kimi_drives(scene.client(), "left").await;
+        }
+    };
+    let goes_on = async {
+        while ada.closed.is_none() && ada.driver.as_ref().is_some_and(|driver| driver.own) {
+            ada.hear().await;
+        }
+    };
+    tokio::select! {
+        looked = timeout(LIMIT, looked) => looked.expect("kimi drives again"),
+        () = goes_on => panic!("expected the turn to go on, found its end"),
+    }
+    assert_eq!(driver(scene.client(), "shop").await.as_deref(), Some("ada"));
     scene.strike().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_takes_over_under_a_name_that_no_agent_and_no_other_page_has() {
     let scene = Scene::set().await;
-    give_to_kimi(scene.client()).await;
+    give_to_kimi(scene.client(), "shop").await;
     let mut ada = scene.watch(scene.client()).await;
     ada.tab().await;
     let take = |name: &str| ViewerMessage::TakeOver { name: name.parse().unwrap(), reason: None };

@@ -3,7 +3,7 @@
 use super::{LIMIT, Scene, Viewer};
 use baton_api::live::{LiveMouse, MouseKind, ViewerMessage};
 use baton_api::{ErrorCode, ListAudit, Scope};
-use baton_playground::victims::kill;
+use baton_playground::victims::{freeze, kill, wake};
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Error;
@@ -166,5 +166,31 @@ async fn a_browser_that_dies_is_told_and_the_picture_comes_back_after_the_resume
     timeout(LIMIT, resumed).await.unwrap();
     viewer.until("pictures again", |viewer| viewer.picture.is_some() && !viewer.is_gone).await;
     drop(viewer);
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_browser_that_does_not_answer_keeps_the_viewers_of_others_from_nothing() {
+    let scene = Scene::set().await;
+    let hangs = scene.test_node.open("hangs", [scene.site.url("/").unwrap()]).await.unwrap();
+    let [_, (_, browser)] = scene.test_node.holders(hangs).await.unwrap();
+    freeze(browser).unwrap();
+    let access = scene.client().open_live("hangs").await.unwrap();
+    let mut waits = Viewer::connect(&access.live_url).await;
+    waits.until("who drives", |viewer| viewer.driver.is_some()).await;
+    let in_vain = async {
+        while !waits.is_gone && waits.closed.is_none() {
+            waits.hear().await;
+        }
+    };
+    let other = async {
+        let mut sees = scene.watch(scene.client()).await;
+        sees.tab().await;
+    };
+    tokio::select! {
+        () = in_vain => panic!("expected the other picture first, found the end of a wait for a browser that hangs"),
+        () = other => {}
+    }
+    wake(browser).unwrap();
     scene.strike().await;
 }
