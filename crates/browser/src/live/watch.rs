@@ -399,7 +399,8 @@ mod tests {
         let answers = tokio::spawn(late(browser));
         let shared = Shared::new(State::default());
         shared.mirror().take_dirty();
-        let frame = json!({ "id": "F", "url": "https://app.test/", "securityOrigin": "https://app.test" });
+        let frame =
+            json!({ "id": "F", "url": "https://app.test/", "securityOrigin": "https://app.test" });
         let frame = serde_json::from_value(frame).unwrap();
         document(&connection.session("S".into()), &shared, &TargetId::new("T"), &frame).await;
         let marked = |origin| {
