@@ -165,7 +165,10 @@ pub(crate) async fn connect_to(database: &DatabaseUrl) -> Result<(AnyConnection,
 }
 
 /// The newest version of the schema that this program knows.
-pub(crate) const KNOWN: i64 = 18;
+#[expect(clippy::cast_possible_wrap, reason = "a few steps")]
+pub(crate) const KNOWN: i64 = STEPS as i64;
+/// How many steps lead there.
+const STEPS: usize = 18;
 
 /// A SQLite file, and how to connect to it once more.
 pub(crate) struct SqliteFile<'a> {
@@ -294,12 +297,14 @@ macro_rules! steps {
                 "list changes",
                 include_str!(concat!("../migrations/", $engine, "/0017_list_changes.sql")),
             ),
+            ("turns", include_str!(concat!("../migrations/", $engine, "/0018_turns.sql"))),
         ]
     };
 }
 
 fn migrator(engine: Engine, version: i64) -> Migrator {
-    let steps = match engine {
+    // One for each version that is known, or this does not compile.
+    let steps: [(&str, &str); STEPS] = match engine {
         Engine::Sqlite => steps!("sqlite"),
         Engine::Postgres => steps!("postgres"),
     };
