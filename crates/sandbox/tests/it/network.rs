@@ -203,7 +203,7 @@ async fn made_with_slirp(script: &str) -> Result<Box<dyn Sandbox>, SandboxError>
 #[tokio::test]
 async fn a_sandbox_is_ready_when_its_network_is_and_not_at_the_first_word() {
     let fails = r#"echo WARNING; echo 'open("/dev/net/tun")' >&2; exit 1"#;
-    let error = made_with_slirp(fails).await.err().expect("a sandbox without its network");
+    let error = made_with_slirp(fails).await.expect_err("a sandbox without its network");
     let SandboxError::NotStarted { reason } = &error else { panic!("{error:?}") };
     assert_eq!(reason, r#"no network: open("/dev/net/tun")"#);
     let sandbox = made_with_slirp("echo WARNING; printf 1; exec cat").await.unwrap();

@@ -118,13 +118,12 @@ async fn fail_over(context: &Context, cluster: &Cluster, session: Session, turns
             session.node == cluster.node() || cluster.last_word(session.node) > last_word;
         let without = if is_there { &[][..] } else { &silent[..] };
         let wanted = Wanted { labels, without, ..Wanted::default() };
-        let brought = match cluster.find_candidates(context.room(), &wanted).await {
-            // To wait for room takes a while, which is nobody's turn.
-            Err(found) => Err(NotTaken::NoRoom(found)),
-            Ok(_) => {
-                let Ok(_turn) = turns.acquire().await else { return };
-                bring_back(context, cluster, &session, wanted, None).await
-            }
+        // To wait for room takes a while, which is nobody's turn.
+        let brought = if let Err(found) = cluster.find_candidates(context.room(), &wanted).await {
+            Err(NotTaken::NoRoom(found))
+        } else {
+            let Ok(_turn) = turns.acquire().await else { return };
+            bring_back(context, cluster, &session, wanted, None).await
         };
         match brought {
             Ok(NewHolder { name: node, .. }) => {

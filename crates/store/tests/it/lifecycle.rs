@@ -61,7 +61,7 @@ async fn a_lifecycle_moves_only_from_where_it_stands(
 async fn a_turn_of_a_person_is_listed_whatever_becomes_of_the_session(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {
-    use Lifecycle::{Active, Closed, Recoverable, Stale};
+    use Lifecycle::{Active, Closed, Stale};
     let fixture = Fixture::open(engine).await;
     let (store, made) = (&fixture.store, fixture.session("mail").await);
     let [kimi, ada] = ["kimi", "ada"].map(|name| name.parse().unwrap());
@@ -74,7 +74,7 @@ async fn a_turn_of_a_person_is_listed_whatever_becomes_of_the_session(
     assert_eq!(begun.turn, Some(HumanTurn { from: Some(kimi.clone()) }));
     let elsewhere = "01890000-0000-7000-8000-000000000002".parse().unwrap();
     assert_eq!(store.list_turns(elsewhere).await.unwrap(), []);
-    for (from, to) in [(Active, Recoverable), (Recoverable, Stale), (Stale, Closed)] {
+    for (from, to) in [(Active, Stale), (Stale, Closed)] {
         store.update_lifecycle(made.id, node(), from, to, next_instant()).await.unwrap();
         assert_eq!(store.list_turns(node()).await.unwrap(), [(made.id, begun.clone())], "{to:?}");
     }

@@ -103,12 +103,12 @@ async fn a_question_that_is_taken_back_while_its_guest_ends_it_is_told_as_it_end
     let mut ada = guest.watch().await;
     ada.tab().await;
     let ends = guest.post("asked/end", json!({ "done": true }));
-    let takes_back = async {
+    let withdraws = async {
         // The picture ends first of all: what was changed is looked at after that.
         ada.until("its end", |viewer| viewer.closed.is_some()).await;
         scene.client().withdraw_ask("shop", &ask.view.id).await.unwrap()
     };
-    let (ended, taken_back) = tokio::join!(ends, takes_back);
+    let (ended, taken_back) = tokio::join!(ends, withdraws);
     assert_eq!(ended.status(), 200);
     assert_eq!(taken_back.state, AskState::Done);
     assert!(taken_back.outcome.is_some());
