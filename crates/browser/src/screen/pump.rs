@@ -109,7 +109,8 @@ impl ScreenPump {
                     let (told, whose) = found;
                     self.asking.ask(told, whose);
                 }
-                Some((tab, chooser)) = self.choosers.next() => {
+                Some(found) = self.choosers.next() => {
+                    let (tab, chooser) = found;
                     self.asking.ask_for_files(tab, chooser);
                 }
                 _ = asks.tick() => {
