@@ -169,7 +169,7 @@ impl EventPump {
         self.shared.hear(&session);
         let (shared, activity) = (Arc::clone(&self.shared), self.activity.clone());
         self.spawn(async move {
-            watch::document(&session, &shared, &tab, &frame).await;
+            watch::document(&session, &shared, &tab, &frame, watch::HEARS_WITHIN).await;
             activity.navigation();
         });
     }

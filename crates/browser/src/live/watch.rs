@@ -104,17 +104,24 @@ async fn switch_on(session: &CdpSession, shared: &Shared, tab: &TargetId) -> Res
     session.call("Page.enable", json!({})).await?;
     session.call("DOMStorage.enable", json!({})).await?;
     for frame in targets::frames_of(session).await? {
-        document(session, shared, tab, &frame).await;
+        // The browser knows of these for long, and tells of the next ones.
+        document(session, shared, tab, &frame, Duration::ZERO).await;
     }
     Ok(())
 }
 
-/// Marks the storage of a new document as unread, and watches its databases.
-pub(super) async fn document(session: &CdpSession, shared: &Shared, tab: &TargetId, frame: &Frame) {
+/// Marks the storage of a new document as unread, and watches its databases. The browser has so long to hear of it.
+pub(super) async fn document(
+    session: &CdpSession,
+    shared: &Shared,
+    tab: &TargetId,
+    frame: &Frame,
+    patience: Duration,
+) {
     if shared.tells_input() {
         INPUT.listen_in(session, frame).await;
     }
-    let Some(key) = storage_key(session, frame).await else {
+    let Some(key) = storage_key(session, frame, patience).await else {
         return;
     };
     if let Err(error) = targets::track(session, &key).await {
@@ -124,31 +131,33 @@ pub(super) async fn document(session: &CdpSession, shared: &Shared, tab: &Target
     REQUESTS.listen_in(session, frame).await;
 }
 
-/// How long the browser has for a document of which it told, at first and at last.
+/// How long the browser may take until it has heard of a document of which its page tells.
+pub(super) const HEARS_WITHIN: Duration = Duration::from_secs(10);
+/// How long it is let be before it is asked again, at first.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
-const LAST_PAUSE: Duration = Duration::from_secs(5);
 
 /// The storage key of a document. The page tells of it by another way than the one by which the browser hears of it,
-/// and until then the browser answers for the document before: with its key, or that it has none.
-async fn storage_key(session: &CdpSession, frame: &Frame) -> Option<StorageKey> {
-    let mut pause = FIRST_PAUSE;
+/// and until then the browser answers for the document before: with its key, or that it has none. A document that
+/// never has one, as in a frame that is kept from its own site, looks the same; so the last answer counts in the end.
+async fn storage_key(
+    session: &CdpSession,
+    frame: &Frame,
+    patience: Duration,
+) -> Option<StorageKey> {
+    let (mut pause, mut left) = (FIRST_PAUSE, patience);
     loop {
         let found = targets::storage_key(session, &frame.id).await;
         let is_it = match &found {
             Ok(Some(key)) => !frame.is_of_a_site() || key.origin() == frame.security_origin,
             Ok(None) => !frame.is_of_a_site(),
-            Err(error) if error.is_closed() || error.is_of_no_session() => return None,
-            Err(_) => false,
+            Err(error) => error.is_closed() || error.is_of_no_session(),
         };
-        if is_it {
+        if is_it || left.is_zero() {
             return found.ok().flatten();
         }
-        if pause > LAST_PAUSE {
-            tracing::debug!(frame = frame.id, "a document is not watched");
-            return None;
-        }
+        pause = pause.min(left);
         sleep(pause).await;
-        pause *= 2;
+        (left, pause) = (left - pause, 2 * pause);
     }
 }
 
@@ -402,13 +411,30 @@ mod tests {
         let frame =
             json!({ "id": "F", "url": "https://app.test/", "securityOrigin": "https://app.test" });
         let frame = serde_json::from_value(frame).unwrap();
-        document(&connection.session("S".into()), &shared, &TargetId::new("T"), &frame).await;
+        let (session, tab) = (connection.session("S".into()), TargetId::new("T"));
+        document(&session, &shared, &tab, &frame, HEARS_WITHIN).await;
         let marked = |origin| {
             let key = StorageKey::first_party(origin);
             shared.mirror().dirty().wanted_databases(&key).is_some()
         };
         assert!(marked("https://app.test"));
         assert!(!marked("https://before.test"));
+        answers.abort();
+    }
+
+    /// A page with many frames that are kept from their own sites is watched without a wait for each.
+    #[tokio::test]
+    async fn a_document_that_was_there_before_is_asked_about_once() {
+        let (ours, browser) = tokio::io::duplex(1 << 16);
+        let (reader, writer) = tokio::io::split(ours);
+        let (connection, _events) = Connection::start(Transport::nul(reader, writer));
+        let answers = tokio::spawn(late(browser));
+        let frame = json!({ "id": "F", "securityOrigin": "https://app.test" });
+        let frame: Frame = serde_json::from_value(frame).unwrap();
+        let session = connection.session("S".into());
+        assert_eq!(storage_key(&session, &frame, Duration::ZERO).await, None);
+        let second = storage_key(&session, &frame, Duration::ZERO).await;
+        assert_eq!(second, Some(StorageKey::first_party("https://before.test")));
         answers.abort();
     }
 }
