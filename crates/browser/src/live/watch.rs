@@ -157,7 +157,7 @@ async fn storage_key(
         }
         pause = pause.min(left);
         sleep(pause).await;
-        (left, pause) = (left - pause, 2 * pause);
+        (left, pause) = (left.saturating_sub(pause), 2 * pause);
     }
 }
 
