@@ -20,12 +20,13 @@ use tokio::time::{Instant, sleep};
 const AT_ONCE: usize = 4;
 /// How many sessions are looked after at once: those that wait for room cost a look now and then.
 const WAITING: usize = 4096;
-/// How long it is waited until a session is tried again.
+/// How long it is waited until a session is tried again that found no room, and one that was refused once.
 const AGAIN: Duration = Duration::from_secs(2);
+/// How long that is at most, however often nodes with room refused it: those that are left when one is lost have
+/// much to do for a while, and a session that nobody can bring back must not cost them much.
+const AGAIN_AT_MOST: Duration = Duration::from_secs(30);
 /// For how long it is tried; then it waits for somebody who resumes it.
 const LIMIT: Duration = Duration::from_mins(15);
-/// How often a session is tried that nodes with room refuse.
-const MOST_REFUSED: u32 = 3;
 
 /// Brings back what silent nodes held, until the node ends.
 pub(crate) async fn run(
@@ -100,7 +101,7 @@ async fn labels_if_waiting(
 async fn fail_over(context: &Context, cluster: &Cluster, session: Session, turns: &Semaphore) {
     let (id, begun) = (session.id, Instant::now());
     let last_word = cluster.last_word(session.node);
-    let (mut refused, mut has_told) = (0, false);
+    let (mut refused, mut has_told) = (0_u32, false);
     while begun.elapsed() < LIMIT {
         let labels = match labels_if_waiting(context, &session).await {
             Ok(Some(labels)) => labels,
@@ -139,11 +140,10 @@ async fn fail_over(context: &Context, cluster: &Cluster, session: Session, turns
                 }
             }
             Err(error) => {
-                refused += 1;
                 tracing::warn!(session = %id, %error, "what a silent node held was not brought back");
-                if refused == MOST_REFUSED {
-                    break;
-                }
+                sleep(pause_after(refused)).await;
+                refused += 1;
+                continue;
             }
         }
         sleep(AGAIN).await;
@@ -152,9 +152,21 @@ async fn fail_over(context: &Context, cluster: &Cluster, session: Session, turns
     tracing::error!(session = %id, "what a silent node held waits for somebody who resumes it");
 }
 
+/// How long a session waits that was refused so often before.
+fn pause_after(refused: u32) -> Duration {
+    AGAIN.saturating_mul(1 << refused.min(8)).min(AGAIN_AT_MOST)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_refused_is_tried_ever_more_seldom_but_for_a_quarter_of_an_hour() {
+        let pauses: Vec<u64> = (0..6).map(|refused| pause_after(refused).as_secs()).collect();
+        assert_eq!(pauses, [2, 4, 8, 16, 30, 30]);
+        assert_eq!(pause_after(u32::MAX), AGAIN_AT_MOST);
+    }
 
     #[test]
     fn a_session_that_one_node_left_after_the_other_is_looked_after_for_each() {
