@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 /// How long anything may take that is not told otherwise.
-pub const LIMIT: Duration = Duration::from_mins(1);
+pub const LIMIT: Duration = Duration::from_mins(2);
 
 /// The site, and whether it answers.
 pub struct Notes {

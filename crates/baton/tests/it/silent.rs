@@ -51,7 +51,7 @@ async fn a_session_whose_browser_hangs_can_be_closed_and_resumed() {
     let client = test_node.client().unwrap().clone();
     let _paused = Paused::new(holders[BROWSER].1);
     capture_times_out(&client, "hung").await;
-    timeout(2 * LIMIT, client.close_session("hung")).await.unwrap().unwrap();
+    timeout(LIMIT, client.close_session("hung")).await.unwrap().unwrap();
     assert_dead(&holders).await;
     resumes(test_node, &notes, id, &holders).await;
 }
@@ -62,7 +62,7 @@ async fn a_session_whose_keeper_hangs_can_be_closed_and_resumed() {
     let (test_node, id, holders) = test_node_with(&notes, "hung").await;
     let _paused = Paused::new(holders[KEEPER].1);
     let client = test_node.client().unwrap().clone();
-    timeout(2 * LIMIT, client.close_session("hung")).await.unwrap().unwrap();
+    timeout(LIMIT, client.close_session("hung")).await.unwrap().unwrap();
     assert_dead(&holders).await;
     resumes(test_node, &notes, id, &holders).await;
 }
@@ -73,7 +73,7 @@ async fn a_session_whose_keeper_and_browser_hang_can_be_abandoned() {
     let (test_node, id, holders) = test_node_with(&notes, "hung").await;
     let client = test_node.client().unwrap().clone();
     let _paused = [Paused::new(holders[BROWSER].1), Paused::new(holders[KEEPER].1)];
-    timeout(2 * LIMIT, client.abandon_session("hung")).await.unwrap().unwrap();
+    timeout(LIMIT, client.abandon_session("hung")).await.unwrap().unwrap();
     assert_dead(&holders).await;
     assert!(!test_node.data().session(id).exists());
     test_node.clear().await.unwrap();

@@ -22,6 +22,8 @@ use tokio::time::timeout;
 const IN_PAGE: u64 = 6_000;
 const IN_EXTENSION: u64 = 3_000;
 const CALL: Duration = Duration::from_secs(5);
+/// How long it may take until a request is held that has to be.
+const HELD_WITHIN: Duration = Duration::from_mins(1);
 
 /// Who tries.
 pub(super) struct Drive<'a> {
@@ -152,7 +154,7 @@ impl<'a> Drive<'a> {
                 }
                 panic!("the browser has gone")
             };
-            let paused = timeout(CALL, paused).await.expect("a request is held");
+            let paused = timeout(HELD_WITHIN, paused).await.expect("a request is held");
             let request = paused["requestId"].as_str().unwrap();
             let way = self.ways.of(name);
             let (method, params) = read(&way.fill(&answer.replace("$REQUEST", request)));

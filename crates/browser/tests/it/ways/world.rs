@@ -17,10 +17,9 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::time::timeout;
 
-/// How long ways may take of which nobody is told that they have ended.
-const LIMIT: Duration = Duration::from_secs(6);
+/// How long nothing new is heard of any way until those of which nobody is told that they have ended count as ended.
+const QUIET: Duration = Duration::from_secs(6);
 
 /// What lets pages try more: the listed host counts as one with TLS, windows open without a person, and what
 /// would keep pages from this machine's network is off, for it is not what is tested.
@@ -129,12 +128,14 @@ async fn tell(Browser { confine, is_fenced, is_headed }: Browser) -> Told {
     drive.extension().await;
     println!("{:?}: the extension has tried", began.elapsed());
     // Of those that end by themselves nobody tells; most are heard of.
-    let all_heard = async {
-        while heard(&kept, &ways, &records, is_fenced).await.len() < ways.all().len() {
-            tokio::time::sleep(Duration::from_millis(50)).await;
+    let (mut most, mut news) = (0, Instant::now());
+    while most < ways.all().len() && news.elapsed() < QUIET {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let now = heard(&kept, &ways, &records, is_fenced).await.len();
+        if now > most {
+            (most, news) = (now, Instant::now());
         }
-    };
-    let _ = timeout(LIMIT, all_heard).await;
+    }
     drive.ends().await;
     eventually("the last packet is seen", async || packets.has_end()).await;
     drop(drive);
