@@ -25,16 +25,17 @@ impl Default for Elsewhere {
 impl Elsewhere {
     /// Whether an address is one of the internet, and none of this machine's own.
     pub fn has(&self, address: IpAddr) -> bool {
-        is_public(address) && !self.is_of_machine(address.to_canonical())
+        // Where it is not known whether it leads here, it may; if there is no way to it at all, nothing is lost.
+        is_public(address) && !self.is_own(address).unwrap_or(true)
     }
 
-    fn is_of_machine(&self, address: IpAddr) -> bool {
+    /// Whether an address is one of this machine's own; none where neither the machine nor its kernel says so now.
+    pub fn is_own(&self, address: IpAddr) -> Option<bool> {
+        let address = address.to_canonical();
         match self.own.get_or_init(self.list) {
-            Ok(all) => all.contains(&address),
-            // A process may not ask for the list within some sandboxes, or has no file descriptor left. Where the
-            // kernel does not say either where an address leads, it may lead here; if there is no way to it at all,
-            // nothing is lost.
-            Err(_) => (self.leads_here)(address).unwrap_or(true),
+            Ok(all) => Some(all.contains(&address)),
+            // A process may not ask for the list within some sandboxes, or has no file descriptor left.
+            Err(_) => (self.leads_here)(address).ok(),
         }
     }
 }
@@ -130,7 +131,8 @@ mod tests {
         assert!(own.iter().any(IpAddr::is_loopback), "{own:?}");
         let elsewhere = Elsewhere::default();
         for address in own {
-            assert!(elsewhere.is_of_machine(address) && !elsewhere.has(address), "{address}");
+            assert_eq!(elsewhere.is_own(address), Some(true), "{address}");
+            assert!(!elsewhere.has(address), "{address}");
         }
         assert!(elsewhere.has(OTHER.parse().unwrap()));
     }
@@ -158,11 +160,13 @@ mod tests {
             || Err(io::ErrorKind::PermissionDenied.into());
         let address: IpAddr = OTHER.parse().unwrap();
         assert!(is_public(address));
-        let has = |leads_here: fn(IpAddr) -> io::Result<bool>| {
-            Elsewhere { own: OnceCell::new(), list, leads_here }.has(address)
+        let found = |leads_here: fn(IpAddr) -> io::Result<bool>| {
+            let elsewhere = Elsewhere { own: OnceCell::new(), list, leads_here };
+            (elsewhere.has(address), elsewhere.is_own(address))
         };
-        assert!(has(|_| Ok(false)) && !has(|_| Ok(true)));
-        assert!(!has(|_| Err(io::ErrorKind::Other.into())));
+        assert_eq!(found(|_| Ok(false)), (true, Some(false)));
+        assert_eq!(found(|_| Ok(true)), (false, Some(true)));
+        assert_eq!(found(|_| Err(io::ErrorKind::Other.into())), (false, None));
     }
 
     #[test]

@@ -39,6 +39,15 @@ pub enum WayError {
         /// Which one, and why not.
         found: String,
     },
+    /// A name of which it is not known where it leads. It may be another time.
+    #[error(
+        "expected a name that leads somewhere, found {found}\n\
+         see to it that this machine looks it up, and try again"
+    )]
+    NotFound {
+        /// Which one, and what became of its look-up.
+        found: String,
+    },
     /// There is no client for it.
     #[error("expected a node of Baton at {url}, found something else: {why}")]
     NoClient {
@@ -123,6 +132,11 @@ impl Outbound {
         let may_ask = |one: &SocketAddr| self.may_ask(one.ip(), reach, |ip| elsewhere.has(ip));
         if let Some(closed) = found.iter().find(|one| !may_ask(one)).map(SocketAddr::ip) {
             let is_own = is_public(closed);
+            if is_own && elsewhere.is_own(closed).is_none() {
+                // Neither the list of this machine's addresses nor its kernel says whether it leads here.
+                let found = format!("{host}, which leads to {closed}, perhaps this very machine");
+                return Err(WayError::NotFound { found });
+            }
             let what = if is_own { "this machine's own" } else { "the private" };
             return refuse(format!("{host}, which leads to {what} address {closed}"));
         }
@@ -178,20 +192,22 @@ pub(crate) async fn resolve_within(
     let found: Vec<SocketAddr> = match url.host() {
         Some(Host::Ipv4(address)) => vec![SocketAddr::from((address, port))],
         Some(Host::Ipv6(address)) => vec![SocketAddr::from((address, port))],
-        Some(Host::Domain(name)) => match look_up(name, places, LOOKUP_LIMIT).await {
-            Ok(found) => found.into_iter().map(|ip| SocketAddr::new(ip, port)).collect(),
-            Err(why) => return refuse(unknown(name, why)),
-        },
+        Some(Host::Domain(name)) => {
+            let found = look_up(name, places, LOOKUP_LIMIT).await;
+            let found = found.map_err(|why| unknown(name, why))?;
+            found.into_iter().map(|ip| SocketAddr::new(ip, port)).collect()
+        }
         None => Vec::new(),
     };
     if found.is_empty() { refuse("one without a host".to_owned()) } else { Ok(found) }
 }
 
-fn unknown(name: &str, why: NoAddress) -> String {
-    match why {
+fn unknown(name: &str, why: NoAddress) -> WayError {
+    let found = match why {
         NoAddress::None => format!("{name}, which has no address"),
         NoAddress::TimedOut => format!("{name}, which was not looked up within {LOOKUP_LIMIT:?}"),
-    }
+    };
+    WayError::NotFound { found }
 }
 
 pub(crate) fn refuse<T>(found: String) -> Result<T, WayError> {
@@ -202,7 +218,7 @@ impl Answers for WayError {
     fn code(&self) -> ErrorCode {
         match self {
             Self::AddressNotAllowed { .. } => ErrorCode::AddressNotAllowed,
-            Self::NoClient { .. } => ErrorCode::PeerUnreachable,
+            Self::NotFound { .. } | Self::NoClient { .. } => ErrorCode::PeerUnreachable,
             Self::NotAKey => ErrorCode::InvalidRequest,
         }
     }
@@ -399,6 +415,7 @@ fn describe_cause(cause: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Outbound, Reach, describe_cause, unknown};
+    use baton_api::{Answers, ErrorCode};
     use baton_egress::NoAddress;
     use std::net::IpAddr;
 
@@ -443,9 +460,12 @@ mod tests {
     #[test]
     fn a_name_that_nobody_looked_up_is_told_from_one_without_an_address() {
         let told = [NoAddress::None, NoAddress::TimedOut].map(|why| unknown("app.test", why));
-        insta::assert_snapshot!(told.join("\n"), @r"
-        app.test, which has no address
-        app.test, which was not looked up within 5s
+        assert!(told.iter().all(|error| error.code() == ErrorCode::PeerUnreachable), "{told:?}");
+        insta::assert_snapshot!(told.map(|error| error.to_string()).join("\n"), @r"
+        expected a name that leads somewhere, found app.test, which has no address
+        see to it that this machine looks it up, and try again
+        expected a name that leads somewhere, found app.test, which was not looked up within 5s
+        see to it that this machine looks it up, and try again
         ");
     }
 

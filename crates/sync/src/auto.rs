@@ -208,6 +208,10 @@ fn is_passing(error: &SyncError) -> bool {
         || matches!(
             error,
             SyncError::NotANode { .. }
-                | SyncError::Way(WayError::NoClient { .. } | WayError::AddressNotAllowed { .. })
+                | SyncError::Way(
+                    WayError::NotFound { .. }
+                        | WayError::NoClient { .. }
+                        | WayError::AddressNotAllowed { .. }
+                )
         )
 }

@@ -242,8 +242,10 @@ fn refused(error: WayError) -> NotDelivered {
         WayError::AddressNotAllowed { found } => {
             // The settings are read when the node starts, so another try finds the same.
             let why = format!("expected an address that this node may ask, found {found}");
-            let is_passing = found.ends_with("which has no address");
-            NotDelivered { why, is_passing }
+            NotDelivered { why, is_passing: false }
+        }
+        WayError::NotFound { found } => {
+            format!("expected a name that leads somewhere, found {found}").into()
         }
         _ => "it cannot be asked".to_owned().into(),
     }
@@ -406,7 +408,8 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
-    use super::{Delivery, Event, InvalidKey, MOST, News, Queue, WebhookKey};
+    use super::{Delivery, Event, InvalidKey, MOST, News, Queue, WebhookKey, refused};
+    use baton_net::WayError;
     use baton_session::{NodeId, SessionId};
     use jiff::Timestamp;
 
@@ -425,6 +428,15 @@ mod tests {
         for bad in ["whsec_", "whsec_c2hvcnQ=", "not base64!", &"A".repeat(88)] {
             assert_eq!(bad.parse::<WebhookKey>().unwrap_err(), InvalidKey, "{bad}");
         }
+    }
+
+    #[test]
+    fn a_message_waits_for_a_name_that_nobody_looked_up_and_for_no_other_setting() {
+        let late = "hook.test, which was not looked up within 5s".to_owned();
+        let late = refused(WayError::NotFound { found: late });
+        assert!(late.is_passing && late.why.ends_with("within 5s"), "{}", late.why);
+        let private = "hook.test, which leads to the private address 10.0.0.7".to_owned();
+        assert!(!refused(WayError::AddressNotAllowed { found: private }).is_passing);
     }
 
     fn delivery() -> Delivery {

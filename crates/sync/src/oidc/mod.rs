@@ -28,6 +28,7 @@ pub use refusal::TokenRefusal;
 pub use sign_in::{Arrival, Departure, KeptDeparture, SignIn, SignInRefusal};
 pub use token_verifier::{OidcSettings, TokenVerifier, Visitor};
 
+use baton_net::WayError;
 use baton_net::outbound::{Outbound, Reach, SMALL_MAX, bounded, client, is_loopback, said};
 use reqwest::RequestBuilder;
 use serde::Deserialize;
@@ -220,7 +221,10 @@ impl Provider<'_> {
         let reach: Reach = self.issuer.reach();
         let http = client(self.outbound, url, reach).await.map_err(|error| {
             let why = error.to_string().lines().next().unwrap_or_default().to_owned();
-            ProviderError::NotAsked { issuer: self.issuer.to_string(), why }
+            match error {
+                WayError::NotFound { .. } => self.silent(why),
+                _ => ProviderError::NotAsked { issuer: self.issuer.to_string(), why },
+            }
         })?;
         let sent = request(&http).timeout(ANSWER_LIMIT).send().await;
         let response = sent.map_err(|error| self.silent(said(error)))?;
