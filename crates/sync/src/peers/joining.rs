@@ -11,11 +11,10 @@ use crate::credential::PeerAccess;
 use crate::error::SyncError;
 use crate::not_joined::NotJoined;
 use crate::not_trusted::NotTrusted;
-use crate::remote::Remote;
+use crate::remote::{Remote, reach_of};
 use baton_api::sync::{JoinPeer, NodeIdentity, PeerView, RedeemInvitation};
 use baton_net::WayError;
 use baton_net::certificate::OtherCertificate;
-use baton_net::outbound::Reach;
 use baton_runtime::Caller;
 use baton_runtime::audit::{Action, Note};
 use baton_session::invitation::{InvitationCode, Joining};
@@ -129,7 +128,7 @@ async fn ask(
         tokens: context.own.tokens.clone(),
     };
     // Who joins administers this node, and may name what listens on its machine.
-    let stranger = Stranger::new(context, &way, Reach { loopback: true }).invited(code.pin);
+    let stranger = Stranger::new(context, &way, reach_of(url)).invited(code.pin);
     let answered = stranger.identity().await.and_then(|identity| {
         let found = identity.key.fingerprint();
         if found == code.inviter {

@@ -22,7 +22,7 @@ use crate::credential::{Credential, PeerAccess, TUNNEL};
 use crate::error::SyncError;
 use crate::identity::{verify_card, verify_identity};
 use crate::peers;
-use crate::remote::{CONNECT_LIMIT, Place, Remote, SMALL_MAX, address, bounded};
+use crate::remote::{CONNECT_LIMIT, Place, Remote, SMALL_MAX, address, bounded, reach_of};
 use baton_api::sync::{NodeCard, NodeIdentity, PeerView, RegisterPeer};
 use baton_api::{ErrorCode, Health, Invalid, Problem, Scope};
 use baton_net::WayError;
@@ -88,9 +88,9 @@ async fn register_here(
     }
     let is_admin = caller.require(Scope::Admin).is_ok();
     let is_limited = request.limits.is_some();
+    let way = way(context, &mut request, Reach { loopback: is_admin })?;
     // An admin of this machine may name what listens on it.
-    let reach = Reach { loopback: is_admin };
-    let way = way(context, &mut request, reach)?;
+    let reach = Reach { loopback: is_admin && reach_of(&request.url).loopback };
     let stranger = Stranger::new(context, &way, reach);
     let known = context.store.list_peers(&caller.owner).await?;
     let found = stranger.identity().await?;

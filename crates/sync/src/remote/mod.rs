@@ -63,6 +63,12 @@ pub(super) struct Remote {
     statuses: Statuses,
 }
 
+/// What the address of a peer may lead to: to this machine only where it says so itself. Who registers or joins a
+/// node asks it within this, too, so no peer is registered that is refused ever after.
+pub(super) fn reach_of(url: &Url) -> Reach {
+    Reach { loopback: is_loopback(url) }
+}
+
 impl Remote {
     /// A confirmed peer with an address, or one that is only asked whether it lives.
     pub(super) async fn of(context: &Sync, peer: &Peer) -> Result<Self, SyncError> {
@@ -71,7 +77,7 @@ impl Remote {
         let url = url.ok_or_else(|| SyncError::NoAddress { name: name() })?;
         let seal_key = peer.seal_key.parse::<SealKey>();
         let seal_key = seal_key.map_err(|error| SyncError::Untrusted { why: error.to_string() })?;
-        let reach = Reach { loopback: is_loopback(&url) };
+        let reach = reach_of(&url);
         let sealed = peer.credential.as_ref();
         let way = PeerAccess {
             name: name(),
@@ -356,6 +362,14 @@ mod tests {
         fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
             Err(S::Error::custom("it has no words"))
         }
+    }
+
+    /// Whatever address this machine has beside, nobody registers it as a peer's.
+    #[test]
+    fn a_peer_on_this_machine_is_asked_where_its_address_says_so() {
+        let is_here = |url: &str| reach_of(&url.parse().unwrap()).loopback;
+        assert!(is_here("http://localhost:7420/") && is_here("https://[::1]:7420/"));
+        assert!(!is_here("https://own.example/") && !is_here("https://11.7.0.1:7420/"));
     }
 
     #[tokio::test]
