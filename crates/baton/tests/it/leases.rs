@@ -1,6 +1,6 @@
 //! Two nodes on one database: a session has one holder at a time, and the other one takes over.
 
-use crate::notes::eventually;
+use crate::notes::{Notes, eventually, wait_for_state};
 use crate::test_nodes;
 use axum::Router;
 use axum::response::Html;
@@ -206,6 +206,41 @@ async fn a_node_that_resumes_by_itself_takes_what_a_dead_one_held() {
     let error = street.left().client().unwrap().capture_session("shop").await.unwrap_err();
     assert_eq!(code(&error), ErrorCode::Conflict, "{error}");
     assert_eq!(street.cookie(street.right(), id).await, cookie);
+    street.clear().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_killed_node_was_just_starting_it_holds_no_longer_when_it_is_back() {
+    let (notes, shared) = (Notes::start().await, tempfile::tempdir().unwrap());
+    let database = shared.path().join("baton.db");
+    // Long enough for the node to be back before its lease has ended, so that no other one ends that.
+    let mut street = Street::build_on(database, shared, 120, "true").await;
+    let lost = notes.open(street.left(), "lost", "of lost").await;
+    let rests = notes.open(street.left(), "rests", "of rests").await;
+    street.left().client().unwrap().close_session("rests").await.unwrap();
+    victims::kill_all(&street.left().holders(lost).await.unwrap()).await.unwrap();
+    wait_for_state(street.left(), "lost", Lifecycle::Recoverable).await;
+
+    notes.stall();
+    let resuming = ["lost", "rests"].map(|name| {
+        let client = street.left().client().unwrap().clone();
+        tokio::spawn(async move { client.resume_session(name).await })
+    });
+    for id in [lost, rests] {
+        let has_browser = async || street.left().holders(id).await.is_ok();
+        eventually("its browser runs", has_browser).await;
+    }
+    street.test_nodes[LEFT].kill_node().await.unwrap();
+    for resuming in resuming {
+        resuming.await.unwrap().unwrap_err();
+    }
+    notes.answer();
+    street.test_nodes[LEFT].start_node().await.unwrap();
+    // What ran not long ago is back by itself, and the other one is anybody's.
+    wait_for_state(street.left(), "lost", Lifecycle::Active).await;
+    assert_eq!(notes.read(street.left(), lost).await, "of lost");
+    street.right().client().unwrap().resume_session("rests").await.unwrap();
+    assert_eq!(notes.read(street.right(), rests).await, "of rests");
     street.clear().await;
 }
 

@@ -25,6 +25,10 @@ impl<'w, W: Starts> Held<'w, W> {
         let acquired = async {
             let session = brought_home(context, &want, &hold, session).await?;
             let by = if wish.by.is_node() { Taker::Node } else { Taker::Owner };
+            if by == Taker::Owner && !ran {
+                // The drain may have begun while this waited for the hold.
+                context.supervisor.expect_staying()?;
+            }
             let term = context.supervisor.acquire(&session, by).await?;
             // One that ran here until now is this node's with its peers.
             let handed = if ran { None } else { ask_peers::<W>(wish, &hold, &session).await? };
@@ -125,10 +129,12 @@ impl<W: StartsBrowser> Acquired<'_, W> {
     pub(crate) async fn start(self) -> Result<Started, RuntimeError> {
         let Self { wish, found, session, hold, term, handed, back, .. } = self;
         let (context, supervisor) = (wish.context, &wish.context.supervisor);
+        // What a node brings back of another one goes back to that when it fails here, and others try it.
+        let counts = !wish.by.is_node() || back.home == context.node;
         let loaded = match W::load(context, &session, found).await {
             Ok(loaded) => loaded,
             Err(error) => {
-                if let RuntimeError::Live(error) = &error {
+                if counts && let RuntimeError::Live(error) = &error {
                     supervisor.count_failure(&hold, error).await;
                 }
                 return Err(back.after(error).await);
@@ -141,7 +147,9 @@ impl<W: StartsBrowser> Acquired<'_, W> {
                 Ok(Started { session, resumed, handed })
             }
             Err(error) => {
-                supervisor.count_failure(&hold, &error).await;
+                if counts {
+                    supervisor.count_failure(&hold, &error).await;
+                }
                 Err(back.after(error).await.into())
             }
         }

@@ -193,7 +193,7 @@ pub async fn rehydrate(
 }
 
 /// Resumes one session, unless another resume was faster. What fails is tried once more, and has failed when
-/// that fails too.
+/// that fails too, unless it is another node's.
 async fn resume(context: &Runtime, session: &Session) -> Tried {
     for is_last in [false, true] {
         let now = match context.store.fetch_any_session(session.id).await {

@@ -32,7 +32,7 @@ const FAILOVER_LOOK: Duration = Duration::from_secs(1);
 /// How long what is to start waits for a beat that is late.
 const BEAT_LIMIT: Duration = Duration::from_secs(5);
 /// How long ago a lease may have ended whose session another node was to bring back, and did not.
-const LAPSED: SignedDuration = SignedDuration::from_mins(15);
+pub(super) const LAPSED: SignedDuration = SignedDuration::from_mins(15);
 /// How many of these are taken over of one node.
 const MOST_LAPSED: u32 = 1000;
 /// How many sessions of silent nodes wait to be resumed here, one after the other.
@@ -326,8 +326,13 @@ impl BrowserSupervisor {
         heir
     }
 
-    /// Ends the leases of nodes that fell silent: callers no longer hear that what they held runs.
+    /// Ends the leases of nodes that fell silent: callers no longer hear that what they held runs. Who ends one brings
+    /// the session back, so a node that is being drained, and would do so here, leaves them to others.
     async fn end_leases_of_silent(&self) {
+        let brings_back = self.rehydrates() && !self.config().failover;
+        if brings_back && self.expect_staying().is_err() {
+            return;
+        }
         let left = self.0.heartbeat.left();
         if left.is_empty() {
             return;
@@ -393,7 +398,7 @@ impl BrowserSupervisor {
 /// Whether a session that a silent node held is to be brought back: what ran there, and what was to run there again and
 /// had ended not long ago. What had rested for longer only its owner can have wanted to run, and was told that it
 /// does not.
-fn was_lost(lifecycle: Lifecycle, changed: Timestamp, since: Timestamp) -> bool {
+pub(super) fn was_lost(lifecycle: Lifecycle, changed: Timestamp, since: Timestamp) -> bool {
     match lifecycle {
         Lifecycle::Active => true,
         Lifecycle::Recoverable => changed >= since,

@@ -297,7 +297,8 @@ pub enum LiveError {
     /// What this node runs goes to others.
     #[error(
         "expected a node that takes something new, found that this one is being drained\n\
-         ask another one; baton node drain --undo lets it take sessions again"
+         ask another node, or resume the session at another one first; \
+         baton node drain --undo lets it take sessions again"
     )]
     Leaving,
     /// The other nodes would take what starts here.

@@ -5,7 +5,7 @@
 
 use super::close::Ending;
 use super::held::LastHeld;
-use super::lease::{Taker, Whereabouts};
+use super::lease::{LAPSED, Taker, Whereabouts, was_lost};
 use super::runner::SnapshotBaseline;
 use super::{BrowserSupervisor, HOLD_LIMIT, LiveError, expect_checked_in};
 use crate::table::Hold;
@@ -40,10 +40,14 @@ pub struct Recovered {
 
 impl BrowserSupervisor {
     /// Looks at every session of this node that was active when it ended, and ends the keepers of those that
-    /// were not. One that cannot be looked at is logged, and looked at again when a client asks for it. Also
-    /// returns those whose browser is gone.
+    /// were not. One that cannot be looked at is logged, and looked at again when a client asks for it. What the
+    /// node was about to start then it holds no longer. Also returns those whose browser is gone.
     pub async fn recover(&self) -> Result<(Recovered, Vec<Session>), LiveError> {
-        let sessions = self.store().list_active_sessions(self.config().node).await?;
+        let node = self.config().node;
+        let is_active =
+            |session: &Session| session.node == node && session.lifecycle == Lifecycle::Active;
+        let held = self.store().list_held_sessions(node).await?;
+        let (sessions, begun): (Vec<_>, Vec<_>) = held.into_iter().partition(is_active);
         let active: HashSet<SessionId> = sessions.iter().map(|session| session.id).collect();
         let looks: Vec<_> = sessions.iter().map(|session| self.look_at(session)).collect();
         let looks = iter(looks).buffered(AT_ONCE).collect::<Vec<_>>();
@@ -65,7 +69,37 @@ impl BrowserSupervisor {
                 }
             }
         }
+        // Their keepers have ended by now.
+        for Session { id, .. } in begun {
+            match self.release_begun(id).await {
+                Ok(Some(session)) => {
+                    recovered.recoverable += 1;
+                    lost.push(session);
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::error!(session = %id, %error, "a session that was being started is still held");
+                }
+            }
+        }
         Ok((recovered, lost))
+    }
+
+    /// Gives back the lease of a session that this node was about to start when it ended. Returns the session if it
+    /// is to be brought back.
+    async fn release_begun(&self, id: SessionId) -> Result<Option<Session>, LiveError> {
+        let node = self.config().node;
+        let _hold = self.table().hold(id, "looked for", HOLD_LIMIT).await?;
+        // The operation that held it before may have moved it.
+        let Some(now) = self.store().fetch_any_session(id).await? else { return Ok(None) };
+        if now.node == node && now.lifecycle == Lifecycle::Active {
+            return Ok(None);
+        }
+        self.store().release_lease(id, node).await?;
+        tracing::info!(session = %id, lifecycle = %now.lifecycle, "holds no longer what it was about to start");
+        let since = Timestamp::now().checked_sub(LAPSED).unwrap_or(Timestamp::MIN);
+        let is_lost = now.node == node && was_lost(now.lifecycle, now.updated_at, since);
+        Ok(is_lost.then_some(now))
     }
 
     /// Whether sessions that were lost are to be resumed by themselves.

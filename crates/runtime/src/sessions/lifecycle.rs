@@ -134,6 +134,7 @@ pub async fn attach(
     check::name(&request.name)?;
     check::description(request.description.as_deref())?;
     check::cdp_address(&request.cdp_url)?;
+    context.supervisor.expect_staying()?;
     let (name, description) = (request.name, request.description);
     let wanted = Wanted { name, description, headed: false, debug: false };
     let (session, hold) = create(context, &caller.owner, wanted).await?;

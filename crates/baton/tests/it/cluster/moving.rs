@@ -8,11 +8,13 @@ use axum::Router;
 use axum::http::HeaderMap;
 use axum::response::Html;
 use axum::routing::{get, post};
-use baton_api::{AttachSession, Client, ErrorCode, OpenCdp};
+use baton_api::{AttachSession, Client, ErrorCode, ListAudit, OpenCdp};
 use baton_playground::{Site, TestNode};
 use baton_session::Lifecycle;
 use futures_util::StreamExt;
 use serde_json::json;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -144,6 +146,43 @@ async fn what_a_node_had_still_to_bring_back_when_it_was_lost_itself_others_brin
     .await;
     own.clear().await.unwrap();
     heir.clear().await.unwrap();
+    third.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_nodes_with_a_broken_browser_cannot_bring_back_waits_for_one_with_another() {
+    let all = [("BATON_CLUSTER_FAILOVER", "true".to_owned()), ("BATON_LEASE", "4".to_owned())];
+    let database = baton_postgres::create_database().unwrap();
+    let mut own = start_with(&database, "own", &all).await;
+    let site = site().await;
+    signed_in(&own, "shop", &site).await;
+    let session = own.client().unwrap().fetch_session("shop").await.unwrap().session.id;
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("chromium");
+    std::fs::write(&program, "#!/bin/sh\nexit 1\n").unwrap();
+    std::fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    let broken = ("BATON_BROWSER", program.display().to_string());
+    let [failover, lease] = all.clone();
+    let broken = [failover, lease, broken];
+    let first = start_with(&database, "first", &broken).await;
+    let second = start_with(&database, "second", &broken).await;
+
+    own.kill_everybody(&[session]).await.unwrap();
+    let client = first.client().unwrap();
+    eventually("both have tried, and one of them again", async || {
+        let log = client.list_audit(&ListAudit::default()).await.unwrap().items;
+        log.iter().filter(|entry| entry.action == "session.resume").count() >= 3
+    })
+    .await;
+    let third = start_with(&database, "third", &all).await;
+    eventually("the session runs where there is a browser", async || {
+        third.client().unwrap().capture_session("shop").await.is_ok()
+    })
+    .await;
+    assert_eq!(title(third.client().unwrap(), "shop").await, "login=ada");
+    own.clear().await.unwrap();
+    first.clear().await.unwrap();
+    second.clear().await.unwrap();
     third.clear().await.unwrap();
 }
 

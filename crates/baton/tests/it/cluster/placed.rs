@@ -9,7 +9,9 @@ use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
 use baton_api::sandbox::CreateSandbox;
-use baton_api::{ErrorCode, ListHistory, OpenSession, SessionView, SharedFolder, Used};
+use baton_api::{
+    AttachSession, ErrorCode, ListHistory, OpenSession, SessionView, SharedFolder, Used,
+};
 use baton_playground::{Site, TestNode};
 use baton_session::{Lifecycle, NodeLabel};
 use serde_json::json;
@@ -179,6 +181,14 @@ async fn what_rests_at_a_drained_node_is_started_at_another_one_or_not_at_all() 
         let state = client.fetch_session("shop").await.unwrap().session.state;
         assert_eq!(state, Lifecycle::Closed);
     }
+    // Nor does it take a browser of somebody's own, which nobody could bring to another node.
+    let attached = AttachSession {
+        name: "mine".parse().unwrap(),
+        description: None,
+        cdp_url: "http://127.0.0.1:9".parse().unwrap(),
+    };
+    let refused = client.attach_session(&attached).await.unwrap_err();
+    assert_eq!(code(&refused), ErrorCode::NoRoom, "{refused}");
     let resumed = client.resume_session("shop").await.unwrap().session.session;
     assert_eq!(resumed.state, Lifecycle::Active);
     assert_eq!(home(&own, "shop").await, Some(other_id));
