@@ -234,15 +234,30 @@ mod tests {
         // One that is broken off leaves the unit as it was.
         let broken_off = (asked, String::new(), false);
         assert_eq!(asked_of_systemd(prerm, "remove", "disable"), broken_off);
+        // So does one whose terminal is closed.
+        let hangs_up =
+            "systemctl() { [ $1 != disable ] || kill -HUP $$; command systemctl \"$@\"; }";
+        let (_, killed, ended_well) =
+            asked_of_systemd(&format!("{hangs_up}\n{prerm}"), "remove", "");
+        assert_eq!((killed, ended_well), (String::new(), false));
     }
 
     #[test]
-    fn what_a_killed_removal_left_behind_ends_when_it_is_taken_back() {
+    fn what_a_killed_removal_left_behind_ends_whatever_is_done_next() {
         let postinst = include_str!("../debian/postinst");
         let killed = "mkdir -p /run/systemd/system/baton.service.d
             echo KillMode=mixed > /run/systemd/system/baton.service.d/remove.conf\n";
         let script = format!("{killed}{postinst}");
-        let (asked, ..) = asked_of_systemd(&script, "abort-remove", "");
-        assert_eq!(asked, "daemon-reload\n");
+        for word in ["abort-remove", "abort-upgrade"] {
+            assert_eq!(asked_of_systemd(&script, word, "").0, "daemon-reload\n", "{word}");
+        }
+        // The node of another version is told to end by a unit that leaves browsers to the next one.
+        let upgrades = "mkdir /run/programs
+            printf '#!/bin/sh\\n' > /run/programs/systemd-sysusers
+            chmod +x /run/programs/systemd-sysusers
+            PATH=/run/programs:$PATH
+            set -- \"$1\" 0.1.0\n";
+        let (asked, ..) = asked_of_systemd(&format!("{upgrades}{script}"), "configure", "");
+        assert_eq!(asked, "daemon-reload\ndaemon-reload\ntry-restart baton.service\n");
     }
 }
