@@ -22,6 +22,7 @@ pub struct PeerPlace(Arc<PeerPlaceState>);
 struct PeerPlaceState {
     bounds: Bounds,
     open: Mutex<Option<OpenListener>>,
+    inviting: Mutex<()>,
 }
 
 /// A listener that is open. It closes when this is dropped.
@@ -41,7 +42,11 @@ impl Drop for OpenListener {
 impl PeerPlace {
     /// No listener yet.
     pub fn new(bounds: Bounds) -> Self {
-        Self(Arc::new(PeerPlaceState { bounds, open: Mutex::default() }))
+        Self(Arc::new(PeerPlaceState {
+            bounds,
+            open: Mutex::default(),
+            inviting: Mutex::default(),
+        }))
     }
 
     /// How many may come, and how long they may take.
@@ -52,6 +57,12 @@ impl PeerPlace {
     /// The listener, if one is open. Who holds this opens and closes alone.
     pub(crate) async fn open(&self) -> MutexGuard<'_, Option<OpenListener>> {
         self.0.open.lock().await
+    }
+
+    /// The turn of who invites, or closes the listener for good: an invitation that fails closes what was opened for
+    /// it, to which no other one may lead by then.
+    pub(crate) async fn inviting(&self) -> MutexGuard<'_, ()> {
+        self.0.inviting.lock().await
     }
 
     /// Where it is.

@@ -41,6 +41,7 @@ pub(super) async fn invite(
     Admin(caller): Admin,
     Json(CreateInvitation { listen, addresses }): Json<CreateInvitation>,
 ) -> Result<impl IntoResponse, Refusal> {
+    let _turn = context.peer_place.inviting().await;
     let before = context.peer_place.address().await;
     // What is refused opens no listener.
     let wanted = peer_listener::reachable(&context, listen.or(before), addresses.clone())?;
@@ -130,6 +131,7 @@ pub(super) async fn close_listener(
     State(context): State<Context>,
     Admin(caller): Admin,
 ) -> Result<StatusCode, Refusal> {
+    let _turn = context.peer_place.inviting().await;
     let note = Note::new(&caller.actor, &caller.owner, Action::ListenForPeers, "no more");
     note.end(&context.store, peer_listener::close(&context).await).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -112,10 +112,11 @@ async fn invite(client: &Client, request: CreateInvitation) -> anyhow::Result<Cr
     }
 }
 
-/// Takes back an invitation of which nobody has the text, and closes the listener that was opened for it.
+/// Takes back an invitation of which nobody has the text, and closes the listener that was opened for it, unless
+/// another invitation leads there by now.
 async fn take_back(client: &Client, id: &str, opened: bool) -> Result<(), ClientError> {
     let cancelled = client.cancel_invitation(id).await;
-    if opened {
+    if opened && client.list_invitations().await?.items.is_empty() {
         client.close_peer_listener().await?;
     }
     cancelled
