@@ -168,11 +168,15 @@ async fn one_starts(path: &str, init: Option<InitCommand>, network: Network) -> 
         Err(SandboxError::NotStarted { reason }) => {
             let first = reason.lines().next().unwrap_or_default();
             // Its namespaces were there.
-            let fix = if first.starts_with("no network: ") {
-                "let this user open /dev/net/tun, in a container with --device /dev/net/tun; or have \
-                 sandboxes.network = \"none\" in the settings"
-            } else {
-                "allow this user namespaces of its own"
+            let fix = match first.strip_prefix("no network: ") {
+                Some(_) if reason.contains("/dev/net/tun") => {
+                    "let this user open /dev/net/tun, in a container with --device /dev/net/tun; or have \
+                     sandboxes.network = \"none\" in the settings"
+                }
+                Some(_) => {
+                    "let slirp4netns do what it says, or have sandboxes.network = \"none\" in the settings"
+                }
+                None => "allow this user namespaces of its own",
             };
             anyhow::bail!(
                 "bubblewrap, slirp4netns and nftables are here, and no sandbox starts: {first}\n\

@@ -42,9 +42,12 @@ fn a_sandbox_without_its_network_is_told_where_sandboxes_are_to_have_one() {
     let programs = folder.data().with_file_name("programs");
     std::fs::create_dir(&programs).unwrap();
     let slirp = programs.join("slirp4netns");
-    let fails = "#!/bin/sh\necho WARNING\necho 'open(\"/dev/net/tun\")' >&2\nexit 1\n";
-    std::fs::write(&slirp, fails).unwrap();
-    std::fs::set_permissions(&slirp, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let fails = |why: &str| {
+        let fails = format!("#!/bin/sh\necho WARNING\necho '{why}' >&2\nexit 1\n");
+        std::fs::write(&slirp, fails).unwrap();
+        std::fs::set_permissions(&slirp, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    fails(r#"open("/dev/net/tun")"#);
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
     let told = || {
         let run = folder.run_with(&["doctor"], &[("PATH", &path)]);
@@ -53,6 +56,11 @@ fn a_sandbox_without_its_network_is_told_where_sandboxes_are_to_have_one() {
     insta::assert_snapshot!(told(), @r#"
     warning  sandboxes    bubblewrap, slirp4netns and nftables are here, and no sandbox starts: no network: open("/dev/net/tun")
     → let this user open /dev/net/tun, in a container with --device /dev/net/tun; or have sandboxes.network = "none" in the settings; what containers can do: docs/guide/container.md
+    "#);
+    fails("setns(CLONE_NEWNET): Operation not permitted");
+    insta::assert_snapshot!(told(), @r#"
+    warning  sandboxes    bubblewrap, slirp4netns and nftables are here, and no sandbox starts: no network: setns(CLONE_NEWNET): Operation not permitted
+    → let slirp4netns do what it says, or have sandboxes.network = "none" in the settings; what containers can do: docs/guide/container.md
     "#);
     let settings = folder.data().join("baton.toml");
     std::fs::write(settings, "[sandboxes]\nnetwork = \"none\"\n").unwrap();
