@@ -22,10 +22,10 @@ const LARGEST: u64 = 64 << 20;
 /// The most that is taken of all, in bytes and in files.
 const MOST_BYTES: u64 = 256 << 20;
 const MOST_FILES: usize = 50_000;
-/// How many folders are named that were left out. Whoever wrote the profile says how many there are.
+/// How many folders of a kind are named that were left out. Whoever wrote the profile says how many there are.
 const MOST_NAMED: usize = 1_000;
-/// What stands for those that are not named.
-const OTHERS: PageFolder = PageFolder { kind: "", name: String::new() };
+/// The name of what stands for those of a kind that are not named. No folder is called so.
+const OTHERS: &str = "/";
 /// What a `LevelDB` makes anew.
 const NO_STATE: [&str; 3] = ["LOCK", "LOG", "LOG.old"];
 /// How the folders of an origin's databases go on behind its name.
@@ -54,22 +54,36 @@ impl PageFolder {
         Some(Self { kind, name: name.to_owned() })
     }
 
+    /// What stands for the folders of a kind that are not named.
+    fn others(kind: &'static str) -> Self {
+        Self { kind, name: OTHERS.to_owned() }
+    }
+
+    fn is_others(&self) -> bool {
+        self.name == OTHERS
+    }
+
+    /// Whether it is that of the databases of this key.
+    fn is_of_databases(&self, key: &StorageKey) -> bool {
+        self.kind == "IndexedDB" && key_of(&self.name).is_some_and(|owner| owner == *key)
+    }
+
     /// Whether databases of this key may be in it.
     pub fn may_hold_databases(&self, key: &StorageKey) -> bool {
         match self.kind {
-            "IndexedDB" => key_of(&self.name).is_some_and(|owner| owner == *key),
-            _ => self.may_be_a_partition(key) || *self == OTHERS,
+            "IndexedDB" => self.is_of_databases(key) || (self.is_others() && key.is_first_party()),
+            _ => self.may_be_a_partition(key),
         }
     }
 
     /// Whether caches or service workers of this key may be in it.
     pub fn may_hold_workers(&self, key: &StorageKey) -> bool {
-        self.kind == "Service Worker" || self.may_be_a_partition(key) || *self == OTHERS
+        self.kind == "Service Worker" || self.may_be_a_partition(key)
     }
 
     /// Whether files of this key may be in it.
     pub fn may_hold_files(&self, key: &StorageKey) -> bool {
-        self.kind == "File System" || self.may_be_a_partition(key) || *self == OTHERS
+        self.kind == "File System" || self.may_be_a_partition(key)
     }
 
     fn may_be_a_partition(&self, key: &StorageKey) -> bool {
@@ -94,7 +108,7 @@ impl PageFolder {
     pub fn place(&self) -> String {
         match key_of(&self.name).filter(|_| self.kind == "IndexedDB") {
             Some(key) => key.to_string(),
-            None if *self == OTHERS => "other folders".to_owned(),
+            None if self.is_others() => format!("other folders in {}", self.kind),
             None if self.name.is_empty() => format!("the folder {}", self.kind),
             None => format!("the folder {}/{}", self.kind, self.name),
         }
@@ -132,7 +146,7 @@ pub struct PageFolders {
     /// How much is there of all that was taken.
     all: Size,
     taken: BTreeMap<PageFolder, TakenFolder>,
-    /// At most so many, and what stands for the others.
+    /// At most so many of a kind, and what stands for its others.
     left_out: BTreeMap<PageFolder, String>,
     /// The keys that have databases which nobody wants.
     unwanted: BTreeSet<StorageKey>,
@@ -167,6 +181,14 @@ impl PageFolders {
         let databases = self.taken.keys().filter(|folder| folder.kind == "IndexedDB");
         let taken = databases.filter_map(|folder| key_of(&folder.name));
         taken.chain(self.unwanted.iter().cloned()).collect()
+    }
+
+    /// Whether databases of this key may have been left out. A first party has one folder: where that was taken, it
+    /// is none of those that are not named.
+    pub fn lacks_databases(&self, key: &StorageKey) -> bool {
+        let is_taken = self.taken.keys().any(|folder| folder.is_of_databases(key));
+        let mut left = self.left_out.keys();
+        left.any(|left| left.may_hold_databases(key) && !(is_taken && left.is_others()))
     }
 
     /// Whether nothing came back, and nothing was left out.
@@ -257,10 +279,14 @@ impl PageFolders {
         is_wanted
     }
 
-    /// Whether nothing more is taken of a folder: once not all can be named, that is so of each of which nothing was.
+    /// Whether nothing more is taken of a folder: once not all of a kind can be named, that is so of each of which
+    /// nothing was.
     fn is_left_out(&self, folder: &PageFolder) -> bool {
-        self.left_out.contains_key(folder)
-            || (self.left_out.contains_key(&OTHERS) && !self.taken.contains_key(folder))
+        let is_among_others = || {
+            self.left_out.contains_key(&PageFolder::others(folder.kind))
+                && !self.taken.contains_key(folder)
+        };
+        self.left_out.contains_key(folder) || is_among_others()
     }
 
     /// Leaves a folder out, with what was taken of it already: others have the room. It costs no more than that was,
@@ -280,11 +306,12 @@ impl PageFolders {
                 Fault::of(is_ours(&error), ProfileError::new("remove", path)(error))
             })?;
         }
-        if self.left_out.len() < MOST_NAMED {
+        let named = self.left_out.keys().filter(|left| left.kind == folder.kind).count();
+        if named < MOST_NAMED {
             self.left_out.insert(folder, why.to_owned());
         } else {
             let why = format!("expected at most {MOST_NAMED} folders to be left out, found more");
-            self.left_out.insert(OTHERS, why);
+            self.left_out.insert(PageFolder::others(folder.kind), why);
         }
         Ok(())
     }
@@ -384,10 +411,46 @@ mod tests {
         assert_eq!(fs::read_dir(&all).unwrap().count(), 4);
         assert!(all.join("3/b").exists());
         let (others, _) = folders.left_out().next().unwrap();
-        assert_eq!(others.place(), "other folders");
-        let key = StorageKey::first_party("https://app.test");
-        assert!(others.may_hold_databases(&key) && others.may_hold_workers(&key));
-        assert!(others.may_hold_files(&key));
+        assert_eq!(others.place(), "other folders in WebStorage");
+        let partition = StorageKey::new("https://big.test/^0https://app.test");
+        assert!(others.may_hold_databases(&partition) && others.may_hold_workers(&partition));
+        assert!(others.may_hold_files(&partition));
+        // What is no partition is not there.
+        assert!(!others.may_hold(&StorageKey::first_party("https://app.test")));
+    }
+
+    #[test]
+    fn very_many_folders_that_find_no_room_cost_those_alone_that_are_among_them() {
+        let scratch = tempfile::tempdir().unwrap();
+        let mut folders = PageFolders::new(scratch.path().join("pages"));
+        let of = |host: &str| format!("IndexedDB/https_{host}.test_0.indexeddb.leveldb/CURRENT");
+        let key = |host: &str| StorageKey::first_party(&format!("https://{host}.test"));
+        let partition = StorageKey::new("https://big.test/^0https://app.test");
+        take(&mut folders, &of("app"), 9);
+        for number in 0..2 * MOST_NAMED {
+            take(&mut folders, &format!("WebStorage/{number}/a"), 60 << 20);
+        }
+        take(&mut folders, &of("late"), 9);
+        for host in ["app", "late"] {
+            assert!(!folders.lacks_databases(&key(host)) && folders.keys().contains(&key(host)));
+            assert!(!folders.left_out().any(|(folder, _)| folder.may_hold(&key(host))));
+        }
+        assert!(folders.lacks_databases(&partition));
+        // So it is among folders of one kind: what was taken of them is whole.
+        for number in 0..2 * MOST_NAMED {
+            take(&mut folders, &of(&format!("host{number}")), 60 << 20);
+        }
+        take(&mut folders, &of("later"), 9);
+        let lacks = |host: &str| folders.lacks_databases(&key(host));
+        assert!(!lacks("app") && !lacks("late"));
+        assert!(lacks("host1") && lacks("host1999") && lacks("later"));
+        assert!(!folders.keys().contains(&key("later")));
+        let others = folders.left_out().filter(|(folder, _)| folder.is_others());
+        let others: Vec<_> = others.map(|(folder, _)| folder.place()).collect();
+        assert_eq!(others, ["other folders in IndexedDB", "other folders in WebStorage"]);
+        // One that was taken and is left out has its marker only.
+        take(&mut folders, &of("late"), LARGEST);
+        assert!(folders.lacks_databases(&key("late")));
     }
 
     #[test]
