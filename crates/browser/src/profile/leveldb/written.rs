@@ -3,18 +3,22 @@
 //! The one idea: each write is appended to the log before anybody hears that it was done. So for as long as the log
 //! goes on in the same file, what is behind a place in it is all that was written since; where it goes on in another
 //! one, or is damaged, nobody can tell. A database that is made again names its log as the one before did: the log is
-//! the same if what is in front of the place is the same.
+//! the same if it was made at the same time, and what is in front of the place is the same. The latter alone does not
+//! tell where values lie in files of their own, of which the log has numbers only.
 
 use super::log::{BLOCK, records_behind};
 use super::{LARGEST, LevelDbReader, plain};
 use std::fs;
 use std::path::Path;
+use std::time::SystemTime;
 
 /// Where the log of a database ends.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(in crate::profile) struct LogEnd {
     /// Which file it is.
     number: u64,
+    /// When the file was made; none where the file system does not say.
+    made: Option<SystemTime>,
     /// Where in it the last whole record ends.
     bytes: usize,
     /// The checksum of all that is in front of that.
@@ -24,7 +28,8 @@ pub(in crate::profile) struct LogEnd {
 impl LogEnd {
     /// Where it ends now; none where there is none, or it is damaged. Blocks on the disk.
     pub(in crate::profile) fn now(folder: &Path) -> Option<Self> {
-        let begin = Self { number: newest(folder)?, ..Self::default() };
+        let number = newest(folder)?;
+        let begin = Self { number, made: made(folder, number), ..Self::default() };
         begin.follow(folder, |_| {})
     }
 
@@ -35,7 +40,8 @@ impl LogEnd {
         folder: &Path,
         mut each: impl FnMut(&[u8]),
     ) -> Option<Self> {
-        if newest(folder)? != self.number {
+        // In front of what is read: of a database that is made again meanwhile the next look tells.
+        if newest(folder)? != self.number || made(folder, self.number) != self.made {
             return None;
         }
         let log = plain::read(&folder.join(name(self.number)), LARGEST).ok()?;
@@ -59,6 +65,11 @@ impl LogEnd {
 
 fn name(number: u64) -> String {
     format!("{number:06}.log")
+}
+
+/// When a log was made.
+fn made(folder: &Path, number: u64) -> Option<SystemTime> {
+    fs::symlink_metadata(folder.join(name(number))).and_then(|found| found.created()).ok()
 }
 
 /// The log to which is written: the newest one.
@@ -168,14 +179,43 @@ mod tests {
             let mut new = Log::new();
             new.append_of(2, b"before", size);
             assert_eq!(new.1.len(), old.1.len());
-            assert_eq!(new.since(end), None, "{size}");
+            // As if both were made at once.
+            let made = made(new.0.path(), 4);
+            assert_eq!(new.since(LogEnd { made, ..end }), None, "{size}");
             new.append(b"after", size);
-            assert_eq!(new.since(end), None, "{size}");
+            assert_eq!(new.since(LogEnd { made, ..end }), None, "{size}");
             // Of what is behind the first one too.
             old.append_of(1, b"after", size);
             let (end, _) = old.since(end).unwrap();
             assert!(old.since(end).is_some());
-            assert_eq!(new.since(end), None, "{size}");
+            assert_eq!(new.since(LogEnd { made, ..end }), None, "{size}");
         }
+    }
+
+    /// As where a value lies in a file of its own: a log has its number, which is that of the one before.
+    #[test]
+    fn a_database_that_is_made_again_with_the_same_log_is_another_one() {
+        let mut old = Log::new();
+        old.append_of(1, b"before", 10);
+        let end = LogEnd::now(old.0.path()).unwrap();
+        if end.made.is_none() {
+            // No file system tells everything.
+            return;
+        }
+        // Until its clock has moved on.
+        let probe = old.0.path().join("probe");
+        loop {
+            fs::write(&probe, "").unwrap();
+            let made = fs::metadata(&probe).unwrap().created().unwrap();
+            fs::remove_file(&probe).unwrap();
+            if Some(made) != end.made {
+                break;
+            }
+        }
+        let mut new = Log::new();
+        new.append_of(1, b"before", 10);
+        assert_eq!(new.1, old.1);
+        assert_eq!(new.since(end), None);
+        assert!(old.since(end).is_some());
     }
 }
