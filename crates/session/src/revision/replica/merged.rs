@@ -57,7 +57,9 @@ impl Replica {
             parents.find(|parent| merged.conflicts.contains(parent))
         };
         let views = merged.conflicts.iter().filter_map(|view| Some((*view, named_for(view)?)));
-        for (view, whole) in views.collect::<Vec<_>>() {
+        let views: Vec<_> = views.collect();
+        // They are sorted, and a view comes behind what it is of: one of another view goes before that one.
+        for (view, whole) in views.into_iter().rev() {
             merged.conflicts.retain(|id| *id != view);
             let left = merged.about.remove(&view).zip(merged.about.remove(&whole));
             // Where one of the two may leave out anything, both together do.
@@ -282,5 +284,56 @@ impl Replica {
             |old: &Signed| revision.compare(old) == Order::After && self.is_believed(revision, old);
         let mut others = all.iter().filter(|old| old.id() != revision.id());
         others.all(|old| ancestors.contains(&old.id()) || is_covered(old))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::PartHash;
+    use crate::peer::NodeSecret;
+    use crate::revision::{Epoch, Origin};
+    use crate::view::View;
+
+    #[test]
+    fn what_is_left_out_of_a_view_of_a_view_is_left_out_of_what_both_are_of() {
+        let secret = NodeSecret::from_seed(&[1; 32]);
+        let node = secret.key().node_id();
+        let now = "2026-03-01T12:00:00Z".parse().unwrap();
+        let (actor, hash) = (Actor::new(node, Epoch::new([1; 8])), PartHash::of(b"shop"));
+        let content = Content {
+            checksum: hash,
+            parts: hash,
+            size: 1,
+            name: "shop".parse().unwrap(),
+            description: String::new(),
+            origin: Origin { node, created_at: now, created_by: "ada".to_owned() },
+        };
+        let author = Author { actor, secret: secret.clone(), now };
+        let session = "0197c0de-5100-7000-8000-000000000002".parse().unwrap();
+        let mut replica = Replica::new(session);
+        let view = |hosts: &[&str]| View {
+            sites: Some(hosts.iter().map(|host| Site::of_host(host)).collect()),
+            kinds: None,
+        };
+        let through = |signed: &Signed, hosts: &[&str]| {
+            signed.seen_through(&view(hosts), content.clone(), Vec::new(), &secret)
+        };
+        let whole = replica.edit(None, content.clone(), &author);
+        let seen = through(&whole, &["shop.test", "bank.test"]);
+        let less = through(&seen, &["bank.test"]);
+        replica.remember(&seen);
+        replica.remember(&less);
+        let left = |digit: &str| -> LeftOut {
+            format!("{}-{}", digit.repeat(8), digit.repeat(32)).parse().unwrap()
+        };
+        let mut merged = replica.joined(&[&whole], content.clone());
+        merged.conflicts = vec![whole.id(), seen.id(), less.id()];
+        let of = |signed: &Signed, digit: &str| (signed.id(), BTreeSet::from([left(digit)]));
+        merged.about = [of(&whole, "a"), of(&seen, "b"), of(&less, "c")].into();
+        replica.name_for_views(&mut merged);
+        assert_eq!(merged.conflicts, [whole.id()]);
+        let all = BTreeSet::from([left("a"), left("b"), left("c")]);
+        assert_eq!(merged.about, BTreeMap::from([(whole.id(), all)]));
     }
 }
