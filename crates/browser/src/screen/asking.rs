@@ -10,6 +10,8 @@
 
 use super::{Chooser, ScreenState, ScreenTab, Sessions};
 use crate::cdp::{CdpError, CdpSession, CdpSessionId};
+use crate::targets;
+use crate::targets::Frame;
 use baton_session::permission::origin_of;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -379,21 +381,17 @@ pub(super) async fn whose_frame(
     top: &CdpSession,
     id: &str,
 ) -> Result<Option<Whose>, CdpError> {
-    let tree = frame.call("Page.getFrameTree", json!({})).await?;
-    let Some(origin) = origin_in(&tree["frameTree"], id) else { return Ok(None) };
-    let page = top.call("Page.getFrameTree", json!({})).await?;
-    let around = page["frameTree"]["frame"]["securityOrigin"].as_str().and_then(origin_of);
+    let Some(origin) = origin_in(&targets::frames_of(frame).await?, id) else { return Ok(None) };
+    let page = targets::frames_of(top).await?;
+    let around = page.first().and_then(|page| origin_of(&page.security_origin));
     Ok(around.map(|around| {
         let within = (around != origin).then_some(around);
         (origin, within)
     }))
 }
 
-fn origin_in(tree: &Value, id: &str) -> Option<String> {
-    if tree["frame"]["id"] == id {
-        return tree["frame"]["securityOrigin"].as_str().and_then(origin_of);
-    }
-    tree["childFrames"].as_array()?.iter().find_map(|child| origin_in(child, id))
+fn origin_in(frames: &[Frame], id: &str) -> Option<String> {
+    frames.iter().find(|frame| frame.id == id).and_then(|frame| origin_of(&frame.security_origin))
 }
 
 fn choosers(session: &CdpSession, on: bool) {
@@ -461,12 +459,12 @@ mod tests {
 
     #[test]
     fn a_frame_is_found_with_its_own_origin() {
-        let frame = |id: &str, origin: &str| json!({ "id": id, "securityOrigin": origin });
-        let tree = json!({ "frame": frame("a", "https://a.test/"), "childFrames": [
-            { "frame": frame("b", "null") },
-            { "frame": frame("c", "https://c.test:8443"), "childFrames": [] },
-        ]});
-        let found = |id| origin_in(&tree, id);
+        let frame = |id: &str, origin: &str| -> Frame {
+            serde_json::from_value(json!({ "id": id, "securityOrigin": origin })).unwrap()
+        };
+        let frames =
+            [frame("a", "https://a.test/"), frame("b", "null"), frame("c", "https://c.test:8443")];
+        let found = |id| origin_in(&frames, id);
         assert_eq!(found("a").as_deref(), Some("https://a.test"));
         assert_eq!(found("c").as_deref(), Some("https://c.test:8443"));
         assert_eq!((found("b"), found("d")), (None, None));
