@@ -133,12 +133,15 @@ impl Sight {
                      that is over, or of another site"
                     .to_owned());
             }
-            ViewerMessage::Permit { .. }
-                if tab.permission.as_ref().is_some_and(|question| !guest.is_asked(question)) =>
+            ViewerMessage::Permit { question, .. }
+                if tab
+                    .permission
+                    .as_ref()
+                    .is_none_or(|asked| asked.number != *question || !guest.is_asked(asked)) =>
             {
-                return Err(
-                    "expected a site that is part of what was asked, found another one".to_owned()
-                );
+                return Err("expected a question of a site that is part of what was asked, found one that is over, \
+                     or of another site"
+                    .to_owned());
             }
             _ => {}
         }
@@ -208,5 +211,78 @@ fn tab_of(message: &ViewerMessage) -> Option<u32> {
         | ViewerMessage::Go { .. }
         | ViewerMessage::OpenTab { .. }
         | ViewerMessage::CloseTab { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asking::{Asks, NewAsk, Sites};
+    use baton_runtime::Caller;
+    use baton_session::{Lifecycle, NodeId, Owner, Session, SessionId};
+    use jiff::{SignedDuration, Timestamp};
+
+    /// A guest at the tab `T` and the site `bank.test`.
+    fn guest() -> Sight {
+        let now = Timestamp::UNIX_EPOCH;
+        let session = Session {
+            id: SessionId::new(now, [1; 10]),
+            name: "shop".parse().unwrap(),
+            description: String::new(),
+            owner: Owner::local(),
+            node: NodeId::new(now, [2; 10]),
+            headed: false,
+            debug: false,
+            lifecycle: Lifecycle::Active,
+            created_at: now,
+            updated_at: now,
+        };
+        let tab = TargetId::new("T");
+        let new = NewAsk {
+            session,
+            caller: Caller::node(Owner::local()),
+            text: "sign in".to_owned(),
+            sites: Sites::at("https://bank.test/").unwrap(),
+            files: false,
+            limit: SignedDuration::from_mins(1),
+            tab: Some(tab.clone()),
+        };
+        let (ask, _) = Asks::default().create(new).unwrap();
+        let visit = ask.visit();
+        Sight::Guest(Guest { ask, name: "ada".parse().unwrap(), tab, visit })
+    }
+
+    /// What is shown while a document of this origin asks the question of this number.
+    fn asking(number: u64, origin: &str) -> ScreenState {
+        let names = vec!["notifications"];
+        let question =
+            PermissionQuestion { number, origin: origin.to_owned(), within: None, names };
+        let tab = ScreenTab {
+            number: 7,
+            target: TargetId::new("T"),
+            url: "https://bank.test/".to_owned(),
+            committed: None,
+            title: String::new(),
+            is_visible: true,
+            has_crashed: false,
+            dialog: None,
+            chooser: None,
+            permission: Some(question),
+        };
+        ScreenState { tabs: vec![tab], front: Some(7), ..ScreenState::default() }
+    }
+
+    #[test]
+    fn a_guest_answers_the_question_that_stands_and_is_theirs() {
+        let (sight, own) = (guest(), "https://bank.test");
+        let permit = |question| ViewerMessage::Permit { tab: 7, question, allow: true };
+        assert_eq!(sight.hears(&permit(1), &asking(1, own)), Ok(()));
+        // The next one may be of another site, and its number is easy to guess.
+        let refused = sight.hears(&permit(2), &asking(1, own)).unwrap_err();
+        insta::assert_snapshot!(refused, @"expected a question of a site that is part of what was asked, found one that is over, or of another site");
+        assert!(sight.hears(&permit(1), &asking(1, "https://ads.test")).is_err());
+        let mut over = asking(1, own);
+        over.tabs[0].permission = None;
+        assert!(sight.hears(&permit(1), &over).is_err());
     }
 }
