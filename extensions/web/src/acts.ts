@@ -98,7 +98,7 @@ export const close = ({ id, name }: Named) =>
 /** Hands it to an agent or to nobody; `from` is the agent that it is taken from, if it is. */
 export const handOver = ({ id, name }: Named, body: Schemas['PassSession'], from: string | undefined) =>
   act(id, name, 'Hand over', async () => {
-    const view = await ask(node().api.POST('/sessions/{id}/pass', { ...on(id), body }))
+    const view = await ask(node().patient.POST('/sessions/{id}/pass', { ...on(id), body }))
     views.put(id, view)
     if (from !== undefined) formerDrivers.add(from)
     return { words: handed(view.agent?.agent) }
