@@ -6,7 +6,7 @@
 
 use crate::cdp::quoted;
 use baton_session::{Entries, Site, StorageKey, Tab, Text};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::io::{Read, Write};
@@ -19,6 +19,9 @@ pub const NOTES_LIMIT: u64 = 1 << 20;
 const TABS: &str = "tabs";
 /// What stands before a key that was taken back: its page never came.
 const BACK: char = '-';
+/// How often a key that was taken back is handed over again in one browser: a frame that its page loads for ever, and
+/// that is refused each time, fills no notes.
+const BACKS: usize = 16;
 
 /// What the notes of a browser say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -174,6 +177,8 @@ pub(super) struct HandOver {
     to_its_tab: bool,
     /// What was noted by this one.
     own: BTreeSet<StorageKey>,
+    /// How often it took a key back.
+    backs: BTreeMap<StorageKey, usize>,
 }
 
 impl HandOver {
@@ -261,15 +266,21 @@ impl HandOver {
         Some(area)
     }
 
-    /// Takes back an area whose page never came. Blocks on the disk.
+    /// Takes back an area whose page never came. After so many of its key this browser hands none of it over any more,
+    /// and it is kept for the next one. Blocks on the disk.
     pub(super) fn put_back(&mut self, area: SessionStorageArea) {
         let key = area.key.clone();
-        match self.noted(|_, file| writeln!(file, "{BACK}{key}")) {
-            Ok(_) => {
-                self.own.remove(&key);
-                self.areas.insert(0, area);
-            }
-            Err(error) => tracing::debug!(%key, %error, "sessionStorage is not taken back"),
+        if let Err(error) = self.noted(|_, file| writeln!(file, "{BACK}{key}")) {
+            tracing::debug!(%key, %error, "sessionStorage is not taken back");
+            return;
+        }
+        self.own.remove(&key);
+        let backs = self.backs.entry(key.clone()).or_default();
+        *backs += 1;
+        if *backs <= BACKS {
+            self.areas.insert(0, area);
+        } else {
+            self.areas.retain(|one| one.key != key);
         }
     }
 

@@ -1,6 +1,7 @@
 //! How sessionStorage is handed over to pages: before their first script, and once.
 
 use super::*;
+use crate::keeper::hand_over::HandedOver;
 use baton_session::{StorageKey, Tab};
 use tempfile::TempDir;
 
@@ -175,6 +176,7 @@ fn a_page_that_a_client_makes_goes_to_its_address_once_it_is_prepared() {
 const ID: &str = "https://id.test/";
 const PARTITION: &str = "https://id.test/^0https://shop.test";
 const KEY: &str = "Storage.getStorageKey";
+const ERROR: &str = "chrome-error://chromewebdata/";
 
 impl Story {
     /// A frame of the page is shown in a process of its own.
@@ -291,7 +293,6 @@ fn what_a_frame_may_have_had_is_no_other_frames_when_its_page_goes_on() {
 
 #[test]
 fn a_frame_that_is_refused_leaves_its_own_to_the_next_one() {
-    const ERROR: &str = "chrome-error://chromewebdata/";
     let (mut story, _notes) = Story::with_storage_of_a_frame(PARTITION);
     story.answered_in("P", "FRAME", "1", ID, 200);
     story.reply_to(ADD, &json!({"identifier": "7"}));
@@ -313,6 +314,26 @@ fn a_frame_that_is_refused_leaves_its_own_to_the_next_one() {
     story.browser(json!({"id": id, "sessionId": "P", "result": key}));
     story.answered_in("P", "THIRD", "3", ID, 200);
     assert_eq!((story.gone_on(), story.was_asked(ADD)), (vec!["3".to_owned()], false));
+}
+
+#[test]
+fn a_frame_that_is_refused_for_ever_fills_no_notes() {
+    let (mut story, notes) = Story::with_storage_of_a_frame(PARTITION);
+    let mut handed = 0;
+    for _ in 0..1_000 {
+        story.answered_in("P", "FRAME", "1", ID, 200);
+        if story.was_asked(ADD) {
+            handed += 1;
+            story.reply_to(ADD, &json!({"identifier": "7"}));
+            story.shows("P", "FRAME", ERROR);
+            story.reply_to(REMOVE, &json!({}));
+        }
+        assert_eq!(story.gone_on(), ["1"]);
+    }
+    assert_eq!(handed, 17);
+    let notes = std::fs::read_to_string(notes.path().join("handed")).unwrap();
+    assert!(notes.len() < 4 << 10, "{}", notes.len());
+    assert!(HandedOver::read(&notes).keys.is_empty(), "no document had it, so it is not gone");
 }
 
 #[test]
