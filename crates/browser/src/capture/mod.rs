@@ -11,6 +11,7 @@
 //! reader of its place: when a page hangs, a frame leaves, or the capture itself is given up,
 //! the marks of what was not read are set again.
 
+mod agreement;
 mod icon;
 mod page;
 mod picture;
@@ -86,7 +87,7 @@ impl Live {
         let unread_by_workers = storage::read(self, &work).await;
         let cookies = cookies::fetch(&browser, self.context()).await;
         self.read_permissions().await;
-        let (mut state, mut unread) = self.merge(reads);
+        let (mut state, mut unread) = self.merge(reads, &work);
         unread.extend(unread_by_workers);
         unread.extend(left_of_tabs(&tabs, &internal));
         match cookies {
@@ -109,8 +110,9 @@ impl Live {
     }
 
     /// Puts together what is known now, and what of it could not be read.
-    fn merge(&self, reads: Vec<PageRead>) -> (State, Vec<Unread>) {
+    fn merge(&self, mut reads: Vec<PageRead>, work: &Work<'_>) -> (State, Vec<Unread>) {
         let mut mirror = self.shared().mirror();
+        agreement::seek(&mut reads, &mut mirror, work);
         let front = reads.iter().find(|read| read.is_front()).map(|read| read.target.clone());
         for read in &reads {
             read.merge(&mut mirror, front.as_ref());
@@ -189,6 +191,8 @@ struct Work<'a> {
     on_disk: BTreeMap<StorageKey, OnDisk>,
     /// Whether what looks as it did is read all the same.
     all: bool,
+    /// Whether it is not known what happened before: events were missed.
+    distrusts: bool,
     progress: Mutex<Progress>,
 }
 
@@ -199,9 +203,14 @@ struct Progress {
     /// Claims that were given up.
     released: BTreeSet<StorageKey>,
     local: BTreeSet<StorageKey>,
+    /// Keys about whose localStorage the tabs were found to agree, or not to.
+    agreed: BTreeSet<StorageKey>,
+    disputed: BTreeSet<StorageKey>,
     session: BTreeSet<(String, StorageKey)>,
     /// With the databases that are to be tried again.
     databases: BTreeMap<StorageKey, BTreeSet<Text>>,
+    /// Keys whose databases could not be listed.
+    unlisted: BTreeSet<StorageKey>,
     /// How many databases were read.
     read: usize,
     /// With what of caches, files and service workers is to be tried again.
@@ -219,8 +228,10 @@ impl<'a> Work<'a> {
         all: bool,
     ) -> Self {
         let mut dirty = shared.mirror().take_dirty();
+        let distrusts = dirty.all;
         dirty.all |= all;
-        Self { shared, all: dirty.all, dirty, systems, on_disk, progress: Mutex::default() }
+        let progress = Mutex::default();
+        Self { shared, all: dirty.all, distrusts, dirty, systems, on_disk, progress }
     }
 
     /// Whether a key can have files.
@@ -276,6 +287,11 @@ impl<'a> Work<'a> {
         self.dirty.wants_local(key) && !self.progress().local.contains(key)
     }
 
+    /// Whether the localStorage of a key is to be read in all tabs that show it.
+    fn compares(&self, key: &StorageKey) -> bool {
+        self.dirty.wants_local(key) && (self.distrusts || self.dirty.emptied.contains(key))
+    }
+
     fn wants_session(&self, tab: &TargetId, key: &StorageKey) -> bool {
         let read = || self.progress().session.contains(&(tab.to_string(), key.clone()));
         self.dirty.wants_session(tab.as_str(), key) && !read()
@@ -315,6 +331,13 @@ impl<'a> Work<'a> {
         self.progress().local.insert(key.clone());
     }
 
+    /// What tabs show of the localStorage of a key was compared.
+    fn did_compare(&self, key: StorageKey, agree: bool) {
+        let mut progress = self.progress();
+        let found = if agree { &mut progress.agreed } else { &mut progress.disputed };
+        found.insert(key);
+    }
+
     fn did_session(&self, tab: &TargetId, key: &StorageKey) {
         self.progress().session.insert((tab.to_string(), key.clone()));
     }
@@ -322,6 +345,11 @@ impl<'a> Work<'a> {
     /// The databases of a key were read, but for those that are to be tried again.
     fn did_databases(&self, key: &StorageKey, again: impl Iterator<Item = Text>) {
         self.progress().databases.insert(key.clone(), again.collect());
+    }
+
+    /// The databases of a key were not even listed: whatever is marked of them stays so.
+    fn did_not_list_databases(&self, key: &StorageKey) {
+        self.progress().unlisted.insert(key.clone());
     }
 
     /// Of all databases of a key it is known how they were when the disk was looked at, or later.
@@ -365,8 +393,14 @@ impl Drop for Work<'_> {
             }
         }
         left.local.retain(|key| !progress.local.contains(key));
+        left.emptied.retain(|key| !progress.agreed.contains(key));
+        // Perhaps one had not heard yet of what another one wrote.
+        left.local.extend(progress.disputed.iter().cloned());
+        left.emptied.extend(progress.disputed);
         left.session.retain(|place| !progress.session.contains(place));
-        left.databases.retain(|key, _| !progress.databases.contains_key(key));
+        left.databases.retain(|key, _| {
+            !progress.databases.contains_key(key) || progress.unlisted.contains(key)
+        });
         left.stored.retain(|key, _| !progress.stored.contains_key(key));
         for (key, again) in progress.stored {
             left.stored(key).merge(again);

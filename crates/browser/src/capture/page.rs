@@ -31,8 +31,9 @@ pub(super) struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    /// Reads all tabs, a few at once; each storage key's localStorage and databases only once. What
-    /// a tab has taken upon itself, and then hung or moved on, is tried in the others.
+    /// Reads all tabs, a few at once; each storage key's localStorage and databases only once, but for
+    /// localStorage in which tabs are compared. What a tab has taken upon itself, and then hung or moved
+    /// on, is tried in the others.
     pub(super) async fn read(&self, tabs: &[TargetInfo]) -> Vec<PageRead> {
         let mut reads = self.read_at_once(tabs.iter()).await;
         if reads.iter().all(|read| read.unread.is_empty()) {
@@ -192,7 +193,9 @@ impl Pages<'_> {
         place: &FramePlace<'_>,
         frame: &Frame,
     ) -> Result<(), ScriptError> {
-        let wanted = place.wanted(self.work).await;
+        let mut wanted = place.wanted(self.work).await;
+        // Another frame of the tab showed the same copy.
+        wanted.local &= !read.found.has_area(place.key);
         if wanted.is_nothing() {
             return Ok(());
         }

@@ -42,7 +42,7 @@ pub(super) struct FramePlace<'a> {
 /// What is to be read in a frame.
 #[derive(Debug)]
 pub(super) struct WantedOfFrame {
-    local: bool,
+    pub(super) local: bool,
     pub(super) session: bool,
     databases: Option<DirtyDatabases>,
     stored: Option<WantedStored>,
@@ -71,7 +71,7 @@ impl FramePlace<'_> {
             if self.shared { WantedStored::of(self.session, self.key, work).await } else { None };
         WantedOfFrame {
             stored,
-            local: self.shared && work.wants_local(self.key),
+            local: work.compares(self.key) || (self.shared && work.wants_local(self.key)),
             session: work.wants_session(self.tab, self.key),
             databases: work.wanted_databases(self.key).filter(|_| self.shared),
         }
@@ -133,6 +133,16 @@ impl FrameContents {
             self.failures.extend(window.read_stored(wanted, work).await?);
         }
         Ok(())
+    }
+
+    /// Whether the localStorage of a key was read.
+    pub(super) fn has_area(&self, key: &StorageKey) -> bool {
+        self.local.contains_key(key)
+    }
+
+    /// The localStorage areas that were read.
+    pub(super) fn areas(&mut self) -> impl Iterator<Item = (&StorageKey, &mut Entries)> {
+        self.local.iter_mut().filter_map(|(key, local)| Some((key, local.as_mut()?)))
     }
 
     /// Forgets the areas, which were read in documents that may have left.
@@ -250,7 +260,7 @@ impl Window<'_> {
     }
 
     fn store_databases(&self, collected: CollectedDatabases, work: &Work<'_>) -> Vec<Unread> {
-        let CollectedDatabases { databases, names, failures } = collected;
+        let CollectedDatabases { databases, names, unlisted, failures } = collected;
         let again = failures.iter().filter(|failure| !failure.lasting);
         work.did_databases(self.key, again.map(|failure| failure.database.clone()));
         work.count_databases(databases.len());
@@ -261,7 +271,11 @@ impl Window<'_> {
                 work.know_databases(self.key);
             }
         } else {
-            let reason = "expected the page to list its databases, found that it may not";
+            if unlisted.is_some() {
+                work.did_not_list_databases(self.key);
+            }
+            let found = unlisted.as_deref().unwrap_or("that it may not");
+            let reason = format!("expected the page to list its databases, found {found}");
             unread.push(Unread::new(self.key.to_string(), reason));
         }
         unread.extend(failures.into_iter().map(|failure| {
@@ -371,7 +385,12 @@ impl Window<'_> {
         let known = json!(work.shared().mirror().cache_looks(self.key));
         let wanted = json!({ "all": dirty.all, "named": changed, "known": known });
         let collected = self.collect(json!({ "wantCaches": wanted })).await?;
-        let Some(Caches { names: Some(names), caches }) = collected.caches else {
+        let Some(Caches { names, caches }) = collected.caches else {
+            // They were not even listed: whatever is marked of them stays so.
+            again.merge(DirtyStored { workers: false, ..dirty.clone() });
+            return Ok(self.unread("caches", collected.failures));
+        };
+        let Some(names) = names else {
             let reason = "expected the page to list its caches, found that it may not";
             return Ok(vec![Unread::new(self.key.to_string(), reason)]);
         };

@@ -165,12 +165,16 @@ impl EventPump {
             }
             self.shared.mirror().visit(&tab, address);
         }
+        // At once: the browser may be late to hear of a document, and of one without storage it says nothing.
+        self.navigation();
         let session = self.connection.session(session.clone());
         self.shared.hear(&session);
         let (shared, activity) = (Arc::clone(&self.shared), self.activity.clone());
         self.spawn(async move {
-            watch::document(&session, &shared, &tab, &frame, watch::HEARS_WITHIN).await;
-            activity.navigation();
+            if watch::document(&session, &shared, &tab, &frame, watch::HEARS_WITHIN).await {
+                // A capture may have begun before its storage was marked.
+                activity.navigation();
+            }
         });
     }
 
@@ -214,6 +218,7 @@ impl EventPump {
         if !targets::is_lasting(&storage_key) {
             return;
         }
+        let is_emptied = change.key.is_none();
         let mut mirror = self.shared.mirror();
         let entries = &mut mirror.area(&tab, &storage_key, is_local_storage).0;
         match (change.key, change.new_value) {
@@ -222,6 +227,9 @@ impl EventPump {
             (None, _) => entries.clear(),
         }
         if is_local_storage {
+            if is_emptied {
+                mirror.dirty().emptied.insert(storage_key.clone());
+            }
             mirror.dirty().local.insert(storage_key);
         } else {
             mirror.dirty().session.insert((tab.to_string(), storage_key));
@@ -331,7 +339,9 @@ mod tests {
     use crate::cdp::Transport;
     use crate::live::seen::DirtyStored;
     use baton_session::{State, StorageKey, Text};
-    use tokio::io::AsyncWriteExt;
+    use serde_json::Value;
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
+    use tokio::time::timeout;
 
     fn pump(connection: Connection) -> EventPump {
         EventPump {
@@ -403,5 +413,42 @@ mod tests {
         shared.mirror().take_dirty();
         run(pump, events).await;
         assert!(shared.mirror().dirty().all);
+    }
+
+    /// A browser that tells of something, and answers each call with an error.
+    async fn refusing(browser: DuplexStream, told: Value) {
+        let (reader, mut writer) = tokio::io::split(browser);
+        writer.write_all(format!("{told}\0").as_bytes()).await.unwrap();
+        let mut messages = BufReader::new(reader).split(0);
+        while let Ok(Some(message)) = messages.next_segment().await {
+            let message: Value = serde_json::from_slice(&message).unwrap();
+            let error = json!({ "code": -32000, "message": "an opaque origin" });
+            let (id, session) = (&message["id"], &message["sessionId"]);
+            let answer = json!({ "id": id, "sessionId": session, "error": error });
+            writer.write_all(format!("{answer}\0").as_bytes()).await.unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn a_document_that_is_kept_from_its_storage_counts_at_once() {
+        let (ours, browser) = tokio::io::duplex(1 << 16);
+        let (reader, writer) = tokio::io::split(ours);
+        let (connection, events) = Connection::start(Transport::nul(reader, writer));
+        let frame =
+            json!({ "id": "F", "url": "https://app.test/", "securityOrigin": "https://app.test" });
+        let params = json!({ "frame": frame });
+        let told = json!({ "method": "Page.frameNavigated", "sessionId": "S", "params": params });
+        let answers = tokio::spawn(refusing(browser, told));
+        let (counters, mut activity, _moves) = Counters::new();
+        let pump = EventPump { activity: counters, ..pump(connection) };
+        let tab = crate::targets::TargetId::new("T");
+        let attached = Attached { tab, opener: None, is_page: true, is_watched: true };
+        pump.shared.attached().insert("S".into(), attached);
+        let pumping = tokio::spawn(run(pump, events));
+        let counted = activity.wait_for(|now| now.navigations > 0);
+        let counted = timeout(watch::HEARS_WITHIN / 2, counted).await.expect("to count it at once");
+        assert_eq!(counted.unwrap().navigations, 1);
+        pumping.abort();
+        answers.abort();
     }
 }

@@ -39,6 +39,8 @@ pub(crate) struct Dirty {
     pub(crate) all: bool,
     /// localStorage of these keys.
     pub(crate) local: BTreeSet<StorageKey>,
+    /// Keys whose localStorage was emptied, and whose tabs need not agree since.
+    pub(crate) emptied: BTreeSet<StorageKey>,
     /// sessionStorage of these tabs and keys.
     pub(crate) session: BTreeSet<(String, StorageKey)>,
     /// IndexedDB of these keys.
@@ -274,6 +276,7 @@ impl Dirty {
     pub(crate) fn merge(&mut self, other: Self) {
         self.all |= other.all;
         self.local.extend(other.local);
+        self.emptied.extend(other.emptied);
         self.session.extend(other.session);
         for (key, stored) in other.stored {
             self.stored(key).merge(stored);

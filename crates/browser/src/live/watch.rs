@@ -110,25 +110,25 @@ async fn switch_on(session: &CdpSession, shared: &Shared, tab: &TargetId) -> Res
     Ok(())
 }
 
-/// Marks the storage of a new document as unread, and watches its databases. The browser has so long to hear of it.
+/// Marks the storage of a new document as unread, and watches its databases; whether it has any. The browser has so
+/// long to hear of it.
 pub(super) async fn document(
     session: &CdpSession,
     shared: &Shared,
     tab: &TargetId,
     frame: &Frame,
     patience: Duration,
-) {
+) -> bool {
     if shared.tells_input() {
         INPUT.listen_in(session, frame).await;
     }
-    let Some(key) = storage_key(session, frame, patience).await else {
-        return;
-    };
+    let Some(key) = storage_key(session, shared, frame, patience).await else { return false };
     if let Err(error) = targets::track(session, &key).await {
         tracing::debug!(%error, %key, "the databases of a document are not watched");
     }
     shared.mirror().dirty().mark_document(tab, &key);
     REQUESTS.listen_in(session, frame).await;
+    true
 }
 
 /// How long the browser may take until it has heard of a document of which its page tells.
@@ -139,8 +139,10 @@ const FIRST_PAUSE: Duration = Duration::from_millis(10);
 /// The storage key of a document. The page tells of it by another way than the one by which the browser hears of it,
 /// and until then the browser answers for the document before: with its key, or that it has none. A document that
 /// never has one, as in a frame that is kept from its own site, looks the same; so the last answer counts in the end.
+/// Of one whose page is closed the browser says no more.
 async fn storage_key(
     session: &CdpSession,
+    shared: &Shared,
     frame: &Frame,
     patience: Duration,
 ) -> Option<StorageKey> {
@@ -150,9 +152,9 @@ async fn storage_key(
         let is_it = match &found {
             Ok(Some(key)) => !frame.is_of_a_site() || key.origin() == frame.security_origin,
             Ok(None) => !frame.is_of_a_site(),
-            Err(error) => error.is_closed() || error.is_of_no_session(),
+            Err(error) => error.is_closed(),
         };
-        if is_it || left.is_zero() {
+        if is_it || left.is_zero() || !shared.is_attached(session) {
             return found.ok().flatten();
         }
         pause = pause.min(left);
@@ -380,24 +382,51 @@ mod tests {
     use baton_session::State;
     use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 
-    /// A browser that is late: it hears of a document when it was asked for the third time.
-    async fn late(browser: DuplexStream) {
+    /// A browser that answers so when it is asked for a storage key, by how often it was.
+    async fn answering(browser: DuplexStream, key: impl Fn(usize) -> Value) {
         let (reader, mut writer) = tokio::io::split(browser);
         let mut messages = BufReader::new(reader).split(0);
         let mut asked = 0;
         while let Ok(Some(message)) = messages.next_segment().await {
             let message: Value = serde_json::from_slice(&message).unwrap();
-            asked += usize::from(message["method"] == "Storage.getStorageKey");
-            let mut answer = match (message["method"] == "Storage.getStorageKey", asked) {
-                (true, 1) => json!({ "error": { "code": -32000, "message": "an opaque origin" } }),
-                (true, 2) => json!({ "result": { "storageKey": "https://before.test/" } }),
-                (true, _) => json!({ "result": { "storageKey": "https://app.test/" } }),
-                (false, _) => json!({ "result": {} }),
-            };
+            let mut answer = json!({ "result": {} });
+            if message["method"] == "Storage.getStorageKey" {
+                asked += 1;
+                answer = key(asked);
+            }
             answer["id"] = message["id"].clone();
             answer["sessionId"] = message["sessionId"].clone();
             writer.write_all(format!("{answer}\0").as_bytes()).await.unwrap();
         }
+    }
+
+    fn no_key() -> Value {
+        json!({ "error": { "code": -32000, "message": "an opaque origin" } })
+    }
+
+    /// One that is late hears of a document when it was asked for the third time.
+    fn late(asked: usize) -> Value {
+        match asked {
+            1 => no_key(),
+            2 => json!({ "result": { "storageKey": "https://before.test/" } }),
+            _ => json!({ "result": { "storageKey": "https://app.test/" } }),
+        }
+    }
+
+    /// What is known of a browser whose session `S` watches the tab `T`.
+    fn watching() -> Arc<Shared> {
+        let shared = Shared::new(State::default());
+        shared.mirror().take_dirty();
+        let tab = TargetId::new("T");
+        let attached = Attached { tab, opener: None, is_page: true, is_watched: true };
+        shared.attached().insert("S".into(), attached);
+        Arc::new(shared)
+    }
+
+    fn frame() -> Frame {
+        let frame =
+            json!({ "id": "F", "url": "https://app.test/", "securityOrigin": "https://app.test" });
+        serde_json::from_value(frame).unwrap()
     }
 
     #[tokio::test]
@@ -405,14 +434,10 @@ mod tests {
         let (ours, browser) = tokio::io::duplex(1 << 16);
         let (reader, writer) = tokio::io::split(ours);
         let (connection, _events) = Connection::start(Transport::nul(reader, writer));
-        let answers = tokio::spawn(late(browser));
-        let shared = Shared::new(State::default());
-        shared.mirror().take_dirty();
-        let frame =
-            json!({ "id": "F", "url": "https://app.test/", "securityOrigin": "https://app.test" });
-        let frame = serde_json::from_value(frame).unwrap();
+        let answers = tokio::spawn(answering(browser, late));
+        let shared = watching();
         let (session, tab) = (connection.session("S".into()), TargetId::new("T"));
-        document(&session, &shared, &tab, &frame, HEARS_WITHIN).await;
+        assert!(document(&session, &shared, &tab, &frame(), HEARS_WITHIN).await);
         let marked = |origin| {
             let key = StorageKey::first_party(origin);
             shared.mirror().dirty().wanted_databases(&key).is_some()
@@ -428,13 +453,31 @@ mod tests {
         let (ours, browser) = tokio::io::duplex(1 << 16);
         let (reader, writer) = tokio::io::split(ours);
         let (connection, _events) = Connection::start(Transport::nul(reader, writer));
-        let answers = tokio::spawn(late(browser));
-        let frame = json!({ "id": "F", "securityOrigin": "https://app.test" });
-        let frame: Frame = serde_json::from_value(frame).unwrap();
+        let answers = tokio::spawn(answering(browser, late));
+        let shared = watching();
         let session = connection.session("S".into());
-        assert_eq!(storage_key(&session, &frame, Duration::ZERO).await, None);
-        let second = storage_key(&session, &frame, Duration::ZERO).await;
+        assert_eq!(storage_key(&session, &shared, &frame(), Duration::ZERO).await, None);
+        let second = storage_key(&session, &shared, &frame(), Duration::ZERO).await;
         assert_eq!(second, Some(StorageKey::first_party("https://before.test")));
+        answers.abort();
+    }
+
+    #[tokio::test]
+    async fn a_document_whose_page_is_closed_is_asked_about_no_more() {
+        let (ours, browser) = tokio::io::duplex(1 << 16);
+        let (reader, writer) = tokio::io::split(ours);
+        let (connection, _events) = Connection::start(Transport::nul(reader, writer));
+        let shared = watching();
+        let known = Arc::clone(&shared);
+        let answers = tokio::spawn(answering(browser, move |asked| {
+            if asked == 2 {
+                known.attached().clear();
+            }
+            no_key()
+        }));
+        let (session, tab, frame) = (connection.session("S".into()), TargetId::new("T"), frame());
+        let watched = document(&session, &shared, &tab, &frame, HEARS_WITHIN);
+        assert!(!timeout(HEARS_WITHIN / 2, watched).await.expect("to be asked about no more"));
         answers.abort();
     }
 }

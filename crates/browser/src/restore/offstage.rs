@@ -59,7 +59,7 @@ impl Kinds {
             !folders.left_out().any(|(folder, _)| may_hold(folder, key))
         };
         Self {
-            databases: has_all(PageFolder::may_hold_databases),
+            databases: !folders.lacks_databases(key),
             workers: has_all(PageFolder::may_hold_workers),
             files: has_all(PageFolder::may_hold_files),
         }
@@ -153,8 +153,9 @@ impl KeyRead<'_> {
         if let Some(names) = found.names {
             self.mirror.set_databases(self.key, found.databases, &names);
         } else {
-            let why = "expected the page to list its databases, found that it may not";
-            self.leave(ItemKind::IndexedDb, self.key.to_string(), why);
+            let found = found.unlisted.as_deref().unwrap_or("that it may not");
+            let why = format!("expected the page to list its databases, found {found}");
+            self.leave(ItemKind::IndexedDb, self.key.to_string(), &why);
         }
         for failure in found.failures {
             let place = self.key.place_of(&failure.database);

@@ -266,6 +266,8 @@ const LIMIT: Duration = Duration::from_secs(15);
 #[derive(Debug, Deserialize)]
 struct Collected {
     databases: Vec<Database>,
+    /// Why they could not be listed.
+    unlisted: Option<String>,
     failures: Vec<Value>,
 }
 
@@ -321,8 +323,9 @@ async fn read_in_page(stage: &Stage, key: &StorageKey) -> Result<Vec<Database>, 
         script::read_generators(&session, key, database).await?;
     }
     targets::close(&browser, &target).await?;
-    match collected.failures.first() {
-        None => Ok(collected.databases),
-        Some(failure) => Err(VisitError::Unread(failure["reason"].to_string())),
+    match (collected.unlisted, collected.failures.first()) {
+        (Some(reason), _) => Err(VisitError::Unread(reason)),
+        (None, Some(failure)) => Err(VisitError::Unread(failure["reason"].to_string())),
+        (None, None) => Ok(collected.databases),
     }
 }

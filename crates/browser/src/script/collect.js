@@ -16,9 +16,14 @@ async function collect({ origin, wantLocal, wantSession, wantDatabases }) {
     }
   };
 
-  const result = { local: null, session: null, databases: [], names: null, failures: [] };
+  const areas = { local: null, session: null };
+  const result = { ...areas, databases: [], names: null, unlisted: null, failures: [] };
   const collectDatabases = async ({ all, named, known }) => {
-    const listed = await indexedDB.databases().catch(() => null);
+    const listed = await indexedDB.databases().catch((error) => {
+      // A page that may have none says so. What fails in passing is asked again.
+      if (!limits.isRefusal(error)) result.unlisted = String(error).toWellFormed();
+      return null;
+    });
     result.names = listed && listed.map(({ name }) => baton.encodeText(name));
     const isNamed = (name) => named.some((one) => baton.decodeText(one) === name);
     const asKnown = (name) => known.find((one) => baton.decodeText(one.name) === name);

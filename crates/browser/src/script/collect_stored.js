@@ -10,7 +10,11 @@ async function collectStored({ origin, wantCaches, wantFiles, wantWorkers }) {
 
   const collectCaches = async ({ all, named, known }) => {
     const result = { names: null, caches: [] };
-    const names = await limits.within(cacheStorage.names()).catch(() => null);
+    const names = await limits.within(cacheStorage.names()).catch((error) => {
+      // A page that may have none says so. What is late, or fails in passing, is asked again.
+      if (limits.isRefusal(error)) return null;
+      throw error;
+    });
     if (names === null) return result;
     result.names = names.map(baton.encodeText);
     const isNamed = (name) => named.some((one) => baton.decodeText(one) === name);
@@ -45,7 +49,12 @@ async function collectStored({ origin, wantCaches, wantFiles, wantWorkers }) {
   };
 
   const result = { caches: null, files: null, workers: null, mute: false, failures };
-  if (wantCaches) result.caches = await collectCaches(wantCaches);
+  if (wantCaches) {
+    result.caches = await collectCaches(wantCaches).catch((error) => {
+      failed("", error);
+      return null;
+    });
+  }
   if (wantFiles) result.files = await collectFiles(wantFiles);
   if (wantWorkers && registrations.container()) {
     result.workers = await registrations.list().catch((error) => {

@@ -8,7 +8,10 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 pub(crate) struct CollectedDatabases {
     pub(crate) databases: Vec<Database>,
+    /// None where the page may have none, or could not list them.
     pub(crate) names: Option<Vec<Text>>,
+    /// Why it could not; another try may find them.
+    pub(crate) unlisted: Option<String>,
     pub(crate) failures: Vec<DatabaseFailure>,
 }
 

@@ -22,6 +22,10 @@ const limits = (() => {
       promise.then(resolve, reject).finally(() => clearTimeout(timer));
     });
 
+  // Whether a page may have none at all, which another try would not change.
+  const isRefusal = (error) =>
+    error?.name === "SecurityError" || /denied permission/.test(String(error));
+
   // Between the question whose document this is and the answer, another one can have come.
   const expect = (origin) => {
     if (self.origin !== "null" && self.origin !== origin) {
@@ -49,5 +53,5 @@ const limits = (() => {
     return baton.bytesToBase64(new Uint8Array(await new Blob(chunks).arrayBuffer()));
   };
 
-  return { LARGEST, BUDGET, TooLarge, spend, within, expect, readBytes };
+  return { LARGEST, BUDGET, TooLarge, spend, within, isRefusal, expect, readBytes };
 })();

@@ -10,6 +10,7 @@ use baton_browser::keeper::Role;
 use baton_browser::live::Live;
 use baton_session::State;
 use baton_testing::Dice;
+use serde_json::json;
 
 async fn site() -> Site {
     let script = include_str!("pages/changes.js");
@@ -187,5 +188,68 @@ async fn a_database_that_is_made_again_empty_is_read_again() {
     evaluate(&page, "remove('login').then(() => fill('login', 0))").await;
     eventually("it is known to be empty", async || records(&running.changed().await) == Some(0))
         .await;
+    running.crash().await;
+}
+
+/// Runs a script in the world in which captures read a page.
+async fn in_their_world(page: &CdpSession, script: &str) {
+    let tree = page.call("Page.getFrameTree", json!({})).await.unwrap();
+    let frame = &tree["frameTree"]["frame"]["id"];
+    let world = json!({ "frameId": frame, "worldName": "baton" });
+    let world = page.call("Page.createIsolatedWorld", world).await.unwrap();
+    let script = format!("{{ {script} }} 'done'");
+    let params = json!({ "expression": script, "contextId": world["executionContextId"] });
+    let answer = page.call("Runtime.evaluate", params).await.unwrap();
+    assert_eq!(answer["result"]["value"], "done");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn caches_that_were_not_listed_in_time_are_read_by_a_later_capture() {
+    let ((_folder, profile), site) = (profile(), site().await);
+    let url = site.url("a", "/");
+    let running = Running::start(&profile).await;
+    let page = running.open(&url).await;
+    running.capture().await;
+    // The browser seems to be too busy, once.
+    let late = "const { keys } = CacheStorage.prototype;
+        CacheStorage.prototype.keys = () => {
+            CacheStorage.prototype.keys = keys;
+            return new Promise(() => {});
+        };";
+    in_their_world(&page, late).await;
+    assert_eq!(evaluate(&page, "change(9, 0, 1)").await, "done");
+    let mut unread = Vec::new();
+    eventually("the cache is known", async || {
+        let captured = running.live.capture(Depth::Changed, false).await.unwrap();
+        unread.extend(captured.unread);
+        captured.state.origins.get(&key_of(&url)).is_some_and(|origin| origin.caches.len() == 1)
+    })
+    .await;
+    assert_eq!(unread.len(), 1, "{unread:?}");
+    running.crash().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn databases_that_could_not_be_listed_once_are_read_by_a_later_capture() {
+    let ((_folder, profile), site) = (profile(), site().await);
+    let url = site.url("a", "/");
+    let running = Running::start(&profile).await;
+    let page = running.open(&url).await;
+    running.capture().await;
+    let fails = "const { databases } = IDBFactory.prototype;
+        IDBFactory.prototype.databases = () => {
+            IDBFactory.prototype.databases = databases;
+            return Promise.reject(new DOMException('Internal error.', 'UnknownError'));
+        };";
+    in_their_world(&page, fails).await;
+    evaluate(&page, "fill('login', 3)").await;
+    let mut unread = Vec::new();
+    eventually("the database is known", async || {
+        let captured = running.live.capture(Depth::Changed, false).await.unwrap();
+        unread.extend(captured.unread);
+        captured.state.origins.get(&key_of(&url)).is_some_and(|origin| origin.databases.len() == 1)
+    })
+    .await;
+    assert_eq!(unread.len(), 1, "{unread:?}");
     running.crash().await;
 }
