@@ -155,6 +155,60 @@ mod tests {
     }
 
     #[test]
+    fn each_special_network_of_version_6_is_none_of_the_internet_and_ends_where_it_does() {
+        for (address, is_of_the_internet) in [
+            // Global unicast, and what lies on both sides of it.
+            ("1fff:ffff::1", false),
+            ("2000::1", true),
+            ("2606:4700::1111", true),
+            ("3fff:ffff::1", true),
+            ("4000::1", false),
+            ("e000::1", false),
+            // Addresses of version 4 in it: 6to4.
+            ("2001:ffff::1", true),
+            ("2002::1", false),
+            ("2002:7f00:1::", false),
+            ("2002:ffff::1", false),
+            ("2003::1", true),
+            // For documents.
+            ("2001:db7::1", true),
+            ("2001:db8::1", false),
+            ("2001:db8:ffff::1", false),
+            ("2001:db9::1", true),
+            ("2003:db8::1", true),
+            // For protocols, Teredo among them.
+            ("2001::1", false),
+            ("2001:0:7f00:1::1", false),
+            ("2001:1ff:ffff::1", false),
+            ("2001:200::1", true),
+            ("2003:100::1", true),
+            // For documents as well.
+            ("3ffe::1", true),
+            ("3fff::1", false),
+            ("3fff:fff::1", false),
+            ("3fff:1000::1", true),
+            // What is elsewhere altogether.
+            ("::", false),
+            ("::1", false),
+            ("::127.0.0.1", false),
+            ("::ffff:0:7f00:1", false),
+            ("64:ff9b::7f00:1", false),
+            ("64:ff9b::5db8:d70e", false),
+            ("100::1", false),
+            ("fc00::1", false),
+            ("fd00::1", false),
+            ("fe80::1", false),
+            ("fec0::1", false),
+            ("ff02::1", false),
+            // And those of version 4 that are written so are what they are.
+            ("::ffff:127.0.0.1", false),
+            ("::ffff:93.184.215.14", true),
+        ] {
+            assert_eq!(is_public(address.parse().unwrap()), is_of_the_internet, "{address}");
+        }
+    }
+
+    #[test]
     fn what_nobody_can_look_at_may_be_this_machine() {
         let list: fn() -> io::Result<BTreeSet<IpAddr>> =
             || Err(io::ErrorKind::PermissionDenied.into());

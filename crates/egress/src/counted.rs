@@ -56,8 +56,28 @@ impl Body for Counted {
 
 /// A connection to a target whose bytes are counted.
 pub(crate) struct Metered {
-    pub(crate) stream: Stream,
-    pub(crate) bytes: Arc<Bytes>,
+    stream: Stream,
+    bytes: Arc<Bytes>,
+    /// Whether nothing more is said to the target.
+    has_ended: bool,
+    broke_off: Option<io::Error>,
+}
+
+impl Metered {
+    pub(crate) fn new(stream: Stream, bytes: Arc<Bytes>) -> Self {
+        Self { stream, bytes, has_ended: false, broke_off: None }
+    }
+
+    /// How it broke off, if it did so while there was more to say: who has said all may be left without a word.
+    pub(crate) fn broke_off(&self) -> Option<&io::Error> {
+        self.broke_off.as_ref()
+    }
+
+    fn note(&mut self, error: &io::Error) {
+        if !self.has_ended && self.broke_off.is_none() {
+            self.broke_off = Some(io::Error::new(error.kind(), error.to_string()));
+        }
+    }
 }
 
 fn add(count: &AtomicU64, bytes: usize) {
@@ -73,6 +93,9 @@ impl AsyncRead for Metered {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         add(&self.bytes.received, buffer.filled().len() - before);
+        if let Poll::Ready(Err(error)) = &read {
+            self.note(error);
+        }
         read
     }
 }
@@ -84,8 +107,10 @@ impl AsyncWrite for Metered {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        if let Poll::Ready(Ok(written)) = written {
-            add(&self.bytes.sent, written);
+        match &written {
+            Poll::Ready(Ok(written)) => add(&self.bytes.sent, *written),
+            Poll::Ready(Err(error)) => self.note(error),
+            Poll::Pending => {}
         }
         written
     }
@@ -95,6 +120,7 @@ impl AsyncWrite for Metered {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.has_ended = true;
         Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }

@@ -143,6 +143,15 @@ impl Exit {
         }
     }
 
+    /// That a connection to a target broke off in the midst; none where no further proxy leads there, for then a host
+    /// did what hosts do.
+    pub(crate) fn broke_off(&self, target: &Target, error: &io::Error) -> Option<ExitError> {
+        let upstream = self.route.to(target, Speech::Anything)?;
+        // Many that speak TLS end it without a word.
+        let has_ended = error.kind() == io::ErrorKind::UnexpectedEof;
+        (!has_ended).then(|| at_fault(upstream, format!("it broke a connection off: {error}")))
+    }
+
     /// That an answer did not begin for so long; whose that is, is not known.
     pub(crate) fn slow(&self, target: &Target, limit: Duration) -> String {
         let why = format!("a request is without an answer for {limit:?}");
@@ -192,24 +201,25 @@ impl Exit {
             addresses = passable.map_err(|refusal| failed(refusal.to_string()))?;
         }
         let mut dial = Dial { connector: connector_to(addresses), tls: upstream.tls() };
+        let stream = dial.call(upstream.uri().clone()).await;
+        let stream = stream.map_err(|error| failed(said(&*error)))?;
         match upstream.scheme() {
             Scheme::Http | Scheme::Https if speech == Speech::Requests => {
-                let stream = dial.call(upstream.uri().clone()).await;
-                let stream = stream.map_err(|error| failed(said(&*error)))?.into_inner();
-                Ok(TokioIo::new(stream.for_requests()))
+                Ok(TokioIo::new(stream.into_inner().for_requests()))
             }
             Scheme::Http | Scheme::Https => {
-                let stream = dial.call(upstream.uri().clone()).await;
-                let stream = stream.map_err(|error| failed(said(&*error)))?;
                 let tunnel = tunnel(stream, target, upstream.authorization()).await;
                 Ok(TokioIo::new(tunnel.map_err(|error| failed(error.to_string()))?))
             }
             Scheme::Socks5 => {
-                let mut socks = SocksV5::new(upstream.uri().clone(), dial);
-                if let Some((user, password)) = upstream.user_and_password() {
+                let mut socks = SocksV5::new(upstream.uri().clone(), Dialed(Some(stream)));
+                let login = upstream.user_and_password();
+                let had_some = login.is_some();
+                if let Some((user, password)) = login {
                     socks = socks.with_auth(user, password);
                 }
-                socks.call(uri_of(target)?).await.map_err(|error| failed(said(&error)))
+                let led = socks.call(uri_of(target)?).await;
+                led.map_err(|error| failed(no_way_by_socks(&error.to_string(), had_some)))
             }
         }
     }
@@ -232,6 +242,18 @@ fn said(error: &(dyn Error + 'static)) -> String {
         cause = deeper;
     }
     cause.to_string()
+}
+
+/// What a proxy of SOCKS did instead of leading to a target, by what the library says of it, which names its errors
+/// by nothing else. What one of HTTP says with 407 is told as of that.
+fn no_way_by_socks(found: &str, had_some: bool) -> String {
+    match found.strip_prefix("SOCKS error: ").unwrap_or(found) {
+        "credentials not accepted" => NotLetIn::OtherCredentials.to_string(),
+        "server does not support user/pass authentication" if !had_some => {
+            NotLetIn::Credentials.to_string()
+        }
+        found => format!("expected a connection by SOCKS, found: {found}"),
+    }
 }
 
 /// What connects to these addresses, by whatever name.
@@ -293,6 +315,23 @@ impl Service<Uri> for Dial {
     }
 }
 
+/// A connection to a further proxy that is made, for what would make one itself and not tell why there is none.
+struct Dialed(Option<TokioIo<Stream>>);
+
+impl Service<Uri> for Dialed {
+    type Response = TokioIo<Stream>;
+    type Error = io::Error;
+    type Future = std::future::Ready<Result<TokioIo<Stream>, io::Error>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), io::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: Uri) -> Self::Future {
+        std::future::ready(self.0.take().ok_or_else(|| io::ErrorKind::NotConnected.into()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Exit, ExitError};
@@ -306,14 +345,16 @@ mod tests {
     #[tokio::test]
     async fn a_proxy_that_is_waited_for_in_vain_is_named() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let upstream = Upstream::new(url.parse().unwrap(), None, Vec::new()).unwrap();
-        let exit = Exit::new(vec![Fence::default()], Route::Through(Box::new(upstream)));
-        let exit = Exit { limit: Duration::from_millis(50), ..exit };
-        let target = Target::new("example.org", 443).unwrap();
-        // The system takes the connection, and nobody answers.
-        let error = exit.connect(&target, Speech::Anything).await.err().unwrap();
-        let ExitError::Proxy { proxy, why } = error else { panic!("{error:?}") };
-        assert_eq!((proxy, why), (url, "no connection within 50ms".to_owned()));
+        for scheme in ["http", "socks5"] {
+            let url = format!("{scheme}://{}", listener.local_addr().unwrap());
+            let upstream = Upstream::new(url.parse().unwrap(), None, Vec::new()).unwrap();
+            let exit = Exit::new(vec![Fence::default()], Route::Through(Box::new(upstream)));
+            let exit = Exit { limit: Duration::from_millis(50), ..exit };
+            let target = Target::new("example.org", 443).unwrap();
+            // The system takes the connection, and nobody answers.
+            let error = exit.connect(&target, Speech::Anything).await.err().unwrap();
+            let ExitError::Proxy { proxy, why } = error else { panic!("{error:?}") };
+            assert_eq!((proxy, why), (url, "no connection within 50ms".to_owned()));
+        }
     }
 }

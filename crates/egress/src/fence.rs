@@ -195,6 +195,29 @@ mod tests {
             "[fd00::1]",
             "[fe80::1]",
             "[64:ff9b::7f00:1]",
+            "[64:ff9b::127.0.0.1]",
+            "[64:ff9b::10.1.2.3]",
+            "[64:FF9B:0:0:0:0:7F00:1]",
+            "[::127.0.0.1]",
+            "[::7f00:1]",
+            "[::10.1.2.3]",
+            "[::ffff:0:7f00:1]",
+            "[::FFFF:127.0.0.1]",
+            "[0000:0000:0000:0000:0000:0000:0000:0001]",
+            "[0:0:0:0:0:0:0:1]",
+            "[2002:7f00:1::]",
+            "[2002:0a01:0203::1]",
+            "[2001::1]",
+            "[2001:0:7f00:1::80ff:fffe]",
+            "[2001:10::1]",
+            "[2001:1ff:ffff::1]",
+            "[2001:DB8::1]",
+            "[FD00::1]",
+            "[fc00::1]",
+            "[FE80:0:0:0:0:0:0:1]",
+            "[ff02::1]",
+            "[100::1]",
+            "[3fff::1]",
             "0.0.0.0",
             "[::]",
             "192.168.1.1",
@@ -203,8 +226,19 @@ mod tests {
             let found = reaches(&public, host, 80);
             assert!(matches!(found, Err(Refusal::Private(_))), "{host}: {found:?}");
         }
-        for host in ["10.1.2.3", "[::ffff:10.1.2.3]", "example.org", "93.184.215.14"] {
+        for host in [
+            "10.1.2.3",
+            "[::ffff:10.1.2.3]",
+            "[::FFFF:0a01:0203]",
+            "example.org",
+            "93.184.215.14",
+            "[2606:4700::1111]",
+        ] {
             assert_eq!(reaches(&public, host, 80), Ok(()), "{host}");
+        }
+        // What names an interface of one machine names no host.
+        for host in ["[fe80::1%25eth0]", "[fe80::1%eth0]", "fe80::1%eth0", "[::1%lo]", "::1%1"] {
+            assert!(Target::new(host, 80).is_err(), "{host}");
         }
     }
 
@@ -316,6 +350,39 @@ mod tests {
         assert!(names("app.example.org:8443", "app.example.org"));
         assert!(names("*.example.org", "app.example.org"));
         assert!(!names("*.example.org", "example.org") && !names("app.example.org", "example.org"));
+    }
+
+    #[test]
+    fn two_rules_meet_in_what_both_list() {
+        let rule = |text: &str| text.parse::<HostRule>().unwrap();
+        for (one, other, both) in [
+            ("example.org", "example.org", Some("example.org")),
+            ("example.org", "example.org:443", Some("example.org:443")),
+            ("*.example.org", "app.example.org:443", Some("app.example.org:443")),
+            ("*.example.org:443", "app.example.org", Some("app.example.org:443")),
+            ("*.example.org", "*.app.example.org", Some("*.app.example.org")),
+            ("*.example.org", "*.example.org", Some("*.example.org")),
+            ("10.0.0.0/8", "10.1.0.0/16:443", Some("10.1.0.0/16:443")),
+            ("localhost", "shop.localhost:3000", Some("shop.localhost:3000")),
+            ("localhost", "*.shop.localhost", Some("*.shop.localhost")),
+            ("127.0.0.1", "shop.localhost", Some("shop.localhost")),
+            ("0.0.0.0/0", "localhost:80", Some("localhost:80")),
+            ("*.example.org", "example.org", None),
+            ("example.org", "notexample.org", None),
+            ("*.example.org", "notexample.org", None),
+            ("example.org:443", "example.org:80", None),
+            ("10.0.0.0/8", "11.0.0.0/8", None),
+            ("10.0.0.0/8", "example.org", None),
+            ("10.0.0.0/8", "localhost", None),
+            ("*.example.org", "10.0.0.0/8", None),
+        ] {
+            for (one, other) in [(one, other), (other, one)] {
+                let met = rule(one).meet(&rule(other)).map(|rule| rule.to_string());
+                assert_eq!(met.as_deref(), both, "{one} {other}");
+            }
+        }
+        let met = rule("localhost:80").meet(&rule("127.0.0.1"));
+        assert_eq!(met, Some(rule("127.0.0.1:80")));
     }
 
     #[test]

@@ -146,9 +146,6 @@ impl HostRule {
     /// Whether it lists a host, or one below it, at whatever port.
     pub fn touches(&self, host: &str) -> bool {
         let Ok(target) = Target::new(host, self.port.unwrap_or(443)) else { return false };
-        let lies_below = |name: &str, above: &str| {
-            name.strip_suffix(above).is_some_and(|rest| rest.ends_with('.'))
-        };
         match (&self.hosts, &target.host) {
             (Hosts::Name(name) | Hosts::Below(name), Host::Domain(host)) => {
                 name == host || lies_below(name, host) || self.lists(&target)
@@ -171,9 +168,56 @@ impl HostRule {
         }
     }
 
+    /// What both this one and another list; none where no host is in both.
+    pub fn meet(&self, other: &Self) -> Option<Self> {
+        let port = match (self.port, other.port) {
+            (Some(one), Some(other)) if one != other => return None,
+            (one, other) => one.or(other),
+        };
+        let hosts = if self.hosts.cover(&other.hosts) {
+            &other.hosts
+        } else if other.hosts.cover(&self.hosts) {
+            &self.hosts
+        } else {
+            return None;
+        };
+        Some(Self { hosts: hosts.clone(), port })
+    }
+
     fn is_at(&self, port: u16) -> bool {
         self.port.is_none_or(|only| only == port)
     }
+}
+
+impl Hosts {
+    /// Whether all that others name is among these.
+    fn cover(&self, others: &Self) -> bool {
+        match (self, others) {
+            (Self::Name(name), Self::Name(host)) => {
+                name == host || name == "localhost" && is_localhost(host)
+            }
+            (Self::Name(name), Self::Below(host)) => name == "localhost" && is_localhost(host),
+            (Self::Name(name), Self::Network(network, bits)) => {
+                let shortest = if network.is_ipv4() { 8 } else { 128 };
+                name == "localhost" && network.is_loopback() && *bits >= shortest
+            }
+            (Self::Below(name), Self::Name(host)) => lies_below(host, name),
+            (Self::Below(name), Self::Below(host)) => name == host || lies_below(host, name),
+            (Self::Below(_), Self::Network(..)) => false,
+            (Self::Network(network, bits), Self::Name(host) | Self::Below(host)) => {
+                let here: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+                is_localhost(host) && here.iter().any(|one| is_within(*network, *bits, *one))
+            }
+            (Self::Network(network, bits), Self::Network(inner, more)) => {
+                bits <= more && is_within(*network, *bits, *inner)
+            }
+        }
+    }
+}
+
+/// Whether a name is one below another.
+fn lies_below(name: &str, above: &str) -> bool {
+    name.strip_suffix(above).is_some_and(|rest| rest.ends_with('.'))
 }
 
 impl FromStr for HostRule {

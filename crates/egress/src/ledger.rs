@@ -48,7 +48,7 @@ pub struct HostTally {
     pub connections: u64,
     /// How many were refused.
     pub refused: u64,
-    /// How many might go there and did not come through.
+    /// How many might go there and did not come through, or a further proxy broke off.
     pub failed: u64,
     /// Why the last one was refused, failed, or has to wait.
     pub why: Option<String>,

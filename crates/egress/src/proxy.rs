@@ -187,7 +187,7 @@ impl Egress {
             Err(error) => return self.note(&target, &error),
         };
         self.ledger.reached(&target);
-        let mut connection = Metered { stream: connection, bytes: self.ledger.bytes(&target) };
+        let mut connection = Metered::new(connection, self.ledger.bytes(&target));
         let joined = join(&mut stream, &mut connection, COPIED, self.limits.half_closed).await;
         if let Err(error) = joined {
             tracing::debug!(%error, %target, "a connection ended");
@@ -255,6 +255,7 @@ impl Egress {
         self.ledger.reached(target);
         let (target, bytes) = (target.clone(), self.ledger.bytes(target));
         let half_closed = self.limits.half_closed;
+        let (exit, ledger) = (self.exit.clone(), self.ledger.clone());
         let passing = async move {
             let _place = place;
             let client = match hyper::upgrade::on(request).await {
@@ -262,10 +263,14 @@ impl Egress {
                 Err(error) => return tracing::debug!(%error, %target, "the browser left"),
             };
             let mut client = TokioIo::new(client);
-            let mut stream = Metered { stream, bytes };
+            let mut stream = Metered::new(stream, bytes);
             let joined = join(&mut client, &mut stream, COPIED, half_closed).await;
             if let Err(error) = joined {
                 tracing::debug!(%error, %target, "a connection ended");
+            }
+            let broke_off = stream.broke_off().and_then(|error| exit.broke_off(&target, error));
+            if let Some(broke_off) = broke_off {
+                ledger.failed(&target, broke_off.to_string());
             }
         };
         tokio::spawn(self.ending.clone().run_until_cancelled_owned(passing));

@@ -9,14 +9,17 @@ use axum::http::header::{PROXY_AUTHENTICATE, PROXY_AUTHORIZATION};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{Html, IntoResponse, Response};
 use baton_api::{ErrorCode, ListAudit, OpenSession};
-use baton_playground::{Page, Site, TestNode};
+use baton_playground::{Page, Site, TestNode, victims};
 use baton_session::SessionId;
 use baton_session::egress::Egress;
 use std::fs;
+use std::path::{Path, PathBuf};
 
 const PASSWORD: &str = "c0rrect-h0rse";
 /// What a proxy hears of `al` with that password (RFC 7617).
 const HEARD: &str = "Basic YWw6YzBycmVjdC1oMHJzZQ==";
+/// The same without the name of its scheme.
+const ENCODED: &str = "YWw6YzBycmVjdC1oMHJzZQ";
 
 /// A proxy that answers every request itself, for whoever says who comes.
 async fn proxy() -> (Site, String) {
@@ -58,6 +61,41 @@ fn baton(test_node: &TestNode, words: &[&str]) -> String {
     String::from_utf8(run.assert().success().get_output().stdout.clone()).unwrap()
 }
 
+/// Whether a file has the password in it, in clear or as a proxy hears it. One that is gone by now has nothing.
+fn tells(file: &Path) -> bool {
+    let text = fs::read(file).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    text.contains(PASSWORD) || text.contains(ENCODED)
+}
+
+/// The files of a folder, and of those in it, that have the password in them; a browser makes and removes some
+/// meanwhile.
+fn telling(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+        if kind.is_dir() {
+            found.extend(telling(&path));
+        } else if kind.is_file() && tells(&path) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// Where the password of a running session is read by who looks: command lines and variables of the node, of the
+/// keeper and of the browser's processes, and all that lies in the data folder.
+async fn read_by_others(test_node: &TestNode, id: SessionId) -> Vec<PathBuf> {
+    let holders = test_node.holders(id).await.unwrap().map(|(_, pid)| pid);
+    let processes = victims::naming(test_node.folder()).into_iter().chain(holders);
+    let processes = processes.chain([test_node.node_pid().unwrap()]);
+    let files = processes.flat_map(|pid| {
+        ["cmdline", "environ"].map(|file| PathBuf::from(format!("/proc/{pid}/{file}")))
+    });
+    let told: Vec<PathBuf> = files.filter(|file| tells(file)).collect();
+    [told, telling(test_node.data().path())].concat()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_proxy_is_told_is_kept_and_hidden() {
     let (_proxy, url) = proxy().await;
@@ -87,6 +125,8 @@ async fn what_a_proxy_is_told_is_kept_and_hidden() {
     ];
     assert!(!told.iter().any(|text| text.contains(PASSWORD) || text.contains(HEARD)), "{told:?}");
     assert!(told[2].contains(&url), "{}", told[2]);
+    assert!(tells(&file), "what is looked for is found where it is");
+    assert_eq!(read_by_others(&test_node, id).await, Vec::<PathBuf>::new());
     let kept = test_node.folder().join("kept.json");
     baton(&test_node, &["export", "shop", "--output", kept.to_str().unwrap()]);
     let kept = fs::read_to_string(kept).unwrap();
