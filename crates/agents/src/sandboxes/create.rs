@@ -19,6 +19,7 @@ use baton_browser::profile::compile::Times;
 use baton_browser::profile::packed::Pack;
 use baton_runtime::Caller;
 use baton_runtime::audit::{Action, Note};
+use baton_runtime::sessions::shut_out;
 use baton_sandbox::{Enforced, Limits, Sandbox};
 use baton_session::SandboxId;
 use baton_store::blocking::blocking;
@@ -104,7 +105,7 @@ async fn build(
     let unknown = SessionEgress { asked: None, trusted: &[] };
     let expected = WayOut::of(context, owner, sought.is_some().then_some(unknown), flavor)?;
     let pack = async {
-        let Some(sought) = sought else { return Ok((None, None)) };
+        let Some(sought) = sought else { return Ok((None, None, Vec::new())) };
         let session = Box::pin(hand_in::find(context, caller, sought, &plan.domains, id)).await?;
         let session = found.insert(session);
         let environment = &mut session.state.environment;
@@ -115,10 +116,13 @@ async fn build(
             Some(_) => WayOut::of(context, owner, Some(handed), flavor)?,
             None => None,
         };
-        Ok((Some(pack(context, session).await?), way_out))
+        let told = way_out.as_ref().or(expected.as_ref());
+        let only = told.map(|way_out| way_out.view.only.clone()).unwrap_or_default();
+        let shut_out = shut_out(hand_in::known(session), &only, clock::now());
+        Ok((Some(pack(context, session).await?), way_out, shut_out))
     };
     let (sandbox, packed) = tokio::join!(make_sandbox(context, plan, expected.as_ref()), pack);
-    let (sandbox, (packed, asked)) = match (sandbox, packed) {
+    let (sandbox, (packed, asked, shut_out)) = match (sandbox, packed) {
         (Ok(sandbox), Ok(packed)) => (sandbox, packed),
         (Ok(sandbox), Err(error)) => {
             remove(&*sandbox).await;
@@ -136,7 +140,10 @@ async fn build(
     };
     let looks = found.as_ref().map(|found| &found.looks);
     match furnish(&*sandbox, plan, packed.as_ref(), looks).await {
-        Ok(display) => Ok(Built { sandbox, packed, display, way_out: asked.or(expected) }),
+        Ok(display) => {
+            let way_out = asked.or(expected).map(|way_out| way_out.shutting_out(shut_out));
+            Ok(Built { sandbox, packed, display, way_out })
+        }
         Err(error) => {
             remove(&*sandbox).await;
             Err(error)

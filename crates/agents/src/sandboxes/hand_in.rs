@@ -78,7 +78,7 @@ fn with_logins(mut found: HandIn, now: Timestamp) -> HandIn {
 }
 
 /// What is known of it, to judge where it is logged in.
-fn known(found: &HandIn) -> Known<'_> {
+pub(super) fn known(found: &HandIn) -> Known<'_> {
     Known { state: &found.state, stored: &found.stored, sign_ins: &found.sign_ins }
 }
 

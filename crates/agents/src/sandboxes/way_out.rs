@@ -27,6 +27,10 @@ const VARIABLES: [&str; 3] = ["http_proxy", "https_proxy", "all_proxy"];
 /// What a sandbox has itself, and what of this machine it finds at its own loopback.
 const EXCEPT: &str = "localhost,127.0.0.1,::1,host";
 
+/// What is listed where two lists have no host in common: a name that nobody has (RFC 6761, section 6.4). None at all
+/// would mean every host.
+const NOTHING: &str = "nothing.invalid";
+
 /// A way to the network, and what is told of it.
 pub(super) struct WayOut {
     egress: Egress,
@@ -61,10 +65,10 @@ impl WayOut {
         }
         let internet_only = own.as_ref().is_some_and(|spec| spec.fence.lent.is_some());
         let asks = [session.and_then(|session| session.asked), flavor];
-        let only = asks.into_iter().flatten().flat_map(|asked| asked.only.iter().cloned());
+        let [listed, also] = asks.map(|asked| asked.map(|asked| &asked.only[..]));
+        let only = in_both(listed.unwrap_or_default(), also.unwrap_or_default());
         let proxy = asks.into_iter().flatten().find_map(|asked| asked.proxy.clone());
-        let view =
-            EgressView { only: only.collect(), proxy, internet_only, ..EgressView::default() };
+        let view = EgressView { only, proxy, internet_only, ..EgressView::default() };
 
         let specs: Vec<EgressSpec> = own.into_iter().chain(flavored).collect();
         let through = specs.iter().find(|spec| spec.proxy.is_some());
@@ -80,6 +84,12 @@ impl WayOut {
             host_ports,
             view,
         }))
+    }
+
+    /// The same, which says that the login of these sites does not get out there.
+    pub(super) fn shutting_out(mut self, sites: Vec<String>) -> Self {
+        self.view.shut_out = sites;
+        self
     }
 
     /// The network of its sandbox.
@@ -129,6 +139,25 @@ pub(super) struct SessionEgress<'a> {
     pub(super) trusted: &'a [Certificate],
 }
 
+/// The hosts that both lists let through; one that is empty lets all through.
+fn in_both(one: &[String], other: &[String]) -> Vec<String> {
+    if one.is_empty() || other.is_empty() {
+        return [one, other].concat();
+    }
+    let rules = |list: &[String]| -> Vec<HostRule> {
+        list.iter().filter_map(|rule| rule.parse().ok()).collect()
+    };
+    let (one, other) = (rules(one), rules(other));
+    let met = one.iter().flat_map(|rule| other.iter().filter_map(move |other| rule.meet(other)));
+    let mut both: Vec<String> = Vec::new();
+    for rule in met.map(String::from) {
+        if !both.contains(&rule) {
+            both.push(rule);
+        }
+    }
+    if both.is_empty() { vec![NOTHING.to_owned()] } else { both }
+}
+
 /// What sandboxes of this node may reach, a further proxy among it: otherwise whoever names one says what a
 /// sandbox reaches.
 fn fence_of(network: &Network) -> Fence {
@@ -152,7 +181,7 @@ fn rule(allowed: &Allowed) -> Option<HostRule> {
 
 #[cfg(test)]
 mod tests {
-    use super::WayOut;
+    use super::{NOTHING, WayOut, in_both};
     use baton_api::EgressView;
     use baton_egress::{Egress, Fence, Route, Upstream};
     use futures_util::StreamExt as _;
@@ -176,6 +205,24 @@ mod tests {
         let mut rest = Vec::new();
         // Whether by an end or by a reset.
         let _ = timeout(LIMIT, stream.read_to_end(&mut rest)).await.expect("an end");
+    }
+
+    #[test]
+    fn what_is_told_is_what_both_lists_let_through() {
+        let told = |one: &[&str], other: &[&str]| {
+            let list = |rules: &[&str]| rules.iter().map(ToString::to_string).collect::<Vec<_>>();
+            in_both(&list(one), &list(other))
+        };
+        let all = ["b.example", "a.example"];
+        assert_eq!(told(&all, &[]), all);
+        assert_eq!(told(&[], &all), all);
+        assert_eq!(told(&all, &["a.example", "c.example"]), ["a.example"]);
+        let (wide, narrow) = (["*.example", "10.0.0.0/8"], ["a.example:443", "10.1.2.3", "b.test"]);
+        assert_eq!(told(&wide, &narrow), ["a.example:443", "10.1.2.3"]);
+        assert_eq!(told(&narrow, &wide), ["a.example:443", "10.1.2.3"]);
+        assert_eq!(told(&["*.example", "a.example"], &["a.example"]), ["a.example"]);
+        assert_eq!(told(&["a.example"], &["b.example"]), [NOTHING]);
+        assert_eq!(told(&[], &[]), [""; 0]);
     }
 
     #[tokio::test]

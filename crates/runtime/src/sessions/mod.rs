@@ -24,4 +24,4 @@ pub use lifecycle::{active, enter};
 pub use show::{diff, history, icon, icon_of, list, list_logins, preview, show};
 pub use take_over::{PersonTurn, give_back_left, has_agent, take_over};
 pub use transfer::{FILE_LIMIT, contexts};
-pub use way_out::egress_hosts;
+pub use way_out::{egress_hosts, shut_out};

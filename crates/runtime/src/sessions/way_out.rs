@@ -53,7 +53,7 @@ pub fn egress_hosts(tallies: Vec<HostTally>) -> Vec<EgressHost> {
 }
 
 /// The sites where a session may be signed in, of which a list has no host that gets what may be the login.
-fn shut_out(known: Known<'_>, only: &[String], now: Timestamp) -> Vec<String> {
+pub fn shut_out(known: Known<'_>, only: &[String], now: Timestamp) -> Vec<String> {
     let rules: Vec<HostRule> = only.iter().filter_map(|rule| rule.parse().ok()).collect();
     if rules.is_empty() {
         return Vec::new();

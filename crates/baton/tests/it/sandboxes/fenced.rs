@@ -194,7 +194,8 @@ async fn a_flavor_has_a_way_out_with_and_without_a_session() {
     let (listener, closed) = other();
     let settings = format!(
         "[sandboxes]\nnetwork = \"public\"\nallow = [\"host:{port}\", \"host:{closed}\"]\n\
-         [[sandboxes.flavors]]\nname = \"fenced\"\nonly = [\"localhost:{port}\"]\n"
+         [[sandboxes.flavors]]\nname = \"fenced\"\nonly = [\"localhost:{port}\"]\n\
+         [[sandboxes.flavors]]\nname = \"elsewhere\"\nonly = [\"other.example\"]\n"
     );
     let scene = Scene::set_in_with(site, &settings).await;
     // The session lists more than the flavor, which lists more than nothing: both hold.
@@ -203,12 +204,23 @@ async fn a_flavor_has_a_way_out_with_and_without_a_session() {
     signed_in(&scene, &format!("http://127.0.0.1:{port}/login"), egress).await;
     for session in [None, Some("shop")] {
         let fenced = sandbox(&scene, Some("fenced"), session).await;
+        let told = fenced.egress.as_ref().unwrap();
+        assert_eq!(told.only, [format!("localhost:{port}")], "what both let through");
+        assert_eq!(told.shut_out, [""; 0]);
         assert_eq!(curl(&scene, &fenced, &format!("http://127.0.0.1:{port}/")).await, "200");
         let refused = curl(&scene, &fenced, &format!("http://127.0.0.1:{closed}/")).await;
         assert!(refused.starts_with("000 failed"), "{refused}");
         assert_eq!(curl(&scene, &fenced, "http://tracker.example/").await, "403");
         scene.end(&fenced).await;
     }
+    // Nothing is in both lists, and so not what gets the login.
+    let shut = sandbox(&scene, Some("elsewhere"), Some("shop")).await;
+    let told = shut.egress.as_ref().unwrap();
+    assert_eq!(told.only, ["nothing.invalid"]);
+    assert_eq!(told.shut_out, ["127.0.0.1"]);
+    let refused = curl(&scene, &shut, &format!("http://127.0.0.1:{port}/")).await;
+    assert!(refused.starts_with("000 failed"), "{refused}");
+    scene.end(&shut).await;
     assert!(listener.accept().is_err(), "somebody came");
     scene.strike().await;
 }
