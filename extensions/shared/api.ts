@@ -8159,6 +8159,8 @@ export interface components {
             cursor?: number;
             /** @description What is missing. */
             gaps?: components["schemas"]["Gap"][];
+            /** @description All hosts that the browser of the tab's session asked for since it started. Not after a cursor. */
+            hosts?: components["schemas"]["EgressHost"][];
             /**
              * @description The hosts that the way out of the tab's session refused or did not get through to, of all its tabs, since
              *     its browser started. Not after a cursor.
@@ -9244,6 +9246,11 @@ export interface components {
         };
         /** @description One session in full. */
         SessionView: components["schemas"]["SessionSummary"] & {
+            /**
+             * @description Whether its browser is one that others started, to which the node that was asked is attached: such a
+             *     one has no way out to the network of its own.
+             */
+            attached?: boolean;
             /**
              * Format: uri
              * @description Where tools that send a key drive the browser, while it runs on the node that was asked: the

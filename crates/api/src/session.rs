@@ -57,6 +57,10 @@ pub struct SessionView {
     /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cdp_url: Option<Url>,
+    /// Whether its browser is one that others started, to which the node that was asked is attached: such a
+    /// one has no way out to the network of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub attached: bool,
     /// The browser's tabs while it is active, else those of the latest snapshot.
     pub tabs: Vec<Tab>,
     /// How many tabs of the browser are not kept, because they are in contexts of their own

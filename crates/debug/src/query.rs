@@ -214,7 +214,8 @@ impl Matches<NetworkRequest> {
         };
         let requests = self.items.into_iter().map(whole).collect();
         let Self { cursor, older, gaps, .. } = self;
-        NetworkData { request_id, requests, cursor, older, gaps, not_reached: Vec::new() }
+        let (hosts, not_reached) = (Vec::new(), Vec::new());
+        NetworkData { request_id, requests, cursor, older, gaps, hosts, not_reached }
     }
 }
 

@@ -42,9 +42,9 @@ impl Asker {
         let here = here.map(|found| found.into_data(String::new(), true));
         match self.or_elsewhere(here, (&token, "network"), &filters).await {
             Ok(data) => {
-                // In the protocol nothing is said of hosts that were not reached.
-                let not_reached = Vec::new();
-                RelayMessage::NetworkData(NetworkData { request_id, not_reached, ..data })
+                // In the protocol nothing is said of the hosts of a way out.
+                let (hosts, not_reached) = (Vec::new(), Vec::new());
+                RelayMessage::NetworkData(NetworkData { request_id, hosts, not_reached, ..data })
             }
             Err(why) => why.told(request_id, token),
         }

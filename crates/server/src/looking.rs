@@ -57,19 +57,21 @@ pub async fn network(
     view.of("network", found, |found| found.items.is_empty()).await
 }
 
-/// The hosts that the way out of a tab's session refused or did not get through to since its browser started; none
-/// of a tab of which no session of this node has a way out of its own.
-pub async fn not_reached(context: &Context, caller: &Caller, token: &TabToken) -> Vec<EgressHost> {
+/// What the way out of a tab's session was asked for since its browser started, by host; nothing of a tab of which
+/// no session of this node has a way out of its own.
+pub async fn hosts(context: &Context, caller: &Caller, token: &TabToken) -> Vec<EgressHost> {
     let tabs = context.bus.tabs(&caller.owner).await.unwrap_or_default();
     let of = tabs.into_iter().find(|tab| tab.token == *token).map(|tab| tab.cocoon_id);
     let Some(Ok(session)) = of.map(|id| id.parse()) else { return Vec::new() };
     if !context.supervisor.is_fenced(session) {
         return Vec::new();
     }
-    let tallies = context.supervisor.egress(session).await.unwrap_or_default();
-    let mut hosts = egress_hosts(tallies);
-    hosts.retain(|host| host.refused + host.failed > 0);
-    hosts
+    egress_hosts(context.supervisor.egress(session).await.unwrap_or_default())
+}
+
+/// Those of the hosts that the way out refused or did not get through to.
+pub fn not_reached(hosts: &[EgressHost]) -> Vec<EgressHost> {
+    hosts.iter().filter(|host| host.refused + host.failed > 0).cloned().collect()
 }
 
 /// The console of a tab; when nothing fits, the lines that come within `wait`.

@@ -336,6 +336,8 @@ export interface components {
             cursor?: number;
             /** @description What is missing. */
             gaps?: components["schemas"]["Gap"][];
+            /** @description All hosts that the browser of the tab's session asked for since it started. Not after a cursor. */
+            hosts?: components["schemas"]["EgressHost"][];
             /**
              * @description The hosts that the way out of the tab's session refused or did not get through to, of all its tabs, since
              *     its browser started. Not after a cursor.

@@ -68,6 +68,9 @@ pub struct NetworkData {
     /// What is missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<Gap>,
+    /// All hosts that the browser of the tab's session asked for since it started. Not after a cursor.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<EgressHost>,
     /// The hosts that the way out of the tab's session refused or did not get through to, of all its tabs, since
     /// its browser started. Not after a cursor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

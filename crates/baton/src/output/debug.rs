@@ -29,6 +29,7 @@ pub(crate) fn debug_requests(found: &NetworkData) -> String {
     let mut lines: Vec<String> = found.gaps.iter().map(debug_gap).collect();
     if found.requests.is_empty() {
         lines.push("no request fits".to_owned());
+        lines.extend(views::reached(&found.hosts));
         lines.extend(views::not_reached(&found.not_reached));
         return lines.join("\n");
     }
@@ -50,6 +51,7 @@ pub(crate) fn debug_requests(found: &NetworkData) -> String {
     if found.older.is_some() {
         lines.push("there are older ones; --limit and the filters choose among them".to_owned());
     }
+    lines.extend(views::reached(&found.hosts));
     lines.extend(views::not_reached(&found.not_reached));
     lines.join("\n")
 }

@@ -11,6 +11,7 @@ use baton_api::{
 use baton_session::egress::SYSTEM;
 use baton_session::{CertificateView, Permission};
 use jiff::Timestamp;
+use std::cmp::Reverse;
 
 /// One session: where it stands, its tabs, its last snapshot.
 pub(crate) fn session(view: &SessionView) -> String {
@@ -24,6 +25,10 @@ pub(crate) fn session(view: &SessionView) -> String {
     lines.extend(row.agent.as_ref().map(|driver| driven(driver, now)));
     if row.confinement.is_some_and(|rules| !rules.holds()) {
         let text = "not confined: whoever drives its browser has every file of the node's user";
+        lines.push(table::doubtful(text));
+    }
+    if view.attached {
+        let text = "no way out of its own: its browser was attached, and goes wherever it likes";
         lines.push(table::doubtful(text));
     }
     lines.push(match &view.snapshot {
@@ -134,6 +139,32 @@ pub(crate) fn egress(view: &EgressView) -> String {
     std::iter::once(line).chain(not_reached(&view.hosts)).collect::<Vec<_>>().join("\n")
 }
 
+/// How many hosts are shown that were reached; a document has all of them.
+const HOSTS: usize = 20;
+
+/// Which hosts a way out reached, and how much went there and came back, the most first; none when it reached none.
+pub(crate) fn reached(hosts: &[EgressHost]) -> Option<String> {
+    let mut told: Vec<_> = hosts.iter().filter(|host| host.connections > 0).collect();
+    told.sort_by_key(|host| Reverse(host.sent + host.received));
+    let mut table = Table::new(&["HOST", "REACHED", "SENT", "RECEIVED"]);
+    for host in told.iter().take(HOSTS) {
+        table.row([
+            host_name(host),
+            host.connections.to_string(),
+            table::size(host.sent),
+            table::size(host.received),
+        ]);
+    }
+    let more = told.len().checked_sub(HOSTS).filter(|more| *more > 0);
+    let more = more.map(|more| format!("\nand {more} more hosts; --json has all"));
+    (!told.is_empty()).then(|| table.render() + &more.unwrap_or_default())
+}
+
+/// A host and its port.
+fn host_name(host: &EgressHost) -> String {
+    host.host.clone().unwrap_or_else(|| "other hosts".to_owned())
+}
+
 /// What a way out refused or did not get through to; none when there is nothing.
 pub(crate) fn not_reached(hosts: &[EgressHost]) -> Option<String> {
     let mut table = Table::new(&["NOT REACHED", "TRIES", "WHY"]);
@@ -141,7 +172,7 @@ pub(crate) fn not_reached(hosts: &[EgressHost]) -> Option<String> {
     let told: Vec<_> = hosts.iter().filter(is_told).collect();
     for host in &told {
         table.row([
-            host.host.clone().unwrap_or_else(|| "other hosts".to_owned()),
+            host_name(host),
             (host.refused + host.failed).to_string(),
             host.why.clone().unwrap_or_default(),
         ]);

@@ -2,11 +2,13 @@
 
 use crate::login::SENT;
 use crate::test_nodes::test_node;
+use assert_cmd::cargo::cargo_bin_cmd;
 use baton_api::sandbox::{BrowserSession, CreateSandbox};
 use baton_api::{AttachSession, ErrorCode};
 use baton_browser::launch;
-use baton_playground::{Page, Site, victims};
+use baton_playground::{Page, Site, TestNode, victims};
 use baton_session::Lifecycle;
+use baton_session::receipt::{Outcome, ReceiptItem};
 use baton_testing::Nobody;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -76,6 +78,17 @@ async fn site() -> Site {
     Site::start(pages).await.unwrap()
 }
 
+/// Who a page is told that its browser is.
+const WHO: &str = "[navigator.userAgent, ...navigator.userAgentData.brands
+    .map(({ brand, version }) => `${brand} ${version}`)].join(' | ')";
+
+/// What a person is shown of a session.
+fn show(test_node: &TestNode, name: &str) -> String {
+    let mut command = cargo_bin_cmd!("baton");
+    let run = command.arg("--data").arg(test_node.data().path()).args(["sessions", "show", name]);
+    String::from_utf8(run.assert().success().get_output().stdout.clone()).unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_attached_browser_is_left_alone_and_its_session_outlives_it() {
     let (folder, site) = (tempfile::tempdir().unwrap(), site().await);
@@ -90,7 +103,11 @@ async fn an_attached_browser_is_left_alone_and_its_session_outlives_it() {
     let first: String = page.evaluate("localStorage.getItem('first')").await.unwrap();
     let sent: String = page.evaluate(SENT).await.unwrap();
     assert_eq!(sent, format!("zeta={first}; alpha={first}; kind=session"));
+    let who: String = page.evaluate(WHO).await.unwrap();
     drop(page);
+    assert!(attached.attached && attached.egress.is_none(), "{attached:?}");
+    let (shown, is_told) = (show(&test_node, "foreign"), "no way out of its own: its browser was");
+    assert!(shown.contains(is_told), "{shown}");
     // Handed to a sandbox, its login would be here and there.
     let session = Some(BrowserSession { take: true, ..BrowserSession::reference("foreign") });
     let wanted = CreateSandbox { browser_session: session, ..CreateSandbox::default() };
@@ -107,13 +124,20 @@ async fn an_attached_browser_is_left_alone_and_its_session_outlives_it() {
         sleep(Duration::from_millis(20)).await;
     }
     let resumed = client.resume_session("again").await.unwrap();
+    assert!(!resumed.session.attached, "it is a browser of the node's own");
+    assert!(!show(&test_node, "again").contains(is_told));
     let receipt = resumed.session.receipt.unwrap();
     assert!(!receipt.has_losses(), "{receipt:#?}");
+    for place in ["user agent", "client hints"] {
+        let is_back = |item: &ReceiptItem| item.place == place && item.outcome == Outcome::Restored;
+        assert!(receipt.items.iter().any(is_back), "{place}: {receipt:#?}");
+    }
     let page =
         Page::attach(&test_node.keeper_socket(again.session.id), url.as_str()).await.unwrap();
     let found: String = page.evaluate("localStorage.getItem('first')").await.unwrap();
     assert_eq!(found, first);
     assert_eq!(page.evaluate::<String>(SENT).await.unwrap(), sent);
+    assert_eq!(page.evaluate::<String>(WHO).await.unwrap(), who, "sites see the same browser");
     drop(page);
     client.close_session("again").await.unwrap();
     test_node.clear().await.unwrap();

@@ -3,12 +3,16 @@
 
 use crate::damage::Database;
 use crate::test_nodes::{self, test_node};
+use crate::two_nodes;
 use assert_cmd::cargo::cargo_bin_cmd;
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
 use baton_api::debug::{NetworkFilters, Wait};
-use baton_api::{Client, CreateKey, ErrorCode, OpenSession, Scope, SwitchDebug};
+use baton_api::{
+    Client, CreateKey, ErrorCode, ExportFormat, ExportSession, ImportSession, OpenSession, Scope,
+    SwitchDebug,
+};
 use baton_playground::{Page, Site, TestNode};
 use baton_session::SessionId;
 use baton_session::egress::Egress;
@@ -102,6 +106,8 @@ async fn a_fence_holds_after_a_death_and_tells_what_it_refused() {
     assert!(shown.contains(&format!("reaches {host} alone")), "{shown}");
     assert!(shown.contains("signed in at bank.example, which it may not reach"), "{shown}");
     assert!(shown.contains("NOT REACHED") && shown.contains(&tracker), "{shown}");
+    let fetch = "fetch('/', { cache: 'no-store' }).then((it) => it.text()).then((it) => it.length)";
+    assert!(page.evaluate::<u64>(fetch).await.unwrap() > 0);
     client.switch_debug("shop", SwitchDebug { on: true, reveal: false }).await.unwrap();
     let tabs = client.list_tabs().await.unwrap().items;
     let found = client
@@ -111,8 +117,12 @@ async fn a_fence_holds_after_a_death_and_tells_what_it_refused() {
     let refused = found.not_reached.iter().find(|one| one.host.as_ref() == Some(&tracker)).unwrap();
     assert!(refused.refused > 0 && refused.why.is_some(), "{refused:?}");
     assert!(found.not_reached.iter().all(|one| one.host.as_ref() != Some(&host)), "{found:?}");
+    let reached = found.hosts.iter().find(|one| one.host.as_ref() == Some(&host)).unwrap();
+    assert!(reached.connections > 0 && reached.received > 0, "{reached:?}");
     let shown = baton(&test_node, &["debug", "network", tabs[0].token.as_str()]);
     assert!(shown.contains("NOT REACHED") && shown.contains(&tracker), "{shown}");
+    assert!(shown.contains("SENT") && shown.contains("RECEIVED"), "{shown}");
+    assert!(shown.lines().any(|line| line.starts_with(&host) && line.ends_with('B')), "{shown}");
     client.close_session("shop").await.unwrap();
     test_node.clear().await.unwrap();
 }
@@ -127,6 +137,46 @@ fn baton(test_node: &TestNode, words: &[&str]) -> String {
     let mut command = cargo_bin_cmd!("baton");
     let run = command.arg("--data").arg(test_node.data().path()).args(words);
     String::from_utf8(run.assert().success().get_output().stdout.clone()).unwrap()
+}
+
+/// Resumes a session at a node that did not open it: it reaches the shop, and the tracker not.
+async fn fence_holds(test_node: &TestNode, name: &str, url: &Url, tracker: &str) {
+    let client = test_node.client().unwrap();
+    let id = client.resume_session(name).await.unwrap().session.session.id;
+    assert_eq!(title(test_node, id, url).await, "shop", "{name}: the shop itself is reached");
+    assert!(!reaches(test_node, id, url, &format!("http://{tracker}/pixel.png")).await, "{name}");
+    let view = client.fetch_session(name).await.unwrap().egress.unwrap();
+    assert_eq!(view.only, [format!("shop.localhost:{}", url.port().unwrap())], "{name}");
+    let refused = view.hosts.iter().find(|one| one.host.as_deref() == Some(tracker)).unwrap();
+    assert_eq!((refused.connections, refused.refused > 0), (0, true), "{name}: {refused:?}");
+    client.close_session(name).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fence_goes_along_to_another_node_in_a_file_and_by_sync() {
+    let (_site, url) = shop().await;
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let tracker = format!("tracker.localhost:{}", other.local_addr().unwrap().port());
+    let story = two_nodes::Story::begin().await;
+    let only = vec![format!("shop.localhost:{}", url.port().unwrap())];
+    let egress = Egress { only, ..Egress::default() };
+    let client = story.cloud.client().unwrap();
+    client.open_session(&opens(&url, egress)).await.unwrap();
+    two_nodes::baton(&story.cloud, &["save", "shop"]).success();
+    two_nodes::baton(&story.cloud, &["sessions", "close", "shop"]).success();
+
+    let export = ExportSession { format: ExportFormat::Session, deep: false };
+    let file = client.export_session("shop", &export).await.unwrap().file;
+    let name = Some("filed".parse().unwrap());
+    let import = ImportSession { name, description: None, file };
+    story.hosted.client().unwrap().import_session(&import).await.unwrap();
+    fence_holds(&story.hosted, "filed", &url, &tracker).await;
+
+    two_nodes::baton(&story.hosted, &["sync", "run"]).success();
+    fence_holds(&story.hosted, "shop", &url, &tracker).await;
+    other.set_nonblocking(true).unwrap();
+    assert!(other.accept().is_err(), "somebody came");
+    story.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -276,5 +326,29 @@ async fn another_owner_reaches_nothing_of_this_machine_that_it_does_not_lend() {
     }
     service.set_nonblocking(true).unwrap();
     assert!(service.accept().is_err(), "somebody came");
+    test_node.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_every_browser_has_a_way_out_a_plain_session_tells_the_bytes_of_each_host() {
+    let (_site, url) = shop().await;
+    let host = format!("shop.localhost:{}", url.port().unwrap());
+    let mut test_node = test_nodes::build().with("BATON_BROWSER_EGRESS", "always");
+    test_node.start_node().await.unwrap();
+    let client = test_node.client().unwrap().clone();
+    let id = test_node.open("shop", [url.clone()]).await.unwrap();
+    assert_eq!(title(&test_node, id, &url).await, "shop");
+
+    let view = client.fetch_session("shop").await.unwrap().egress.unwrap();
+    assert_eq!((view.only.len(), view.proxy, view.internet_only), (0, None, false));
+    let shop = view.hosts.iter().find(|one| one.host.as_ref() == Some(&host)).unwrap();
+    assert!(shop.connections > 0 && shop.received > 0, "{shop:?}");
+    assert_eq!((shop.refused, shop.failed), (0, 0), "{shop:?}");
+    let shown = baton(&test_node, &["sessions", "show", "shop", "--json"]);
+    let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+    let hosts = shown["egress"]["hosts"].as_array().unwrap();
+    let shop = hosts.iter().find(|one| one["host"] == host.as_str()).unwrap();
+    assert!(shop["received"].as_u64().unwrap() > 0, "{shop}");
+    client.close_session("shop").await.unwrap();
     test_node.clear().await.unwrap();
 }

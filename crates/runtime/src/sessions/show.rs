@@ -89,6 +89,7 @@ async fn describe_by(
     Ok(SessionView {
         // Only a door knows how its caller reaches this node.
         cdp_url: None,
+        attached: context.supervisor.is_attached(session.id),
         tabs: tabs(context, &session, snapshot.as_ref()).await?.iter().map(shown).collect(),
         foreign_tabs: context.supervisor.foreign_tabs(session.id).await.unwrap_or(0),
         snapshot: view,

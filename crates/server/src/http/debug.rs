@@ -64,7 +64,8 @@ pub(super) async fn network(
             .await?;
     let mut data = found.into_data(String::new(), filters.bodies || filters.id.is_some());
     if filters.after.is_none() {
-        data.not_reached = looking::not_reached(&context, &caller, &token).await;
+        data.hosts = looking::hosts(&context, &caller, &token).await;
+        data.not_reached = looking::not_reached(&data.hosts);
     }
     answer(data).await
 }

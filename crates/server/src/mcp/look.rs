@@ -142,7 +142,8 @@ impl Verb for BrowserDebugGetNetwork {
             }
             _ if filters.after.is_some() => rendering::network(&found, rendering::LIST_BUDGET),
             _ => {
-                let not_reached = looking::not_reached(context, caller, &token).await;
+                let hosts = looking::hosts(context, caller, &token).await;
+                let not_reached = looking::not_reached(&hosts);
                 let told = rendering::network(&found, rendering::LIST_BUDGET);
                 format!("{told}{}", rendering::not_reached(&not_reached))
             }
