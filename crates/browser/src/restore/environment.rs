@@ -261,8 +261,137 @@ fn permission_item(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use baton_session::identity::{BrandVersion, ColorScheme};
+    use baton_session::receipt::Outcome;
 
     const TAKEN: Instant = Instant(100);
+    const VERSION: &str = "Chrome/156.0.8078.79";
+
+    /// An environment that says all that a page sees of one.
+    fn wanted() -> Environment {
+        let identity = Identity {
+            metadata: Some(UserAgentMetadata::default()),
+            platform: Some("MacIntel".to_owned()),
+            languages: ["de-DE", "de"].map(str::to_owned).into(),
+            device_scale_factor: Some(2.0),
+            max_touch_points: Some(5),
+            color_scheme: Some(ColorScheme::Dark),
+            reduced_motion: Some(true),
+            hardware_concurrency: Some(10),
+        };
+        Environment {
+            viewport: Some(Viewport { width: 900, height: 700 }),
+            user_agent: Some("Tester/1".to_owned()),
+            identity: Some(identity),
+            timezone: Some("Asia/Tokyo".to_owned()),
+            locale: Some("de-DE".to_owned()),
+            ..Environment::default()
+        }
+    }
+
+    /// A page that sees just that.
+    fn page() -> PageEnvironment {
+        let wanted = wanted();
+        PageEnvironment {
+            viewport: wanted.viewport.unwrap(),
+            timezone: wanted.timezone.unwrap(),
+            locale: wanted.locale.unwrap(),
+            user_agent: wanted.user_agent.unwrap(),
+            identity: wanted.identity,
+            url: "https://app.test/".to_owned(),
+            permissions: BTreeMap::new(),
+        }
+    }
+
+    /// The places where a page that was changed sees something else than what is wanted.
+    fn differing(change: impl FnOnce(&mut PageEnvironment)) -> Vec<String> {
+        let mut page = page();
+        change(&mut page);
+        let receipt = compare(Some(&page), &wanted(), VERSION);
+        assert_eq!(receipt.items.len(), 4 + IDENTITY.len(), "{receipt:#?}");
+        let rejected = receipt.items.into_iter().filter(|item| item.outcome == Outcome::Rejected);
+        rejected.map(|item| item.place).collect()
+    }
+
+    fn identity(page: &mut PageEnvironment) -> &mut Identity {
+        page.identity.as_mut().unwrap()
+    }
+
+    #[test]
+    fn what_a_page_sees_otherwise_is_rejected_and_nothing_else_is() {
+        type Change = fn(&mut PageEnvironment);
+        let cases: [(&str, Change); 13] = [
+            ("viewport", |page| page.viewport.width += 1),
+            ("viewport", |page| page.viewport.height += 1),
+            ("timezone", |page| page.timezone = "Asia/Seoul".to_owned()),
+            ("locale", |page| page.locale = "de".to_owned()),
+            (USER_AGENT, |page| page.user_agent = "Tester/2".to_owned()),
+            ("client hints", |page| identity(page).metadata.as_mut().unwrap().mobile = true),
+            ("platform", |page| identity(page).platform = Some("Win32".to_owned())),
+            ("languages", |page| identity(page).languages.reverse()),
+            ("scale", |page| identity(page).device_scale_factor = Some(2.01)),
+            ("touch", |page| identity(page).max_touch_points = Some(0)),
+            ("colour scheme", |page| identity(page).color_scheme = Some(ColorScheme::Light)),
+            ("reduced motion", |page| identity(page).reduced_motion = Some(false)),
+            ("processors", |page| identity(page).hardware_concurrency = Some(8)),
+        ];
+        for (place, change) in cases {
+            assert_eq!(differing(change), [place]);
+        }
+        assert!(differing(|_| ()).is_empty());
+        let rounded = differing(|page| identity(page).device_scale_factor = Some(2.001));
+        assert!(rounded.is_empty(), "a screen makes something else of it: {rounded:?}");
+    }
+
+    #[test]
+    fn every_client_hint_counts() {
+        type Change = fn(&mut UserAgentMetadata);
+        let brand = || vec![BrandVersion { brand: "B".to_owned(), version: "1".to_owned() }];
+        let cases: [Change; 7] = [
+            |hints| hints.platform = "Windows".to_owned(),
+            |hints| hints.platform_version = "1".to_owned(),
+            |hints| hints.architecture = "arm".to_owned(),
+            |hints| hints.bitness = "32".to_owned(),
+            |hints| hints.model = "Pixel".to_owned(),
+            |hints| hints.mobile = true,
+            |hints| hints.wow64 = true,
+        ];
+        let differs = |change: &dyn Fn(&mut UserAgentMetadata)| {
+            differing(|page| change(identity(page).metadata.as_mut().unwrap()))
+        };
+        for change in cases {
+            assert_eq!(differs(&change), ["client hints"]);
+        }
+        assert_eq!(differs(&|hints| hints.brands = brand()), ["client hints"]);
+        assert_eq!(differs(&|hints| hints.full_version_list = brand()), ["client hints"]);
+    }
+
+    #[test]
+    fn what_no_page_tells_is_back_and_not_verified() {
+        let verified = |page: Option<&PageEnvironment>| {
+            let receipt = compare(page, &wanted(), VERSION);
+            assert!(!receipt.has_losses(), "{receipt:#?}");
+            let items = receipt.items.into_iter();
+            items.filter(|item| item.verified == Verified::Page).count()
+        };
+        assert_eq!(verified(Some(&page())), 4 + IDENTITY.len());
+        assert_eq!(verified(Some(&PageEnvironment { identity: None, ..page() })), 4);
+        assert_eq!(verified(None), 0);
+    }
+
+    #[test]
+    fn a_user_agent_of_another_browser_is_back_and_told() {
+        let older = "Mozilla/5.0 (X11; Linux x86_64) Chrome/147.0.0.0 Safari/537.36".to_owned();
+        let page = PageEnvironment { user_agent: older.clone(), ..page() };
+        let told = |identity| {
+            let wanted = Environment { user_agent: Some(older.clone()), identity, ..wanted() };
+            let items = compare(Some(&page), &wanted, VERSION).items;
+            let item = items.into_iter().find(|item| item.place == USER_AGENT).unwrap();
+            (item.outcome, item.reason.is_some())
+        };
+        assert_eq!(told(None), (Outcome::Restored, true));
+        assert_eq!(told(wanted().identity), (Outcome::Restored, false), "its hints are wanted too");
+    }
 
     fn permission(name: &str, setting: Setting, changed: Option<i64>) -> Permission {
         let (name, origin) = (name.to_owned(), "https://app.test".to_owned());

@@ -8,6 +8,7 @@ mod carry;
 mod clients;
 mod clocks;
 mod completions;
+mod dashboard;
 mod docs;
 mod doctor;
 mod fake;

@@ -72,6 +72,37 @@ fn the_chosen_profile_of_ones_own_browser_is_imported() {
     desk.0.stop_node();
 }
 
+/// The browser that a session notes which was imported from this one.
+fn noted(desk: &Desk, from: &str) -> Value {
+    let (file, to) = (format!("{from}.json"), format!("@{from}.json"));
+    desk.json(&["import", "--from", from, "-y", "--name", from], 0);
+    desk.run(&["export", from, "--format", "session", "-o", &to]).success();
+    let file: Value = serde_json::from_slice(&fs::read(desk.at(&file)).unwrap()).unwrap();
+    file["state"]["environment"]["browser"].clone()
+}
+
+#[test]
+fn a_session_notes_from_which_browser_it_was_imported() {
+    let desk = Desk::new();
+    let browsers = [
+        ("chrome", ".config/google-chrome", "Default", "147.0.7727.24", "Chrome"),
+        ("chromium", ".config/chromium", "Profile 1", "150.0.7800.1\n", "Chrome"),
+        ("edge", ".config/microsoft-edge", "Profile 2", "146.0.3856.62", "Edge"),
+    ];
+    for (from, folder, profile, version, product) in browsers {
+        with_browser(&desk, folder, &[(profile, "Ada")]);
+        fs::write(desk.at("home").join(folder).join("Last Version"), version).unwrap();
+        let major: u32 = version.split('.').next().unwrap().parse().unwrap();
+        let expected =
+            serde_json::json!({ "product": product, "version": major, "platform": "Linux" });
+        assert_eq!(noted(&desk, from), expected, "{from}");
+    }
+    // One that did not write which version it is.
+    with_browser(&desk, ".config/BraveSoftware/Brave-Browser", &[("Profile 3", "Ada")]);
+    assert_eq!(noted(&desk, "brave"), Value::Null);
+    desk.0.stop_node();
+}
+
 /// Every file below a folder, with what is in it.
 fn tree(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
