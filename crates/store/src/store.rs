@@ -100,10 +100,16 @@ impl Store {
     }
 
     /// Listens: from now on, every session that is made or deleted, gets a snapshot or another name, or moves
-    /// to another state or node, by this process. What other nodes do to a database that is shared is not
-    /// among it.
+    /// to another state or node, by this process, and every one of which [`Store::tell`] says so. What other nodes
+    /// do to a database that is shared is not among it.
     pub fn listen(&self) -> broadcast::Receiver<SessionId> {
         self.inner.changes.subscribe()
+    }
+
+    /// Tells those who listen that something of a session changed that is not in the database, such as a file.
+    pub fn tell(&self, session: SessionId) {
+        // There need be no listener.
+        let _ = self.inner.changes.send(session);
     }
 
     /// The id of its data key: random, of this one database and of copies of it.

@@ -52,22 +52,27 @@ pub(super) async fn get(wish: &Wish<'_>, name: &str) -> Result<OpenedFile, Runti
     opened.await.map_err(|error| not_there(error, name).into())
 }
 
-/// Puts a file among those of a session, whole or not at all, in the place of one of that name.
+/// Puts a file among those of a session, whole or not at all, in the place of one of that name, and tells who
+/// follows the session.
 pub(super) async fn write_file<E: std::fmt::Display>(
     wish: &Wish<'_>,
     name: &str,
     bytes: impl Stream<Item = Result<Bytes, E>>,
 ) -> Result<SessionFile, RuntimeError> {
     let (folder, name) = (folder(wish.context, &wish.session)?, checked(name)?);
-    Ok(put(&folder, name, bytes).await?)
+    let file = put(&folder, name, bytes).await?;
+    wish.context.store.tell(wish.session.id);
+    Ok(file)
 }
 
-/// Removes a file of a session.
+/// Removes a file of a session, and tells who follows the session.
 pub(super) async fn remove(wish: &Wish<'_>, name: &str) -> Result<(), RuntimeError> {
     let (folder, name) = (folder(wish.context, &wish.session)?, checked(name)?);
     let wanted = name.clone();
     let removed = on_disk(&folder, move |folder| named::remove(folder, &wanted));
-    removed.await.map_err(|error| not_there(error, name).into())
+    removed.await.map_err(|error| not_there(error, name))?;
+    wish.context.store.tell(wish.session.id);
+    Ok(())
 }
 
 fn folder(context: &Runtime, session: &Session) -> Result<PathBuf, RuntimeError> {

@@ -41,6 +41,8 @@ async fn every_change_is_told_once_it_is_on_disk(
     store.rename_session(shop.id, &name, "", now).await.unwrap();
     close(&fixture, &shop).await;
     assert_eq!(told(&mut changes), [shop.id; 3]);
+    store.tell(shop.id);
+    assert_eq!(told(&mut changes), [shop.id], "what is not in the database");
 }
 
 #[rstest]
