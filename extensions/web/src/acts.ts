@@ -4,8 +4,9 @@ import { signal } from '@preact/signals'
 import { files, views } from './asked.ts'
 import { heard, node } from './hub.ts'
 import { ask, type Schemas } from './node/client.ts'
-import { type Failure, failureOf } from './node/failure.ts'
+import { Failure, failureOf } from './node/failure.ts'
 import { handed } from './words/drivers.ts'
+import { checkFile } from './words/files.ts'
 
 /** What is done, as a heading says it. */
 export type Verb = 'Resume' | 'Capture' | 'Close' | 'Hand over' | 'Roll back' | 'Export' | 'Delete'
@@ -169,6 +170,8 @@ export async function putFile(session: Named, file: File): Promise<void> {
 
 /** Puts a file among those of a session; throws why it is not there. */
 export async function sendFile({ id }: Named, file: File): Promise<void> {
+  const wrong = checkFile(file)
+  if (wrong !== undefined) throw new Failure('file', wrong)
   try {
     const how = {
       params: { path: { id, name: file.name } },

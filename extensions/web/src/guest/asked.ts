@@ -7,7 +7,8 @@ import { signal } from '@preact/signals'
 import createClient, { type Client } from 'openapi-fetch'
 import type { paths } from '../../../shared/api.ts'
 import { ask, type Schemas } from '../node/client.ts'
-import { type Failure, failureOf } from '../node/failure.ts'
+import { Failure, failureOf } from '../node/failure.ts'
+import { checkFile } from '../words/files.ts'
 
 export type Ask = Schemas['GuestView']
 
@@ -116,6 +117,8 @@ export async function liveAddress(value: string): Promise<string> {
 
 /** Gives a file to the session. */
 export async function giveFile(value: string, file: File): Promise<void> {
+  const wrong = checkFile(file)
+  if (wrong !== undefined) throw new Failure('file', wrong)
   const how = {
     params: { path: { name: file.name } },
     body: file as never,

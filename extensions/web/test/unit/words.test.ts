@@ -6,6 +6,7 @@ import { host } from '../../src/words/amounts.ts'
 import { minutesLeft, over } from '../../src/words/asked.ts'
 import { bySite, changesWith, nameOf } from '../../src/words/diff.ts'
 import { checkAgent, drivesNow, handed, passing, suggested, whyAsked } from '../../src/words/drivers.ts'
+import { checkFile } from '../../src/words/files.ts'
 import { checkName, found, grouped, lasts } from '../../src/words/sessions.ts'
 import { inSight } from '../../src/words/sight.ts'
 import { whose, wish } from '../../src/words/wishes.ts'
@@ -154,4 +155,12 @@ test('agents that were seen are suggested, and who drives is not', () => {
   const names = ['qwen', undefined, 'kimi', 'codex', 'qwen']
   assert.deepEqual(suggested(names, { agent: 'kimi', own: false }), ['codex', 'qwen'])
   assert.deepEqual(suggested(names, { agent: undefined, own: false }), ['codex', 'kimi', 'qwen'])
+})
+
+test('a file that the node does not take is refused by its name and its size', () => {
+  assert.equal(checkFile({ name: 'note.txt', size: 128 << 20 }), undefined)
+  assert.equal(
+    checkFile({ name: 'film.mkv', size: 5 * 2 ** 30 }),
+    'expected a file of at most 128.0 MiB, found film.mkv with 5.0 GiB',
+  )
 })

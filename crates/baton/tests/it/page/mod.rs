@@ -1,5 +1,6 @@
 //! The page of a node, as a person uses it: stories that Playwright tells in a real Chromium.
 
 mod look;
+mod opened;
 mod sessions;
 mod telling;

@@ -7,8 +7,9 @@ use axum::response::Html;
 use axum::routing::get;
 use baton_playground::Site;
 
-/// A site that signs in whoever comes, and keeps something, and more when they come again.
-const SHOP: &str = r#"<!doctype html><html lang="en"><title>Ada at the counter</title>
+/// A site that signs in whoever comes, and keeps something, and more when they come again. Its icon needs no request.
+pub(super) const SHOP: &str = r#"<!doctype html><html lang="en"><title>Ada at the counter</title>
+<link rel="icon" sizes="32x32" href="data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAAKklEQVR42mM4EapNU8QwasGoBaMWjFowasGoBaMWjFowasGoBaMWDBULAFJqIEynmEEFAAAAAElFTkSuQmCC">
 <style>body{margin:0;font:20px system-ui;background:#fdf6ec;color:#40301c}
 header{padding:24px 40px;background:#c8552b;color:#fff;font-size:28px}main{padding:40px}</style>
 <header>The Corner Shop</header><main><h1>Good morning, Ada</h1><p>Three things are in your basket.</p></main>
