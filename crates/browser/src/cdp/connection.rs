@@ -15,8 +15,10 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 /// How many frames wait for the writer at most.
@@ -115,6 +117,30 @@ impl Connection {
         let id = self.shared.next_id();
         let frame = write_call(id, session.map(CdpSessionId::as_str), method, params);
         tracing::trace!(id, method, "posted");
+        self.send_now(method, frame);
+    }
+
+    /// The same, and holds the connection until the call is answered: a browser drops what it has not done yet of a
+    /// client that leaves.
+    fn post_to_the_end(&self, session: Option<&CdpSessionId>, method: &'static str, params: &str) {
+        let Ok(runtime) = Handle::try_current() else { return self.post(session, method, params) };
+        let id = self.shared.next_id();
+        let frame = write_call(id, session.map(CdpSessionId::as_str), method, params);
+        let (sender, reply) = oneshot::channel();
+        self.shared.waiting().insert(id, Waiting { session: session.cloned(), reply: sender });
+        self.send_now(method, frame);
+        let connection = self.clone();
+        runtime.spawn(async move {
+            let _entry = WaitingEntry { id, shared: &connection.shared };
+            tokio::select! {
+                _ = timeout(CALL_LIMIT, reply) => {}
+                () = connection.closed() => {}
+            }
+        });
+    }
+
+    /// Sends a frame after those that were sent before, without waiting.
+    fn send_now(&self, method: &str, frame: Vec<u8>) {
         if frame.len() > LARGEST_CALL {
             return self.fail(method, "it is larger than a browser takes");
         }
@@ -332,6 +358,15 @@ impl CdpSession {
     pub fn post<P: Serialize>(&self, method: &'static str, params: P) {
         match serde_json::to_string(&params) {
             Ok(params) => self.connection.post(self.id.as_ref(), method, &params),
+            Err(error) => self.connection.fail(method, &error.to_string()),
+        }
+    }
+
+    /// Sends a call as [`post`](Self::post) does, and holds the connection until it is answered, for [`CALL_LIMIT`] at
+    /// most: for what has to be done also where its sender leaves at once.
+    pub(crate) fn post_to_the_end<P: Serialize>(&self, method: &'static str, params: P) {
+        match serde_json::to_string(&params) {
+            Ok(params) => self.connection.post_to_the_end(self.id.as_ref(), method, &params),
             Err(error) => self.connection.fail(method, &error.to_string()),
         }
     }

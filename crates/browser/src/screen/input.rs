@@ -207,6 +207,13 @@ impl Hand {
         session.inspect(|session| session.post(method, params)).is_some()
     }
 
+    /// Sends a call that has to be done also where this is the last one that looks at the browser.
+    fn last(&self, tab: u32, method: &'static str, params: Value) {
+        if let Some(session) = self.sessions.lock().get(&tab) {
+            session.post_to_the_end(method, params);
+        }
+    }
+
     /// From now on it is in this tab: what it held in another one it lets go.
     fn enter(&mut self, tab: u32) {
         if self.tab.is_some_and(|before| before != tab) {
@@ -318,15 +325,15 @@ impl Hand {
                 "buttons": self.buttons,
                 "clickCount": 1,
             });
-            self.post(tab, "Input.dispatchMouseEvent", params);
+            self.last(tab, "Input.dispatchMouseEvent", params);
         }
         for (_, key) in std::mem::take(&mut self.keys) {
             let up = Key { event: KeyEvent::Up, modifiers: 0, ..key };
-            self.post(tab, "Input.dispatchKeyEvent", up.params());
+            self.last(tab, "Input.dispatchKeyEvent", up.params());
         }
         if std::mem::take(&mut self.touches) {
             let params = json!({ "type": "touchCancel", "touchPoints": [] });
-            self.post(tab, "Input.dispatchTouchEvent", params);
+            self.last(tab, "Input.dispatchTouchEvent", params);
         }
     }
 }
