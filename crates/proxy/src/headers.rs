@@ -225,6 +225,7 @@ mod tests {
             ("authorization", &bearer),
             ("cookie", "baton_page=half"),
             ("baton-page", "other half"),
+            ("baton-guest", "half of a guest"),
             ("x-adi-debug-token", "x"),
         ]);
         drop_ours(&mut found);

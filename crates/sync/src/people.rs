@@ -139,3 +139,60 @@ fn is_here(url: &Url) -> bool {
         None => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_is_known_by_its_names_and_addresses_and_by_no_other() {
+        let is_here = |url: &str| is_here(&url.parse().unwrap());
+        for url in [
+            "http://localhost:8080/hook",
+            "http://LOCALHOST/",
+            "http://hook.localhost/",
+            "http://127.0.0.1/",
+            "http://127.9.8.7:1/",
+            "http://[::1]/",
+        ] {
+            assert!(is_here(url), "{url}");
+        }
+        for url in [
+            "https://ntfy.example/topic",
+            "http://notlocalhost/",
+            "http://localhost.example/",
+            "http://10.0.0.7/",
+            "http://[fd00::1]/",
+        ] {
+            assert!(!is_here(url), "{url}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_link_that_only_this_machine_opens_is_sent_to_nobody_elsewhere() {
+        let link: Url = "http://baton.localhost:7766/#/asked/secret".parse().unwrap();
+        let sites = ["bank.example".to_owned()];
+        let message = Message {
+            id: "ask",
+            from: "kimi",
+            text: "sign in",
+            session: "shop",
+            sites: &sites,
+            expires_at: Timestamp::UNIX_EPOCH,
+            link: &link,
+            this_machine_only: true,
+        };
+        let at = |url: &str| Some(Receiver { url: url.parse().unwrap(), token_file: None });
+        let (webhook, ntfy) = (at("https://hooks.example/secret"), at("http://10.0.0.7/topic"));
+        let people = PeopleSettings { webhook, ntfy };
+        let told = tell(&people, &Outbound::default(), &message).await;
+        let said = told.iter().map(|one| {
+            let why = one.failed.as_deref().unwrap_or("told");
+            format!("{} at {}: {why}", one.by, one.at)
+        });
+        insta::assert_snapshot!(said.collect::<Vec<_>>().join("\n"), @r"
+        webhook at https://hooks.example: nothing was sent there: only this machine opens the link, until node.publicUrl is set
+        ntfy at http://10.0.0.7: nothing was sent there: only this machine opens the link, until node.publicUrl is set
+        ");
+    }
+}

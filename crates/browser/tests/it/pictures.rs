@@ -1,22 +1,27 @@
-//! A screen of a browser that the test plays, which sends what no picture is, and titles that are none.
+//! A screen of a browser that the test plays, which sends what no picture is, and titles that are none, and is asked
+//! for pictures only while somebody looks.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use baton_browser::cdp::{Connection, FrameWriter, Transport};
 use baton_browser::keeper::{KeeperLink, Welcome};
-use baton_browser::screen::{Screen, ScreenState, Viewing};
+use baton_browser::screen::{Screen, ScreenState, Viewing, Wish};
 use baton_session::SessionId;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 use tokio::time::timeout;
 
 const LIMIT: Duration = Duration::from_mins(1);
 
 /// The browser's end of the line; it answers each call with nothing.
 #[derive(Clone)]
-struct Played(Arc<Mutex<FrameWriter>>);
+struct Played {
+    writer: Arc<Mutex<FrameWriter>>,
+    /// The calls that it was asked, oldest first.
+    calls: watch::Sender<Vec<Value>>,
+}
 
 impl Played {
     async fn start() -> (Self, Arc<Screen>) {
@@ -25,13 +30,15 @@ impl Played {
         let (connection, events) = Connection::start(Transport::nul(reader, writer));
         let (reader, writer) = tokio::io::split(theirs);
         let (mut reader, writer) = Transport::nul(reader, writer).split();
-        let played = Self(Arc::new(Mutex::new(writer)));
+        let (writer, calls) = (Arc::new(Mutex::new(writer)), watch::Sender::default());
+        let played = Self { writer, calls };
         let answers = played.clone();
         tokio::spawn(async move {
             while let Ok(Some(frame)) = reader.next().await {
                 let call: Value = serde_json::from_slice(&frame).unwrap();
                 let mut answer = json!({ "id": call["id"], "result": {} });
                 answer["sessionId"] = call["sessionId"].clone();
+                answers.calls.send_modify(|calls| calls.push(call));
                 answers.send(answer).await;
             }
         });
@@ -52,7 +59,7 @@ impl Played {
         if message["sessionId"].is_null() {
             message.as_object_mut().unwrap().remove("sessionId");
         }
-        self.0.lock().await.send(serde_json::to_vec(&message).unwrap()).await.unwrap();
+        self.writer.lock().await.send(serde_json::to_vec(&message).unwrap()).await.unwrap();
     }
 
     /// Shows a picture, or what is none.
@@ -62,11 +69,39 @@ impl Played {
     }
 
     async fn attach(&self, title: &str) {
+        self.attach_as("S", "T", title).await;
+    }
+
+    async fn attach_as(&self, session: &str, target: &str, title: &str) {
         let info =
-            json!({ "targetId": "T", "type": "page", "url": "https://a.test/", "title": title });
-        let params = json!({ "sessionId": "S", "targetInfo": info });
+            json!({ "targetId": target, "type": "page", "url": "https://a.test/", "title": title });
+        let params = json!({ "sessionId": session, "targetInfo": info });
         self.send(json!({ "method": "Target.attachedToTarget", "params": params })).await;
     }
+
+    /// What of casts it was asked, oldest first, once it is as much as this.
+    async fn casts(&self, count: usize) -> Vec<String> {
+        let mut calls = self.calls.subscribe();
+        let asked = calls.wait_for(|calls| casts_of(calls).len() >= count);
+        let asked = timeout(LIMIT, asked).await.expect("it is asked").unwrap();
+        casts_of(&asked)
+    }
+}
+
+/// What of these calls begins or ends a cast, in which session and how.
+fn casts_of(calls: &[Value]) -> Vec<String> {
+    let casts = calls.iter().filter_map(|call| {
+        let (session, wanted) = (call["sessionId"].as_str()?, &call["params"]);
+        match call["method"].as_str()? {
+            "Page.stopScreencast" => Some(format!("{session} stop")),
+            "Page.startScreencast" => Some(format!(
+                "{session} start {} {}x{}",
+                wanted["quality"], wanted["maxWidth"], wanted["maxHeight"]
+            )),
+            _ => None,
+        }
+    });
+    casts.collect()
 }
 
 async fn until(viewing: &Viewing, holds: impl FnMut(&ScreenState) -> bool) -> ScreenState {
@@ -125,4 +160,41 @@ async fn a_title_of_markup_and_control_characters_is_a_short_text() {
     let title = &state.tabs[0].title;
     assert!(title.starts_with("<img src=x onerror=alert(1)>]0;x31myy"), "{title:?}");
     assert_eq!(title.chars().count(), 200);
+}
+
+#[tokio::test]
+async fn a_cast_runs_only_while_somebody_looks_and_at_the_quality_that_is_wanted() {
+    let (played, screen) = Played::start().await;
+    let (one, other) = (screen.join().unwrap(), screen.join().unwrap());
+    let wish = |quality| Some(Wish { width: 800, height: 600, quality });
+    // Each is seen before the next one, or only the last of them would be.
+    played.attach("shop").await;
+    played.casts(1).await;
+    one.wish(wish(40));
+    played.casts(3).await;
+    other.wish(wish(75));
+    played.casts(5).await;
+    drop(other);
+    played.casts(7).await;
+    one.wish(None);
+    played.casts(8).await;
+    // Nobody looks, also at a tab that comes then.
+    played.attach_as("R", "U", "bank").await;
+    played.casts(9).await;
+    one.wish(wish(25));
+    insta::assert_snapshot!(played.casts(13).await.join("\n"), @r"
+    S stop
+    S stop
+    S start 40 800x600
+    S stop
+    S start 75 800x600
+    S stop
+    S start 40 800x600
+    S stop
+    R stop
+    S stop
+    S start 25 800x600
+    R stop
+    R start 25 800x600
+    ");
 }

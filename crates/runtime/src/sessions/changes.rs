@@ -5,7 +5,8 @@ use crate::error::RuntimeError;
 use crate::here::Runtime;
 use baton_session::changed;
 use baton_session::diff::{SiteDiff, diff};
-use baton_session::{Session, SnapshotId};
+use baton_session::receipt::ItemKind;
+use baton_session::{Session, SnapshotId, State, Unread};
 use jiff::Timestamp;
 
 /// What changed, by site and kind.
@@ -14,6 +15,8 @@ pub struct Changes {
     pub at_sites: Vec<SiteDiff>,
     /// When the first cookie ends that is new, or not as it was; none when none of them has an end.
     pub ends_at: Option<Timestamp>,
+    /// What of the later one is named in it, and not held: no script can read it.
+    pub unreadable: Vec<Unread>,
 }
 
 /// What changed from the snapshot `from` to the snapshot `to`.
@@ -29,5 +32,25 @@ pub async fn changes(
     };
     let ((before, _), (after, _)) = (snapshot(from).await?, snapshot(to).await?);
     let at_sites = changed::at_sites(&diff(&before, &after));
-    Ok(Changes { at_sites, ends_at: changed::first_end(&before, &after) })
+    let ends_at = changed::first_end(&before, &after);
+    Ok(Changes { at_sites, ends_at, unreadable: unreadable(&after) })
+}
+
+/// The databases with values that no script can read, such as a key that its site marked as not extractable, as
+/// a receipt says it.
+fn unreadable(state: &State) -> Vec<Unread> {
+    let origins = state.origins.iter();
+    let databases =
+        origins.flat_map(|(key, origin)| origin.databases.iter().map(move |it| (key, it)));
+    let found = databases.filter_map(|(key, database)| {
+        let records = database.stores.iter().flat_map(|store| &store.records);
+        let lost = records.filter(|record| record.value.losses().next().is_some()).count();
+        let reason = match lost {
+            0 => return None,
+            1 => "1 record holds a value that no script can read".to_owned(),
+            _ => format!("{lost} records hold a value that no script can read"),
+        };
+        Some(Unread::lost(ItemKind::IndexedDb, key.place_of(&database.name), reason))
+    });
+    found.collect()
 }

@@ -68,6 +68,7 @@ async fn outcome(context: &Context, ask: &Ask, before: SnapshotId) -> AskOutcome
         (outcome.snapshot, outcome.bound) = (Some(snapshot.id), snapshot.unread);
         let found = sessions::changes(context, &ask.session, before, snapshot.id).await?;
         (outcome.changes, outcome.ends_at) = (found.at_sites, found.ends_at);
+        outcome.bound.extend(found.unreadable);
         Ok::<_, NodeError>(sentence(&outcome.changes, outcome.ends_at, clock::now()))
     };
     let told = told.await;

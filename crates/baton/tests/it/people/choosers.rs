@@ -14,7 +14,11 @@ use baton_api::live::{LiveChooser, MouseKind, ViewerMessage};
 use baton_playground::{Page, Site};
 use reqwest::Method;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use tokio::time::timeout;
+
+/// When a click is made once more that led to no question: a page may not have been ready for it.
+const AGAIN: Duration = Duration::from_secs(2);
 
 /// Asks for a file, and says to the page around it what it got.
 const FIELD: &str = "<!doctype html><style>body{margin:0}input{display:block;width:200px;height:60px}</style>
@@ -66,9 +70,7 @@ async fn a_frame_of_another_site_gets_a_file_and_no_other_frame_ends_the_questio
                 for kind in [MouseKind::Move, MouseKind::Down, MouseKind::Up] {
                     ada.say(&mouse(tab, kind, 40.0, 30.0)).await;
                 }
-                for _ in 0..20 {
-                    ada.hear().await;
-                }
+                let _ = timeout(AGAIN, ada.until("a chooser", |it| chooser(it).is_some())).await;
             }
         };
         timeout(LIMIT, asked).await.expect("to be asked for a file");
@@ -115,9 +117,7 @@ async fn click_until_asked(
             for kind in [MouseKind::Move, MouseKind::Down, MouseKind::Up] {
                 drives.say(&mouse(tab, kind, x, y)).await;
             }
-            for _ in 0..20 {
-                sees.hear().await;
-            }
+            let _ = timeout(AGAIN, sees.until("a chooser", |it| chooser(it).is_some())).await;
         }
     };
     timeout(LIMIT, asked).await.expect("to be asked for a file")

@@ -3,7 +3,10 @@
 use super::{LIMIT, Scene, Viewer};
 use crate::cdp::Tool;
 use crate::damage::Database;
-use baton_api::live::{LiveKey, LiveMouse, MouseKind, ViewerMessage};
+use baton_api::live::{
+    LiveFinger, LiveKey, LiveMouse, LiveTab, LiveTouch, LiveWheel, MouseKind, TouchKind,
+    ViewerMessage,
+};
 use baton_api::{Client, ListAudit, OpenCdp, PassSession, Scope};
 use baton_browser::cdp::{self, CdpError};
 use baton_playground::Page;
@@ -19,6 +22,11 @@ fn key(tab: u32, down: bool, key: &str, code: &str, number: u16) -> ViewerMessag
     let (key, code) = (key.to_owned(), code.to_owned());
     let pressed = LiveKey { tab, down, again: false, key, code, number, location: 0, modifiers: 0 };
     ViewerMessage::Key(pressed)
+}
+
+fn touch(tab: u32, kind: TouchKind, fingers: &[(f64, f64)]) -> ViewerMessage {
+    let fingers = fingers.iter().map(|(x, y)| LiveFinger { id: 1, x: *x, y: *y }).collect();
+    ViewerMessage::Touch(LiveTouch { tab, kind, fingers, modifiers: 0 })
 }
 
 async fn type_in(viewer: &mut Viewer, tab: u32, text: &str) {
@@ -297,5 +305,73 @@ async fn no_agent_comes_in_under_the_name_of_the_person_who_drives() {
     ada.until("to watch", |it| it.driver.as_ref().is_some_and(|it| !it.own && it.agent.is_none()))
         .await;
     assert!(connects().await);
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tap_clicks_fingers_are_let_go_and_a_wheel_scrolls() {
+    let scene = Scene::set().await;
+    let page = scene.page().await;
+    let tells = "for (const type of ['click', 'touchstart', 'touchend', 'touchcancel']) \
+                 addEventListener(type, tell); document.body.style.height = '5000px'; true";
+    assert!(page.evaluate::<bool>(tells).await.unwrap());
+    let mut ada = scene.watch(scene.client()).await;
+    let tab = ada.tab().await;
+    ada.take_over("ada").await;
+    ada.say(&touch(tab, TouchKind::Start, &[(150.0, 320.0)])).await;
+    ada.say(&touch(tab, TouchKind::End, &[])).await;
+    ada.hear_during(page.wait_for("seen.includes('click')")).await.unwrap();
+    let order: Vec<String> =
+        page.evaluate("seen.filter((type) => /^touch|^click/.test(type))").await.unwrap();
+    assert_eq!(order, ["touchstart", "touchend", "click"]);
+    // Who vanishes has no finger down any more.
+    assert!(page.evaluate::<bool>("seen.length = 0, true").await.unwrap());
+    ada.say(&touch(tab, TouchKind::Start, &[(150.0, 320.0)])).await;
+    ada.hear_during(page.wait_for("seen.includes('touchstart')")).await.unwrap();
+    assert!(!page.evaluate::<bool>("seen.includes('touchcancel')").await.unwrap(), "it is down");
+    drop(ada);
+    page.wait_for("seen.includes('touchcancel')").await.unwrap();
+    assert!(!page.evaluate::<bool>("seen.includes('click')").await.unwrap());
+    let mut ada = scene.watch(scene.client()).await;
+    let tab = ada.tab().await;
+    ada.take_over("ada").await;
+    // How far a page goes the browser may learn a frame later than the page.
+    let wheel = LiveWheel { tab, x: 150.0, y: 200.0, right: 0.0, down: 120.0, modifiers: 0 };
+    let is_down = "new Promise((done) => requestAnimationFrame(() => done(scrollY > 0)))";
+    let scrolls = async {
+        while !page.evaluate::<bool>(is_down).await.unwrap() {
+            ada.say(&ViewerMessage::Wheel(wheel)).await;
+        }
+    };
+    timeout(LIMIT, scrolls).await.expect("the wheel scrolls");
+    drop(ada);
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_drives_goes_forward_again_and_loads_a_page_anew() {
+    let scene = Scene::set().await;
+    let page = scene.page().await;
+    let mut ada = scene.watch(scene.client()).await;
+    let tab = ada.tab().await;
+    ada.take_over("ada").await;
+    let shows_other = |viewer: &Viewer| {
+        let ends = |tab: &LiveTab| tab.url.as_str().ends_with("/?other");
+        viewer.tabs.as_ref().is_some_and(|tabs| tabs.tabs.iter().any(ends))
+    };
+    let url = scene.site.url("/?other").unwrap().to_string();
+    ada.say(&ViewerMessage::Go { tab, url }).await;
+    ada.until("the other page", shows_other).await;
+    ada.say(&ViewerMessage::Step { tab, by: -1 }).await;
+    ada.until("the first page", |viewer| !shows_other(viewer)).await;
+    ada.say(&ViewerMessage::Step { tab, by: 1 }).await;
+    ada.until("the other page again", shows_other).await;
+    ada.hear_during(page.wait_for("location.search === '?other'")).await.unwrap();
+    assert!(page.evaluate::<bool>("globalThis.mark = true").await.unwrap());
+    ada.say(&ViewerMessage::Reload { tab }).await;
+    let is_new = "globalThis.mark === undefined && location.search === '?other'";
+    ada.hear_during(page.wait_for(is_new)).await.unwrap();
+    assert_eq!(ada.refused, [""; 0]);
+    drop(ada);
     scene.strike().await;
 }

@@ -7,8 +7,12 @@ use crate::test_nodes;
 use assert_cmd::cargo::cargo_bin_cmd;
 use baton_api::live::{MouseKind, ViewerMessage};
 use baton_api::{AskPerson, AskState, ErrorCode};
+use baton_testing::skip;
+use qrcode::render::unicode::Dense1x2;
+use qrcode::{EcLevel, QrCode};
 use reqwest::Method;
 use serde_json::json;
+use std::process::Command;
 
 /// The page's field for a file.
 const FIELD: (f64, f64) = (80.0, 160.0);
@@ -114,5 +118,31 @@ async fn a_node_with_a_public_address_gives_a_link_that_anybody_opens() {
     let said = text(&asked.get_output().stderr);
     assert!(said.starts_with("whoever has the link opens it, once\n"), "{said}");
     assert!(!said.contains(secret), "the link is said once");
+    scene.test_node.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_a_terminal_the_link_is_followed_by_a_picture_that_a_phone_reads() {
+    if Command::new("script").arg("--version").output().is_err() {
+        skip!("no program `script`");
+    }
+    let scene = Scene::set(test_nodes::test_node().await).await;
+    let (program, data) = (env!("CARGO_BIN_EXE_baton"), scene.test_node.data().path().display());
+    let typed =
+        format!("exec {program} --data {data} --quiet sessions ask shop 'sign in' --no-wait");
+    let mut terminal = Command::new("script");
+    terminal.args(["--quiet", "--return", "--command", &typed, "/dev/null"]).env("TERM", "xterm");
+    let done = tokio::task::spawn_blocking(move || terminal.output()).await.unwrap().unwrap();
+    let said = String::from_utf8(done.stdout).unwrap().replace("\r\n", "\n");
+    assert!(done.status.success(), "{said}");
+    let is_link = |found: &&str| found.contains("/#/asked/");
+    // The terminal may show the end of its empty input in front of it.
+    let link = said.lines().find(is_link).and_then(|found| Some(&found[found.find("http")?..]));
+    let link = link.unwrap_or_else(|| panic!("expected a link in {said:?}"));
+    let code = QrCode::with_error_correction_level(link, EcLevel::L).unwrap();
+    // Most terminals are dark.
+    let (dark, light) = (Dense1x2::Light, Dense1x2::Dark);
+    let drawn = code.render::<Dense1x2>().dark_color(dark).light_color(light).build();
+    assert!(said.contains(&format!("{link}\n\n{drawn}\n")), "{said}");
     scene.test_node.clear().await.unwrap();
 }

@@ -20,6 +20,7 @@ use baton_session::SessionId;
 use reqwest::{Method, RequestBuilder, Response};
 use secrecy::SecretString;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use tokio::time::timeout;
 use url::{Position, Url};
@@ -44,7 +45,7 @@ asks();</script>";
 
 pub(super) struct Scene {
     pub(super) test_node: TestNode,
-    site: Site,
+    pub(super) site: Site,
     id: SessionId,
 }
 
@@ -97,8 +98,13 @@ impl Scene {
         timeout(LIMIT, ended).await.unwrap()
     }
 
+    /// The socket of the browser's keeper, at which nobody's turn counts.
+    pub(super) fn socket(&self) -> PathBuf {
+        self.test_node.keeper_socket(self.id)
+    }
+
     pub(super) async fn page(&self) -> Page {
-        let socket = self.test_node.keeper_socket(self.id);
+        let socket = self.socket();
         Page::attach(&socket, self.site.url_on("bank", "/").unwrap().as_str()).await.unwrap()
     }
 
@@ -131,8 +137,13 @@ impl Guest {
 
     /// One who comes to the node of a client.
     pub(super) fn through(client: &Client, ask: &CreatedAsk) -> Self {
+        Self::by_link(client, &ask.link)
+    }
+
+    /// The same, who has the link and nothing else.
+    pub(super) fn by_link(client: &Client, link: &Url) -> Self {
         let base = client.base().clone();
-        let host = ask.link[Position::BeforeHost..Position::AfterPort].to_owned();
+        let host = link[Position::BeforeHost..Position::AfterPort].to_owned();
         Self { base, host, cookie: None, value: None }
     }
 

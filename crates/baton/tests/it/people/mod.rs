@@ -9,9 +9,12 @@ mod elsewhere;
 mod given;
 mod guests;
 mod handing;
+mod models;
+mod one_tab;
 mod page;
 mod places;
 mod taken_back;
+mod told;
 mod turns;
 mod watching;
 mod wishes;
@@ -20,13 +23,16 @@ use crate::test_nodes;
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
-use baton_api::live::{LiveDriver, LiveMessage, LivePace, LiveTabs, ViewerMessage};
+use baton_api::live::{
+    LiveDriver, LiveMessage, LiveMouse, LivePace, LiveTabs, MouseKind, ViewerMessage,
+};
 use baton_api::picture::PictureHeader;
 use baton_api::{Client, CreateKey, Scope};
 use baton_playground::{Site, TestNode};
 use baton_session::SessionId;
 use futures_util::{SinkExt, StreamExt};
 use secrecy::SecretString;
+use std::pin::pin;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -100,7 +106,7 @@ impl Scene {
 }
 
 /// Who watches.
-struct Viewer {
+pub(crate) struct Viewer {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
     tabs: Option<LiveTabs>,
     driver: Option<LiveDriver>,
@@ -113,7 +119,7 @@ struct Viewer {
 }
 
 impl Viewer {
-    async fn connect(url: &Url) -> Self {
+    pub(crate) async fn connect(url: &Url) -> Self {
         let request = url.as_str().into_client_request().unwrap();
         let (socket, _) = tokio_tungstenite::connect_async(request).await.unwrap();
         Self {
@@ -129,7 +135,7 @@ impl Viewer {
         }
     }
 
-    async fn say(&mut self, message: &ViewerMessage) {
+    pub(crate) async fn say(&mut self, message: &ViewerMessage) {
         let text = serde_json::to_string(message).unwrap();
         self.socket.send(Message::text(text)).await.unwrap();
     }
@@ -179,15 +185,40 @@ impl Viewer {
         assert!(heard.is_ok(), "expected {what}, found {found:?}");
     }
 
+    /// Hears what comes for as long as something else is done: who does not hear is taken for gone.
+    pub(crate) async fn hear_during<T>(&mut self, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        loop {
+            tokio::select! {
+                done = &mut work => return done,
+                () = self.hear() => {}
+            }
+        }
+    }
+
     /// The number of the tab in the picture.
-    async fn tab(&mut self) -> u32 {
+    pub(crate) async fn tab(&mut self) -> u32 {
         self.until("a picture", |viewer| viewer.picture.is_some()).await;
         self.picture.as_ref().map(|(header, _)| header.tab).unwrap()
     }
 
-    async fn take_over(&mut self, name: &str) {
+    pub(crate) async fn take_over(&mut self, name: &str) {
         let (name, reason) = (name.parse().unwrap(), None);
         self.say(&ViewerMessage::TakeOver { name, reason }).await;
         self.until("to drive", |viewer| viewer.driver.as_ref().is_some_and(|it| it.own)).await;
+    }
+
+    pub(crate) async fn give_back(&mut self) {
+        self.say(&ViewerMessage::GiveBack {}).await;
+        self.until("to watch", |viewer| viewer.driver.as_ref().is_some_and(|it| !it.own)).await;
+    }
+
+    /// Clicks with the left button.
+    pub(crate) async fn click(&mut self, tab: u32, x: f64, y: f64) {
+        for kind in [MouseKind::Move, MouseKind::Down, MouseKind::Up] {
+            let clicks = u8::from(kind != MouseKind::Move);
+            let mouse = LiveMouse { tab, kind, x, y, button: 0, clicks, modifiers: 0 };
+            self.say(&ViewerMessage::Mouse(mouse)).await;
+        }
     }
 }

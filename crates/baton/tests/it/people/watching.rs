@@ -103,7 +103,7 @@ async fn a_ticket_counts_once_for_one_session_and_from_no_foreign_origin() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_revoked_key_ends_its_pictures_within_a_second() {
+async fn a_revoked_key_ends_its_pictures_within_four_seconds() {
     let scene = Scene::set().await;
     let (client, id) = scene.key("watcher", &[Scope::Watch]).await;
     let mut viewer = scene.watch(&client).await;
@@ -114,7 +114,8 @@ async fn a_revoked_key_ends_its_pictures_within_a_second() {
     let took = revoked.elapsed();
     let farewell = viewer.closed.unwrap();
     assert_eq!((u16::from(farewell.code), farewell.reason.as_str()), (1008, "the key was revoked"));
-    println!("a revoked key's pictures ended after {took:?}");
+    // The promise is a second; a busy machine has some more.
+    assert!(took < Duration::from_secs(4), "{took:?}");
     scene.strike().await;
 }
 
@@ -131,16 +132,17 @@ async fn a_viewer_that_reads_nothing_costs_nobody_anything() {
     };
     timeout(LIMIT, one).await.unwrap();
     let mut viewer = scene.watch(&client).await;
-    viewer.until("pictures", |viewer| viewer.pictures > 50).await;
-    let pace = async {
-        while silent.pace.is_none_or(|pace| pace.dropped == 0 && pace.sent < 2) {
+    // What came since the one that it has not drawn is counted with the next one: that comes after 10 s.
+    let counted = async {
+        while silent.pace.is_none_or(|pace| pace.dropped == 0) {
             silent.hear_alone().await;
         }
     };
-    timeout(LIMIT, pace).await.unwrap();
+    let counted = timeout(LIMIT, counted);
+    viewer.hear_during(counted).await.expect("what it missed is counted");
     let pace = silent.pace.unwrap();
-    assert!(pace.sent < 5, "it has one at a time: {pace:?}");
-    viewer.until("more", |viewer| viewer.pictures > 100).await;
+    assert!(pace.dropped > 0 && pace.sent < 5, "it has one at a time: {pace:?}");
+    viewer.until("pictures all the time", |viewer| viewer.pictures > 100).await;
     drop((silent, viewer));
     scene.strike().await;
 }

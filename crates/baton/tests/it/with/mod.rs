@@ -4,6 +4,7 @@ mod agent_browser;
 mod bad;
 mod chrome;
 mod connections;
+mod person;
 mod playwright;
 mod scene;
 mod story;

@@ -199,8 +199,7 @@ mod tests {
         old.append_of(1, b"before", 10);
         let end = LogEnd::now(old.0.path()).unwrap();
         if end.made.is_none() {
-            // No file system tells everything.
-            return;
+            baton_testing::skip!("the file system does not say when a file was made");
         }
         // Until its clock has moved on.
         let probe = old.0.path().join("probe");
