@@ -193,13 +193,19 @@ pub(crate) async fn resolve_within(
         Some(Host::Ipv4(address)) => vec![SocketAddr::from((address, port))],
         Some(Host::Ipv6(address)) => vec![SocketAddr::from((address, port))],
         Some(Host::Domain(name)) => {
-            let found = look_up(name, places, LOOKUP_LIMIT).await;
+            let found = look_up(as_known(name), places, LOOKUP_LIMIT).await;
             let found = found.map_err(|why| unknown(name, why))?;
             found.into_iter().map(|ip| SocketAddr::new(ip, port)).collect()
         }
         None => Vec::new(),
     };
     if found.is_empty() { refuse("one without a host".to_owned()) } else { Ok(found) }
+}
+
+/// A name as this machine knows it: one of its own is known without a dot at the end (RFC 6761, section 6.3).
+fn as_known(name: &str) -> &str {
+    let bare = name.strip_suffix('.').unwrap_or(name);
+    if bare == "localhost" || bare.ends_with(".localhost") { bare } else { name }
 }
 
 fn unknown(name: &str, why: NoAddress) -> WayError {

@@ -16,7 +16,10 @@ async fn sessions_come_back_by_themselves_when_that_is_asked_for() {
     let locked = notes.open(&test_node, "locked", "of locked").await;
     test_node.kill_everybody(&[ids[0], ids[1], locked]).await.unwrap();
     let lock = test_node.data().profile(locked).join("SingletonLock");
-    std::fs::remove_file(&lock).unwrap();
+    if let Err(error) = std::fs::remove_file(&lock) {
+        // The browser that heard first that its keeper is gone ended by itself.
+        assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{error}");
+    }
     symlink("elsewhere-42", &lock).unwrap();
     // As a browser of ours holds it that runs in another container.
     let claim = test_node.data().profile(locked).join("baton.lock");
