@@ -6,13 +6,13 @@
 
 use crate::members::{self, DrivenPage};
 use crate::report::{Figure, Section, Table, median, percentile};
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use axum::Router;
 use axum::extract::Query;
 use axum::response::Html;
 use axum::routing::{get, post};
-use baton_api::{Client, DrainNode, MovedSession, OpenCdp};
-use baton_playground::Site;
+use baton_api::{Client, DrainNode, MovedSession, NodeDrain, OpenCdp};
+use baton_playground::{Site, TestNode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -30,6 +30,8 @@ const FAR: Duration = Duration::from_millis(60);
 const LIMIT: Duration = Duration::from_mins(5);
 /// How often it is looked at.
 const PAUSE: Duration = Duration::from_millis(100);
+/// How many of the last lines of each node's log are shown where a drain does not end.
+const LAST_LINES: usize = 20;
 /// For how long a session may be away, in milliseconds.
 const AIM: f64 = 1500.0;
 
@@ -101,7 +103,7 @@ async fn drain(baton: &Path, place: &str, sessions: usize) -> Result<Drained> {
     for name in &names {
         written.push(RestlessPage::connect(client, name).await?.number("window.written").await?);
     }
-    let moved = move_all(client, sessions).await?;
+    let moved = move_all([&own, &other], &names).await?;
     for (name, written) in names.iter().zip(written) {
         wait(client, name, "window.records ?? 0", |records| records == RECORDS).await?;
         let tool = RestlessPage::connect(client, name).await?;
@@ -121,8 +123,9 @@ async fn drain(baton: &Path, place: &str, sessions: usize) -> Result<Drained> {
     Ok(Drained { pauses, steps, spent: spent.load(Ordering::Relaxed) })
 }
 
-/// Drains the node that is asked, and waits until all of it is elsewhere.
-async fn move_all(client: &Client, sessions: usize) -> Result<Vec<MovedSession>> {
+/// Drains the first of these nodes, and waits until all of it is at the second.
+async fn move_all(nodes: [&TestNode; 2], names: &[String]) -> Result<Vec<MovedSession>> {
+    let (client, sessions) = (nodes[0].client()?, names.len());
     client.drain_node("own", DrainNode::default()).await?;
     let end = Instant::now() + LIMIT;
     loop {
@@ -133,9 +136,32 @@ async fn move_all(client: &Client, sessions: usize) -> Result<Vec<MovedSession>>
             ensure!(drain.moved.len() == sessions, "expected {sessions}, found {:?}", drain.moved);
             return Ok(drain.moved);
         }
-        ensure!(Instant::now() < end, "expected the drain to end within {LIMIT:?}");
+        if Instant::now() >= end {
+            let [own, other] = nodes.map(last_lines);
+            bail!(
+                "expected the drain to end within {LIMIT:?}, found {}\n\
+                 its node logged last:\n{own}\nthe other one logged last:\n{other}",
+                how_far(&drain, names)
+            );
+        }
         sleep(PAUSE).await;
     }
+}
+
+/// How far a drain has come: what has moved, what is left, and what stays.
+fn how_far(drain: &NodeDrain, names: &[String]) -> String {
+    let moved: Vec<String> = drain.moved.iter().map(|one| one.name.to_string()).collect();
+    let stayed: Vec<String> = drain.stayed.iter().map(|one| one.name.to_string()).collect();
+    let is_left = |name: &&String| !moved.contains(name) && !stayed.contains(name);
+    let left: Vec<&String> = names.iter().filter(is_left).collect();
+    let stayed = &drain.stayed;
+    format!("moved: {moved:?}, left: {left:?} (it says {}), stayed: {stayed:?}", drain.left)
+}
+
+fn last_lines(node: &TestNode) -> String {
+    let log = node.log();
+    let lines: Vec<&str> = log.lines().collect();
+    lines[lines.len().saturating_sub(LAST_LINES)..].join("\n")
 }
 
 /// The medians of all steps that these nodes logged.

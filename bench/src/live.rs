@@ -5,21 +5,21 @@
 //! measured is all of the way, from the page's script to the viewer's socket.
 
 use crate::process::{processor_time, processor_time_of_all};
-use crate::report::{Figure, Section};
+use crate::report::{Figure, Section, Table};
 use anyhow::{Context as _, Result, bail, ensure};
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
-use baton_api::OpenSession;
 use baton_api::live::{LiveKey, LiveMessage, ViewerMessage};
 use baton_api::picture::PictureHeader;
+use baton_api::{Client, OpenSession};
 use baton_playground::{Page, Site, TestNode};
 use baton_session::state::Viewport;
 use futures_util::{SinkExt, StreamExt};
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_config};
 use zune_jpeg::JpegDecoder;
@@ -27,8 +27,12 @@ use zune_jpeg::zune_core::bytestream::ZCursor;
 
 /// The viewport, in CSS pixels.
 const SIZE: (u32, u32) = (1280, 800);
-/// How long pictures are taken.
+/// Until then the first captures are over, that of the first interval too.
+const SETTLE: Duration = Duration::from_secs(45);
+/// How long pictures are taken, and how long nobody watches before and after.
 const WATCHED: Duration = Duration::from_secs(20);
+/// How far two pictures may be apart, in milliseconds: half as much again as from one to the next.
+const APART: f64 = 50.0;
 /// How many keys are pressed, and how long after each other.
 const KEYS: usize = 200;
 const KEY_PAUSE: Duration = Duration::from_millis(50);
@@ -69,6 +73,21 @@ const draw = () => {
 draw();
 </script>"#;
 
+/// What was measured of a session while it was watched, and while it was not.
+struct Viewing {
+    pictures: Vec<Picture>,
+    /// For how long these came, in seconds.
+    seconds: f64,
+    /// Of how many processors node, keeper and browser made use meanwhile.
+    shares: [f64; 3],
+    /// Of how many node and keeper did while nobody watched: before the first viewer, and after the last.
+    unwatched: [f64; 2],
+    /// When each key was sent.
+    sent: Vec<f64>,
+    /// When each came: to the browser, and to the page.
+    came: Vec<(f64, f64)>,
+}
+
 /// Watches a busy page, and presses keys in it.
 pub async fn measure(baton: &Path) -> Result<Section> {
     let site = Site::start(Router::new().route("/", get(async || Html(PAGE)))).await?;
@@ -80,25 +99,23 @@ pub async fn measure(baton: &Path) -> Result<Section> {
     let client = test_node.client()?;
     let id = client.open_session(&request).await?.session.id;
     let [(_, keeper), (_, browser)] = test_node.holders(id).await?;
-    let node = test_node.node_pid()?;
-    let mut viewer = Viewer::connect(client.open_live("live").await?.live_url.as_str()).await?;
+    let processes = Processes { node: test_node.node_pid()?, keeper, browser };
+    println!("the session comes to rest");
+    sleep(SETTLE).await;
+    let before = processes.unwatched().await?;
 
+    let mut viewer = Viewer::open(client).await?;
     // The first pictures make what is made once.
     viewer.watch(Duration::from_secs(3)).await?;
-    let used = || -> Result<[Duration; 3]> {
-        Ok([processor_time(node)?, processor_time(keeper)?, processor_time_of_all(browser)?])
-    };
-    let (start, before) = (Instant::now(), used()?);
+    let begun = processes.used()?;
     let pictures = viewer.watch(WATCHED).await?;
-    let seconds = start.elapsed().as_secs_f64();
-    let mut shares = used()?.into_iter().zip(before);
-    let mut share = || {
-        let used = shares.next().map(|(after, before)| after.saturating_sub(before));
-        used.unwrap_or_default().as_secs_f64() / seconds
-    };
-    let (node_share, keeper_share, browser_share) = (share(), share(), share());
-    let count = f64::from(u32::try_from(pictures.len())?);
+    let (seconds, shares) = processes.shares(&begun)?;
+    viewer.leave().await?;
+    let after = processes.unwatched().await?;
 
+    // Keys are what captures follow, so another viewer presses them once all of that is measured.
+    let mut viewer = Viewer::open(client).await?;
+    viewer.watch(Duration::from_secs(3)).await?;
     let sent = viewer.press_keys().await?;
     let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await?;
     let came: Vec<(f64, f64)> = page.evaluate("keys").await?;
@@ -108,27 +125,31 @@ pub async fn measure(baton: &Path) -> Result<Section> {
         sent.len(),
         came.len()
     );
-    let both = || came.iter().zip(&sent);
+    test_node.clear().await?;
+    section(&Viewing { pictures, seconds, shares, unwatched: [before, after], sent, came })
+}
+
+fn section(viewing: &Viewing) -> Result<Section> {
+    let Viewing { pictures, seconds, shares, unwatched, sent, came } = viewing;
+    let [node_share, keeper_share, browser_share] = shares;
+    let both = || came.iter().zip(sent);
     let mut to_browser: Vec<f64> = both().map(|((browser, _), sent)| browser - sent).collect();
     let mut to_page: Vec<f64> = both().map(|((_, page), sent)| page - sent).collect();
-    test_node.clear().await?;
     let mut ages = pictures.iter().map(age).collect::<Result<Vec<_>>>()?;
-
+    let mut gaps: Vec<f64> = pictures.windows(2).map(|two| two[1].came - two[0].came).collect();
+    let count = f64::from(u32::try_from(pictures.len())?);
     let figure = |what: &str, found, aim, unit| Figure { what: what.to_owned(), found, aim, unit };
+    let milliseconds = |what: &str, found: f64| (what.to_owned(), format!("{found:.1} ms"));
+    let cores = |what: &str, share: f64| (what.to_owned(), format!("{share:.3} cores"));
+    let heading = ["before the first viewer", "after the last one left"].map(str::to_owned);
+    let cells = unwatched.iter().map(|share| format!("{share:.4} cores")).collect();
     Ok(Section {
         title: "To watch a session live",
-        method: format!(
-            "One viewer on the same machine watches a page of {}×{} that draws itself anew 30 times a second, for \
-             {} s, and says at once that it has drawn what it got. The page writes the time into its picture; its \
-             age is that at the viewer's socket. Then {KEYS} keys, {} ms after each other. Absolute, not a ratio.",
-            SIZE.0,
-            SIZE.1,
-            WATCHED.as_secs(),
-            KEY_PAUSE.as_millis()
-        ),
+        method: method(),
         comparisons: Vec::new(),
         figures: vec![
             figure("age of a picture at the viewer, p95", percentile(&mut ages, 95), 60.0, "ms"),
+            figure("between two pictures, p95", percentile(&mut gaps, 95), APART, "ms"),
             figure(
                 "a key until the browser has it, p95",
                 percentile(&mut to_browser, 95),
@@ -138,12 +159,10 @@ pub async fn measure(baton: &Path) -> Result<Section> {
             figure("node and keeper, of a processor", node_share + keeper_share, 0.3, "cores"),
         ],
         medians: vec![
-            ("age of a picture".to_owned(), format!("{:.1} ms", percentile(&mut ages, 50))),
+            milliseconds("age of a picture", percentile(&mut ages, 50)),
             ("pictures a second".to_owned(), format!("{:.1}", count / seconds)),
-            (
-                "a key until the browser has it".to_owned(),
-                format!("{:.1} ms", percentile(&mut to_browser, 50)),
-            ),
+            milliseconds("between two pictures", percentile(&mut gaps, 50)),
+            milliseconds("a key until the browser has it", percentile(&mut to_browser, 50)),
             (
                 "a key until the page's script has it, median and p95".to_owned(),
                 format!(
@@ -152,12 +171,73 @@ pub async fn measure(baton: &Path) -> Result<Section> {
                     percentile(&mut to_page, 95)
                 ),
             ),
-            ("the node alone".to_owned(), format!("{node_share:.3} cores")),
-            ("the keeper alone".to_owned(), format!("{keeper_share:.3} cores")),
-            ("the browser beside them".to_owned(), format!("{browser_share:.3} cores")),
+            cores("the node alone", *node_share),
+            cores("the keeper alone", *keeper_share),
+            cores("the browser beside them", *browser_share),
         ],
-        tables: Vec::new(),
+        tables: vec![Table {
+            heading: heading.to_vec(),
+            rows: vec![("node and keeper, of a processor".to_owned(), cells)],
+        }],
     })
+}
+
+fn method() -> String {
+    format!(
+        "One viewer on the same machine watches a page of {}×{} that draws itself anew 30 times a second, for {} s, and \
+         says at once that it has drawn what it got. The page writes the time into its picture; its age is that at the \
+         viewer's socket. Two pictures should come 33 ms after each other. The page draws at every second refresh of its \
+         browser, which has 60 a second: one that comes a refresh late is {APART} ms behind the one before, and more than \
+         that is a picture left out, which a person sees. Nobody watches in the {} s before the viewer comes, which begin \
+         {} s after the session was opened, nor in as many after it has left. Then another one comes and presses {KEYS} \
+         keys, {} ms after each other. Absolute, not a ratio.",
+        SIZE.0,
+        SIZE.1,
+        WATCHED.as_secs(),
+        WATCHED.as_secs(),
+        SETTLE.as_secs(),
+        KEY_PAUSE.as_millis()
+    )
+}
+
+/// The processes of a session, and its node's.
+struct Processes {
+    node: u32,
+    keeper: u32,
+    browser: u32,
+}
+
+/// What node, keeper and browser had used of processors at an instant.
+struct UsedSoFar {
+    at: Instant,
+    times: [Duration; 3],
+}
+
+impl Processes {
+    fn used(&self) -> Result<UsedSoFar> {
+        let browser = processor_time_of_all(self.browser)?;
+        let times = [processor_time(self.node)?, processor_time(self.keeper)?, browser];
+        Ok(UsedSoFar { at: Instant::now(), times })
+    }
+
+    /// How many seconds have passed since then, and of how many processors each has made use.
+    fn shares(&self, begun: &UsedSoFar) -> Result<(f64, [f64; 3])> {
+        let now = self.used()?;
+        let seconds = now.at.saturating_duration_since(begun.at).as_secs_f64();
+        let shares = [0, 1, 2].map(|process: usize| {
+            let used = now.times[process].saturating_sub(begun.times[process]);
+            used.as_secs_f64() / seconds
+        });
+        Ok((seconds, shares))
+    }
+
+    /// Of how many node and keeper make use while nobody watches.
+    async fn unwatched(&self) -> Result<f64> {
+        let begun = self.used()?;
+        sleep(WATCHED).await;
+        let (_, [node, keeper, _]) = self.shares(&begun)?;
+        Ok(node + keeper)
+    }
 }
 
 /// A picture as it came.
@@ -176,6 +256,15 @@ struct Viewer {
 }
 
 impl Viewer {
+    async fn open(client: &Client) -> Result<Self> {
+        Self::connect(client.open_live("live").await?.live_url.as_str()).await
+    }
+
+    /// Leaves as a page does that is closed.
+    async fn leave(mut self) -> Result<()> {
+        Ok(self.socket.close(None).await?)
+    }
+
     async fn connect(url: &str) -> Result<Self> {
         // As a browser does: what is small is sent at once.
         let (socket, _) = connect_async_with_config(url, None, true).await?;

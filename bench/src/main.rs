@@ -18,6 +18,7 @@ mod idle;
 mod live;
 mod mcp;
 mod members;
+mod page;
 mod peers;
 mod process;
 mod profile;
@@ -29,6 +30,7 @@ mod ruled_sessions;
 mod sandbox;
 mod site;
 mod thousand;
+mod tls_site;
 
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
@@ -86,6 +88,8 @@ enum Part {
     Live,
     /// A thousand sessions against a hundred.
     Thousand,
+    /// The page of a node with a thousand sessions.
+    Page,
     /// An agent's calls through the bridge.
     Mcp,
     /// A session moved to another node, against rsync.
@@ -127,6 +131,7 @@ async fn main() -> Result<()> {
             Part::Idle => vec![idle::measure(baton).await?],
             Part::Live => vec![live::measure(baton).await?],
             Part::Thousand => vec![thousand::measure(baton).await?],
+            Part::Page => vec![page::measure(baton).await?],
             Part::Mcp => vec![mcp::measure(baton).await?],
             Part::Carry => carry::measure(baton).await?,
             Part::Board => vec![board::measure(baton)?],

@@ -48,25 +48,25 @@ pub async fn measure(baton: &Path) -> Result<Section> {
         let session = import(client, &name, state(round)).await?;
         until_prepared(&usual, session).await?;
         found.took.push(milliseconds(begun.elapsed()));
-        let (without, with) = (create(client, None).await?, create(client, Some(&name)).await?);
-        let (plain, again) = (create(client, None).await?, create(client, Some(&name)).await?);
-        found.prepared.push((with, without));
-        found.again.push((again, plain));
+        let prepared = create_pair(client, &name, round).await?;
+        let again = create_pair(client, &name, round).await?;
         let client = late.client()?;
         import(client, &name, state(round)).await?;
-        let (bare, first) = (create(client, None).await?, create(client, Some(&name)).await?);
-        found.unprepared.push((first, bare));
+        let unprepared = create_pair(client, &name, round).await?;
         let client = usual.client()?;
         let name = format!("databases-{round}");
         let session = import(client, &name, databases(round)).await?;
         until_prepared(&usual, session).await?;
-        let (bare, databases) = (create(client, None).await?, create(client, Some(&name)).await?);
-        found.databases.push((databases, bare));
+        let databases = create_pair(client, &name, round).await?;
         println!(
-            "round {} of {ROUNDS}: with databases {databases:.0} and without {bare:.0} ms; without {without:.0}, {plain:.0} and {bare:.0} ms, prepared {with:.0} ms, \
-             again {again:.0} ms, unprepared {first:.0} ms",
+            "round {} of {ROUNDS}, ms with a session and without: prepared {prepared:.0?}, again {again:.0?}, \
+             unprepared {unprepared:.0?}, with databases {databases:.0?}",
             round + 1
         );
+        found.prepared.push(prepared);
+        found.again.push(again);
+        found.unprepared.push(unprepared);
+        found.databases.push(databases);
     }
     usual.clear().await?;
     late.clear().await?;
@@ -136,6 +136,18 @@ fn state(round: usize) -> String {
     text
 }
 
+/// How many milliseconds it takes with this session, and without any. Who comes first changes from round to round, so
+/// that neither has a warmer machine.
+async fn create_pair(client: &Client, session: &str, round: usize) -> Result<(f64, f64)> {
+    if round.is_multiple_of(2) {
+        let without = create(client, None).await?;
+        Ok((create(client, Some(session)).await?, without))
+    } else {
+        let with = create(client, Some(session)).await?;
+        Ok((with, create(client, None).await?))
+    }
+}
+
 /// How many milliseconds it takes until a sandbox is ready.
 async fn create(client: &Client, session: Option<&str>) -> Result<f64> {
     let handed = session.map(BrowserSession::reference);
@@ -180,8 +192,8 @@ fn section(found: &Timings) -> Section {
              sandbox had it, and the node had prepared it, as it does when sandboxes were made there before. \
              Again: the same session once more, after it was written back. Unprepared: the first time, at a \
              node that prepares nothing; so it is for whoever hands a session in within a moment of its \
-             import, too. With databases: another session, of 1,000 records of 10 kB, prepared. Each with one without \
-             before it; {ROUNDS} times in turn."
+             import, too. With databases: another session, of 1,000 records of 10 kB, prepared. Each is one of a \
+             pair with a sandbox without a session, which comes first in every other of {ROUNDS} rounds."
         ),
         comparisons: vec![
             against("the first time, prepared / without", prepared),

@@ -191,7 +191,7 @@ const SNAPSHOTS: u32 = 10;
 
 /// Fills the database of an empty test node. `ACTIVE` sessions, evenly spread, can be woken; of the
 /// others half are stale and half are closed.
-async fn fill(test_node: TestNode, sessions: u32) -> Result<TestNode> {
+pub(crate) async fn fill(test_node: TestNode, sessions: u32) -> Result<TestNode> {
     println!("storing {sessions} sessions with {SNAPSHOTS} snapshots each");
     test_node.data().create()?;
     let node = node(&test_node)?;
