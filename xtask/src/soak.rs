@@ -40,7 +40,7 @@ pub(crate) struct Args {
 /// One that knows no rounds takes no heed of them.
 struct Story(&'static str, &'static str, u32);
 
-const STORIES: [Story; 34] = [
+const STORIES: [Story; 37] = [
     Story(
         "baton-session",
         "revisions::simulation::nodes_that_have_met_agree_and_nothing_is_lost",
@@ -95,11 +95,22 @@ const STORIES: [Story; 34] = [
         u32::MAX,
     ),
     Story("baton-browser", "ways::a_fenced_browser_with_windows_goes_no_way_out", u32::MAX),
+    Story("baton-browser", "ways::a_fenced_browser_of_root_goes_no_way_out", u32::MAX),
+    Story(
+        "baton-browser",
+        "ways::a_fenced_browser_of_an_ordinary_user_with_windows_goes_no_way_out",
+        u32::MAX,
+    ),
     Story("baton", "mcp::twenty_clients_hear_their_own_answers", 1),
     Story("baton", "extension::idle::a_link_outlives_a_time_in_which_nothing_happens", 32),
     Story("baton-federation", "processes::writers_that_are_killed_lose_nothing", 1),
     Story("baton-sandbox", "leaks::many_sandboxes_come_and_go_and_leave_nothing", 1),
     Story("baton", "sandboxes::leaks::many_sandboxes_leave_nothing_behind", 1),
+    Story(
+        "baton",
+        "sandboxes::firebase::three_logins_in_a_database_come_back_go_into_a_sandbox_and_move",
+        u32::MAX,
+    ),
     Story("baton-server", "sync::folder_full::a_full_disk_costs_no_session_and_no_file", u32::MAX),
     Story("baton", "hostile::drive::who_drives_has_no_file_of_the_machine_by_landlock", u32::MAX),
     Story("baton", "hostile::drive::who_drives_has_no_file_of_the_machine_by_bubblewrap", u32::MAX),

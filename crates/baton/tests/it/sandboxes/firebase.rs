@@ -105,6 +105,23 @@ async fn shown(test_node: &TestNode, id: SessionId, url: &Url) -> (String, Strin
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_login_in_a_database_comes_back_goes_into_a_sandbox_and_moves() {
+    come_back_go_in_and_move(1).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it takes minutes; cargo xtask soak runs it"]
+async fn three_logins_in_a_database_come_back_go_into_a_sandbox_and_move() {
+    come_back_go_in_and_move(3).await;
+}
+
+/// Tells the story so often, each time with nodes and a site of its own.
+async fn come_back_go_in_and_move(rounds: u32) {
+    for _ in 0..rounds {
+        Box::pin(one_round()).await;
+    }
+}
+
+async fn one_round() {
     let npm = Npm::install().await.unwrap();
     let mut scene = Scene::set_at(site().await, &tools(&npm)).await;
     // Under one address here and in sandboxes.

@@ -66,6 +66,8 @@ fn nothing_gets_out(test: &str, user: u32, browser: Browser) -> Result<(), Strin
             let told = told(browser);
             println!("{told}");
             assert!(told.reached, "{told}");
+            // Chromium refuses it to root.
+            assert_eq!(told.is_sandboxed, user != 0, "{told}");
             // Without rules of the kernel an extension turns UDP on again, and a page of the browser's own looks for
             // devices around.
             let is_alone = browser.confine == Confine::Off;
@@ -106,6 +108,16 @@ fn a_fenced_browser_of_an_ordinary_user_goes_no_way_out() {
 }
 
 #[test]
+#[ignore = "it takes minutes; cargo xtask soak runs it"]
+fn a_fenced_browser_of_root_goes_no_way_out() {
+    let browser = Browser { confine: Confine::Landlock, ..FENCED };
+    let test = "ways::a_fenced_browser_of_root_goes_no_way_out";
+    if let Err(why) = nothing_gets_out(test, 0, browser) {
+        skip!("{why}");
+    }
+}
+
+#[test]
 fn a_name_that_leads_to_this_machine_at_the_second_look_leads_nowhere() {
     let test = "ways::a_name_that_leads_to_this_machine_at_the_second_look_leads_nowhere";
     match apart::tell(test, 0) {
@@ -134,6 +146,22 @@ fn a_fenced_browser_with_windows_goes_no_way_out() {
     let browser = Browser { is_headed: true, ..FENCED };
     let test = "ways::a_fenced_browser_with_windows_goes_no_way_out";
     if let Err(why) = nothing_gets_out(test, 0, browser) {
+        skip!("{why}");
+    }
+}
+
+#[test]
+#[ignore = "it takes minutes; cargo xtask soak runs it"]
+fn a_fenced_browser_of_an_ordinary_user_with_windows_goes_no_way_out() {
+    if !crate::display::is_there() {
+        skip!("no Xvnc");
+    }
+    if !apart::is_within() && !rustix::process::geteuid().is_root() {
+        skip!("only root can start a browser as somebody else");
+    }
+    let browser = Browser { confine: Confine::Landlock, is_headed: true, ..FENCED };
+    let test = "ways::a_fenced_browser_of_an_ordinary_user_with_windows_goes_no_way_out";
+    if let Err(why) = nothing_gets_out(test, NOBODY, browser) {
         skip!("{why}");
     }
 }

@@ -51,6 +51,8 @@ pub(super) struct Told {
     pub(super) unheard: Vec<&'static str>,
     /// Whether the listed host was asked for the last thing of all.
     pub(super) reached: bool,
+    /// Whether Chromium kept its pages in a sandbox of its own.
+    pub(super) is_sandboxed: bool,
     pub(super) took: Duration,
 }
 
@@ -140,6 +142,7 @@ async fn tell(Browser { confine, is_fenced, is_headed }: Browser) -> Told {
     eventually("the last packet is seen", async || packets.has_end()).await;
     drop(drive);
 
+    let is_sandboxed = is_sandboxed(&kept);
     let refused = refused(&kept, &ways, is_fenced).await;
     let arrived = records.arrivals();
     let heard: BTreeSet<_> = refused.iter().chain(arrived.keys()).copied().collect();
@@ -165,8 +168,19 @@ async fn tell(Browser { confine, is_fenced, is_headed }: Browser) -> Told {
         refused,
         unheard,
         reached: records.has_served(END),
+        is_sandboxed,
         took: began.elapsed(),
     }
+}
+
+/// Whether Chromium keeps the pages of this browser in a sandbox of its own, as its arguments say.
+fn is_sandboxed(kept: &Kept) -> bool {
+    let pid = kept.ready.browser_pid.unwrap();
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap();
+    let line = String::from_utf8_lossy(&line).into_owned();
+    assert!(line.contains("--user-data-dir="), "{line}");
+    // Chromium writes its arguments anew, with blanks between them.
+    line.split(['\0', ' ']).all(|word| word != "--no-sandbox")
 }
 
 /// The ways of which somebody has heard by now.
