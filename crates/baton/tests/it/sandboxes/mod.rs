@@ -8,6 +8,7 @@ mod curl;
 mod damaged;
 mod databases;
 mod escapes;
+mod everything;
 mod fenced;
 mod firebase;
 mod gateway;
