@@ -76,7 +76,8 @@ export function Strip({ session }: { session: Schemas['SessionView'] }) {
               </button>
             )}
             {may('drive') && (
-              <button type="button" disabled={doing.value.has(id)} onClick={() => setAsks(true)}>
+              // Not disabled meanwhile: the focus, which is back at it, would be lost.
+              <button type="button" aria-disabled={doing.value.has(id)} onClick={() => setAsks(!doing.value.has(id))}>
                 Roll back to this
               </button>
             )}

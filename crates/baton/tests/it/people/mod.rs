@@ -9,6 +9,7 @@ mod elsewhere;
 mod given;
 mod guests;
 mod handing;
+mod keys;
 mod models;
 mod one_tab;
 mod page;

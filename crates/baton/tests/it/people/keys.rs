@@ -1,0 +1,40 @@
+//! A person at the node's page with a keyboard alone: a story that Playwright tells in a real Chromium.
+
+use crate::telling::{Story, tell, wanted_shots};
+use crate::test_nodes;
+use axum::Router;
+use axum::response::Html;
+use axum::routing::get;
+use baton_playground::Site;
+use std::time::Duration;
+
+/// How long the whole story may take.
+const LIMIT: Duration = Duration::from_mins(6);
+
+const SHOP: &str = r#"<!doctype html><html lang="en"><title>The till</title><h1>The till</h1>"#;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_needs_no_mouse() {
+    let site = Site::start(Router::new().route("/", get(async || Html(SHOP)))).await.unwrap();
+    let test_node = test_nodes::test_node().await;
+    test_node.open("shop", [site.url("/").unwrap()]).await.unwrap();
+
+    let data = test_node.data().path().to_owned();
+    let story = Story {
+        text: include_str!("keys.mjs"),
+        variables: &[("DATA", data.as_os_str())],
+        shots: wanted_shots(),
+        limit: LIMIT,
+    };
+    let seen = tell(story, async |what| panic!("nobody knows how to {what}")).await;
+    insta::assert_snapshot!(seen, @"
+    signed in with a key that was pasted
+    a session, with the focus at its name
+    a question that is left by Escape, or by its button, and leads back to where it was asked
+    rolled back to the first picture of the history
+    a file put, and fetched
+    a file that was removed elsewhere
+    signed out, and at the key again
+    ");
+    test_node.clear().await.unwrap();
+}
