@@ -83,9 +83,10 @@ export async function accessible(page, what) {
   assert.deepEqual(told, [], what)
 }
 
-/** Nothing of it is wider than the screen. */
+/** Nothing of it is wider than the screen. A phone's browser shows a page that is wider from further away, and calls
+ * its width the window's, so the screen is what the test made it. */
 export async function fits(page, what) {
-  const wide = await page.evaluate(() => document.scrollingElement.scrollWidth - innerWidth)
+  const wide = (await page.evaluate(() => document.scrollingElement.scrollWidth)) - page.viewportSize().width
   assert.ok(wide <= 0, `${what} is ${wide} px wider than the screen`)
 }
 
@@ -102,11 +103,17 @@ export const toEndOf = (place) => place.evaluate((element) => element.scrollInto
 export const shot = (what, name, fullPage = false) =>
   SHOTS ? what.screenshot({ path: `${SHOTS}/${name}.png`, ...(fullPage && { fullPage }) }) : undefined
 
-/** Clicks at a place of the viewport that the live picture shows. */
-export async function clickAt(page, x, y) {
+/** Where on the screen a place of the viewport is that the live picture shows. */
+async function placeOf(page, x, y) {
   const canvas = page.locator('.screen canvas')
   await canvas.scrollIntoViewIfNeeded()
   const box = await canvas.boundingBox()
   const [width, height] = (await canvas.getAttribute('data-viewport')).split('x').map(Number)
-  await page.mouse.click(box.x + (x * box.width) / width, box.y + (y * box.height) / height)
+  return [box.x + (x * box.width) / width, box.y + (y * box.height) / height]
 }
+
+/** Clicks at a place of the viewport that the live picture shows. */
+export const clickAt = async (page, x, y) => page.mouse.click(...(await placeOf(page, x, y)))
+
+/** Taps there with a finger. */
+export const tapAt = async (page, x, y) => page.touchscreen.tap(...(await placeOf(page, x, y)))

@@ -1,22 +1,29 @@
-// A guest at a link, in a browser that knows nothing of the node.
+// A guest at a link, in a browser that knows nothing of the node: at a desk with a mouse, or at a phone with a finger.
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import { accessible, browser, clickAt, DESKTOP, fits, PHONE, saw, shot, visitor } from './visitor.mjs'
+import { accessible, browser, clickAt, DESKTOP, fits, PHONE, saw, shot, tapAt, visitor } from './visitor.mjs'
 
-const { LINK } = process.env
+const { LINK, SIZE } = process.env
+const isPhone = SIZE === 'phone'
+const screen = isPhone ? { viewport: PHONE, hasTouch: true, isMobile: true } : { viewport: DESKTOP }
+const pressAt = isPhone ? tapAt : clickAt
+const press = (button) => (isPhone ? button.tap() : button.click())
 const titled = (page, title) => page.getByRole('img', { name: `Live picture of ${title}`, exact: true }).waitFor()
+
+/** What can be told of a view by a machine, and its picture. */
+async function looks(page, what, name) {
+  await accessible(page, `${what}, ${SIZE}`)
+  await fits(page, `${what}, ${SIZE}`)
+  await shot(page, `asked-${name}-${SIZE}`, true)
+}
 
 async function invited(page) {
   await page.goto(LINK)
   await page.getByRole('heading', { name: 'kimi asks you' }).waitFor()
   await page.getByText('sign in to the bank').waitFor()
   await page.getByText('while it is at bank.localhost').waitFor()
-  await accessible(page, 'an invitation')
-  await page.setViewportSize(PHONE)
-  await fits(page, 'an invitation')
-  await shot(page, 'asked-phone', true)
-  await page.setViewportSize(DESKTOP)
+  await looks(page, 'an invitation', 'invited')
   saw('who asks for what, in another browser')
 }
 
@@ -39,26 +46,28 @@ async function framed() {
 
 async function opens(page) {
   await page.getByLabel('Your name').fill('ada')
-  await page.getByRole('button', { name: 'Open', exact: true }).click()
+  await press(page.getByRole('button', { name: 'Open', exact: true }))
   await page.locator('canvas[data-picture]').waitFor()
   await titled(page, 'Sign in')
   assert.equal(await page.getByLabel('Address').count(), 0)
   assert.equal(await page.getByLabel('Tabs of the browser').count(), 0)
   assert.ok(!page.url().includes(LINK.split('/').at(-1)), 'the secret is out of the address')
   await page.locator('.screen.driven').waitFor()
-  await accessible(page, 'the one tab')
-  await shot(page, 'asked-inside', true)
+  await looks(page, 'the one tab', 'inside')
   saw('the one tab, without an address')
 }
 
 async function signsIn(page) {
-  await clickAt(page, 200, 60)
+  await pressAt(page, 200, 60)
+  await titled(page, 'Who')
   await page.keyboard.type('ada')
   await page.keyboard.press('Tab')
   await page.keyboard.type('geheim')
   await page.keyboard.press('Enter')
   await titled(page, 'One more code')
-  await clickAt(page, 200, 60)
+  await looks(page, 'a second factor', 'factor')
+  await pressAt(page, 200, 60)
+  await titled(page, 'Which code')
   await page.keyboard.type('123456')
   await page.keyboard.press('Enter')
   await titled(page, 'Signed in as Ada')
@@ -66,33 +75,32 @@ async function signsIn(page) {
 }
 
 async function strays(page) {
-  await clickAt(page, 80, 295)
+  await pressAt(page, 80, 295)
   const alert = page.getByRole('alert').filter({ hasText: 'ads.localhost' })
   await alert.first().waitFor()
   assert.ok(!(await page.content()).includes('A secret title'))
   await page.locator('.screen.dark').waitFor()
-  await accessible(page, 'elsewhere')
-  await shot(page, 'asked-away', true)
-  await page.getByRole('button', { name: 'Back', exact: true }).click()
+  await looks(page, 'elsewhere', 'away')
+  await press(page.getByRole('button', { name: 'Back', exact: true }))
   await titled(page, 'Signed in as Ada')
   await page.locator('.screen:not(.dark)').waitFor()
   saw('dark where it was not asked for, and back')
 }
 
 async function done(page) {
-  await page.getByRole('button', { name: 'Done', exact: true }).click()
+  await press(page.getByRole('button', { name: 'Done', exact: true }))
   await page.getByRole('heading', { name: 'Thank you' }).waitFor()
-  await accessible(page, 'the end')
+  await looks(page, 'the end', 'end')
   saw('done')
-  const other = await visitor({ colorScheme: 'dark' })
+  const other = await visitor({ ...screen, colorScheme: 'dark' })
   await other.goto(LINK)
   await other.getByText('found one that was used already').waitFor()
-  await accessible(other, 'a link that counts no more')
+  await looks(other, 'a link that counts no more', 'used')
   assert.deepEqual([...page.refused, ...other.refused], [])
   saw('a link that counts no more')
 }
 
-const page = await visitor({ viewport: DESKTOP })
+const page = await visitor(screen)
 try {
   await invited(page)
   await framed()

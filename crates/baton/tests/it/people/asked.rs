@@ -24,9 +24,9 @@ const LIMIT: Duration = Duration::from_mins(6);
 const STYLE: &str = "<style>body{margin:0;font:20px sans-serif}\
     input,button,a{position:absolute;left:40px;width:400px;height:40px}\
     [name=user],[name=code]{top:40px}[name=password]{top:120px}button{top:200px}a{top:280px}</style>";
-const FORM: &str = r#"<form method="post" action="/in"><input name="user"><input name="password" type="password"><button>Go</button></form>"#;
-const FACTOR: &str =
-    r#"<form method="post" action="/factor"><input name="code"><button>Go</button></form>"#;
+/// A field says when it has the focus: a finger's tap comes by another way than keys do.
+const FORM: &str = r#"<form method="post" action="/in"><input name="user" onfocus="document.title = 'Who'"><input name="password" type="password"><button>Go</button></form>"#;
+const FACTOR: &str = r#"<form method="post" action="/factor"><input name="code" onfocus="document.title = 'Which code'"><button>Go</button></form>"#;
 
 /// A bank that asks for a password, and then for a code; and a link to somebody else.
 fn bank(elsewhere: Url) -> Router {
@@ -67,8 +67,8 @@ async fn agent(test_node: &TestNode) -> (Client, Tool) {
     (kimi, tool)
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_guest_signs_an_agents_session_in_by_a_link() {
+/// Tells all of it to a guest with such a screen; what they saw.
+async fn sign_in_by_a_link(screen: &str) -> String {
     let other = Router::new().route("/", get(async || Html("<title>A secret title</title>Buy!")));
     let other = Site::start(other).await.unwrap();
     let site = Site::start(bank(other.url_on("ads", "/").unwrap())).await.unwrap();
@@ -92,20 +92,11 @@ async fn a_guest_signs_an_agents_session_in_by_a_link() {
 
     let story = Story {
         text: include_str!("asked.mjs"),
-        variables: &[("LINK", link.as_ref())],
+        variables: &[("LINK", link.as_ref()), ("SIZE", screen.as_ref())],
         shots: wanted_shots(),
         limit: LIMIT,
     };
     let seen = tell(story, async |what| panic!("a guest asks nothing of the test: {what}")).await;
-    insta::assert_snapshot!(seen, @"
-    who asks for what, in another browser
-    refused in a frame
-    the one tab, without an address
-    signed in with a second factor
-    dark where it was not asked for, and back
-    done
-    a link that counts no more
-    ");
 
     let mut outcome = Vec::new();
     let rest = async {
@@ -123,4 +114,33 @@ async fn a_guest_signs_an_agents_session_in_by_a_link() {
     let goes_on = async { while agent.evaluate("document.title").await != "Signed in as Ada" {} };
     timeout(LIMIT, goes_on).await.unwrap();
     test_node.clear().await.unwrap();
+    seen
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_guest_signs_an_agents_session_in_by_a_link() {
+    let seen = sign_in_by_a_link("desktop").await;
+    insta::assert_snapshot!(seen, @"
+    who asks for what, in another browser
+    refused in a frame
+    the one tab, without an address
+    signed in with a second factor
+    dark where it was not asked for, and back
+    done
+    a link that counts no more
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_guest_at_a_phone_signs_an_agents_session_in_by_a_link() {
+    let seen = sign_in_by_a_link("phone").await;
+    insta::assert_snapshot!(seen, @"
+    who asks for what, in another browser
+    refused in a frame
+    the one tab, without an address
+    signed in with a second factor
+    dark where it was not asked for, and back
+    done
+    a link that counts no more
+    ");
 }
