@@ -133,13 +133,14 @@ async fn fail_over(context: &Context, cluster: &Cluster, session: Session, turns
                 metrics::counter!("baton_failovers_total", "outcome" => "done").increment(1);
                 return;
             }
-            Err(NotTaken::Elsewhere) => return,
             Err(error @ (NotTaken::NoRoom(_) | NotTaken::Unknown(_))) => {
                 if !std::mem::replace(&mut has_told, true) {
                     tracing::warn!(session = %id, %error, "what a silent node held is not brought back yet");
                 }
             }
-            Err(error) => {
+            // One that says that it is elsewhere may have lost it while it started it: the next look shows whether it
+            // still waits.
+            Err(error @ (NotTaken::Elsewhere | NotTaken::Refused(_))) => {
                 tracing::warn!(session = %id, %error, "what a silent node held was not brought back");
                 sleep(pause_after(refused)).await;
                 refused += 1;
