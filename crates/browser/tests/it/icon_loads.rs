@@ -64,10 +64,7 @@ async fn a_look_at_an_icon_is_no_movement_in_the_browser() {
         activity.wait_for(|now| now.writes > before).await.unwrap().navigations
     };
     // The tab and each of its documents are told once more when they are watched, which writes may overtake.
-    for _ in 0..20 {
-        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-        eprintln!("NN {}", activity.borrow().navigations);
-    }
+    activity.wait_for(|now| now.navigations >= 6).await.unwrap();
     let before = settled(&mut activity, "before").await;
     assert_eq!(scene.capture().await.icon.unwrap().site.as_str(), "b.localhost");
     assert_eq!(settled(&mut activity, "after").await, before);
