@@ -90,8 +90,11 @@ async function files(page) {
   const section = page.getByRole('region', { name: /^Files/ })
   const puts = section.getByLabel('Add a file')
   await to(page, puts)
-  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press('Enter')])
-  await chooser.setFiles({ name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') })
+  // A chooser is caught by the page's process, and a key may reach that first: it answers what comes after.
+  const chosen = page.waitForEvent('filechooser')
+  await has(puts)
+  await page.keyboard.press('Enter')
+  await (await chosen).setFiles({ name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') })
   const file = button(section, 'note.txt')
   await file.waitFor()
   await focused(puts)
