@@ -20,7 +20,7 @@ use baton_session::import::{ImportError, Imported};
 use baton_session::login::{Known, NoLogin, SignIns, expect_login, logins};
 use baton_session::view::Domain;
 use baton_session::{
-    Lifecycle, Receipt, SandboxId, Session, SessionName, State, StorageKey, admit, import,
+    Lifecycle, PartKind, Receipt, SandboxId, Session, SessionName, State, StorageKey, admit, import,
 };
 use baton_store::blocking::blocking;
 use baton_store::{StoreError, clock, plain};
@@ -203,7 +203,7 @@ fn admitted(
         receipt,
     };
     HandIn {
-        looks: Looks::of(&state.environment, &state.tabs),
+        looks: Looks::of(&state.environment, &state.tabs).with_workers(workers(&state).cloned()),
         state,
         at_hand: AtHand::default(),
         stored: Vec::new(),
@@ -312,8 +312,11 @@ fn of(session: &Session, handed: Handed, writes_back: bool) -> HandIn {
         logins: Vec::new(),
         receipt: handed.receipt,
     };
+    // The state has no workers that are at hand, which its parts name.
+    let named = handed.parts.iter().filter(|part| part.kind == PartKind::ServiceWorkers);
+    let workers = named.map(|part| StorageKey::new(part.name.as_str()));
     HandIn {
-        looks: Looks::of(&handed.state.environment, &handed.state.tabs),
+        looks: Looks::of(&handed.state.environment, &handed.state.tabs).with_workers(workers),
         state: handed.state,
         at_hand: handed.at_hand,
         stored,
@@ -324,6 +327,12 @@ fn of(session: &Session, handed: Handed, writes_back: bool) -> HandIn {
         ended: None,
         told,
     }
+}
+
+/// The storage keys with service workers.
+fn workers(state: &State) -> impl Iterator<Item = &StorageKey> {
+    let with = state.origins.iter().filter(|(_, origin)| !origin.service_workers.is_empty());
+    with.map(|(key, _)| key)
 }
 
 fn held_elsewhere(session: &Session, error: AgentsError) -> AgentsError {

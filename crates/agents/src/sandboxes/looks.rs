@@ -13,7 +13,7 @@ use baton_browser::launch::switches;
 use baton_runtime::sessions::check;
 use baton_sandbox::Sandbox;
 use baton_session::receipt::{ItemKind, Outcome, ReceiptItem, Verified};
-use baton_session::{Environment, Identity, Receipt, Tab};
+use baton_session::{Environment, Identity, Receipt, StorageKey, Tab};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
@@ -36,6 +36,8 @@ pub(super) struct Looks {
     needs_wrapper: bool,
     timezone: Option<String>,
     tabs: HandedTabs,
+    /// The origins at which a service worker answers.
+    workers: Vec<String>,
     /// What sites see otherwise than in a browser of the node.
     pub(super) warning: Option<String>,
 }
@@ -63,7 +65,15 @@ impl Looks {
              of the session"
                 .to_owned()
         });
-        Self { said, needs_wrapper, timezone: environment.timezone.clone(), tabs, warning }
+        let timezone = environment.timezone.clone();
+        Self { said, needs_wrapper, timezone, tabs, workers: Vec::new(), warning }
+    }
+
+    /// The same, where service workers answer at these storage keys.
+    pub(super) fn with_workers(mut self, keys: impl Iterator<Item = StorageKey>) -> Self {
+        let of_pages = keys.filter(StorageKey::is_first_party);
+        self.workers = of_pages.map(|key| key.origin().to_owned()).collect();
+        self
     }
 
     /// The wrapper for a sandbox whose own browser is `program`, as an archive for its folder; none where
@@ -77,7 +87,8 @@ impl Looks {
         let folder = folder(sandbox.workspace());
         let notes = (!self.tabs.is_empty()).then(|| format!("{folder}/{NOTES_NAME}").into());
         let tabs = self.tabs.to_tabs();
-        let spec = WrapperSpec { program, environment: self.said.clone(), tabs, notes };
+        let (environment, workers) = (self.said.clone(), self.workers.clone());
+        let spec = WrapperSpec { program, environment, tabs, workers, notes };
         let command = [sandbox.program().display().to_string(), COMMAND.to_owned()];
         Some(spec.pack(&command, &folder))
     }

@@ -131,6 +131,11 @@ impl DocumentPlace {
         self.around.last().is_some_and(|around| is_same_site(&self.url, around))
     }
 
+    /// Whether it is of one of these origins.
+    pub(super) fn is_at(&self, origins: &BTreeSet<&str>) -> bool {
+        origin(&self.url).is_some_and(|origin| origins.contains(origin.as_str()))
+    }
+
     /// Whether it is that of a frame.
     pub(super) fn is_framed(&self) -> bool {
         !self.around.is_empty()
@@ -175,8 +180,10 @@ pub(super) struct HandOver {
     notes: PathBuf,
     /// Whether each tab is there to get its own; else a key has one area only, whichever page comes first.
     to_its_tab: bool,
-    /// What was noted by this one.
-    own: BTreeSet<StorageKey>,
+    /// Of how many tabs this one handed over what they had, by the key.
+    given: BTreeMap<StorageKey, usize>,
+    /// The origins at which a service worker answers.
+    workers: BTreeSet<String>,
     /// How often it took a key back.
     backs: BTreeMap<StorageKey, usize>,
 }
@@ -205,6 +212,19 @@ impl HandOver {
             Err(error) => all.refuse(&error),
         }
         all
+    }
+
+    /// The same, where service workers answer at these origins.
+    pub(super) fn with_workers(mut self, origins: &[String]) -> Self {
+        self.workers = origins.iter().cloned().collect();
+        self
+    }
+
+    /// The origins whose pages a service worker may answer, of which something is left.
+    pub(super) fn worker_origins(&self) -> BTreeSet<&str> {
+        let of_pages = self.areas.iter().filter(|area| area.key.is_first_party());
+        let origins = of_pages.map(|area| area.key.origin());
+        origins.filter(|origin| self.workers.contains(*origin)).collect()
     }
 
     /// Whether any of it is for frames.
@@ -242,7 +262,7 @@ impl HandOver {
         let at_its_page = || all().find(|area| area.url == place.page());
         let area = its_own.or_else(at_its_page).or_else(|| all().next())?.clone();
         let key = area.key.clone();
-        if !self.own.contains(&key) {
+        if !self.given.contains_key(&key) {
             let noted = self.noted(|noted, file| {
                 if noted.keys.contains(&key) {
                     return Err(io::ErrorKind::AlreadyExists.into());
@@ -255,8 +275,8 @@ impl HandOver {
                 self.areas.retain(|area| area.key != key);
                 return None;
             }
-            self.own.insert(key.clone());
         }
+        *self.given.entry(key.clone()).or_default() += 1;
         if self.to_its_tab {
             let at = self.areas.iter().position(|one| *one == area)?;
             self.areas.remove(at);
@@ -270,11 +290,17 @@ impl HandOver {
     /// and it is kept for the next one. Blocks on the disk.
     pub(super) fn put_back(&mut self, area: SessionStorageArea) {
         let key = area.key.clone();
-        if let Err(error) = self.noted(|_, file| writeln!(file, "{BACK}{key}")) {
-            tracing::debug!(%key, %error, "sessionStorage is not taken back");
-            return;
+        match self.given.get_mut(&key) {
+            // The page of another tab has it, and may have cleared it since: no other browser gets any.
+            Some(tabs) if *tabs > 1 => *tabs -= 1,
+            _ => {
+                if let Err(error) = self.noted(|_, file| writeln!(file, "{BACK}{key}")) {
+                    tracing::debug!(%key, %error, "sessionStorage is not taken back");
+                    return;
+                }
+                self.given.remove(&key);
+            }
         }
-        self.own.remove(&key);
         let backs = self.backs.entry(key.clone()).or_default();
         *backs += 1;
         if *backs <= BACKS {
@@ -379,6 +405,23 @@ mod tests {
         assert_eq!(first.claim(&page(SHOP), None), None);
         let mut later = HandOver::of(&tabs(), &notes);
         assert!(later.is_empty() && !later.open_tabs());
+    }
+
+    #[test]
+    fn what_the_page_of_one_tab_has_no_later_browser_gets_because_that_of_another_never_came() {
+        let folder = tempfile::tempdir().unwrap();
+        let notes = folder.path().join("handed");
+        let mut first = HandOver::of(&tabs(), &notes);
+        assert!(first.open_tabs());
+        assert!(first.claim(&page("https://shop.test/cart"), None).is_some());
+        let list = first.claim(&page("https://shop.test/list"), None).unwrap();
+        first.put_back(list);
+        let noted = || HandedOver::read(&std::fs::read_to_string(&notes).unwrap()).keys;
+        assert!(noted().contains(&StorageKey::new(SHOP)), "the other page has it");
+        let again = first.claim(&page("https://shop.test/list"), None);
+        assert_eq!(token(again.clone()).as_deref(), Some("list"));
+        first.put_back(again.unwrap());
+        assert!(noted().contains(&StorageKey::new(SHOP)));
     }
 
     #[test]

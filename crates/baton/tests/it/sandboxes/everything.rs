@@ -18,10 +18,6 @@ const COUNTS: [usize; 3] = [49, 1, 2];
 /// Of tabs of one origin a sandbox hands over the sessionStorage of one: no page there gets that of the other.
 const OF_ANOTHER_TAB: &str = "sessionStorage: of a second tab";
 
-/// How often the first page is opened at most, until it has the sessionStorage that waits for it. While the service
-/// worker of its site starts, the browser may ask for a page past everything that looks at it; the next page gets it.
-const OPENED: usize = 5;
-
 /// Changes one of each kind that a page writes by itself; which worker serves it is for its site to say.
 const CHANGE: &str = r#"(async () => {
     document.cookie = `persistent=changed; expires=${later}`;
@@ -80,17 +76,6 @@ async fn check_in_another_tab(scene: &Scene, sandbox: &SandboxView, url: &Url) -
     check(scene, sandbox).await
 }
 
-/// Opens the first page, until it has what waits for it.
-async fn open_first(scene: &Scene, sandbox: &SandboxView, first: &Url) {
-    for _ in 0..OPENED {
-        scene.says(sandbox, &format!("$AB open {first} >&2")).await;
-        if scene.says(sandbox, "$AB eval sessionStorage.tab").await == "\"first\"" {
-            return;
-        }
-    }
-    panic!("expected the sessionStorage of {first} within {OPENED} pages, found none");
-}
-
 /// A page of the session's own browser.
 async fn page(scene: &Scene, id: SessionId, url: &Url) -> Page {
     let page = Page::attach(&scene.test_node.keeper_socket(id), url.as_str()).await.unwrap();
@@ -127,7 +112,7 @@ async fn every_kind_of_state_goes_into_a_sandbox_and_what_changes_there_is_back(
     assert_eq!((loss.kind, loss.outcome), (ItemKind::IndexedDb, Outcome::NotPortable));
     assert!(loss.place.contains("sealed key"), "{loss:?}");
 
-    open_first(&scene, &sandbox, &first).await;
+    scene.says(&sandbox, &format!("$AB open {first} >&2")).await;
     let of_first = check(&scene, &sandbox).await;
     assert_eq!(missing(&of_first), [NOT_PORTABLE]);
     assert_eq!(scene.says(&sandbox, &format!("$AB eval '{CHANGE}'")).await, "\"changed\"");

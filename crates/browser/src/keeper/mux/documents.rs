@@ -63,6 +63,29 @@ pub(super) struct PageFrame {
     pub(super) url: String,
 }
 
+/// What is read of `Debugger.paused`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct StoppedPage {
+    #[serde(default)]
+    call_frames: Vec<CallFrame>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CallFrame {
+    call_frame_id: String,
+    function_name: String,
+}
+
+impl StoppedPage {
+    /// Where it stands, if that is in a function of this name.
+    pub(super) fn at(self, name: &str) -> Option<String> {
+        let innermost = self.call_frames.into_iter().next()?;
+        (innermost.function_name == name).then_some(innermost.call_frame_id)
+    }
+}
+
 /// What is read of `Page.frameDetached`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -20,6 +20,7 @@ mod page_storage;
 mod passing;
 mod prepare;
 mod waiting;
+mod worker_pages;
 
 pub(super) use guard::BrowserFolders;
 
@@ -181,6 +182,8 @@ enum Call {
     Relay { under: String, target: String, answer: Option<u64> },
     /// The script that hands sessionStorage over to a frame, on this session of the keeper's own.
     StorageSet { frame: String, session: String },
+    /// The script at which a page stops, on this session of the keeper's own.
+    StopSet(String),
     /// Which storage that frame has.
     StorageKey(String),
     /// That the script goes.

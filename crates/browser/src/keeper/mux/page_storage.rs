@@ -8,9 +8,11 @@
 //! A frame may begin in the process of its page and show its document in one of its own: the script is said to both.
 //! Whether it had the storage that was meant for it, it says once it shows the document; a sandboxed one has none.
 //!
-//! A document that a service worker answers without the network is not looked at, and gets none.
+//! A document that a service worker answers is not looked at: a frame gets none there, and a page
+//! [stops](super::worker_pages).
 
 use super::documents::{DetachedFrame, PageNavigation, PausedDocument};
+use super::worker_pages::StoppingPage;
 use super::{Call, Mux, Params};
 use crate::cdp::{CallFailure, Envelope, quoted};
 use crate::keeper::hand_over::{DocumentPlace, HandOver, SessionStorageArea};
@@ -31,23 +33,25 @@ const WAITING: usize = 16;
 /// What is handed over, and to whom just now.
 #[derive(Debug, Default)]
 pub(super) struct PageStorage {
-    hand_over: HandOver,
+    pub(super) hand_over: HandOver,
     /// Whether frames are handed any.
     has_frames: bool,
     /// By the frame; a page is one too.
     steps: HashMap<String, PageHandOver>,
     /// By the keeper's own session.
-    shown: HashMap<String, ShownDocument>,
+    pub(super) shown: HashMap<String, ShownDocument>,
+    /// By the keeper's own session on the page.
+    pub(super) stopping: HashMap<String, StoppingPage>,
     /// Contexts that clients made: nothing of a session's is in those.
     contexts: HashSet<String>,
 }
 
 /// What a page shows, or a frame in a process of its own.
 #[derive(Debug, Default)]
-struct ShownDocument {
+pub(super) struct ShownDocument {
     url: String,
     /// Of which tab the page was given something.
-    tab: Option<usize>,
+    pub(super) tab: Option<usize>,
 }
 
 /// A page or a frame to which something is being handed over.
@@ -105,9 +109,8 @@ impl Mux {
     /// Looks at the documents of a page or a frame that was attached: at the one that is asked for first, if `first`,
     /// and at those that are answered, if it may be handed something.
     pub(super) fn watch_documents(&mut self, page: &str, first: bool, params: &Params<'_>) {
-        let context = params.info.as_ref().and_then(|info| info.context.as_deref());
-        let is_made = context.is_some_and(|context| self.storage.contexts.contains(context));
-        let has_storage = (self.has_storage() || !self.storage.steps.is_empty()) && !is_made;
+        let has_any = self.has_storage() || !self.storage.steps.is_empty();
+        let has_storage = has_any && !self.is_in_a_made_context(params);
         if has_storage {
             // Without this the browser runs no script in new documents.
             self.send_own(Some(page), "Page.enable", "{}");
@@ -119,6 +122,12 @@ impl Mux {
             let params = format!("{{\"patterns\":[{}]}}", patterns.join(","));
             self.send_own(Some(page), "Fetch.enable", &params);
         }
+    }
+
+    /// Whether a page is in a context that a client made.
+    pub(super) fn is_in_a_made_context(&self, params: &Params<'_>) -> bool {
+        let context = params.info.as_ref().and_then(|info| info.context.as_deref());
+        context.is_some_and(|context| self.storage.contexts.contains(context))
     }
 
     /// Looks at no first request of a page any more.
@@ -146,6 +155,7 @@ impl Mux {
             },
             "Page.frameNavigated" => self.navigated(page, params),
             "Page.frameDetached" => self.frame_detached(params),
+            "Debugger.paused" => self.stopped(page, params),
             _ => return false,
         }
         true
@@ -167,6 +177,10 @@ impl Mux {
             self.continue_document(session, &paused.document.id);
             return;
         };
+        if self.will_stop(&page, &place) {
+            self.continue_document(session, &paused.document.id);
+            return;
+        }
         let same = |step: &PageHandOver| step.page == page && place.has(step.area.key());
         let same = self.storage.steps.iter().find(|(_, step)| same(step));
         if let Some(same) = same.map(|(frame, _)| frame.clone()) {
@@ -220,7 +234,7 @@ impl Mux {
     }
 
     /// Whether this is the session of that very page or frame.
-    fn is_of_target(&self, session: &str, frame: &str) -> bool {
+    pub(super) fn is_of_target(&self, session: &str, frame: &str) -> bool {
         let route = self.sessions.get(session);
         route.is_some_and(|route| route.target.as_deref() == Some(frame))
     }
@@ -294,7 +308,9 @@ impl Mux {
 
     fn navigated(&mut self, session: &str, params: Option<&RawValue>) {
         let read = params.and_then(|raw| serde_json::from_str::<PageNavigation>(raw.get()).ok());
-        let Some(PageNavigation { frame }) = read else { return };
+        let Some(navigation) = read else { return };
+        self.shown_before_it_stops(session, &navigation);
+        let frame = navigation.frame;
         if self.storage.has_frames && self.is_of_target(session, &frame.id) {
             self.storage.shown.entry(session.to_owned()).or_default().url.clone_from(&frame.url);
             self.leave_inside(session, &frame.id);
@@ -408,6 +424,7 @@ impl Mux {
     /// A page ended, or a frame in a process of its own.
     pub(super) fn lose_steps(&mut self, session: &str) {
         self.storage.shown.remove(session);
+        self.storage.stopping.remove(session);
         let mut ended = Vec::new();
         for (frame, step) in &mut self.storage.steps {
             let had_script = step.scripts.remove(session).is_some();

@@ -191,6 +191,7 @@ impl Mux {
         if kind == TargetKind::Page {
             let first = params.waiting && self.hints().is_some();
             self.watch_documents(child, first, params);
+            self.stop_at_workers(child, params);
         } else if kind == TargetKind::Frame && self.hands_over_to_frames() {
             self.watch_documents(child, false, params);
             self.moved_out(target, child);

@@ -62,6 +62,9 @@ pub struct WrapperSpec {
     /// What was open: where, which one in front, and the sessionStorage of each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tabs: Vec<Tab>,
+    /// The origins at which a service worker answers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub workers: Vec<String>,
     /// The file that says what of that was handed over; none when nothing is to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<PathBuf>,
@@ -95,7 +98,7 @@ pub fn wrap(
 
 async fn hold(spec: &WrapperSpec, mut asked: Asked, say: Say) -> Result<u8, KeeperError> {
     let mut hand_over = match &spec.notes {
-        Some(notes) => HandOver::of(&spec.tabs, notes),
+        Some(notes) => HandOver::of(&spec.tabs, notes).with_workers(&spec.workers),
         None => HandOver::default(),
     };
     let mut front = None;

@@ -8,6 +8,7 @@ use tempfile::TempDir;
 const ADD: &str = "Page.addScriptToEvaluateOnNewDocument";
 const REMOVE: &str = "Page.removeScriptToEvaluateOnNewDocument";
 const GO_ON: &str = "Fetch.continueRequest";
+const SHOP: &str = "https://shop.test/";
 
 impl Story {
     /// A keeper with something to hand over at two shops, and the sessions `P` and `Q` of two pages.
@@ -24,13 +25,34 @@ impl Story {
         };
         let tabs = [tab("https://shop.test"), tab("https://news.test")];
         let hand_over = HandOver::of(&tabs, &notes.path().join("handed"));
+        (Self::with_pages(hand_over), notes)
+    }
+
+    /// The same, where a service worker answers at the first of the shops.
+    fn with_storage_at_a_worker() -> (Self, TempDir) {
+        let notes = tempfile::tempdir().unwrap();
+        let storage = |user| [(StorageKey::new(SHOP), [("user", user)].into_iter().collect())];
+        let tab =
+            Tab { url: SHOP.to_owned(), session_storage: storage("Ada").into(), ..Tab::default() };
+        let hand_over = HandOver::of(&[tab], &notes.path().join("handed"));
+        (Self::with_pages(hand_over.with_workers(&["https://shop.test".to_owned()])), notes)
+    }
+
+    fn with_pages(hand_over: HandOver) -> Self {
         let mut story = Self::of(vec![], hand_over);
         for (session, page) in [("P", "PAGE"), ("Q", "OTHER")] {
             story.browser(attached(session, page, true));
             assert_eq!(story.asked("Fetch.enable")["sessionId"], session);
         }
         story.sent.clear();
-        (story, notes)
+        story
+    }
+
+    /// A page stands still, in a function of this name.
+    fn stands_still(&mut self, session: &str, function: &str) {
+        let frame = json!({"callFrameId": "at", "functionName": function, "url": ""});
+        let params = json!({"callFrames": [frame], "reason": "other"});
+        self.browser(on(session, json!({"method": "Debugger.paused", "params": params})));
     }
 
     /// A keeper with something for a frame, whose page `PAGE` shows a shop, on the session `P`.
@@ -375,4 +397,56 @@ fn a_frame_that_ends_before_it_says_what_it_has_holds_no_other() {
     let ended = json!({"method": "Target.detachedFromTarget", "params": {"sessionId": "F"}});
     story.browser(on("P", ended));
     assert_eq!((story.gone_on(), story.was_asked(ADD)), (vec!["2".to_owned()], false));
+}
+
+const FILL: &str = "Debugger.evaluateOnCallFrame";
+const RESUME: &str = "Debugger.resume";
+
+#[test]
+fn a_page_that_a_worker_answers_stands_still_until_it_has_its_own_and_the_next_one_has_none() {
+    let (mut story, notes) = Story::with_storage_at_a_worker();
+    story.shows("P", "PAGE", SHOP);
+    // It stops at what its site wrote: nothing is in the way of that.
+    story.stands_still("P", "checkout");
+    assert_eq!((story.was_asked(FILL), story.was_asked(RESUME)), (false, true));
+    story.sent.clear();
+    story.stands_still("P", "stopP");
+    let said: Vec<_> = story.sent.iter().map(|frame| frame["method"].clone()).collect();
+    assert_eq!(said[..2], [json!(FILL), json!(RESUME)]);
+    assert!(story.sent[0]["params"]["expression"].as_str().unwrap().contains(r#"["user","Ada"]"#));
+    assert_eq!(said[2..], [json!("Debugger.disable"), json!("Debugger.disable")]);
+    let noted = HandedOver::read(&std::fs::read_to_string(notes.path().join("handed")).unwrap());
+    assert!(noted.keys.contains(&StorageKey::new(SHOP)));
+    // It signs out and comes again before its debugger is gone.
+    story.sent.clear();
+    story.shows("P", "PAGE", SHOP);
+    story.stands_still("P", "stopP");
+    assert_eq!((story.was_asked(FILL), story.was_asked(RESUME)), (false, true));
+}
+
+#[test]
+fn pages_stop_at_the_sites_of_workers_alone_and_no_more_once_all_is_handed_over() {
+    let (mut story, _notes) = Story::with_storage();
+    story.browser(attached("R", "THIRD", true));
+    assert!(!story.was_asked("Debugger.enable"), "no worker is known");
+    let (mut story, _notes) = Story::with_storage_at_a_worker();
+    story.browser(attached("R", "THIRD", true));
+    story.asked("Debugger.enable");
+    let added = story.asked(ADD);
+    let source = added["params"]["source"].as_str().unwrap();
+    assert!(source.contains("[\"https://shop.test\"]") && source.contains("debugger"), "{source}");
+    story.browser(json!({"id": added["id"], "sessionId": "R", "result": {"identifier": "7"}}));
+    story.shows("P", "PAGE", "https://news.test/");
+    story.stands_still("P", "stopP");
+    assert!(!story.was_asked(FILL), "nothing is of that site");
+    // The network answers as well, or alone: what counts is what is shown.
+    story.answered_in("R", "THIRD", "1", "https://shop.test/inbox", 200);
+    assert_eq!((story.gone_on(), story.was_asked(ADD)), (vec!["1".to_owned()], false));
+    story.shows("R", "THIRD", "https://shop.test/inbox");
+    story.stands_still("R", "stopR");
+    assert!(story.was_asked(FILL));
+    assert_eq!(story.asked(REMOVE)["params"], json!({"identifier": "7"}));
+    story.sent.clear();
+    story.browser(attached("S", "FOURTH", true));
+    assert!(!story.was_asked("Debugger.enable"));
 }

@@ -1,0 +1,130 @@
+//! sessionStorage for pages that a service worker answers.
+//!
+//! The one idea: nobody can look at the request of such a page, so the page itself stops, at a script that stands
+//! before its own first one and does what a breakpoint does. While it stands still the keeper claims what is the
+//! page's and puts it there. So a page that clears its storage and loads anew stops again, and is given nothing: what
+//! was claimed is gone.
+//!
+//! A page that may stop has a debugger, which costs it something. So it is there at origins with a service worker of
+//! which something waits to be handed over, and goes with the last of that.
+
+use super::documents::{PageNavigation, StoppedPage};
+use super::{Call, Mux, Params};
+use crate::cdp::{Envelope, quoted};
+use crate::keeper::hand_over::DocumentPlace;
+use crate::keeper::mux;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// A page that stops before its first script.
+#[derive(Debug, Default)]
+pub(super) struct StoppingPage {
+    /// What it shows.
+    url: String,
+    /// The script, once it is there.
+    script: Option<String>,
+}
+
+impl Mux {
+    /// Has a page stop at origins whose service worker may answer it, if something waits there.
+    pub(super) fn stop_at_workers(&mut self, page: &str, params: &Params<'_>) {
+        let origins = self.storage.hand_over.worker_origins();
+        if origins.is_empty() || self.is_in_a_made_context(params) {
+            return;
+        }
+        let origins: Vec<String> = origins.into_iter().map(quoted).collect();
+        let (origins, stop) = (origins.join(","), name(page));
+        let script = format!(
+            "if (self === self.top && [{origins}].includes(self.origin) && /^http/.test(location.protocol)) {{
+                (function {stop}() {{ debugger; }})();
+            }}"
+        );
+        self.storage.stopping.insert(page.to_owned(), StoppingPage::default());
+        self.send_own(Some(page), "Debugger.enable", "{}");
+        let source = mux::object("source", &script);
+        let call = Call::StopSet(page.to_owned());
+        self.send(Some(page), "Page.addScriptToEvaluateOnNewDocument", &source, call);
+    }
+
+    /// The browser answered whether the script is there at which a page stops.
+    pub(super) fn stop_set(&mut self, page: &str, envelope: &Envelope<'_>) {
+        #[derive(Deserialize)]
+        struct AddedScript {
+            identifier: String,
+        }
+        let added =
+            envelope.result.and_then(|raw| serde_json::from_str::<AddedScript>(raw.get()).ok());
+        let Some(AddedScript { identifier }) = added else { return };
+        match self.storage.stopping.get_mut(page) {
+            Some(stopping) => stopping.script = Some(identifier),
+            None => self.remove_stop(page, &identifier),
+        }
+    }
+
+    /// Whether a page will stop before this document runs a script. A browser may ask the network beside a worker, and
+    /// show what the worker answers: so what the network answered is not what is waited for.
+    pub(super) fn will_stop(&self, page: &str, place: &DocumentPlace) -> bool {
+        let stopping = self.storage.stopping.get(page);
+        stopping.is_some_and(|stopping| stopping.script.is_some())
+            && !place.is_framed()
+            && place.is_at(&self.storage.hand_over.worker_origins())
+    }
+
+    /// A page shows another document, before that runs a script.
+    pub(super) fn shown_before_it_stops(&mut self, page: &str, navigation: &PageNavigation) {
+        if self.is_of_target(page, &navigation.frame.id)
+            && let Some(stopping) = self.storage.stopping.get_mut(page)
+        {
+            stopping.url.clone_from(&navigation.frame.url);
+        }
+    }
+
+    /// A page stands still: at our script, or at a breakpoint of its own. It goes on at once.
+    pub(super) fn stopped(&mut self, page: &str, params: Option<&RawValue>) {
+        let read = params.and_then(|raw| serde_json::from_str::<StoppedPage>(raw.get()).ok());
+        if let Some(call_frame) = read.and_then(|read| read.at(&name(page)))
+            && let Some(stopping) = self.storage.stopping.get(page)
+        {
+            let place = DocumentPlace { url: stopping.url.clone(), around: Vec::new() };
+            self.fill_stopped(page, &place, &call_frame);
+        }
+        self.send_own(Some(page), "Debugger.resume", "{}");
+        if self.storage.hand_over.worker_origins().is_empty() {
+            self.stop_no_more();
+        }
+    }
+
+    /// Puts into a page that stands still what is its own, if anything is.
+    fn fill_stopped(&mut self, page: &str, place: &DocumentPlace, call_frame: &str) {
+        let shown = self.storage.shown.entry(page.to_owned()).or_default();
+        let Some(area) = self.storage.hand_over.claim(place, shown.tab) else { return };
+        shown.tab = Some(area.tab());
+        let expression = quoted(&area.script(false));
+        let params = format!(
+            "{{\"callFrameId\":{},\"expression\":{expression},\"silent\":true}}",
+            quoted(call_frame)
+        );
+        self.send_own(Some(page), "Debugger.evaluateOnCallFrame", &params);
+    }
+
+    /// Nothing waits any more where a service worker answers.
+    fn stop_no_more(&mut self) {
+        let stopping: Vec<_> = self.storage.stopping.drain().collect();
+        for (page, StoppingPage { script, .. }) in stopping {
+            self.send_own(Some(&page), "Debugger.disable", "{}");
+            if let Some(script) = script {
+                self.remove_stop(&page, &script);
+            }
+        }
+    }
+
+    fn remove_stop(&mut self, page: &str, script: &str) {
+        let params = mux::object("identifier", script);
+        self.send_own(Some(page), "Page.removeScriptToEvaluateOnNewDocument", &params);
+    }
+}
+
+/// The name of the function in which a page stops. No site knows the session of the keeper's own that it has.
+fn name(page: &str) -> String {
+    format!("stop{page}")
+}
