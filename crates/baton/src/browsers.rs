@@ -9,10 +9,12 @@ use anyhow::Context as _;
 use baton_browser::launch::{LockState, lock, name_of};
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::keyring::{self, Product};
+use baton_browser::profile::languages;
 use baton_browser::profile::read::{
     self, NamedProfile, ProfileChoice, ProfileFolder, Read, Reason, names,
 };
 use baton_session::identity::BrowserName;
+use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_store::clock;
 use clap::ValueEnum;
 use serde::Serialize;
@@ -165,7 +167,16 @@ pub(crate) fn read(folder: &ProfileFolder, browser: Browser) -> anyhow::Result<R
     };
     let mut read = read::read(folder, &mut ask, Instant(clock::now().as_microsecond()));
     let version = folder.last_version();
-    read.state.environment.browser = version.and_then(|version| browser.name_at(version));
+    let environment = &mut read.state.environment;
+    environment.browser = version.and_then(|version| browser.name_at(version));
+    match languages::read_in(path) {
+        Ok(identity) => environment.identity = identity,
+        Err(error) => {
+            let item = ReceiptItem::rejected(ItemKind::Environment, "languages", error);
+            read.left_out.push(item);
+            read.left_out.sort();
+        }
+    }
     Ok(read)
 }
 

@@ -27,6 +27,7 @@ mod formats;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
 pub mod keyring;
+pub mod languages;
 mod leveldb;
 pub(crate) mod local_storage;
 pub(crate) mod memory;

@@ -102,12 +102,14 @@ fn is_other(brand: &BrandVersion, major: u32) -> bool {
     !is_none && number != Some(major)
 }
 
+/// Whether it looks like a BCP 47 tag.
+pub(super) fn is_language(tag: &str) -> bool {
+    (1..=35).contains(&tag.len()) && tag.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+}
+
 fn languages(identity: &Identity, locale: Option<&str>) -> Result<(), Contradiction> {
-    let tag = |text: &String| {
-        (1..=35).contains(&text.len())
-            && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
-    };
-    if identity.languages.len() > MAX_LIST || !identity.languages.iter().all(tag) {
+    let are_good = identity.languages.iter().all(|tag| is_language(tag));
+    if identity.languages.len() > MAX_LIST || !are_good {
         let found = format!("{:?}", shortened(&identity.languages));
         return refuse(LANGUAGES, "at most 10 tags such as ja-JP", found);
     }

@@ -14,7 +14,7 @@ pub use check::Contradiction;
 
 use serde::{Deserialize, Serialize};
 
-/// The most languages, and the most brands.
+/// The most languages, which is how many a browser tells of at most, and the most brands.
 pub(crate) const MAX_LIST: usize = 10;
 /// The longest text in it, in characters.
 pub(crate) const MAX_TEXT: usize = 100;
@@ -121,6 +121,21 @@ impl Identity {
         derive::ParsedUserAgent::of(user_agent).map(|said| said.identity())
     }
 
+    /// The identity of a browser that asks for these languages, the preferred one first, and says nothing else. Of
+    /// more than 10 the first ones count, as in a browser. None where there are none, or one is no BCP 47 tag.
+    pub fn of_languages<'a>(tags: impl IntoIterator<Item = &'a str>) -> Option<Self> {
+        let tags = tags.into_iter().take(MAX_LIST).map(str::trim);
+        let languages: Vec<String> = tags.map(str::to_owned).collect();
+        let are_good = !languages.is_empty() && languages.iter().all(|tag| check::is_language(tag));
+        are_good.then(|| Self { languages, ..Self::default() })
+    }
+
+    /// What it says beside its languages; none where that is nothing.
+    pub fn beside_languages(&self) -> Option<Self> {
+        let beside = Self { languages: Vec::new(), ..self.clone() };
+        Some(beside).filter(|beside| *beside != Self::default())
+    }
+
     /// The same with what `derived` says where this one says nothing.
     #[must_use]
     pub fn or(self, derived: Self) -> Self {
@@ -200,6 +215,26 @@ mod tests {
         };
         let both = asked.or(other);
         assert_eq!((both.max_touch_points, both.platform.as_deref()), (Some(5), Some("Win32")));
+    }
+
+    #[test]
+    fn languages_alone_are_an_identity_if_they_are_languages() {
+        let of = |tags: &[&str]| Identity::of_languages(tags.iter().copied());
+        let german = of(&[" de-DE", "de", "en "]).unwrap();
+        assert_eq!(german.languages, ["de-DE", "de", "en"]);
+        german.check(None, None).unwrap();
+        let many = of(&["de"; 12]).unwrap();
+        assert_eq!(many.languages.len(), MAX_LIST);
+        many.check(None, None).unwrap();
+        let long = "d".repeat(36);
+        let others = [vec![], vec![""], vec!["de", "de DE"], vec!["de;q=0.9"], vec![long.as_str()]];
+        for other in others {
+            assert_eq!(of(&other), None, "{other:?}");
+        }
+        assert_eq!(german.beside_languages(), None);
+        let touch = Identity { max_touch_points: Some(5), ..german };
+        let beside = touch.beside_languages().unwrap();
+        assert_eq!((beside.max_touch_points, beside.languages.len()), (Some(5), 0));
     }
 
     #[test]

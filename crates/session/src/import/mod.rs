@@ -14,7 +14,7 @@ pub use form::{FileForm, ImportError};
 use crate::cookie::{Cookie, Expiry, Priority, SourceScheme};
 use crate::identity::BrowserName;
 use crate::json_tree::{Json, parse};
-use crate::playwright::{Ignored, USER_AGENT, keep_last};
+use crate::playwright::{Ignored, LANGUAGES, USER_AGENT, keep_last};
 use crate::receipt::{ItemKind, Receipt, ReceiptItem};
 use crate::state::State;
 use crate::wire::{Head, SessionFile};
@@ -93,6 +93,14 @@ fn read_json(json: &Json, depth: usize) -> Result<Imported, ImportError> {
                 if let Some(browser) = user_agent.and_then(BrowserName::of_user_agent) {
                     imported.state.environment.browser.get_or_insert(browser);
                     beside.retain(|member| member != USER_AGENT);
+                }
+                let environment = &mut imported.state.environment;
+                // A document inside that names a locale says more.
+                if environment.locale.is_none()
+                    && let Some(identity) = playwright::languages(json)
+                {
+                    environment.identity.get_or_insert(identity);
+                    beside.retain(|member| member != LANGUAGES);
                 }
                 if let Some(line) = left_beside(&place, &beside) {
                     imported.left_out.push(line);

@@ -14,7 +14,7 @@ mod indexed_db;
 mod origin;
 
 use crate::cookie::{Cookie, order};
-use crate::identity::BrowserName;
+use crate::identity::{BrowserName, Identity};
 use crate::json_tree::{Json, Unknown, parse};
 use crate::receipt::{ItemKind, ReceiptItem};
 use crate::state::State;
@@ -114,7 +114,7 @@ pub enum StorageStateError {
 }
 
 /// The members of the document itself.
-const MEMBERS: [&str; 7] = [
+const MEMBERS: [&str; 8] = [
     "cookies",
     "origins",
     "localStorage",
@@ -122,15 +122,25 @@ const MEMBERS: [&str; 7] = [
     "indexedDB",
     "credentials",
     USER_AGENT,
+    LANGUAGES,
 ];
 
 /// What others write beside a state: the user agent of the browser that it was taken of.
 pub(crate) const USER_AGENT: &str = "userAgent";
+/// The same of its languages, as `navigator.languages` has them.
+pub(crate) const LANGUAGES: &str = "languages";
 
 /// Reads a `storageState` file. The state holds everything in it that can be used; the rest is
 /// listed beside it.
 pub fn read(file: &[u8]) -> Result<(State, Vec<Ignored>), StorageStateError> {
     read_document(&parse(file)?)
+}
+
+/// The identity of a browser with the languages that stand in a document; none where it has no list of such.
+pub(crate) fn languages(file: &Json) -> Option<Identity> {
+    let given = file.get_list(LANGUAGES)?.iter();
+    let tags = given.map(|item| if let Json::Text(text) = item { text.as_str() } else { None });
+    Identity::of_languages(tags.collect::<Option<Vec<&str>>>()?)
 }
 
 /// Whether it is such a document, whatever else is wrong with it.
@@ -181,6 +191,12 @@ pub(crate) fn read_document(file: &Json) -> Result<(State, Vec<Ignored>), Storag
             let reason = "expected the user agent of a browser, found another text";
             ignored.push(Ignored::new(ItemKind::Environment, USER_AGENT, reason));
         }
+    }
+    state.environment.identity = languages(file);
+    let names_some = file.get(LANGUAGES).is_some_and(|given| !given.is_empty());
+    if names_some && state.environment.identity.is_none() {
+        let reason = "expected a list of languages such as de-DE, found something else";
+        ignored.push(Ignored::new(ItemKind::Environment, LANGUAGES, reason));
     }
     let mut unknown = Unknown::default();
     file.note_unknown(&mut unknown, |name| MEMBERS.contains(&name));

@@ -3,7 +3,7 @@
 use baton_session::import::{FileForm, ImportError, read, text};
 use baton_session::receipt::ReceiptItem;
 use baton_session::wire::{self, SessionFile};
-use baton_session::{Cookie, State, playwright};
+use baton_session::{Cookie, Environment, State, playwright};
 use serde_json::{Value, json};
 
 macro_rules! file {
@@ -75,6 +75,35 @@ fn the_browser_that_a_file_was_taken_of_is_noted() {
     let state = json!({"cookies": [], "userAgent": "curl/8"});
     assert_eq!(noted(state), ["expected the user agent of a browser, found another text"]);
     assert!(noted(json!({"cookies": []})).is_empty());
+}
+
+#[test]
+fn the_languages_of_the_browser_that_a_file_was_taken_of_come_along() {
+    let told = |file: Value| {
+        let imported = read(file.to_string().as_bytes()).unwrap();
+        let lines = imported.left_out.items.iter().filter_map(|item| item.reason.clone());
+        let Environment { identity, user_agent, locale, .. } = imported.state.environment;
+        if let Some(identity) = &identity {
+            identity.check(user_agent.as_deref(), locale.as_deref()).unwrap();
+        }
+        let languages = identity.map(|identity| identity.languages.join(",")).into_iter();
+        languages.chain(lines).collect::<Vec<_>>()
+    };
+    let german = json!(["de-DE", "de", "en"]);
+    assert_eq!(told(json!({"cookies": [], "languages": german})), ["de-DE,de,en"]);
+    let inner = json!({"cookies": [], "origins": []});
+    assert_eq!(told(json!({"session": inner, "languages": german})), ["de-DE,de,en"]);
+    for none in [json!([]), json!(null), json!("")] {
+        assert!(told(json!({"cookies": [], "languages": none})).is_empty());
+    }
+    let expected = "expected a list of languages such as de-DE, found something else";
+    for other in [json!(["de", 7]), json!(["de DE"]), json!("de"), json!({"de": 1})] {
+        assert_eq!(told(json!({"cookies": [], "languages": other})), [expected]);
+    }
+    // What a session file says of itself stands before what is around it.
+    let own = json!({"state": {"cookies": [], "environment": {"locale": "ja-JP"}}});
+    let beside = "what stands beside it is left out: languages";
+    assert_eq!(told(json!({"session": own, "languages": german})), [beside]);
 }
 
 #[test]

@@ -72,13 +72,13 @@ fn the_chosen_profile_of_ones_own_browser_is_imported() {
     desk.0.stop_node();
 }
 
-/// The browser that a session notes which was imported from this one.
+/// The environment of a session that was imported from this browser.
 fn noted(desk: &Desk, from: &str) -> Value {
     let (file, to) = (format!("{from}.json"), format!("@{from}.json"));
     desk.json(&["import", "--from", from, "-y", "--name", from], 0);
     desk.run(&["export", from, "--format", "session", "-o", &to]).success();
     let file: Value = serde_json::from_slice(&fs::read(desk.at(&file)).unwrap()).unwrap();
-    file["state"]["environment"]["browser"].clone()
+    file["state"]["environment"].clone()
 }
 
 #[test]
@@ -95,11 +95,44 @@ fn a_session_notes_from_which_browser_it_was_imported() {
         let major: u32 = version.split('.').next().unwrap().parse().unwrap();
         let expected =
             serde_json::json!({ "product": product, "version": major, "platform": "Linux" });
-        assert_eq!(noted(&desk, from), expected, "{from}");
+        assert_eq!(noted(&desk, from)["browser"], expected, "{from}");
     }
     // One that did not write which version it is.
     with_browser(&desk, ".config/BraveSoftware/Brave-Browser", &[("Profile 3", "Ada")]);
-    assert_eq!(noted(&desk, "brave"), Value::Null);
+    assert_eq!(noted(&desk, "brave")["browser"], Value::Null);
+    desk.0.stop_node();
+}
+
+#[test]
+fn a_session_asks_for_the_languages_of_the_browser_that_it_was_imported_from() {
+    let desk = Desk::new();
+    with_browser(&desk, ".config/google-chrome", &[("Default", "Ada")]);
+    let settings = desk.at("home/.config/google-chrome/Default/Preferences");
+    let chosen = r#"{"intl":{"selected_languages":"de-DE,de,en"}}"#;
+    fs::write(settings, chosen).unwrap();
+    let languages = serde_json::json!({ "languages": ["de-DE", "de", "en"] });
+    assert_eq!(noted(&desk, "chrome")["identity"], languages);
+
+    // A profile that is made of it has them, and nothing of it is lost.
+    let compile = ["profile", "compile", "@chrome.json", "@made"];
+    let made = desk.run(&compile).success();
+    let made = stdout(&made, &desk.0.data());
+    let has_line = |line: &str| line.starts_with("environment ") && line.contains("languages");
+    assert!(made.lines().any(has_line), "{made}");
+    let read = ["profile", "read", "@made", "-o", "@again.json"];
+    desk.run(&read).success();
+    let again: Value = serde_json::from_slice(&fs::read(desk.at("again.json")).unwrap()).unwrap();
+    assert_eq!(again["state"]["environment"]["identity"], languages);
+
+    // One that has nothing to say about it leaves that to the browser, and damage is told.
+    with_browser(&desk, ".config/chromium", &[("Profile 1", "Ada")]);
+    assert_eq!(noted(&desk, "chromium")["identity"], Value::Null);
+    let settings = desk.at("home/.config/chromium/Profile 1/Preferences");
+    fs::write(settings, "{").unwrap();
+    let import = ["import", "--from", "chromium", "-y", "--name", "damaged"];
+    let damaged = desk.json(&import, 6);
+    let items = damaged["left_out"]["items"].as_array().unwrap();
+    assert!(items.iter().any(|item| item["where"] == "languages"), "{damaged}");
     desk.0.stop_node();
 }
 

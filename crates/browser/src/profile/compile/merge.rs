@@ -5,7 +5,9 @@
 //! Whatever fails before that leaves the profile as it was, byte for byte.
 
 use super::store::usable_areas;
-use super::{CompileError, Times, area_lines, cookie_lines, in_store, write_others};
+use super::{
+    CompileError, Times, area_lines, cookie_lines, in_store, leave_environment, write_others,
+};
 use crate::launch;
 use crate::launch::LockState;
 use crate::plain::expect_file;
@@ -91,6 +93,8 @@ fn change(
     receipt.extend(area_lines(&areas));
     merge_areas(profile, &to, areas, times)?;
     receipt.extend(write_others(state, next.path()));
+    // Which languages a person chose there is not for a state to say.
+    leave_environment(&state.environment, state.environment.identity.as_ref(), &mut receipt);
     leave_certificates(state, &mut receipt);
     merge_permissions(state, profile, next.path(), times)?;
     receipt.sort();

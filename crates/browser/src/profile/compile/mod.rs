@@ -19,11 +19,15 @@ use super::cookies::CookieStoreError;
 use super::formats::Instant;
 use super::leveldb::LevelDbError;
 use super::local_storage::{Areas, Unwritable};
-use super::{ProfileError, certificates, create_folder, permissions, raw, rename, sync_all};
+use super::{
+    ProfileError, certificates, create_folder, languages, permissions, raw, rename, sync_all,
+};
 use baton_redaction::ShownAddress;
 use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
 use baton_session::state::OriginState;
-use baton_session::{Cookie, PartKind, Receipt, SessionId, State, StorageKey, Tab};
+use baton_session::{
+    Cookie, Environment, Identity, PartKind, Receipt, SessionId, State, StorageKey, Tab,
+};
 use cache::is_worth_it;
 use std::collections::BTreeSet;
 use std::fs;
@@ -76,12 +80,15 @@ pub(super) fn write_rest(
     times: Times,
 ) -> Result<Receipt, CompileError> {
     let mut receipt = write_others(state, profile);
-    for certificate in &state.environment.certificates {
+    let environment = &state.environment;
+    for certificate in &environment.certificates {
         receipt.push(written(ItemKind::Environment, certificate.place()));
     }
-    let environment = &state.environment;
     let everywhere = environment.geolocation.is_some();
     permissions::write(profile, &environment.permissions, everywhere, times.now)?;
+    let identity = environment.identity.as_ref();
+    let left = identity.map(|identity| write_languages(identity, profile, &mut receipt));
+    leave_environment(environment, left.transpose()?.flatten().as_ref(), &mut receipt);
     certificates::write(profile, &environment.certificates)?;
     Ok(receipt)
 }
@@ -197,7 +204,7 @@ const NEEDS_A_TAB: &str =
     "a profile has no tabs: baton import and baton sessions resume bring them";
 
 /// Writes the browser's own folders of databases, if the state has some, and lists everything else
-/// that is neither a cookie nor localStorage.
+/// that is neither a cookie nor localStorage, nor of the environment; but for what sites may do.
 fn write_others(state: &State, profile: &Path) -> Receipt {
     let mut receipt = Receipt::default();
     for (key, origin) in &state.origins {
@@ -216,7 +223,12 @@ fn write_others(state: &State, profile: &Path) -> Receipt {
         }
     }
     state.tabs.iter().for_each(|tab| leave_tab(tab, &mut receipt));
-    leave_environment(state, &mut receipt);
+    for permission in &state.environment.permissions {
+        receipt.push(match permission.validate() {
+            Ok(()) => written(ItemKind::Permission, permission.place()),
+            Err(reason) => ReceiptItem::rejected(ItemKind::Permission, permission.place(), reason),
+        });
+    }
     receipt
 }
 
@@ -250,13 +262,30 @@ fn leave_tab(tab: &Tab, receipt: &mut Receipt) {
     }
 }
 
-/// Settings that the browser is started with, and permissions, which are settings of a profile.
-fn leave_environment(state: &State, receipt: &mut Receipt) {
-    let environment = &state.environment;
+/// Writes the languages of an identity into a profile. Returns what of it a profile has no place for.
+fn write_languages(
+    identity: &Identity,
+    profile: &Path,
+    receipt: &mut Receipt,
+) -> Result<Option<Identity>, ProfileError> {
+    // Whoever made the file may have written anything there.
+    let said = Identity::of_languages(identity.languages.iter().map(String::as_str));
+    let Some(said) = said else { return Ok(Some(identity.clone())) };
+    languages::write(profile, &said.languages)?;
+    receipt.push(written(ItemKind::Environment, "languages".to_owned()));
+    Ok(identity.beside_languages())
+}
+
+/// Settings that the browser is started with, and of its identity what no profile has.
+fn leave_environment(
+    environment: &Environment,
+    identity: Option<&Identity>,
+    receipt: &mut Receipt,
+) {
     let settings = [
         ("viewport", environment.viewport.is_some()),
         ("user agent", environment.user_agent.is_some()),
-        ("identity", environment.identity.is_some()),
+        ("identity", identity.is_some()),
         ("time zone", environment.timezone.is_some()),
         ("locale", environment.locale.is_some()),
         ("geolocation", environment.geolocation.is_some()),
@@ -265,15 +294,6 @@ fn leave_environment(state: &State, receipt: &mut Receipt) {
     for (name, _) in settings.into_iter().filter(|(_, is_set)| *is_set) {
         let reason = "a profile has no such setting: give it to the browser that you start";
         receipt.push(ReceiptItem::not_portable(ItemKind::Environment, name, reason));
-    }
-    for permission in &environment.permissions {
-        receipt.push(match permission.validate() {
-            Ok(()) => ReceiptItem {
-                verified: Verified::None,
-                ..ReceiptItem::restored(ItemKind::Permission, permission.place())
-            },
-            Err(reason) => ReceiptItem::rejected(ItemKind::Permission, permission.place(), reason),
-        });
     }
 }
 
