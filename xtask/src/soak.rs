@@ -40,7 +40,7 @@ pub(crate) struct Args {
 /// One that knows no rounds takes no heed of them.
 struct Story(&'static str, &'static str, u32);
 
-const STORIES: [Story; 37] = [
+const STORIES: [Story; 38] = [
     Story(
         "baton-session",
         "revisions::simulation::nodes_that_have_met_agree_and_nothing_is_lost",
@@ -108,8 +108,13 @@ const STORIES: [Story; 37] = [
     Story("baton", "sandboxes::leaks::many_sandboxes_leave_nothing_behind", 1),
     Story(
         "baton",
-        "sandboxes::firebase::three_logins_in_a_database_come_back_go_into_a_sandbox_and_move",
-        u32::MAX,
+        "sandboxes::firebase::a_login_in_a_database_comes_back_goes_into_a_sandbox_and_moves",
+        128,
+    ),
+    Story(
+        "baton",
+        "sandboxes::provider::a_login_at_a_provider_comes_back_goes_into_a_sandbox_and_moves",
+        128,
     ),
     Story("baton-server", "sync::folder_full::a_full_disk_costs_no_session_and_no_file", u32::MAX),
     Story("baton", "hostile::drive::who_drives_has_no_file_of_the_machine_by_landlock", u32::MAX),

@@ -12,5 +12,5 @@ mod room;
 pub use extension::{Extension, Types, extension_types};
 pub use firebase::Firebase;
 pub use packages::{Npm, Python};
-pub use provider::{Provider, ProviderSettings};
+pub use provider::{NOTES, Provider, ProviderSettings};
 pub use room::Room;

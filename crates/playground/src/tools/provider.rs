@@ -1,7 +1,8 @@
 //! An OIDC provider on loopback: npm's `oidc-provider`, the reference that others are measured by.
 //!
 //! It is a real one: it gives tokens to clients that prove who they are, signs people in, signs what it says with a key
-//! of its own, and says where that is. It can be stopped, and start again at the same address with another key.
+//! of its own, and says where that is. It can be stopped, and start again at the same address with another key. An app
+//! that it signs people in to comes with it, for who wants one.
 
 use super::packages::Npm;
 use super::room::Room;
@@ -13,9 +14,19 @@ use std::process::Stdio;
 use std::time::Duration;
 use tokio::process::Child;
 use tokio::time::{Instant, sleep};
+use url::Url;
 
-/// What it runs.
-const SCRIPT: &str = include_str!("../../tools/provider/provider.mjs");
+/// What it runs, and what that loads.
+const SCRIPTS: [(&str, &str); 3] = [
+    ("provider.mjs", include_str!("../../tools/provider/provider.mjs")),
+    ("app.mjs", include_str!("../../tools/provider/app.mjs")),
+    ("notes.js", NOTES),
+];
+/// What pages of an app have in a database of their own: `note(text)` adds a line, and says `noted`; `notes()` says all
+/// of them, with commas.
+pub const NOTES: &str = include_str!("../../tools/provider/notes.js");
+/// Where the app is.
+const APP: &str = "app.url";
 /// How long it may take until it answers.
 const START_LIMIT: Duration = Duration::from_mins(1);
 /// How often it is started.
@@ -50,6 +61,8 @@ pub struct ProviderSettings {
     pub people: Map<String, Value>,
     /// Where it says that: `id_token` or `userinfo`.
     pub claims: String,
+    /// Whether there is an app that its people sign in to.
+    pub app: bool,
 }
 
 impl Default for ProviderSettings {
@@ -66,6 +79,7 @@ impl Default for ProviderSettings {
             back: Vec::new(),
             people: Map::new(),
             claims: "id_token".to_owned(),
+            app: false,
         }
     }
 }
@@ -82,7 +96,9 @@ impl Provider {
     /// Starts one, at a free port.
     pub async fn start(settings: &ProviderSettings) -> Result<Self> {
         let room = Npm::install().await?.room()?;
-        fs::write(room.path().join("provider.mjs"), SCRIPT)?;
+        for (name, script) in SCRIPTS {
+            fs::write(room.path().join(name), script)?;
+        }
         let mut provider = Self { room, process: None, issuer: String::new(), port: 0 };
         provider.start_again(settings).await?;
         Ok(provider)
@@ -143,6 +159,13 @@ impl Provider {
     /// What it calls itself: its address.
     pub fn issuer(&self) -> &str {
         &self.issuer
+    }
+
+    /// Where its app is, whose pages say in their title and in `#who` who is signed in, and have [`NOTES`]. Who comes
+    /// to `/` is asked for at the provider, silently; where that knows nobody, a link `#in` leads to its form.
+    pub fn app(&self) -> Result<Url> {
+        let url = fs::read_to_string(self.room.path().join(APP)).context("expected an app")?;
+        Ok(Url::parse(&url)?)
     }
 
     /// How often it was asked for something whose address begins so, such as `POST /token`.

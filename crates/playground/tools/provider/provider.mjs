@@ -5,7 +5,8 @@
 // is a line after that. A client `name` has the secret `name-secret`. `lifetime` is how many seconds a
 // token counts, and `said` how many the client is told that it does. People come by the client `page`, who may be sent
 // `back` to these addresses; `people` says what is known of them by the name that they type, and `claims` where it
-// stands: in the `id_token`, or at the endpoint `userinfo`.
+// stands: in the `id_token`, or at the endpoint `userinfo`. With `app` there is an app (`app.mjs`) whose people come this
+// way, too; where it is stands in the file `app.url`.
 import { generateKeyPairSync } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -26,6 +27,7 @@ const server = createServer();
 await new Promise((ready) => server.listen(told.port, "127.0.0.1", ready));
 const issuer = `http://127.0.0.1:${server.address().port}`;
 
+const app = told.app ? await (await import("./app.mjs")).startApp() : undefined;
 const client = (name, more) => ({
   client_id: name,
   client_secret: `${name}-secret`,
@@ -34,12 +36,14 @@ const client = (name, more) => ({
   ...more,
 });
 const nodes = { grant_types: ["client_credentials"], redirect_uris: [], response_types: [] };
-const people = { grant_types: ["authorization_code"], redirect_uris: told.back, response_types: ["code"] };
-const hasPeople = told.back.length > 0;
+const people = (back) => ({ grant_types: ["authorization_code"], redirect_uris: back, response_types: ["code"] });
+const clients = told.clients.map((name) => client(name, nodes));
+if (told.back.length > 0) clients.push(client("page", people(told.back)));
+if (app) clients.push(client("app", people([app.back])));
 
 const provider = new Provider(issuer, {
   jwks: { keys },
-  clients: [...told.clients.map((name) => client(name, nodes)), ...(hasPeople ? [client("page", people)] : [])],
+  clients,
   scopes: ["Sessions.Sync"],
   claims: { email: ["email", "email_verified"], profile: ["name", "groups"] },
   conformIdTokenClaims: told.claims !== "id_token",
@@ -47,7 +51,7 @@ const provider = new Provider(issuer, {
   cookies: { keys: ["only for tests"] },
   findAccount: (_, id) => told.people[id] && { accountId: id, claims: () => ({ sub: id, ...told.people[id] }) },
   features: {
-    devInteractions: { enabled: hasPeople },
+    devInteractions: { enabled: clients.length > told.clients.length },
     clientCredentials: { enabled: true },
     resourceIndicators: {
       enabled: true,
@@ -74,9 +78,16 @@ const provider = new Provider(issuer, {
   },
 });
 
+// Its forms want letters of another host: no request leaves this machine.
+provider.use(async (context, next) => {
+  await next();
+  if (typeof context.body === "string") context.body = context.body.replace(/@import url\(https:[^)]*\);/, "");
+});
 const answer = provider.callback();
 server.on("request", (request, response) => {
   console.log(`${request.method} ${request.url}`);
   answer(request, response);
 });
+app?.begin(issuer);
+if (app) writeFileSync("app.url", app.url);
 console.log(issuer);

@@ -1,53 +1,27 @@
 //! A login that lives in IndexedDB: Firebase's own SDK, signed in over a crash, in a sandbox, and on another
 //! node. Its server is ours, for the real one is not of this machine.
 
-use super::agent::tools;
-use super::scene::{Scene, reference};
-use crate::test_nodes::test_node;
+use super::apps::{App, take_along};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::Html;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use baton_api::sandbox::CreateSandbox;
-use baton_api::{ExportFormat, ExportSession, ImportSession, OpenSession};
-use baton_playground::tools::{Firebase, Npm};
-use baton_playground::{Page, Site, TestNode};
-use baton_session::SessionId;
+use baton_playground::tools::{Firebase, NOTES};
+use baton_playground::{Page, Site};
+use baton_testing::rounds;
 use serde_json::{Value, json};
-use url::Url;
 
-/// The app: who is signed in stands in it, and so does what was noted.
+/// The app: who is signed in stands in it, and so does what is noted.
 const APP: &str = r#"<!doctype html><meta charset=utf-8><title></title><p id=who></p>
-<script src=/sdk.js></script>
+<script src=/sdk.js></script><script src=/notes.js></script>
 <script>
   firebase.initializeApp({ apiKey: "key", projectId: "demo" });
   const auth = firebase.auth();
   auth.useEmulator(location.origin, { disableWarnings: true });
   const signIn = async () =>
     (await auth.signInWithEmailAndPassword("ada@example.test", "correct horse")).user.email;
-  const opened = () => new Promise((resolve, reject) => {
-    const request = indexedDB.open("notes", 1);
-    request.onupgradeneeded = () => request.result.createObjectStore("notes", { autoIncrement: true });
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
-  const note = async (text) => {
-    const database = await opened();
-    const transaction = database.transaction("notes", "readwrite", { durability: "strict" });
-    transaction.objectStore("notes").add(text);
-    await new Promise((resolve) => (transaction.oncomplete = resolve));
-    database.close();
-    return "noted";
-  };
-  const notes = async () => {
-    const database = await opened();
-    const request = database.transaction("notes").objectStore("notes").getAll();
-    await new Promise((resolve) => (request.onsuccess = resolve));
-    database.close();
-    return request.result.join();
-  };
   auth.onAuthStateChanged((user) => {
     document.getElementById("who").textContent = user ? user.email : "nobody";
     document.title = user ? user.email : "nobody";
@@ -89,6 +63,7 @@ async fn site() -> Site {
     let pages = Router::new()
         .route("/", get(async || Html(APP)))
         .route("/sdk.js", get(async move || ([(CONTENT_TYPE, "text/javascript")], script.clone())))
+        .route("/notes.js", get(async || ([(CONTENT_TYPE, "text/javascript")], NOTES)))
         .route("/favicon.ico", get(async || ""))
         .route(&format!("{toolkit}/accounts:signInWithPassword"), post(sign_in))
         .route(&format!("{toolkit}/accounts:lookup"), post(look_up))
@@ -96,82 +71,22 @@ async fn site() -> Site {
     Site::start(pages).await.unwrap()
 }
 
-/// What the app shows in the session's own browser: who, and the notes.
-async fn shown(test_node: &TestNode, id: SessionId, url: &Url) -> (String, String) {
-    let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await.unwrap();
-    page.wait_for("document.title !== ''").await.unwrap();
-    (page.evaluate("document.title").await.unwrap(), page.evaluate("notes()").await.unwrap())
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_login_in_a_database_comes_back_goes_into_a_sandbox_and_moves() {
-    come_back_go_in_and_move(1).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "it takes minutes; cargo xtask soak runs it"]
-async fn three_logins_in_a_database_come_back_go_into_a_sandbox_and_move() {
-    come_back_go_in_and_move(3).await;
-}
-
-/// Tells the story so often, each time with nodes and a site of its own.
-async fn come_back_go_in_and_move(rounds: u32) {
-    for _ in 0..rounds {
+    for _ in 0..rounds(1) {
         Box::pin(one_round()).await;
     }
 }
 
+/// With a site and nodes of its own.
 async fn one_round() {
-    let npm = Npm::install().await.unwrap();
-    let mut scene = Scene::set_at(site().await, &tools(&npm)).await;
+    let site = site().await;
+    let port = site.url("/").unwrap().port().unwrap();
     // Under one address here and in sandboxes.
-    let port = scene.site.url("/").unwrap().port().unwrap();
-    let url: Url = format!("http://127.0.0.1:{port}/").parse().unwrap();
-    let ada = |notes: &str| ("ada@example.test".to_owned(), notes.to_owned());
-
-    let request = OpenSession::new("app".parse().unwrap(), [url.clone()]);
-    let id = scene.client().open_session(&request).await.unwrap().session.id;
-    let page = Page::attach(&scene.test_node.keeper_socket(id), url.as_str()).await.unwrap();
-    assert_eq!(page.evaluate::<String>("signIn()").await.unwrap(), "ada@example.test");
-    assert_eq!(page.evaluate::<String>("note('here')").await.unwrap(), "noted");
-    drop(page);
-    scene.client().capture_session("app").await.unwrap();
-    scene.test_node.kill_everybody(&[id]).await.unwrap();
-    scene.test_node.start_node().await.unwrap();
-    scene.client().resume_session("app").await.unwrap();
-    assert_eq!(shown(&scene.test_node, id, &url).await, ada("here"));
-    scene.client().close_session("app").await.unwrap();
-
-    // The sandbox starts signed in, and what changes there is back afterwards.
-    let request = CreateSandbox {
-        flavor: Some("tools".to_owned()),
-        browser_session: Some(reference("app")),
-        domains: vec!["127.0.0.1".to_owned()],
-        ..CreateSandbox::default()
+    let url = format!("http://127.0.0.1:{port}/").parse().unwrap();
+    let app = App { url, ports: vec![port], who: "ada@example.test" };
+    let sign_in = async |page: &Page| {
+        assert_eq!(page.evaluate::<String>("signIn()").await.unwrap(), "ada@example.test");
     };
-    let sandbox = scene.client().create_sandbox(&request).await.unwrap();
-    let handed = sandbox.browser_session.as_ref().unwrap();
-    assert!(!handed.receipt.has_losses_of_a_profile(), "{:#?}", handed.receipt);
-    let opened = format!("$AB open {url} >&2 && $AB wait --fn \"document.title !== ''\" >&2");
-    scene.says(&sandbox, &opened).await;
-    assert_eq!(scene.says(&sandbox, "$AB get text '#who'").await, "ada@example.test");
-    assert_eq!(scene.says(&sandbox, "$AB eval \"note('there')\"").await, "\"noted\"");
-    let ended = scene.end(&sandbox).await.browser_session.unwrap();
-    assert_eq!((ended.shrunk, ended.reason), (false, None));
-    assert!(ended.left_out.items.is_empty(), "{:#?}", ended.left_out);
-    scene.client().resume_session("app").await.unwrap();
-    assert_eq!(shown(&scene.test_node, id, &url).await, ada("here,there"));
-    scene.client().close_session("app").await.unwrap();
-
-    // On another node, too.
-    let export = ExportSession { format: ExportFormat::Session, deep: false };
-    let file = scene.client().export_session("app", &export).await.unwrap().file;
-    let away = test_node().await;
-    let import = ImportSession { name: None, description: None, file };
-    let id = away.client().unwrap().import_session(&import).await.unwrap().session.session.id;
-    away.client().unwrap().resume_session("app").await.unwrap();
-    assert_eq!(shown(&away, id, &url).await, ada("here,there"));
-    away.client().unwrap().close_session("app").await.unwrap();
-    away.clear().await.unwrap();
-    scene.strike().await;
+    take_along(&app, sign_in).await;
 }

@@ -2,6 +2,7 @@
 
 mod again;
 mod agent;
+mod apps;
 mod bare;
 mod certificates;
 mod curl;
@@ -20,6 +21,7 @@ mod looks;
 mod model;
 mod page;
 mod prepared;
+mod provider;
 mod refusals;
 mod revoked;
 mod scene;
