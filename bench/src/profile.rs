@@ -110,7 +110,7 @@ async fn inject(baton: &Path, state: &State, now: i64) -> Result<Duration> {
         prelude: Vec::new(),
         egress: None,
     };
-    keeper::spawn(&command, &spec).await?;
+    keeper::spawn(&command, &spec, None).await?;
     let link = keeper::connect(&spec.socket, Role::Node).await?;
     let restored = restore(link, state.clone(), Expiry(now), None).await;
     let end = keeper::connect(&spec.socket, Role::Node).await?;

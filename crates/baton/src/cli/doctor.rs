@@ -190,7 +190,7 @@ async fn tried(config: &Config, program: PathBuf, folder: &Path) -> Result<Ready
         prelude: Vec::new(),
         egress: None,
     };
-    let ready = config.keepers.spawn(&spec).await?;
+    let ready = config.keepers.spawn(&spec, None).await?.ready;
     let link = keeper::connect(&spec.socket, Role::Node).await?;
     keeper::close(&link.connection).await?;
     let closed = timeout(END_LIMIT, link.connection.closed()).await;

@@ -6,9 +6,12 @@ use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
 use baton_api::{ClientError, ErrorCode};
+use baton_browser::launch::{self, BrowserPlaces};
 use baton_playground::{Page, Site, TestNode, victims};
 use baton_session::{Lifecycle, SessionId};
 use std::ffi::OsStr;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
@@ -242,6 +245,45 @@ async fn what_a_killed_node_was_just_starting_it_holds_no_longer_when_it_is_back
     street.right().client().unwrap().resume_session("rests").await.unwrap();
     assert_eq!(notes.read(street.right(), rests).await, "of rests");
     street.clear().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_browser_may_take_longer_to_start_than_a_lease_lasts() {
+    const SHORT: u64 = 8;
+    let (shared, machine) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let path = std::env::var_os("PATH");
+    let real = launch::find_browser(None, &BrowserPlaces::on_path(path.as_deref())).unwrap();
+    let [program, begun, go] = ["chromium", "begun", "go"].map(|name| machine.path().join(name));
+    let script = format!(
+        "#!/bin/sh\n\
+         [ \"$1\" = --version ] && exec '{real}' --version\n\
+         : > '{begun}'\n\
+         while [ ! -e '{go}' ]; do sleep 0.05; done\n\
+         exec '{real}' \"$@\"\n",
+        real = real.display(),
+        begun = begun.display(),
+        go = go.display()
+    );
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    let node = test_nodes::build()
+        .with("BATON_DATABASE_URL", shared.path().join("baton.db"))
+        .with("BATON_MASTER_KEY", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+        .with("BATON_LEASE", SHORT.to_string())
+        .with("BATON_BROWSER", &program)
+        // What a browser may see is made for the program that is named, and this one starts another.
+        .with("BATON_BROWSER_CONFINEMENT", "off");
+    let node = test_nodes::start(node).await;
+    let meanwhile = async {
+        eventually("its browser is being started", async || begun.exists()).await;
+        let over = Instant::now() + Duration::from_secs(SHORT);
+        eventually("a lease is over", async || Instant::now() > over).await;
+        std::fs::write(&go, "").unwrap();
+    };
+    let (opened, ()) = tokio::join!(node.open("shop", []), meanwhile);
+    opened.unwrap();
+    node.client().unwrap().capture_session("shop").await.unwrap();
+    node.clear().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,6 +4,7 @@
 //! on nothing else: the browser's pipe, its anchor page, the prelude. It listens on a Unix socket,
 //! multiplexes its clients (`mux` has the rules), and records nothing.
 
+mod beats;
 mod browser;
 mod client;
 mod connect;
@@ -23,6 +24,7 @@ mod turn;
 mod wrapper;
 
 pub use baton_egress::{Fence, HostRule, HostTally, NotProxyUrl, Others, ProxyUrl};
+pub use beats::Beats;
 pub use connect::{KeeperLink, close, connect, force, hold, kill, knock};
 pub use environment::prelude;
 pub use hand_over::{HandedOver, NOTES_LIMIT};
@@ -33,19 +35,20 @@ pub use protocol::{
 };
 pub use proxies::{BadEgress, KnownCredentials, KnownProxies, MachineProxies, ProxyLogin};
 pub use relay::{NoMore, accept_key, relay};
-pub use spawn::{KeeperCommand, Keepers, spawn};
+pub use spawn::{KeeperCommand, Keepers, StartedKeeper, spawn};
 pub use turn::Turn;
 pub use wrapper::{Say, WrapperSpec, wrap};
 
 use crate::launch::expect_supported;
 use baton_egress::Ledger;
+use beats::Lapse;
 use browser::Browser;
 use connect::ListeningSocket;
 use egress::WayOut;
 use mux::{BrowserFolders, Mux, Setup};
 use server::Server;
 use std::future;
-use std::io::Write;
+use std::io::{BufRead, Write};
 use std::path::PathBuf;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -68,13 +71,19 @@ pub enum Signals {
 }
 
 /// Holds one session's browser until it ends. Writes one line, a [`Report`], to `ready` when clients
-/// can connect, or when that failed. Blocks; builds a runtime of its own.
-pub fn run(spec: &KeeperSpec, mut ready: impl Write, signals: Signals) -> Result<(), KeeperError> {
+/// can connect, or when that failed. `beats` is where the node goes on to speak after `spec`: until it has
+/// connected, it says there how long it holds the session, see [`Beats`]. Blocks; builds a runtime of its own.
+pub fn run(
+    spec: &KeeperSpec,
+    beats: impl BufRead + Send + 'static,
+    mut ready: impl Write,
+    signals: Signals,
+) -> Result<(), KeeperError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(KeeperError::file("make a runtime for", &spec.socket))?;
-    let outcome = runtime.block_on(keep(spec, &mut ready, signals));
+    let outcome = runtime.block_on(keep(spec, beats, &mut ready, signals));
     if let Err(error) = &outcome {
         // Our parent may be gone: the error is returned as well.
         let _ = report(&mut ready, &Report::Error(error.to_string()));
@@ -84,9 +93,12 @@ pub fn run(spec: &KeeperSpec, mut ready: impl Write, signals: Signals) -> Result
 
 async fn keep(
     spec: &KeeperSpec,
+    beats: impl BufRead + Send + 'static,
     ready: &mut impl Write,
     signals: Signals,
 ) -> Result<(), KeeperError> {
+    let lapse = Lapse::new(spec.hold_until);
+    lapse.follow(beats);
     let (socket, listener) = ListeningSocket::bind(&spec.socket)?;
     let way_out = way_out(spec).await?;
     let port = way_out.as_ref().map(WayOut::port).transpose()?;
@@ -94,6 +106,7 @@ async fn keep(
     let ledger = way_out.as_ref().map(WayOut::ledger);
     let _serving = way_out.zip(browser.pid).map(|(way_out, pid)| way_out.serve(pid));
     let mut server = Server::new(Mux::new(setup(spec, &browser, ledger)), transport);
+    server.hold_until(lapse);
     let started = server.start(&mut browser).await;
     let version = match started.and_then(|version| supported(spec, version)) {
         Ok(version) => version,
@@ -112,7 +125,6 @@ async fn keep(
     if report(ready, &Report::Ready(line)).is_err() {
         tracing::warn!("nobody waits for the keeper: it serves all the same");
     }
-    server.hold_until(spec.hold_until);
     let door = tokio::spawn(client::accept(listener, socket.secret(), server.sender()));
     server.serve(Some(welcome), &mut browser, terminated(signals)).await;
     door.abort();

@@ -330,7 +330,7 @@ impl KeeperError {
     }
 }
 
-/// Everything that a keeper needs for its life; it reads it as JSON from its standard input.
+/// Everything that a keeper needs for its life; it reads it as JSON, the first line of its standard input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KeeperSpec {
     /// The session whose browser it holds.

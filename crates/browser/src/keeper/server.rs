@@ -2,14 +2,15 @@
 //! browser.
 //!
 //! Calls to the browser that it does not read at once wait here, in order; meanwhile clients are not listened
-//! to, but the node is, and so are the browser, signals and the lease. A browser that reads nothing for
-//! a minute is as good as dead.
+//! to, but the node is, and so are the browser, signals and the lease, which counts while the browser starts as
+//! well. A browser that reads nothing for a minute is as good as dead.
 
+use super::beats::Lapse;
 use super::browser::Browser;
 use super::client::{Connected, GreetedClient, Input};
 use super::mux::{Action, ClientId, Mux};
 use super::prelude::PreludeCall;
-use super::protocol::{BootInstant, KeeperAnswer, KeeperError, Role, Welcome};
+use super::protocol::{KeeperAnswer, KeeperError, Role, Welcome};
 use crate::cdp::{FrameReader, FrameWriter, Transport};
 use std::collections::{HashMap, VecDeque};
 use std::future;
@@ -53,8 +54,8 @@ pub(super) struct Server {
     tasks: TaskTracker,
     started: Option<Result<String, String>>,
     end: Option<End>,
-    /// When the browser has to be gone, unless the node says otherwise before.
-    lapse: Option<BootInstant>,
+    /// When the browser has to be gone.
+    lapse: Lapse,
     /// When calls of clients that wait go on at the latest.
     patience: Option<Instant>,
 }
@@ -78,13 +79,13 @@ impl Server {
             tasks: TaskTracker::new(),
             started: None,
             end: None,
-            lapse: None,
+            lapse: Lapse::default(),
             patience: None,
         }
     }
 
-    /// Lets the browser live until then, unless the node gives it more time; see `Baton.hold`.
-    pub(super) fn hold_until(&mut self, lapse: Option<BootInstant>) {
+    /// Lets the browser live until then.
+    pub(super) fn hold_until(&mut self, lapse: Lapse) {
         self.lapse = lapse;
     }
 
@@ -118,6 +119,10 @@ impl Server {
                         let actions = self.mux.on_browser_message(&frame);
                         self.apply(actions);
                     }
+                }
+                () = self.lapse.reached() => {
+                    let found = "that no node holds its session any more".to_owned();
+                    return Err(KeeperError::Browser { found });
                 }
                 () = at(self.patience) => {
                     let actions = self.mux.lose_patience();
@@ -160,7 +165,7 @@ impl Server {
                     return;
                 }
                 () = &mut stop, if self.end.is_none() => self.end = Some(End::Close),
-                () = lapsed(self.lapse) => {
+                () = self.lapse.reached() => {
                     tracing::warn!("no node holds the session any more: killing its browser");
                     self.end = Some(End::Kill);
                 }
@@ -260,7 +265,7 @@ impl Server {
                 Action::Failed(reason) => self.started = Some(Err(reason)),
                 Action::Close => self.end = self.end.or(Some(End::Close)),
                 Action::Kill => self.end = Some(End::Kill),
-                Action::Hold(until) => self.hold_until(Some(until)),
+                Action::Hold(until) => self.lapse.set(until),
             }
         }
     }
@@ -273,13 +278,6 @@ impl Server {
             client.send(frame);
         }
         client.listen(id, self.sender.clone());
-    }
-}
-
-async fn lapsed(lapse: Option<BootInstant>) {
-    match lapse {
-        Some(lapse) => lapse.reached().await,
-        None => future::pending().await,
     }
 }
 

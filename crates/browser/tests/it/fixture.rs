@@ -42,9 +42,18 @@ impl Kept {
 
     /// A keeper as `spec` says, or what it reports instead.
     pub(crate) async fn start(folder: TempDir, spec: KeeperSpec) -> Result<Self, String> {
+        Self::start_told(folder, spec, std::io::empty()).await
+    }
+
+    /// The same, which hears the beats of its node from `beats`.
+    pub(crate) async fn start_told(
+        folder: TempDir,
+        spec: KeeperSpec,
+        beats: impl BufRead + Send + 'static,
+    ) -> Result<Self, String> {
         let (reader, writer) = std::io::pipe().unwrap();
         let told = spec.clone();
-        let thread = std::thread::spawn(move || keeper::run(&told, writer, Signals::Theirs));
+        let thread = std::thread::spawn(move || keeper::run(&told, beats, writer, Signals::Theirs));
         let line = tokio::task::spawn_blocking(move || {
             let mut line = String::new();
             BufReader::new(reader).read_line(&mut line).map(|_| line)

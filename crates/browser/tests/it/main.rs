@@ -31,6 +31,7 @@ mod keeper;
 mod keeper_end;
 mod keeper_pages;
 mod keeper_spawn;
+mod keeper_start;
 #[cfg(target_os = "linux")]
 mod keyring;
 mod launch;

@@ -13,7 +13,7 @@
 use super::{BrowserSupervisor, LiveError};
 use baton_browser::cdp::Connection;
 use baton_browser::keeper;
-use baton_browser::keeper::BootInstant;
+use baton_browser::keeper::{Beats, BootInstant};
 use baton_session::{Lifecycle, NodeId, Session, SessionId, Term};
 use baton_store::{NodeBeat, NodeRecord, StoreError};
 use jiff::{SignedDuration, Timestamp};
@@ -212,6 +212,12 @@ impl BrowserSupervisor {
         }
     }
 
+    /// What its keepers hear of this node; none where they do not need it.
+    pub(super) fn beats(&self) -> Option<Beats> {
+        let lease = self.config().lease?;
+        Some(Beats::new(self.0.heartbeat.renewed.subscribe(), granted(lease)))
+    }
+
     /// Until when browsers may live without another beat; none means for ever.
     pub(super) fn hold_until(&self) -> Option<BootInstant> {
         let lease = self.config().lease?;
@@ -238,11 +244,9 @@ impl BrowserSupervisor {
     /// Gives a keeper the time of the last beat, and from now on that of every beat, for as long as
     /// the connection lasts.
     pub(super) async fn hold(&self, id: SessionId, connection: &Connection) {
-        let Some(lease) = self.config().lease else { return };
-        let mut renewed = self.0.heartbeat.renewed.subscribe();
-        let began = *renewed.borrow_and_update();
-        give_time(connection, until(began, lease)).await;
-        let giver = tokio::spawn(give_more(renewed, lease, connection.clone()));
+        let Some(mut beats) = self.beats() else { return };
+        give_time(connection, beats.until()).await;
+        let giver = tokio::spawn(give_more(beats, connection.clone()));
         self.0.heartbeat.givers().insert(id, AbortOnDropHandle::new(giver));
     }
 
@@ -411,25 +415,26 @@ fn look_pause(lease: Duration, failover: bool) -> Duration {
     if failover { (lease / 4).min(FAILOVER_LOOK) } else { lease / 4 }
 }
 
+/// How long a browser may live after a beat: it is gone before another node may end the lease.
+fn granted(lease: Duration) -> Duration {
+    lease * 3 / 4
+}
+
 /// Until when what was renewed then may live.
 fn until(renewed: BootInstant, lease: Duration) -> BootInstant {
-    renewed.after(lease * 3 / 4)
+    renewed.after(granted(lease))
 }
 
 /// Gives a keeper the time of each beat, one call after the other, until its connection closes. Beats that
 /// came while it did not answer are one when it does.
-async fn give_more(
-    mut renewed: watch::Receiver<BootInstant>,
-    lease: Duration,
-    connection: Connection,
-) {
+async fn give_more(mut beats: Beats, connection: Connection) {
     loop {
-        tokio::select! {
+        let beat = tokio::select! {
             () = connection.closed() => return,
-            changed = renewed.changed() => if changed.is_err() { return },
-        }
-        let began = *renewed.borrow_and_update();
-        give_time(&connection, until(began, lease)).await;
+            beat = beats.next() => beat,
+        };
+        let Some(until) = beat else { return };
+        give_time(&connection, until).await;
     }
 }
 

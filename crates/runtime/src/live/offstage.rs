@@ -86,8 +86,9 @@ impl BrowserSupervisor {
         // The semaphore is never closed.
         let _place = self.0.offstage.acquire().await.ok();
         let spec = self.offstage_spec(folder.path(), profile)?;
-        let ready = self.config().keepers.spawn(&spec).await?;
-        tracing::info!(browser = ready.browser_pid, "started a browser of no session");
+        // It is no session's: it has its time, whatever the node holds.
+        let started = self.config().keepers.spawn(&spec, None).await?;
+        tracing::info!(browser = started.ready.browser_pid, "started a browser of no session");
         let link = keeper::connect(&spec.socket, Role::Node).await?;
         let worked = timeout(LIMIT, Box::pin(work(link))).await;
         let ended = async {

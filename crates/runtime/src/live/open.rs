@@ -10,7 +10,8 @@ use crate::table::Hold;
 use baton_api::{OpenSession, SharedFolder};
 use baton_browser::cdp::{CdpError, Transport};
 use baton_browser::keeper::{
-    BrowserSpec, EgressSpec, KeeperError, KeeperLink, KeeperSpec, PreludeCall, Role, prelude,
+    Beats, BrowserSpec, EgressSpec, KeeperError, KeeperLink, KeeperSpec, PreludeCall, Role,
+    StartedKeeper, prelude,
 };
 use baton_browser::launch::{BrowserPlaces, Folder, LaunchOptions, made_whole};
 use baton_browser::live::Live;
@@ -56,7 +57,7 @@ impl BrowserSupervisor {
         }
         self.begin_permissions(session.id, &request.environment).await?;
         self.begin_certificates(session.id, &request.environment).await?;
-        self.start_browser(session, &request.environment).await?;
+        let _told = self.start_browser(session, &request.environment).await?;
         let link = self.connect_to(session.id).await?;
         // No page is there yet but the keeper's own.
         let mut environment = self.make_whole(&link, request.environment.clone()).await?;
@@ -125,7 +126,7 @@ impl BrowserSupervisor {
 
     async fn attach_taken(&self, session: &Session, cdp_url: &Url) -> Result<(), LiveError> {
         let term = self.acquire(session, Taker::Owner).await?;
-        self.start_attached(session.id, cdp_url).await?;
+        let _told = self.start_attached(session.id, cdp_url).await?;
         let link = self.connect_to(session.id).await?;
         let live = Live::start(link, State::default()).await?;
         self.watch(session.clone(), term, live, SnapshotBaseline::default());
@@ -148,12 +149,13 @@ impl BrowserSupervisor {
         Ok(launch::find_browser(config.browser.as_ref(), &places)?)
     }
 
-    /// Starts a keeper with a browser on the session's own profile.
+    /// Starts a keeper with a browser on the session's own profile. What this returns is kept until the node has
+    /// connected for good.
     pub(super) async fn start_browser(
         &self,
         session: &Session,
         environment: &Environment,
-    ) -> Result<(), LiveError> {
+    ) -> Result<StartedKeeper, LiveError> {
         let (config, program) = (self.config(), self.program()?);
         let options = LaunchOptions {
             files: config.data.files_of(session.id),
@@ -190,7 +192,7 @@ impl BrowserSupervisor {
     }
 
     /// Starts a keeper on a browser that Baton did not start.
-    async fn start_attached(&self, id: SessionId, url: &Url) -> Result<(), LiveError> {
+    async fn start_attached(&self, id: SessionId, url: &Url) -> Result<StartedKeeper, LiveError> {
         let browser = BrowserSpec::Attach { url: url.to_string() };
         self.start_keeper(id, browser, Vec::new(), None).await
     }
@@ -201,24 +203,26 @@ impl BrowserSupervisor {
         browser: BrowserSpec,
         prelude: Vec<PreludeCall>,
         egress: Option<EgressSpec>,
-    ) -> Result<(), LiveError> {
+    ) -> Result<StartedKeeper, LiveError> {
         let data = &self.config().data;
         self.create_files(id)?;
+        let mut beats = self.beats();
         let spec = KeeperSpec {
             session: id,
             socket: data.socket(id),
             browser,
             log: data.keeper_log(id),
-            hold_until: self.hold_until(),
+            hold_until: beats.as_mut().map(Beats::until),
             prelude,
             egress,
         };
-        let ready = self.config().keepers.spawn(&spec).await?;
+        let started = self.config().keepers.spawn(&spec, beats).await?;
+        let ready = &started.ready;
         tracing::info!(session = %id, keeper = ready.pid, browser = ready.browser_pid, "keeper started");
         if !ready.confinement.holds() {
             tracing::warn!(session = %id, "its browser has every file of its user");
         }
-        Ok(())
+        Ok(started)
     }
 
     /// Connects to the session's keeper; none when no keeper listens.

@@ -269,7 +269,7 @@ impl BrowserSupervisor {
         let permissions = &mut state.environment;
         let given = self.give_permissions(session.id, permissions, ground.as_ref()).await?;
         let trusted = self.give_certificates(session.id, &state.environment).await?;
-        self.start_browser(session, &state.environment).await?;
+        let _told = self.start_browser(session, &state.environment).await?;
         clock.step("launch");
         let link = self.connect_to(session.id).await?;
         // What cannot be made whole comes back as it is, and the receipt says so.

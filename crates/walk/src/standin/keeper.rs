@@ -9,7 +9,9 @@ use super::street::{Browser, Cookies, Street};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use baton_browser::cdp::{FrameReader, FrameWriter, Transport};
-use baton_browser::keeper::{BootInstant, BrowserSpec, KeeperError, KeeperSpec, Keepers, Ready};
+use baton_browser::keeper::{
+    Beats, BootInstant, BrowserSpec, KeeperError, KeeperSpec, Keepers, Ready, StartedKeeper,
+};
 use baton_session::{Confinement, SessionId, json};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -49,7 +51,7 @@ impl StandIns {
         Self { street, at, machine }
     }
 
-    fn start(&self, spec: &KeeperSpec) -> Result<Ready, KeeperError> {
+    fn start(&self, spec: &KeeperSpec) -> Result<StartedKeeper, KeeperError> {
         let not_started = |error: io::Error| KeeperError::NotStarted { reason: error.to_string() };
         let BrowserSpec::Launch(options) = &spec.browser else {
             return Err(not_started(io::Error::other("expected a browser of its own")));
@@ -81,17 +83,23 @@ impl StandIns {
         };
         self.street.enter(browser.clone());
         self.machine.spawn(run(door, browser));
-        Ok(Ready {
+        let ready = Ready {
             pid: std::process::id(),
             browser_pid: None,
             browser_version: VERSION.to_owned(),
             confinement: Confinement::Landlock,
-        })
+        };
+        // It starts in no time.
+        Ok(StartedKeeper { ready, told: None })
     }
 }
 
 impl Keepers for StandIns {
-    fn spawn<'a>(&'a self, spec: &'a KeeperSpec) -> BoxFuture<'a, Result<Ready, KeeperError>> {
+    fn spawn<'a>(
+        &'a self,
+        spec: &'a KeeperSpec,
+        _: Option<Beats>,
+    ) -> BoxFuture<'a, Result<StartedKeeper, KeeperError>> {
         async {
             // As with a real one there is time enough for others to come in between.
             sleep(Duration::from_millis(rand::random_range(0..LONGEST_START))).await;

@@ -20,7 +20,7 @@ use clap::Args;
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -164,12 +164,12 @@ impl Keeper {
     #[expect(clippy::unused_self, reason = "every command runs like this")]
     pub(in crate::cli) fn run(self) -> anyhow::Result<Exit> {
         crate::output::log_to_stderr("info", false);
-        let mut text = String::new();
-        std::io::stdin().take(SPEC_LIMIT).read_to_string(&mut text)?;
+        let (mut told, mut text) = (BufReader::new(std::io::stdin()), String::new());
+        told.by_ref().take(SPEC_LIMIT).read_line(&mut text)?;
         let spec: KeeperSpec = serde_json::from_str(&text)
             .context("expected the specification of a keeper on standard input")?;
         let signals = keeper::detach()?;
-        keeper::run(&spec, std::io::stdout(), signals)?;
+        keeper::run(&spec, told, std::io::stdout(), signals)?;
         Ok(Exit::Done)
     }
 }
