@@ -22,6 +22,23 @@ pub struct Database {
     pub stores: Vec<ObjectStore>,
 }
 
+impl Database {
+    /// How many of its records hold a value that no script can read, such as a key that its site marked as not
+    /// extractable.
+    pub fn lost(&self) -> usize {
+        let records = self.stores.iter().flat_map(|store| &store.records);
+        records.filter(|record| record.value.losses().next().is_some()).count()
+    }
+}
+
+/// How a receipt says that so many records hold such a value.
+pub fn no_script_reads(records: usize) -> String {
+    match records {
+        1 => "1 record holds a value that no script can read".to_owned(),
+        _ => format!("{records} records hold a value that no script can read"),
+    }
+}
+
 /// One object store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

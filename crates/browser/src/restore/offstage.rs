@@ -19,6 +19,7 @@ use crate::script::{Script, ScriptError};
 use crate::{script, targets};
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::state::OriginState;
+use baton_session::stored::no_script_reads;
 use baton_session::{Pages, Receipt, State, StorageKey};
 use futures_util::stream;
 use futures_util::stream::StreamExt;
@@ -68,7 +69,8 @@ impl Kinds {
 
 /// Reads the databases, caches, files and service workers of these keys in the profile of the browser behind
 /// `link`, which is ended by the caller. What they held before is known: the scripts of a worker are taken
-/// from there. What of a key cannot be read has a line each, and is in the state as it was before.
+/// from there. What of a key cannot be read has a line each, and is in the state as it was before; so has what no
+/// script can read.
 pub async fn read(
     link: KeeperLink,
     known: BTreeMap<StorageKey, (OriginState, Kinds)>,
@@ -150,6 +152,10 @@ impl KeyRead<'_> {
         for database in &mut found.databases {
             script::read_generators(&page.session, self.key, database).await?;
         }
+        let unreadable = found.databases.iter().filter(|database| database.lost() > 0);
+        let unreadable: Vec<_> = unreadable
+            .map(|database| (self.key.place_of(&database.name), database.lost()))
+            .collect();
         if let Some(names) = found.names {
             self.mirror.set_databases(self.key, found.databases, &names);
         } else {
@@ -160,6 +166,10 @@ impl KeyRead<'_> {
         for failure in found.failures {
             let place = self.key.place_of(&failure.database);
             self.leave(ItemKind::IndexedDb, place, &failure.reason);
+        }
+        for (place, lost) in unreadable {
+            let why = no_script_reads(lost);
+            self.unread.push(ReceiptItem::not_portable(ItemKind::IndexedDb, place, why));
         }
         Ok(())
     }

@@ -17,6 +17,7 @@ use crate::script::{Script, ScriptError, World};
 use crate::{script, targets};
 use baton_session::receipt::{ItemKind, ReceiptItem, Source};
 use baton_session::state::OriginState;
+use baton_session::stored::no_script_reads;
 use baton_session::{Database, Entries, Receipt, Registration, Site, State, StorageKey, Text};
 use futures_util::stream;
 use futures_util::stream::StreamExt;
@@ -62,7 +63,7 @@ struct FilledArea {
 struct FilledDatabase {
     name: Text,
     changed: u64,
-    lost: u64,
+    lost: usize,
     error: Option<String>,
 }
 
@@ -172,14 +173,9 @@ impl FilledDatabase {
         match (self.error, self.lost) {
             (Some(error), _) => ReceiptItem::rejected(ItemKind::IndexedDb, place, error),
             (None, 0) => restored(ItemKind::IndexedDb, place, self.changed),
-            (None, lost) => ReceiptItem::not_portable(
-                ItemKind::IndexedDb,
-                place,
-                match lost {
-                    1 => "1 record holds a value that no script can read".to_owned(),
-                    _ => format!("{lost} records hold a value that no script can read"),
-                },
-            ),
+            (None, lost) => {
+                ReceiptItem::not_portable(ItemKind::IndexedDb, place, no_script_reads(lost))
+            }
         }
     }
 }

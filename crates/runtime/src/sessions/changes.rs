@@ -6,6 +6,7 @@ use crate::here::Runtime;
 use baton_session::changed;
 use baton_session::diff::{SiteDiff, diff};
 use baton_session::receipt::ItemKind;
+use baton_session::stored::no_script_reads;
 use baton_session::{Session, SnapshotId, State, Unread};
 use jiff::Timestamp;
 
@@ -43,14 +44,9 @@ fn unreadable(state: &State) -> Vec<Unread> {
     let databases =
         origins.flat_map(|(key, origin)| origin.databases.iter().map(move |it| (key, it)));
     let found = databases.filter_map(|(key, database)| {
-        let records = database.stores.iter().flat_map(|store| &store.records);
-        let lost = records.filter(|record| record.value.losses().next().is_some()).count();
-        let reason = match lost {
-            0 => return None,
-            1 => "1 record holds a value that no script can read".to_owned(),
-            _ => format!("{lost} records hold a value that no script can read"),
-        };
-        Some(Unread::lost(ItemKind::IndexedDb, key.place_of(&database.name), reason))
+        let lost = Some(database.lost()).filter(|lost| *lost > 0)?;
+        let place = key.place_of(&database.name);
+        Some(Unread::lost(ItemKind::IndexedDb, place, no_script_reads(lost)))
     });
     found.collect()
 }

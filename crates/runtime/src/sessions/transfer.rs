@@ -139,9 +139,7 @@ async fn add(
 }
 
 fn holds_the_unreadable(origin: &OriginState) -> bool {
-    let stores = origin.databases.iter().flat_map(|database| &database.stores);
-    let mut records = stores.flat_map(|store| &store.records);
-    records.any(|record| record.value.losses().next().is_some())
+    origin.databases.iter().any(|database| database.lost() > 0)
 }
 
 /// A session of the owner with the state in the file, recoverable.

@@ -5,13 +5,14 @@
 //! what it liked, and a cookie of a bank that it planted would log the session's owner in as another person.
 
 mod tabs;
+mod unlent;
 
 pub use tabs::TabsAfter;
 
 use crate::receipt::{ItemKind, Outcome, Receipt, ReceiptItem};
 use crate::state::{OriginState, Pages, State};
 use crate::storage::{Entries, Site, StorageKey};
-use crate::stored::{Cache, Database, Registration};
+use crate::stored::{Cache, Database, Registration, no_script_reads};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +36,8 @@ pub enum TakeBack {
 pub struct WrittenBack {
     /// What it holds.
     pub state: State,
-    /// What the profile held of sites that were not handed in, item by item up to a bound.
+    /// What the profile held of sites that were not handed in, item by item up to a bound, and what the session can
+    /// have no longer.
     pub left_out: Receipt,
     /// How many items that were, by site.
     pub left_sites: BTreeMap<Site, usize>,
@@ -97,12 +99,13 @@ pub fn written_back(
             state.origins.entry(key).or_default().local_storage = origin.local_storage;
         }
     }
+    let mut left_out = rest.receipt();
     for (key, found) in pages {
         let origin = state.origins.entry(key.clone()).or_default();
-        handed.settle(&key, origin, found);
+        left_out.extend(handed.settle(&key, origin, found));
     }
     state.normalize();
-    WrittenBack { state, left_out: rest.receipt(), left_sites: rest.sites }
+    WrittenBack { state, left_out, left_sites: rest.sites }
 }
 
 /// The sites of which a session has a cookie, or anything stored.
@@ -126,14 +129,32 @@ impl<'a> HandedIn<'a> {
         self.0.contains(&(kind, place))
     }
 
-    /// Takes what pages found of a key. What was not in the profile cannot have been deleted there.
-    fn settle(&self, key: &StorageKey, origin: &mut OriginState, found: OriginState) {
-        let OriginState { databases, caches, files, service_workers, .. } = found;
+    /// Takes what pages found of a key. What was not in the profile cannot have been deleted there. Says what of that
+    /// has no place any more.
+    fn settle(&self, key: &StorageKey, origin: &mut OriginState, found: OriginState) -> Receipt {
+        let OriginState { mut databases, mut caches, files, service_workers, .. } = found;
+        let mut lost = Receipt::default();
         let is_one = |one: &Database, other: &Database| one.name == other.name;
         let was_in = |one: &Database| self.has(ItemKind::IndexedDb, &key.place_of(&one.name));
+        for now in &mut databases {
+            let Some(before) = origin.database(&now.name).filter(|one| !was_in(one)) else {
+                continue;
+            };
+            let records = unlent::keep_records(before, now);
+            if records > 0 {
+                let (place, why) = (key.place_of(&now.name), in_another_form(records));
+                lost.push(ReceiptItem::not_portable(ItemKind::IndexedDb, place, why));
+            }
+        }
         merge(&mut origin.databases, databases, is_one, was_in);
         let is_one = |one: &Cache, other: &Cache| one.name == other.name;
         let was_in = |one: &Cache| self.has(ItemKind::Cache, &key.place_of(&one.name));
+        for now in &mut caches {
+            let before = origin.caches.iter().find(|before| is_one(before, now));
+            if let Some(before) = before.filter(|one| !was_in(one)) {
+                unlent::keep_responses(before, now);
+            }
+        }
         merge(&mut origin.caches, caches, is_one, was_in);
         let is_one = |one: &Registration, other: &Registration| one.scope == other.scope;
         let was_in = |one: &Registration| self.has(ItemKind::ServiceWorker, &one.place(key));
@@ -143,7 +164,12 @@ impl<'a> HandedIn<'a> {
         }
         // The folders of another instant.
         origin.raw.clear();
+        lost
     }
+}
+
+fn in_another_form(records: usize) -> String {
+    format!("{}, and its database has another form now", no_script_reads(records))
 }
 
 /// Takes what was found in the place of what was in the profile.

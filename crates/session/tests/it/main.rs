@@ -22,5 +22,6 @@ mod revisions;
 mod session_file;
 mod shrunk;
 mod sign_in;
+mod unlent;
 mod views;
 mod wire;

@@ -1,0 +1,125 @@
+//! What no script can read is in no sandbox, and so it is in the session as before when that comes back.
+
+use baton_session::receipt::{ItemKind, ReceiptItem};
+use baton_session::state::OriginState;
+use baton_session::stored::{CacheEntry, CachedResponse};
+use baton_session::write_back::{After, TakeBack, WrittenBack, written_back};
+use baton_session::{Cache, Database, Pages, Receipt, State, StorageKey};
+use serde_json::{Value, json};
+
+fn key() -> StorageKey {
+    StorageKey::first_party("https://app.test")
+}
+
+fn text(text: &str) -> Value {
+    json!({ "root": text })
+}
+
+/// A key that its site marked as not extractable.
+fn sealed() -> Value {
+    json!({ "root": { "ref": 0 }, "heap": [{ "type": "lost", "kind": "CryptoKey" }] })
+}
+
+/// A database whose only store has these records.
+fn database(version: u64, records: &[(&str, Value)]) -> Database {
+    let record = |(key, value): &(&str, Value)| json!({ "key": text(key), "value": value });
+    let records: Vec<Value> = records.iter().map(record).collect();
+    let store = json!({
+        "name": "values", "keyPath": null, "autoIncrement": false, "indexes": [], "records": records,
+    });
+    serde_json::from_value(json!({ "name": "vault", "version": version, "stores": [store] }))
+        .unwrap()
+}
+
+fn pages(origin: OriginState) -> Pages {
+    [(key(), origin)].into()
+}
+
+fn with_database(database: Database) -> OriginState {
+    OriginState { databases: vec![database], ..OriginState::default() }
+}
+
+/// What becomes of a session of which a sandbox was handed `handed`.
+fn back(before: OriginState, after: OriginState, handed: Receipt) -> WrittenBack {
+    let before = State { origins: pages(before), ..State::default() };
+    let after = After { pages: pages(after), ..After::default() };
+    written_back(before, after, &handed, TakeBack::Lent)
+}
+
+/// That all of it went in, but for what no script can read.
+fn all_but_the_sealed() -> Receipt {
+    let why = "1 record holds a value that no script can read";
+    let place = key().place_of(&"vault".into());
+    Receipt::from_iter([ReceiptItem::not_portable(ItemKind::IndexedDb, place, why)])
+}
+
+#[test]
+fn a_record_that_no_script_can_read_is_in_its_place_as_before() {
+    let before = [("a", text("1")), ("b", sealed()), ("c", text("3")), ("e", sealed())];
+    // The page changed one, removed one and wrote one.
+    let after = [("a", text("new")), ("d", text("4"))];
+    let back = back(
+        with_database(database(1, &before)),
+        with_database(database(1, &after)),
+        all_but_the_sealed(),
+    );
+    assert_eq!(back.left_out, Receipt::default());
+    let expected = [("a", text("new")), ("b", sealed()), ("e", sealed()), ("d", text("4"))];
+    assert_eq!(back.state.origins[&key()].databases, [database(1, &expected)]);
+}
+
+#[test]
+fn what_was_written_in_its_place_counts() {
+    let after = with_database(database(1, &[("b", text("open"))]));
+    let before = with_database(database(1, &[("b", sealed())]));
+    let back = back(before, after.clone(), all_but_the_sealed());
+    assert_eq!((back.left_out, &back.state.origins[&key()]), (Receipt::default(), &after));
+}
+
+#[test]
+fn a_record_whose_database_has_another_form_now_is_named() {
+    let before = with_database(database(1, &[("a", text("1")), ("b", sealed())]));
+    let after = with_database(database(2, &[("a", text("1"))]));
+    let back = back(before, after.clone(), all_but_the_sealed());
+    assert_eq!(back.state.origins[&key()], after);
+    let [lost] = &back.left_out.items[..] else { panic!("{:?}", back.left_out) };
+    assert_eq!((lost.kind, &*lost.place), (ItemKind::IndexedDb, "https://app.test/ vault"));
+    let why =
+        "1 record holds a value that no script can read, and its database has another form now";
+    assert_eq!(lost.reason.as_deref(), Some(why));
+}
+
+#[test]
+fn what_was_in_the_sandbox_can_be_deleted_there() {
+    let place = key().place_of(&"vault".into());
+    let whole = Receipt::from_iter([ReceiptItem::restored(ItemKind::IndexedDb, place)]);
+    let before = with_database(database(1, &[("a", text("1")), ("b", sealed())]));
+    let after = with_database(database(1, &[("a", text("1"))]));
+    let back = back(before, after.clone(), whole);
+    assert_eq!((back.left_out, &back.state.origins[&key()]), (Receipt::default(), &after));
+}
+
+#[test]
+fn a_response_that_no_script_can_read_is_in_its_cache_as_before() {
+    let entry = |url: &str, response: CachedResponse| {
+        let url = format!("https://app.test/{url}");
+        CacheEntry { url, headers: Vec::new(), response }
+    };
+    let lost = |url: &str| entry(url, CachedResponse::Lost { kind: "opaque".to_owned() });
+    let whole = |url: &str, body: &str| {
+        let (status_text, body) = ("OK".to_owned(), body.to_owned());
+        let headers = Vec::new();
+        entry(url, CachedResponse::Whole { status: 200, status_text, headers, body })
+    };
+    let cache = |entries: Vec<CacheEntry>| OriginState {
+        caches: vec![Cache { name: "shell".into(), position: 0, entries }],
+        ..OriginState::default()
+    };
+    let place = key().place_of(&"shell".into());
+    let handed = ReceiptItem::not_portable(ItemKind::Cache, place, "2 responses");
+    let before = cache(vec![lost("a"), whole("b", ""), lost("c")]);
+    let after = cache(vec![whole("c", "bmV3"), whole("d", "")]);
+    let back = back(before, after, Receipt::from_iter([handed]));
+    let expected = cache(vec![whole("c", "bmV3"), whole("d", ""), lost("a")]);
+    assert_eq!(back.state.origins[&key()], expected);
+}
