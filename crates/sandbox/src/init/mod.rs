@@ -5,6 +5,7 @@
 //! one ends. So nothing can outlive the holder of the other end of the socket.
 
 mod handed;
+mod loopback;
 mod processes;
 mod serve;
 mod tool;

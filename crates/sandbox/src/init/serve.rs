@@ -1,7 +1,7 @@
 //! The life of a sandbox's first process: it obeys its node, and keeps the commands that run.
 
 use super::processes::end_all;
-use super::{Begin, InitError, Notice, Order, Start, handed, processes, tool};
+use super::{Begin, InitError, Notice, Order, Start, handed, loopback, processes, tool};
 use crate::init;
 use crate::network::HOST;
 use crate::provider::Ended;
@@ -13,17 +13,11 @@ use rustix::process::{
     kill_process_group, set_child_subreaper, set_dumpable_behavior, setsid, wait, waitid,
 };
 use std::collections::HashMap;
-use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-use tokio::io::copy_bidirectional;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
-use tokio::time::{sleep, timeout};
 
 /// Does what the other end of the socket on standard input says, until that closes.
 pub(super) fn serve() -> Result<(), InitError> {
@@ -105,7 +99,7 @@ fn prepare(begin: &Begin, descriptors: Vec<OwnedFd>) -> Result<(), InitError> {
     if let Some(socket) = descriptors.into_iter().next() {
         handed::open(&begin.handed_ports, socket).map_err(InitError::NotHanded)?;
     }
-    open_ports(&begin.host_ports, HOST).map_err(InitError::Loopback)
+    loopback::open(&begin.host_ports, HOST).map_err(InitError::Loopback)
 }
 
 /// The word with which it is started, before the folder.
@@ -219,69 +213,4 @@ fn spawn(start: &Start, descriptors: Vec<OwnedFd>) -> std::io::Result<Pid> {
 fn how(status: WaitStatus) -> Ended {
     let signal = status.terminating_signal().map(Ended::Signal);
     status.exit_status().map(Ended::Code).or(signal).unwrap_or(Ended::Gone)
-}
-
-/// How many connections are passed on at once, of all ports together.
-const CONNECTIONS: usize = 256;
-/// How long the machine may take to answer a connection.
-const LIMIT: Duration = Duration::from_secs(10);
-/// When it is tried again to take a connection, where there are no descriptors left.
-const PAUSE: Duration = Duration::from_millis(100);
-
-/// Passes on, from now on and in a thread of its own, what connects to these ports here. A port that cannot
-/// be had is left out.
-///
-/// `http://127.0.0.1:3000` is the same page in a sandbox as outside, so that a login there is a login here.
-/// Each connection is passed on to where this network has the machine's loopback; the rules of the network
-/// are asked as they are for that address itself.
-fn open_ports(ports: &[u16], host: Ipv4Addr) -> std::io::Result<()> {
-    let doors: Vec<_> = ports.iter().filter_map(|port| bind(*port).ok().zip(Some(*port))).collect();
-    if doors.is_empty() {
-        return Ok(());
-    }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    std::thread::Builder::new().name("loopback".to_owned()).spawn(move || {
-        runtime.block_on(async {
-            let places = Arc::new(Semaphore::new(CONNECTIONS));
-            for (door, port) in doors {
-                if let Ok(door) = TcpListener::from_std(door) {
-                    tokio::spawn(serve_port(
-                        door,
-                        SocketAddrV4::new(host, port),
-                        Arc::clone(&places),
-                    ));
-                }
-            }
-            std::future::pending::<()>().await;
-        });
-    })?;
-    Ok(())
-}
-
-fn bind(port: u16) -> std::io::Result<std::net::TcpListener> {
-    let door = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
-    door.set_nonblocking(true)?;
-    Ok(door)
-}
-
-async fn serve_port(door: TcpListener, host: SocketAddrV4, places: Arc<Semaphore>) {
-    loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
-        match door.accept().await {
-            Ok((client, _)) => {
-                tokio::spawn(async move {
-                    let _place = place;
-                    pass(client, host).await;
-                });
-            }
-            Err(_) => sleep(PAUSE).await,
-        }
-    }
-}
-
-/// Passes bytes on until both sides have said all. What breaks is seen by the two that it is between.
-async fn pass(mut client: TcpStream, host: SocketAddrV4) {
-    if let Ok(Ok(mut host)) = timeout(LIMIT, TcpStream::connect(host)).await {
-        let _ = copy_bidirectional(&mut client, &mut host).await;
-    }
 }
