@@ -4788,7 +4788,10 @@ export interface paths {
         /** Takes an open invitation back. Needs the scope `admin`. */
         delete: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Close the listener for peers as well that was opened for it, unless another invitation was made since. */
+                    listener?: boolean;
+                };
                 header?: never;
                 path: {
                     id: string;

@@ -22,7 +22,7 @@ pub struct PeerPlace(Arc<PeerPlaceState>);
 struct PeerPlaceState {
     bounds: Bounds,
     open: Mutex<Option<OpenListener>>,
-    inviting: Mutex<()>,
+    inviting: Mutex<Option<String>>,
 }
 
 /// A listener that is open. It closes when this is dropped.
@@ -59,9 +59,10 @@ impl PeerPlace {
         self.0.open.lock().await
     }
 
-    /// The turn of who invites, or closes the listener for good: an invitation that fails closes what was opened for
-    /// it, to which no other one may lead by then.
-    pub(crate) async fn inviting(&self) -> MutexGuard<'_, ()> {
+    /// The turn of who invites, takes an invitation back, or closes the listener for good, with the id of the invitation
+    /// for which the listener was opened, if there was no other since: one that fails, or is undone, closes what was
+    /// opened for it, to which no other one may lead by then.
+    pub(crate) async fn inviting(&self) -> MutexGuard<'_, Option<String>> {
         self.0.inviting.lock().await
     }
 

@@ -19,10 +19,10 @@ use crate::session::{
     SessionList, SessionView, SnapshotView, StateView,
 };
 use crate::sync::{
-    ConfirmPeer, ConflictDetails, ConflictList, ConflictView, CreateInvitation, CreatedInvitation,
-    DifferenceList, DirectoryView, InvitationList, JoinPeer, ListPeers, Movement, PeerList,
-    PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView, SealedFile, SyncIndex,
-    TakenFile,
+    CancelInvitation, ConfirmPeer, ConflictDetails, ConflictList, ConflictView, CreateInvitation,
+    CreatedInvitation, DifferenceList, DirectoryView, InvitationList, JoinPeer, ListPeers,
+    Movement, PeerList, PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView,
+    SealedFile, SyncIndex, TakenFile,
 };
 use baton_session::{PeerLimits, SessionId};
 use reqwest::Method;
@@ -358,6 +358,12 @@ impl Client {
     pub async fn cancel_invitation(&self, id: &str) -> Result<(), ClientError> {
         let call = self.request(Method::DELETE, &["sync", "invitations", id])?;
         self.fetch_bytes(call).await.map(drop)
+    }
+
+    /// Takes an invitation back of which nobody has the text, with the listener that was opened for it alone.
+    pub async fn undo_invitation(&self, id: &str) -> Result<(), ClientError> {
+        let call = self.request(Method::DELETE, &["sync", "invitations", id])?;
+        self.fetch_bytes(call.query(&CancelInvitation { listener: true })).await.map(drop)
     }
 
     /// Takes an invitation of another node: both are peers then, and confirmed.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::net::SocketAddr;
 use url::Url;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 /// Invites another node to become a peer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -45,6 +45,16 @@ impl fmt::Debug for CreatedInvitation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "CreatedInvitation({})", self.id)
     }
+}
+
+/// How an invitation is taken back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct CancelInvitation {
+    /// Close the listener for peers as well that was opened for it, unless another invitation was made since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub listener: bool,
 }
 
 /// An open invitation.

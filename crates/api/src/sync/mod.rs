@@ -15,8 +15,8 @@ pub use exchange::{
     Parcel, PeerLeaseAnswer, PeerLeaseOutcome, SharedView, SyncIndex, TakePeerLease, Taken, Wanted,
 };
 pub use invitation::{
-    CreateInvitation, CreatedInvitation, InvitationList, InvitationView, JoinPeer, Joined,
-    RedeemInvitation,
+    CancelInvitation, CreateInvitation, CreatedInvitation, InvitationList, InvitationView,
+    JoinPeer, Joined, RedeemInvitation,
 };
 pub use peer::{
     AskIndex, ClientCredential, ConfirmPeer, ConflictDetails, ConflictList, ConflictView,

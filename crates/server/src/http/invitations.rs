@@ -3,7 +3,7 @@
 use super::answer::{Answer, JsonBody, answer};
 use super::exchange::SignedPeer;
 use super::peer_listener;
-use super::request::{Json, Path};
+use super::request::{Json, Path, Query};
 use crate::auth::{Admin, attempt};
 use crate::context::Context;
 use crate::error::NodeError;
@@ -14,7 +14,8 @@ use axum::http::StatusCode;
 use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
 use baton_api::sync::{
-    CreateInvitation, CreatedInvitation, InvitationList, JoinPeer, PeerView, RedeemInvitation,
+    CancelInvitation, CreateInvitation, CreatedInvitation, InvitationList, JoinPeer, PeerView,
+    RedeemInvitation,
 };
 use baton_api::{ErrorCode, Problem};
 use baton_runtime::Caller;
@@ -41,23 +42,29 @@ pub(super) async fn invite(
     Admin(caller): Admin,
     Json(CreateInvitation { listen, addresses }): Json<CreateInvitation>,
 ) -> Result<impl IntoResponse, Refusal> {
-    let _turn = context.peer_place.inviting().await;
+    let mut opened_for = context.peer_place.inviting().await;
     let before = context.peer_place.address().await;
     // What is refused opens no listener.
     let wanted = peer_listener::reachable(&context, listen.or(before), addresses.clone())?;
     peers::expect_invitable(&context, &caller, &wanted).await?;
     let made = listen_and_invite(&context, &caller, listen, addresses).await;
     let may_be_open = listen.is_some() && before.is_none();
-    if made.is_err() && may_be_open && context.peer_place.address().await.is_some() {
-        // Nobody was invited who would come there.
-        let note = Note::new(&caller.actor, &caller.owner, Action::ListenForPeers, "no more");
-        let closed = note.end(&context.store, peer_listener::close(&context).await).await;
-        if let Err(error) = closed {
-            tracing::error!(%error, "what was opened for an invitation was not noted as closed");
-        }
+    // Where it was opened for this, nobody was invited who would come there.
+    if made.is_err()
+        && may_be_open
+        && context.peer_place.address().await.is_some()
+        && let Err(error) = listen_no_more(&context, &caller).await
+    {
+        tracing::error!(%error, "what was opened for an invitation was not noted as closed");
     }
     let created = made?;
+    *opened_for = may_be_open.then(|| created.id.clone());
     Ok((StatusCode::CREATED, [(CACHE_CONTROL, "no-store")], answer(created).await?))
+}
+
+async fn listen_no_more(context: &Context, caller: &Caller) -> Result<(), NodeError> {
+    let note = Note::new(&caller.actor, &caller.owner, Action::ListenForPeers, "no more");
+    note.end(&context.store, peer_listener::close(context).await).await
 }
 
 async fn listen_and_invite(
@@ -95,15 +102,21 @@ pub(super) async fn list(
 /// Takes an open invitation back. Needs the scope `admin`.
 #[utoipa::path(
     delete, path = "/sync/invitations/{id}", operation_id = "cancel_invitation", tag = "sync",
-    security(("api_key" = [])), params(("id" = String, Path)),
+    security(("api_key" = [])), params(("id" = String, Path), CancelInvitation),
     responses((status = 204), (status = "4XX", body = Problem))
 )]
 pub(super) async fn cancel(
     State(context): State<Context>,
     Admin(caller): Admin,
     Path(id): Path<String>,
+    Query(CancelInvitation { listener }): Query<CancelInvitation>,
 ) -> Result<StatusCode, Refusal> {
+    let mut opened_for = context.peer_place.inviting().await;
     peers::cancel_invitation(&context, &caller, &id).await?;
+    if listener && opened_for.as_ref() == Some(&id) {
+        *opened_for = None;
+        listen_no_more(&context, &caller).await?;
+    }
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -131,9 +144,9 @@ pub(super) async fn close_listener(
     State(context): State<Context>,
     Admin(caller): Admin,
 ) -> Result<StatusCode, Refusal> {
-    let _turn = context.peer_place.inviting().await;
-    let note = Note::new(&caller.actor, &caller.owner, Action::ListenForPeers, "no more");
-    note.end(&context.store, peer_listener::close(&context).await).await?;
+    let mut opened_for = context.peer_place.inviting().await;
+    *opened_for = None;
+    listen_no_more(&context, &caller).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

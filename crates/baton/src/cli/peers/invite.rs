@@ -79,18 +79,15 @@ impl Invite {
             let closed = "this node listens for peers no more".to_owned();
             output.answer(&json!({ "closed": true }), || closed);
         } else {
-            let mut listened = None;
             if let Some(card) = &self.card {
                 expect_place(card)?;
-                listened = client.list_invitations().await?.listens;
             }
             let request = CreateInvitation { listen: self.listen, addresses: self.addresses };
             let created = invite(&client, request).await?;
             if let Some(card) = &self.card
                 && let Err(error) = write_card(card, &created)
             {
-                let opened = created.pinned && listened.is_none();
-                if let Err(why) = take_back(&client, &created.id, opened).await {
+                if let Err(why) = client.undo_invitation(&created.id).await {
                     output.note(&format!("not all of it could be taken back: {why}"));
                 }
                 return Err(error);
@@ -110,16 +107,6 @@ async fn invite(client: &Client, request: CreateInvitation) -> anyhow::Result<Cr
         }
         created => Ok(created?),
     }
-}
-
-/// Takes back an invitation of which nobody has the text, and closes the listener that was opened for it, unless
-/// another invitation leads there by now.
-async fn take_back(client: &Client, id: &str, opened: bool) -> Result<(), ClientError> {
-    let cancelled = client.cancel_invitation(id).await;
-    if opened && client.list_invitations().await?.items.is_empty() {
-        client.close_peer_listener().await?;
-    }
-    cancelled
 }
 
 /// Whether a person wants the node to listen for peers, which it does not yet.

@@ -21,11 +21,6 @@ fn created() -> CreatedInvitation {
     }
 }
 
-/// What a node says that has no invitation, and listens for peers there.
-fn listens(at: Option<&str>) -> InvitationList {
-    InvitationList { listens: at.map(|at| at.parse().unwrap()), items: Vec::new() }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_typed_on_the_other_machine_is_all_that_a_pipe_gets() {
     let node = FakeNode::start().await.with("POST /sync/invitations", &created());
@@ -39,10 +34,7 @@ async fn what_is_typed_on_the_other_machine_is_all_that_a_pipe_gets() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_invitation_in_a_file_is_not_on_the_screen() {
-    let node = FakeNode::start()
-        .await
-        .with("GET /sync/invitations", &listens(None))
-        .with("POST /sync/invitations", &created());
+    let node = FakeNode::start().await.with("POST /sync/invitations", &created());
     let data = node.folder.data();
     let card = data.with_file_name("server.invitation");
     let run = node.folder.run(&["peers", "invite", "--card", card.to_str().unwrap()]).success();
@@ -63,12 +55,9 @@ async fn an_invitation_that_cannot_be_written_down_is_not_made() {
     let cancel = format!("DELETE /sync/invitations/{}", created().id);
     let node = FakeNode::start()
         .await
-        .with("GET /sync/invitations", &listens(None))
-        .with("GET /sync/invitations", &listens(Some("0.0.0.0:7421")))
         .with("POST /sync/invitations", &created())
         .with(&cancel, &json!(null))
-        .refusing(&cancel, ErrorCode::Forbidden, "it may not")
-        .with("DELETE /sync/listener", &json!(null));
+        .refusing(&cancel, ErrorCode::Forbidden, "it may not");
     let data = node.folder.data();
     let invite = |card: &std::path::Path| {
         let run = node.folder.run(&["peers", "invite", "--card", card.to_str().unwrap()]).failure();
@@ -82,16 +71,15 @@ async fn an_invitation_that_cannot_be_written_down_is_not_made() {
       there is no invitation; name a file in a folder that is there and yours
     ");
     assert_eq!(node.heard(), [""; 0]);
-    // What shows only when it is written: neither the invitation is left, nor a listener for whoever would come.
+    // What shows only when it is written: it is taken back, with the listener that was opened for it alone.
     let long = folder.join("x".repeat(300));
     insta::assert_snapshot!(invite(&long), @r"
     error: could not write the invitation to CARD: invalid filename
       there is no invitation; name a file in a folder that is there and yours
     ");
-    let asked = ["GET /sync/invitations", "POST /sync/invitations {}", cancel.as_str()];
-    let closed = ["GET /sync/invitations", "DELETE /sync/listener"];
-    assert_eq!(node.heard(), [&asked[..], &closed[..]].concat());
-    // A listener that there was before stays, and why nothing was written is said in any case.
+    let asked = ["POST /sync/invitations {}", cancel.as_str()];
+    assert_eq!(node.heard(), asked);
+    // Why nothing was written is said in any case.
     let said = invite(&long);
     assert!(said.contains("not all of it could be taken back: "), "{said}");
     assert!(said.contains("could not write the invitation to CARD"), "{said}");

@@ -279,6 +279,34 @@ async fn an_invitation_that_is_refused_opens_no_listener() {
 }
 
 #[tokio::test]
+async fn an_invitation_that_is_undone_takes_the_listener_along_that_nobody_else_needs() {
+    let (server, laptop) = two().await;
+    let listens = async || server.admin().list_invitations().await.unwrap().listens;
+    let first = invite(&server).await;
+    server.admin().undo_invitation(&first.id).await.unwrap();
+    assert_eq!(listens().await, None);
+
+    // Another machine was invited meanwhile, and has joined by now: no invitation is left that says so.
+    let first = invite(&server).await;
+    let other = invite(&server).await;
+    let peer = join(&laptop, &other.code).await.unwrap();
+    server.admin().undo_invitation(&first.id).await.unwrap();
+    assert_eq!(server.admin().list_invitations().await.unwrap().items, []);
+    let asked = laptop.admin().ping_peer(&peer.name).await.unwrap();
+    assert_eq!(asked.status, PeerStatus::Online);
+
+    // One that was there before stays, and so does that of an invitation which is taken back as people do.
+    let third = invite(&server).await;
+    server.admin().undo_invitation(&third.id).await.unwrap();
+    assert!(listens().await.is_some());
+    server.admin().close_peer_listener().await.unwrap();
+    let last = invite(&server).await;
+    server.admin().cancel_invitation(&last.id).await.unwrap();
+    assert!(listens().await.is_some());
+    stop([server, laptop]).await;
+}
+
+#[tokio::test]
 async fn the_listener_for_peers_answers_what_nodes_sign_and_nothing_else() {
     let (server, laptop) = two().await;
     let code = read(&invite(&server).await);
