@@ -287,13 +287,16 @@ pub struct Unread {
     /// What is lost, if it is no cookie.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<ItemKind>,
+    /// Whether another look would find the same. Whoever looked knows; it is not kept.
+    #[serde(skip)]
+    pub lasting: bool,
 }
 
 impl Unread {
     /// A place, and why it was not read. What may be secret in an address is left out.
     pub fn new(place: impl AsRef<str>, reason: impl std::fmt::Display) -> Self {
         let place = ShownAddress::of(place.as_ref()).into();
-        Self { place, reason: reason.to_string(), lost: false, kind: None }
+        Self { place, reason: reason.to_string(), lost: false, kind: None, lasting: false }
     }
 
     /// What cannot be kept, and why. What may be secret in an address is left out.
@@ -303,7 +306,13 @@ impl Unread {
 
     /// A cookie that cannot be kept, and why.
     pub fn lost_cookie(cookie: &Cookie, reason: impl std::fmt::Display) -> Self {
-        Self { place: cookie.place(), reason: reason.to_string(), lost: true, kind: None }
+        let (place, reason) = (cookie.place(), reason.to_string());
+        Self { place, reason, lost: true, kind: None, lasting: false }
+    }
+
+    /// Whether it was not read this time, and may be the next: what was written there last is not known.
+    pub fn is_passing(&self) -> bool {
+        !self.lost && !self.lasting
     }
 
     /// The part of a snapshot that notes these places; none when everything was read.
@@ -334,7 +343,7 @@ impl Unread {
 impl ReceiptItem {
     /// What could not be read when the snapshot was taken: it is back as it was last known, or lost.
     pub fn as_last_known(unread: Unread) -> Self {
-        let Unread { place, reason, lost, kind } = unread;
+        let Unread { place, reason, lost, kind, .. } = unread;
         match kind {
             Some(kind) if lost => return Self::not_portable(kind, place, reason),
             None if lost => return Self::rejected(ItemKind::Cookie, place, reason),
@@ -350,6 +359,18 @@ impl ReceiptItem {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_may_be_read_the_next_time_is_told_from_what_never_is() {
+        let slow = Unread::new("https://app.test/", "no answer within 5s");
+        let large = Unread { lasting: true, ..slow.clone() };
+        let tab = Unread::lost(ItemKind::Tab, "chrome://settings/", "not kept");
+        let cookie = Unread { kind: None, ..tab.clone() };
+        assert!(slow.is_passing());
+        assert!(![&large, &tab, &cookie].iter().any(|unread| unread.is_passing()));
+        // No snapshot says so.
+        assert_eq!(Unread::part(&[large]), Unread::part(&[slow]));
+    }
 
     #[test]
     fn what_was_not_read_is_noted_once_and_bounded() {

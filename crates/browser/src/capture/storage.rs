@@ -276,11 +276,12 @@ impl Window<'_> {
             }
             let found = unlisted.as_deref().unwrap_or("that it may not");
             let reason = format!("expected the page to list its databases, found {found}");
-            unread.push(Unread::new(self.key.to_string(), reason));
+            let lasting = unlisted.is_none();
+            unread.push(Unread { lasting, ..Unread::new(self.key.to_string(), reason) });
         }
         unread.extend(failures.into_iter().map(|failure| {
             let place = format!("{} database {}", self.key, failure.database.to_lossy());
-            Unread::new(place, failure.reason)
+            Unread { lasting: failure.lasting, ..Unread::new(place, failure.reason) }
         }));
         unread
     }
@@ -392,7 +393,7 @@ impl Window<'_> {
         };
         let Some(names) = names else {
             let reason = "expected the page to list its caches, found that it may not";
-            return Ok(vec![Unread::new(self.key.to_string(), reason)]);
+            return Ok(vec![Unread { lasting: true, ..Unread::new(self.key.to_string(), reason) }]);
         };
         work.shared().mirror().set_caches(self.key, caches, &names);
         for failure in collected.failures.iter().filter(|failure| !failure.lasting) {
@@ -433,7 +434,7 @@ impl Window<'_> {
     fn unread(&self, kind: &str, failures: Vec<StoredFailure>) -> Vec<Unread> {
         let unread = failures.into_iter().map(|failure| {
             let place = format!("{} {kind} {}", self.key, failure.name.to_lossy());
-            Unread::new(place.trim_end(), failure.reason)
+            Unread { lasting: failure.lasting, ..Unread::new(place.trim_end(), failure.reason) }
         });
         unread.collect()
     }

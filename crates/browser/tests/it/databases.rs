@@ -49,6 +49,7 @@ async fn a_database_that_the_page_holds_costs_itself_only() {
     }
     assert_eq!(places, expected);
     let captured = captured.unwrap();
+    assert!(captured.unread[0].is_passing());
     assert_eq!(local(&captured.state, &url, "who").as_deref(), Some("me"));
     assert_eq!(databases(&captured.state, &url)[0].name, "free".into());
     // It stays marked: once the page lets go of it, it is read without another event.
@@ -77,6 +78,7 @@ async fn a_database_that_fits_in_no_message_costs_itself_only() {
     let captured = running.live.capture(Depth::Whole, false).await.unwrap();
     let places: Vec<_> = captured.unread.iter().map(|unread| unread.place.clone()).collect();
     assert_eq!(places, [format!("{} database large", key_of(&url))]);
+    assert!(!captured.unread[0].is_passing());
     assert_eq!(databases(&captured.state, &url)[0].name, "small".into());
     // Another try would find the same, so there is none until it changes.
     assert_eq!(running.live.capture(Depth::Changed, false).await.unwrap().unread, []);

@@ -237,6 +237,7 @@ async fn what_is_too_large_or_held_costs_itself_only() {
     let key = key_of(&site.url("a", "/"));
     let places: Vec<_> = captured.unread.iter().map(|unread| unread.place.clone()).collect();
     assert_eq!(places, [format!("{key} cache large")]);
+    assert!(!captured.unread[0].is_passing());
     let origin = &captured.state.origins[&key];
     assert_eq!(origin.caches[0].name, "small".into());
     let content = FileContent::File { bytes: "AQID".to_owned() };
