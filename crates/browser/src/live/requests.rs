@@ -16,8 +16,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-/// How long pages may take to say that they are held, or have taken what they were answered.
-const TOLD_LIMIT: Duration = Duration::from_secs(1);
+/// How long pages may take to say anything, which they do once they have taken what they were answered: as long as a
+/// capture gives them.
+const WORD_LIMIT: Duration = Duration::from_secs(5);
 /// How long a page may take to write down what it was answered.
 const WRITTEN: Duration = Duration::from_millis(30);
 
@@ -61,8 +62,9 @@ impl Live {
     }
 
     /// Holds what its pages and workers ask for from now on, and waits a moment for what they asked before. Nothing that
-    /// is held goes out unless it is let go.
-    pub async fn hold_requests(&self) {
+    /// is held goes out unless it is let go. Returns whether all of them have said something since: of one that has not
+    /// it is not known what it asked for, and what it was answered it may not have written down.
+    pub async fn hold_requests(&self) -> bool {
         if !self.shared().in_flight().is_heard {
             self.hear_requests().await;
         }
@@ -70,18 +72,27 @@ impl Live {
         self.tell_all("Fetch.enable", json!({})).await;
         self.tell_browser("Fetch.enable").await;
         // What a page sent before that is known once it has said anything.
-        self.expect_a_word().await;
+        if !self.expect_a_word().await {
+            return false;
+        }
         self.shared().in_flight().is_heard = false;
         self.wait_for_answers().await;
-        self.expect_a_word().await;
+        if !self.expect_a_word().await {
+            return false;
+        }
         tokio::time::sleep(WRITTEN).await;
+        true
     }
 
     /// Lets go what was held, and hears no more of what is asked for.
     pub async fn let_requests_go(&self) {
         self.tell_all("Fetch.disable", json!({})).await;
         self.tell_browser("Fetch.disable").await;
-        self.tell_all("Network.disable", json!({})).await;
+        // It is sent at once, and nobody waits for a page that hangs.
+        let told = self.tell_all("Network.disable", json!({}));
+        if timeout(WORD_LIMIT, told).await.is_err() {
+            tracing::debug!("a page hangs, and hears later that its requests are heard no more");
+        }
         *self.shared().in_flight() = InFlight::default();
     }
 
@@ -94,12 +105,11 @@ impl Live {
         }
     }
 
-    /// Waits until every page has answered something, after all that it did before.
-    async fn expect_a_word(&self) {
+    /// Waits until every page and worker has answered something, after all that it did before. Returns whether they did
+    /// in time.
+    pub async fn expect_a_word(&self) -> bool {
         let said = self.tell_all("Runtime.evaluate", json!({ "expression": "0" }));
-        if timeout(TOLD_LIMIT, said).await.is_err() {
-            tracing::debug!("a page hangs, and may have asked for something");
-        }
+        timeout(WORD_LIMIT, said).await.is_ok()
     }
 
     async fn tell_browser(&self, method: &'static str) {

@@ -104,3 +104,21 @@ async fn tabs_that_open_and_close_cost_nothing_and_leave_nothing() {
     .await;
     running.crash().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_says_nothing_while_requests_are_held_is_told_of() {
+    let site = Site::builder().page("/", Page::html("<title>here</title>")).start().await;
+    let (_folder, profile) = profile();
+    let running = Running::start(&profile).await;
+    let page = running.open(&site.url("a", "/")).await;
+    running.live.hear_requests().await;
+    assert!(running.live.hold_requests().await);
+    running.live.let_requests_go().await;
+    assert!(running.live.expect_a_word().await);
+
+    running.live.hear_requests().await;
+    page.post("Runtime.evaluate", json!({ "expression": "for (;;);" }));
+    assert!(!running.live.hold_requests().await);
+    running.live.let_requests_go().await;
+    running.crash().await;
+}
