@@ -332,7 +332,7 @@ fn live(error: &LiveError) -> ErrorCode {
         LiveError::SnapshotsDamaged { .. } | LiveError::SnapshotDamaged { .. } => {
             ErrorCode::StorageDamaged
         }
-        LiveError::TooSlow { .. } => ErrorCode::TimedOut,
+        LiveError::TooSlow { .. } | LiveError::NotRead { .. } => ErrorCode::TimedOut,
         LiveError::Launch(error) | LiveError::Keeper(KeeperError::Launch(error)) => launch(error),
         LiveError::Keeper(KeeperError::Address(_)) => ErrorCode::CdpUnreachable,
         LiveError::Keeper(KeeperError::File { source, .. }) if is_full(source) => {

@@ -54,28 +54,15 @@ impl BrowserSupervisor {
         self.capture(id, SnapshotReason::Request).await
     }
 
-    /// Takes a snapshot of everything, with pictures where they are wanted, and lets no old one go.
+    /// Takes a snapshot of everything, with pictures, and lets no old one go.
     pub(super) async fn capture_whole(
         &self,
         runner: &Runner,
         reason: SnapshotReason,
-        pictures: bool,
     ) -> Result<Snapshot, LiveError> {
-        let take = Take { reason, depth: Depth::Whole, pictures, keep: None };
+        let take = Take { reason, depth: Depth::Whole, pictures: true, keep: None };
         let snapshot = self.capture_with(runner, take).await?;
         snapshot.ok_or(LiveError::NotActive(runner.session.id))
-    }
-
-    /// Takes a snapshot of everything that a session holds which is about to move, while it still runs: what is made
-    /// ready for it is of now then, and its last one has little left to read. What fails is left to that one.
-    pub async fn capture_ahead(&self, id: SessionId, pictures: bool) {
-        let Ok(runner) = self.runner(id) else { return };
-        let (reason, keep) =
-            (SnapshotReason::Interval, Some(self.recovery().max_session_snapshots));
-        let take = Take { reason, depth: Depth::Whole, pictures, keep };
-        if let Err(error) = self.capture_with(&runner, take).await {
-            tracing::warn!(session = %id, %error, "a session that moves was not captured ahead");
-        }
     }
 
     /// Takes a snapshot of what changed; none when nothing did.
@@ -115,8 +102,18 @@ impl BrowserSupervisor {
     async fn capture_with(
         &self,
         runner: &Runner,
-        Take { reason, depth, pictures, keep }: Take,
+        take: Take,
     ) -> Result<Option<Snapshot>, LiveError> {
+        Ok(self.capture_and_tell(runner, take).await?.0)
+    }
+
+    /// Takes a snapshot, and also returns a place that could not be read this time, if there is one: the snapshot has
+    /// it as it was last known.
+    pub(super) async fn capture_and_tell(
+        &self,
+        runner: &Runner,
+        Take { reason, depth, pictures, keep }: Take,
+    ) -> Result<(Option<Snapshot>, Option<Unread>), LiveError> {
         let mut last = runner.last.lock().await;
         let (started, taken_at) = (Instant::now(), Timestamp::now());
         let mut happened = *runner.live.activity().borrow();
@@ -128,6 +125,7 @@ impl BrowserSupervisor {
         let captured = runner.live.capture(depth, pictures).await;
         let captured = captured.map_err(|error| ended(runner.session.id, error))?;
         report_unread(runner, &captured);
+        let missed = captured.unread.iter().find(|unread| unread.is_passing()).cloned();
         let databases = captured.databases_read;
         tracing::debug!(session = %runner.session.id, reason = reason.as_str(), databases, "read what a browser holds");
         let captured = Arc::new(captured);
@@ -137,7 +135,7 @@ impl BrowserSupervisor {
         let by_itself = depth == Depth::Changed || reason == SnapshotReason::Interval;
         if by_itself && cut.changed.is_empty() && cut.carried.len() == last.len() {
             runner.captured.send_replace(began);
-            return Ok(None);
+            return Ok((None, missed));
         }
         let shrunk = runner.has_shrunk(reason, &captured.state, taken_at);
         let occasion = Occasion { reason, started, taken_at, shrunk, keep };
@@ -152,7 +150,7 @@ impl BrowserSupervisor {
         last.clone_from(&snapshot.parts);
         runner.remember(&snapshot, &captured.state);
         runner.captured.send_replace(began);
-        Ok(Some(snapshot))
+        Ok((Some(snapshot), missed))
     }
 
     /// Takes a snapshot of what a look at the cookies finds, when nothing else is known to have changed:
@@ -240,13 +238,13 @@ pub(super) fn ended(id: SessionId, error: CdpError) -> LiveError {
 }
 
 /// What snapshot is to be taken.
-struct Take {
-    reason: SnapshotReason,
-    depth: Depth,
+pub(super) struct Take {
+    pub(super) reason: SnapshotReason,
+    pub(super) depth: Depth,
     /// Whether one of the tab in front belongs to it.
-    pictures: bool,
+    pub(super) pictures: bool,
     /// How many snapshots stay with it; none lets no old one go.
-    keep: Option<u32>,
+    pub(super) keep: Option<u32>,
 }
 
 /// When and why a snapshot was taken, and what becomes of it.

@@ -31,7 +31,7 @@ impl BrowserSupervisor {
             self.end_keeper(id, Ending::Close).await;
             return Ok(None);
         };
-        let snapshot = self.capture_last(&runner, SnapshotReason::Close, true).await?;
+        let snapshot = self.capture_last(&runner, SnapshotReason::Close).await?;
         self.end(&runner, Ending::Close).await;
         self.prune(id).await;
         Ok(snapshot)
@@ -43,9 +43,8 @@ impl BrowserSupervisor {
         &self,
         runner: &Runner,
         reason: SnapshotReason,
-        pictures: bool,
     ) -> Result<Option<Snapshot>, LiveError> {
-        match self.capture_whole(runner, reason, pictures).await {
+        match self.capture_whole(runner, reason).await {
             Ok(snapshot) => Ok(Some(snapshot)),
             Err(error @ (LiveError::Browser(_) | LiveError::NotActive(_))) => {
                 let id = runner.session.id;
@@ -53,29 +52,6 @@ impl BrowserSupervisor {
                 Ok(None)
             }
             Err(error) => Err(error),
-        }
-    }
-
-    /// From now on it is known what the pages of a session that is about to move ask for: its pause then waits for
-    /// what is on its way.
-    pub async fn hear_requests(&self, id: SessionId) {
-        if let Ok(runner) = self.runner(id) {
-            runner.live.hear_requests().await;
-        }
-    }
-
-    /// Holds what the pages of a browser ask for, before it is captured for the last time.
-    pub(super) async fn hold_requests(&self, id: SessionId) {
-        if let Ok(runner) = self.runner(id) {
-            runner.live.hold_requests().await;
-        }
-    }
-
-    /// Lets go what was held, if anything was, because the browser runs on; what its pages ask for is not heard any
-    /// more.
-    pub async fn let_requests_go(&self, id: SessionId) {
-        if let Ok(runner) = self.runner(id) {
-            runner.live.let_requests_go().await;
         }
     }
 

@@ -10,6 +10,7 @@ mod checkout;
 mod close;
 mod held;
 mod lease;
+mod leaving;
 mod load;
 mod offstage;
 mod open;
@@ -30,7 +31,7 @@ pub use checkout::{Checkout, Handed};
 pub use load::Loaded;
 pub use profile::FilesGone;
 pub use recover::Recovered;
-pub use resume::Resumed;
+pub use resume::{RESTORE_LIMIT, Resumed};
 pub use room::{BROWSER_BYTES, Room, RoomLimits};
 pub(crate) use signed_in::choose;
 pub use way_out::EgressRules;
@@ -380,6 +381,17 @@ pub enum LiveError {
         session: SessionId,
         /// What was captured too late.
         sibling: SnapshotId,
+    },
+    /// Not all that its browser holds could be captured, so it does not move.
+    #[error(
+        "expected all of a session to be read before it moves, found that {place} was not: {reason}\n\
+         close the page that hangs, or answer what it asks, then drain the node again"
+    )]
+    NotRead {
+        /// What was not read, without secrets.
+        place: String,
+        /// Why.
+        reason: String,
     },
     /// Something took longer than it may.
     #[error("expected {what} within {limit:?}, found it still under way")]

@@ -27,25 +27,25 @@ use tokio::time::timeout;
 
 /// How long a restore may take as a whole; each of its steps has a limit of its own, but a browser
 /// that hangs from some point on would spend them all.
-const RESTORE_LIMIT: Duration = Duration::from_mins(5);
+pub const RESTORE_LIMIT: Duration = Duration::from_mins(5);
 
 /// How long the first capture may put the answer off.
 const FIRST_LIMIT: Duration = Duration::from_secs(10);
 
 /// Measures steps, one after the other.
-struct Stopwatch {
+pub(super) struct Stopwatch {
     start: Instant,
     last: Instant,
     steps: BTreeMap<String, u64>,
 }
 
 impl Stopwatch {
-    fn start(at: Instant) -> Self {
+    pub(super) fn start(at: Instant) -> Self {
         Self { start: at, last: at, steps: BTreeMap::new() }
     }
 
     /// Ends a step that began when the last one ended.
-    fn step(&mut self, name: &str) {
+    pub(super) fn step(&mut self, name: &str) {
         let time = self.last.elapsed();
         self.add(name, time);
     }
@@ -59,6 +59,13 @@ impl Stopwatch {
     fn end(mut self) -> BTreeMap<String, u64> {
         self.steps.insert("total".to_owned(), millis(self.start.elapsed()));
         self.steps
+    }
+
+    /// Ends the last step of a browser that was stopped, and says what each took.
+    pub(super) fn tell_stopped(mut self, session: SessionId) {
+        self.step("end");
+        let steps = self.end();
+        tracing::info!(%session, ?steps, "the browser of a session was stopped");
     }
 }
 
@@ -330,33 +337,13 @@ impl BrowserSupervisor {
     /// Captures what the browser of an active session holds, and ends it. Returns the lifecycle that the
     /// session has then.
     pub(crate) async fn stop(&self, hold: &Hold) -> Result<Lifecycle, LiveError> {
-        self.stop_with(hold, Ending::Close).await
-    }
-
-    /// The same for a session that goes to another node, where nothing counts but the capture: what its pages ask for
-    /// from now on is asked of nobody, so that no token is spent of which the capture has not the next one. A browser
-    /// that ends gently asks for all that was held; this one is killed.
-    pub(crate) async fn stop_to_move(&self, hold: &Hold) -> Result<Lifecycle, LiveError> {
-        self.hold_requests(hold.id()).await;
-        let stopped = self.stop_with(hold, Ending::Kill).await;
-        if stopped.is_err() {
-            self.let_requests_go(hold.id()).await;
-        }
-        stopped
-    }
-
-    async fn stop_with(&self, hold: &Hold, how: Ending) -> Result<Lifecycle, LiveError> {
         if let Ok(runner) = self.runner(hold.id()) {
             let mut clock = Stopwatch::start(Instant::now());
-            // No client accepted what it holds: it may be the reason for going back. One that moves was pictured
-            // before its pause.
-            let pictures = matches!(how, Ending::Close);
-            self.capture_last(&runner, SnapshotReason::Shutdown, pictures).await?;
+            // No client accepted what it holds: it may be the reason for going back.
+            self.capture_last(&runner, SnapshotReason::Shutdown).await?;
             clock.step("capture");
-            self.end(&runner, how).await;
-            clock.step("end");
-            let (session, steps) = (hold.id(), clock.end());
-            tracing::info!(%session, ?steps, "the browser of a session was stopped");
+            self.end(&runner, Ending::Close).await;
+            clock.tell_stopped(hold.id());
         }
         self.mark_dead(hold.id()).await
     }
