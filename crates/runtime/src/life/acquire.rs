@@ -25,11 +25,16 @@ impl<'w, W: Starts> Held<'w, W> {
         let acquired = async {
             let session = brought_home(context, &want, &hold, session).await?;
             let by = if wish.by.is_node() { Taker::Node } else { Taker::Owner };
-            if by == Taker::Owner && !ran {
+            let is_new = by == Taker::Owner && !ran;
+            if is_new {
                 // The drain may have begun while this waited for the hold.
                 context.supervisor.expect_staying()?;
             }
             let term = context.supervisor.acquire(&session, by).await?;
+            if is_new {
+                // A drain that began meanwhile may not have seen that this node holds it; one that begins later does.
+                context.supervisor.expect_staying()?;
+            }
             // One that ran here until now is this node's with its peers.
             let handed = if ran { None } else { ask_peers::<W>(wish, &hold, &session).await? };
             Ok((session, term, handed))

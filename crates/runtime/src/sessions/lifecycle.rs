@@ -110,6 +110,8 @@ pub async fn open(
     };
     let (session, hold) = create(context, &caller.owner, wanted).await?;
     let opened = async {
+        // A drain that began meanwhile may not have seen its row; one that begins later does.
+        context.supervisor.expect_staying()?;
         if !request.labels.is_empty() {
             context.store.set_session_labels(session.id, &request.labels).await?;
         }
@@ -135,10 +137,15 @@ pub async fn attach(
     check::description(request.description.as_deref())?;
     check::cdp_address(&request.cdp_url)?;
     context.supervisor.expect_staying()?;
-    let (name, description) = (request.name, request.description);
+    let AttachSession { name, description, cdp_url } = request;
     let wanted = Wanted { name, description, headed: false, debug: false };
     let (session, hold) = create(context, &caller.owner, wanted).await?;
-    if let Err(error) = context.supervisor.attach(&hold, &session, &request.cdp_url).await {
+    let attached = async {
+        // As when one is opened.
+        context.supervisor.expect_staying()?;
+        context.supervisor.attach(&hold, &session, &cdp_url).await
+    };
+    if let Err(error) = attached.await {
         undo(context, &hold, &session).await;
         return Err(RuntimeError::Attach(error));
     }
