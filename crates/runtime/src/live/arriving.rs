@@ -15,7 +15,7 @@ use baton_browser::profile::compile::{OF_PAGES, StoreArchive, Times, write_rows}
 use baton_browser::restore::{Ground, Made};
 use baton_session::{PartKind, PartRef, Session, SessionId, StorageKey, Text};
 use jiff::Timestamp;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,11 @@ const LIFE: Duration = Duration::from_mins(10);
 
 /// The sessions that are awaited here.
 #[derive(Default)]
-pub(super) struct Arrivals(Mutex<HashMap<SessionId, Arrival>>);
+pub(super) struct Arrivals {
+    awaited: Mutex<HashMap<SessionId, Arrival>>,
+    /// For which a profile is being made, also for one that is awaited no more.
+    making: Mutex<HashSet<SessionId>>,
+}
 
 /// A session that is awaited.
 struct Arrival {
@@ -109,14 +113,15 @@ fn by_key(parts: &[PartRef]) -> BTreeMap<StorageKey, BTreeSet<PartName<'_>>> {
 }
 
 impl BrowserSupervisor {
-    /// Awaits a session of another node, for a while. What comes ahead of it has a folder from now on.
-    pub(crate) fn arrives(&self, id: SessionId) -> Result<(), LiveError> {
+    /// Awaits a session of another node, for a while. What comes ahead of it has a folder from now on. Returns which one
+    /// of all that are awaited it is.
+    pub(crate) fn arrives(&self, id: SessionId) -> Result<u64, LiveError> {
         let number = {
             let mut awaited = self.awaited();
             let until = Instant::now() + LIFE;
             if let Some(arrival) = awaited.get_mut(&id) {
                 arrival.until = until;
-                return Ok(());
+                return Ok(arrival.number);
             }
             if awaited.len() >= MOST {
                 return Err(LiveError::TooManyArrive { most: MOST });
@@ -141,7 +146,7 @@ impl BrowserSupervisor {
                 sleep_until(until).await;
             }
         });
-        Ok(())
+        Ok(number)
     }
 
     /// Awaits a session no longer, and removes what is left of all that came ahead of it.
@@ -156,11 +161,33 @@ impl BrowserSupervisor {
         }
     }
 
-    /// Makes a profile of the newest snapshot of a session that runs at another node.
+    /// Makes a profile of the newest snapshot of a session that runs at another node. Where one is being made for it
+    /// already, that one counts.
     pub async fn make_ready(&self, session: &Session) -> Result<(), LiveError> {
         let id = session.id;
         self.expect_room(id)?;
-        self.arrives(id)?;
+        let number = self.arrives(id)?;
+        let Some(_making) = MakingOfProfile::begin(self, id) else { return Ok(()) };
+        let made = self.make_ready_for(session, number).await;
+        let is_awaited = self.awaited().get(&id).is_some_and(|arrival| arrival.number == number);
+        if !is_awaited {
+            // It came without it, or does not come. What came ahead of it since then, if it is to come again, stays.
+            let folder = self.config().data.arriving_of(id);
+            let profile = folder.join("profile");
+            let removed = self.blocking(move || {
+                or_nothing(fs::remove_dir_all(&profile), &profile)?;
+                match fs::remove_dir(&folder) {
+                    Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => Ok(()),
+                    removed => or_nothing(removed, &folder),
+                }
+            });
+            removed.await?;
+        }
+        made
+    }
+
+    async fn make_ready_for(&self, session: &Session, number: u64) -> Result<(), LiveError> {
+        let id = session.id;
         self.awaited().entry(id).and_modify(|arrival| arrival.ready = None);
         let Loaded { good, mut state, taken_at, is_whole, .. } =
             self.load_last_good(session).await?;
@@ -187,7 +214,12 @@ impl BrowserSupervisor {
         };
         self.blocking(write).await?;
         let ready = ReadyProfile { parts: good, taken_at, is_whole };
-        self.awaited().entry(id).and_modify(|arrival| arrival.ready = Some(ready));
+        let mut awaited = self.awaited();
+        let Some(arrival) = awaited.get_mut(&id).filter(|arrival| arrival.number == number) else {
+            return Ok(());
+        };
+        arrival.ready = Some(ready);
+        drop(awaited);
         tracing::info!(session = %id, is_whole, "a profile is ready for a session that comes");
         Ok(())
     }
@@ -219,7 +251,30 @@ impl BrowserSupervisor {
     }
 
     fn awaited(&self) -> MutexGuard<'_, HashMap<SessionId, Arrival>> {
-        self.0.arrivals.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.arrivals.awaited.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn making(&self) -> MutexGuard<'_, HashSet<SessionId>> {
+        self.0.arrivals.making.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A profile that is being made for a session: no other one is made for it meanwhile, in the same folder.
+struct MakingOfProfile {
+    supervisor: BrowserSupervisor,
+    id: SessionId,
+}
+
+impl MakingOfProfile {
+    fn begin(supervisor: &BrowserSupervisor, id: SessionId) -> Option<Self> {
+        let is_first = supervisor.making().insert(id);
+        is_first.then(|| Self { supervisor: supervisor.clone(), id })
+    }
+}
+
+impl Drop for MakingOfProfile {
+    fn drop(&mut self) {
+        self.supervisor.making().remove(&self.id);
     }
 }
 

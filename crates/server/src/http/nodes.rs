@@ -24,6 +24,7 @@ use baton_api::{
 use baton_runtime::audit::{Action, Note};
 use baton_runtime::{RuntimeError, life, luggage};
 use baton_session::{Session, SessionId};
+use baton_store::blocking::finished;
 use baton_store::{ClusterRow, StoreError};
 use futures_util::StreamExt;
 use serde::Deserialize;
@@ -167,7 +168,11 @@ pub(super) async fn make_ready(
     Path((id, session)): Path<(String, SessionId)>,
 ) -> Result<StatusCode, Refusal> {
     let coming = coming(&context, &id, session).await?;
-    context.supervisor.make_ready(&coming).await.map_err(RuntimeError::from)?;
+    let supervisor = context.supervisor.clone();
+    // It is brought to its end, with the browser that it needs, when who asks does not wait for it.
+    let made = context.tasks.spawn(async move { supervisor.make_ready(&coming).await });
+    let made = finished(made.await).map_err(RuntimeError::from)?;
+    made.map_err(RuntimeError::from)?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -19,8 +19,9 @@ use std::time::{Duration, UNIX_EPOCH};
 use tokio::io::AsyncReadExt;
 use tokio_util::io::ReaderStream;
 
-/// How long another node may take to make a profile ready. The session runs on meanwhile.
-const READY_LIMIT: Duration = Duration::from_mins(2);
+/// How long another node may take to make a profile ready. The session runs on meanwhile, but all that are
+/// to move after it wait.
+const READY_LIMIT: Duration = Duration::from_secs(30);
 /// How long a file may take.
 const FILE_LIMIT: Duration = Duration::from_mins(2);
 /// How long another node may take to forget what came.
