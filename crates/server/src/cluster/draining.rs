@@ -54,6 +54,11 @@ impl DrainProgress {
         self.locked().turn = Turn::Undone;
     }
 
+    /// Whether it is still wanted.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.locked().turn != Turn::Undone
+    }
+
     /// How much is still to do.
     pub(crate) fn note_left(&self, sessions: usize, sandboxes: usize) {
         self.change(|drain| {
@@ -119,10 +124,11 @@ mod tests {
         assert!(drain.end(), "that it was wanted twice is no reason to do it twice");
         assert!(drain.view().unwrap().is_done);
 
-        assert!(drain.begin(1));
+        assert!(drain.begin(1) && drain.goes_on());
         drain.undo();
+        assert!(!drain.goes_on());
         // Whoever is at it has not noticed.
-        assert!(!drain.begin(3));
+        assert!(!drain.begin(3) && drain.goes_on());
         assert!(!drain.end(), "it is done once more");
         assert!(!drain.view().unwrap().is_done);
         assert!(drain.end());

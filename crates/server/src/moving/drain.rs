@@ -1,22 +1,29 @@
 //! A node leaves: what it runs goes to others, one session after the other, and nothing new comes.
 //!
 //! The one idea: whether there is room is asked before anything is moved, all that can be done ahead is done while the
-//! session still runs, and it is away only from its capture here until it runs there. One that finds no other node after all is brought back where it was.
+//! session still runs, and it is away only from its capture here until it runs there. One that finds no other node after all is brought back where it was,
+//! and one of which not all could be captured runs on there.
 
 use super::luggage::Luggage;
-use super::{NewHolder, NotTaken, bring_back};
+use super::whereabouts::{NotMoved, UNREAD_TRIES, bring_home, find_out, refusal};
+use super::{NewHolder, bring_back};
 use crate::cluster::{Candidate, Cluster, Wanted};
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::{Answers, MovedSession, StayedSession};
 use baton_runtime::life;
-use baton_session::{Session, SessionId};
-use std::collections::HashSet;
+use baton_runtime::live::RESTORE_LIMIT;
+use baton_session::{Lifecycle, NodeId, Session, SessionId};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 use tokio::time::{sleep, timeout};
 
 /// How often a drain is looked at by who waits for it.
 const LOOK: Duration = Duration::from_millis(100);
+/// How long it is waited until something is tried, or looked at, again.
+const AGAIN: Duration = Duration::from_secs(1);
+/// How long it is waited for what this node was about to start when its drain began.
+const COMING_LIMIT: Duration = RESTORE_LIMIT.saturating_add(Duration::from_mins(1));
 
 /// Begins to bring what this node runs to others. Fails where they have no room for all of it, unless part of it is
 /// enough.
@@ -73,8 +80,8 @@ pub(crate) async fn before_the_end(context: &Context, limit: Duration) {
     };
     if timeout(limit, is_done).await.is_err() {
         tracing::warn!("not all was brought to other nodes in time");
-        // What is on its way arrives, and nothing more sets out.
-        end(context);
+        // What is on its way arrives, nothing more sets out, and nothing new comes to a node that ends.
+        context.drain.undo();
     }
 }
 
@@ -92,34 +99,74 @@ async fn run(context: Context, cluster: Cluster) {
     }
 }
 
+/// Whether more is to move: nobody ended the drain, and the node does not end.
+fn goes_on(context: &Context, cluster: &Cluster) -> bool {
+    cluster.is_draining() && context.drain.goes_on() && !context.ending.is_cancelled()
+}
+
 async fn move_all(context: &Context, cluster: &Cluster) {
     let mut stayed = HashSet::new();
-    while cluster.is_draining() {
-        let Ok(sessions) = context.store.list_active_sessions(context.node).await else {
-            sleep(LOOK).await;
+    let mut tries: HashMap<SessionId, u32> = HashMap::new();
+    let (mut has_told, mut waits_since) = (false, None);
+    while goes_on(context, cluster) {
+        let held = match context.store.list_held_sessions(context.node).await {
+            Ok(held) => held,
+            Err(error) => {
+                if !std::mem::replace(&mut has_told, true) {
+                    tracing::warn!(%error, "what is still to move is not known");
+                }
+                sleep(AGAIN).await;
+                continue;
+            }
+        };
+        has_told = false;
+        let left: Vec<Session> =
+            held.into_iter().filter(|session| !stayed.contains(&session.id)).collect();
+        context.drain.note_left(left.len(), context.agents.sandboxes.len());
+        if left.is_empty() {
+            break;
+        }
+        let Some(session) = next(context.node, left, &tries) else {
+            // What was begun before the drain comes up here, and moves then.
+            if waits_since.get_or_insert_with(Instant::now).elapsed() >= COMING_LIMIT {
+                tracing::warn!("what was begun here before the drain has not come up, and is left");
+                break;
+            }
+            sleep(AGAIN).await;
             continue;
         };
-        let sessions: Vec<Session> =
-            sessions.into_iter().filter(|session| !stayed.contains(&session.id)).collect();
-        context.drain.note_left(sessions.len(), context.agents.sandboxes.len());
-        let Some(session) = sessions.into_iter().next() else { break };
+        waits_since = None;
         let (id, name) = (session.id, session.name.clone());
-        match move_away(context, cluster, session).await {
+        let tried = tries.entry(id).or_default();
+        *tried += 1;
+        let why = match move_away(context, cluster, session).await {
             Ok((to, pause)) => {
                 let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
                 tracing::info!(session = %id, to, pause_ms, "a session moved to another node");
                 metrics::counter!("baton_moves_total", "outcome" => "done").increment(1);
                 metrics::histogram!("baton_move_pause_seconds").record(pause.as_secs_f64());
                 context.drain.note_moved(MovedSession { id, name, to, pause_ms });
+                continue;
             }
-            Err(why) => {
-                tracing::warn!(session = %id, why, "a session stays where it is");
-                metrics::counter!("baton_moves_total", "outcome" => "failed").increment(1);
-                stayed.insert(id);
-                context.drain.note_stayed(StayedSession { id, name, why });
+            Err(NotMoved::Later(why, most)) if *tried < most => {
+                tracing::info!(session = %id, why, "a session that does not move yet is tried again");
+                sleep(AGAIN).await;
+                continue;
             }
-        }
+            Err(NotMoved::Stays(why) | NotMoved::Later(why, _) | NotMoved::Unknown(why)) => why,
+        };
+        tracing::warn!(session = %id, why, "a session stays where it is");
+        metrics::counter!("baton_moves_total", "outcome" => "failed").increment(1);
+        stayed.insert(id);
+        context.drain.note_stayed(StayedSession { id, name, why });
     }
+}
+
+/// The session that moves next: of those that run here, one that was tried the fewest times.
+fn next(own: NodeId, left: Vec<Session>, tries: &HashMap<SessionId, u32>) -> Option<Session> {
+    let runs = |session: &Session| session.node == own && session.lifecycle == Lifecycle::Active;
+    let running = left.into_iter().filter(runs);
+    running.min_by_key(|session| tries.get(&session.id).copied().unwrap_or_default())
 }
 
 /// Moves one session. Returns where it is now, and for how long it was away. Fails with why it stays.
@@ -127,50 +174,74 @@ async fn move_away(
     context: &Context,
     cluster: &Cluster,
     session: Session,
-) -> Result<(String, Duration), String> {
+) -> Result<(String, Duration), NotMoved> {
     // What has no place to go, or cannot go, is not captured and ended for nothing.
-    if is_bound(context, session.id) {
-        return Err("a browser of somebody's own, or a sandbox, has it".to_owned());
+    let id = session.id;
+    if is_bound(context, id) {
+        let why = "a browser of somebody's own, or a sandbox, has it";
+        return Err(NotMoved::Stays(why.to_owned()));
     }
-    let labels = context.store.fetch_session_labels(session.id).await;
-    let labels = labels.map_err(|error| error.to_string())?;
+    let labels = context.store.fetch_session_labels(id).await;
+    let labels = labels.map_err(|error| NotMoved::Stays(error.to_string()))?;
     let without = [context.node];
     let wanted = Wanted { labels, without: &without, ..Wanted::default() };
-    let candidates = cluster.find_candidates(context.room(), &wanted).await?;
-    let (id, mut luggage) = (session.id, Luggage::new(context, cluster, &session));
+    let candidates = cluster.find_candidates(context.room(), &wanted).await;
+    let candidates = candidates.map_err(NotMoved::Stays)?;
+    if !context.supervisor.pages_answer(id).await {
+        return Err(NotMoved::Later("a page of it does not answer".to_owned(), UNREAD_TRIES));
+    }
+    let mut luggage = Luggage::new(context, cluster, &session);
     let first = candidates.into_iter().find_map(Candidate::there);
+    let mut steps = StepTimes::start();
     context.supervisor.hear_requests(id).await;
     if let Some(row) = &first {
         context.supervisor.capture_ahead(id, true).await;
+        steps.step("ahead");
         luggage.send_ahead(row).await;
+        steps.step("ready");
         // Making things ready took a while: what is written from now on is all that the last capture has to read.
         context.supervisor.capture_ahead(id, false).await;
+        steps.step("again");
     }
     let wanted = Wanted { first: first.map(|row| row.member.node), ..wanted };
     let began = Instant::now();
-    let moved = hand_over(context, cluster, session.clone(), wanted, &mut luggage).await;
+    let moved = if goes_on(context, cluster) {
+        hand_over(context, cluster, session.clone(), wanted, &mut luggage).await
+    } else {
+        Err(NotMoved::Stays("the drain was ended".to_owned()))
+    };
     let pause = began.elapsed();
+    steps.step("pause");
+    let steps = steps.0;
+    tracing::info!(session = %id, ?steps, "a session was to move");
     match moved {
         Ok(NewHolder { node, name }) => {
             luggage.arrived(node).await;
             Ok((name, pause))
         }
-        Err(NotMoved::Stays(why)) => {
+        Err(error @ NotMoved::Unknown(_)) => Err(error),
+        Err(error) => {
             luggage.call_back().await;
             // Its browser may run on, if it was not ended.
             context.supervisor.let_requests_go(id).await;
-            Err(why)
+            Err(error)
         }
-        Err(NotMoved::Unknown(why)) => Err(why),
     }
 }
 
-/// Why a session did not move.
-enum NotMoved {
-    /// It runs here again, or waits here.
-    Stays(String),
-    /// Another node may have begun to bring it back.
-    Unknown(String),
+/// What the steps of a move took, in milliseconds.
+struct StepTimes(BTreeMap<&'static str, u128>, Instant);
+
+impl StepTimes {
+    fn start() -> Self {
+        Self(BTreeMap::new(), Instant::now())
+    }
+
+    /// Ends a step that began when the last one ended.
+    fn step(&mut self, name: &'static str) {
+        let time = std::mem::replace(&mut self.1, Instant::now()).elapsed();
+        self.0.insert(name, time.as_millis());
+    }
 }
 
 /// Ends the browser of a session here, and has another node bring it back: its pause.
@@ -182,27 +253,66 @@ async fn hand_over(
     luggage: &mut Luggage<'_>,
 ) -> Result<NewHolder, NotMoved> {
     let id = session.id;
-    let given = life::give(context, session).await;
-    let _moving = given.map_err(|error| NotMoved::Stays(error.problem().detail))?;
-    let given = context.store.fetch_any_session(id).await;
-    let given = given.map_err(|error| NotMoved::Stays(error.to_string()))?;
-    let Some(given) = given else {
-        return Err(NotMoved::Stays("it was deleted meanwhile".to_owned()));
-    };
-    match bring_back(context, cluster, &given, wanted, Some(luggage)).await {
-        Ok(place) => Ok(place),
-        Err(error @ (NotTaken::Unknown(_) | NotTaken::Elsewhere)) => {
-            Err(NotMoved::Unknown(error.to_string()))
-        }
+    // It is on its way until it is known where it is.
+    let _moving = match life::give(context, session).await {
+        Ok(moving) => moving,
         Err(error) => {
-            let why = error.to_string();
-            match life::take(context, given).await {
-                Ok(()) => Err(NotMoved::Stays(why)),
-                Err(error) => {
-                    let detail = error.problem().detail;
-                    Err(NotMoved::Stays(format!("{why}; it waits to be resumed: {detail}")))
-                }
+            if let Some(not_moved) = refusal(&error, context.supervisor.holds(id)) {
+                return Err(not_moved);
+            }
+            let why = error.problem().detail;
+            return Err(bring_home(context, cluster, id, why).await);
+        }
+    };
+    let why = match context.store.fetch_any_session(id).await {
+        Ok(Some(given)) => {
+            match bring_back(context, cluster, &given, wanted, Some(luggage)).await {
+                Ok(place) => return Ok(place),
+                Err(error) => error.to_string(),
             }
         }
+        Ok(None) => "no node has it".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Box::pin(find_out(context, cluster, id, why)).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use baton_session::Owner;
+    use jiff::Timestamp;
+
+    #[test]
+    fn what_is_tried_again_waits_for_the_others_and_what_comes_up_is_not_tried() {
+        let node = |last: u8| -> NodeId {
+            format!("01890000-0000-7000-8000-0000000000{last:02}").parse().unwrap()
+        };
+        let session = |last: u8, at: NodeId, lifecycle| Session {
+            id: format!("01890000-0000-7000-8000-0000000000{last:02}").parse().unwrap(),
+            name: format!("session-{last}").parse().unwrap(),
+            description: String::new(),
+            owner: Owner::local(),
+            node: at,
+            headed: false,
+            debug: false,
+            lifecycle,
+            created_at: Timestamp::UNIX_EPOCH,
+            updated_at: Timestamp::UNIX_EPOCH,
+        };
+        let own = node(90);
+        let [one, two] = [1, 2].map(|last| session(last, own, Lifecycle::Active));
+        let comes_up = session(3, own, Lifecycle::Recoverable);
+        let on_its_way = session(4, node(91), Lifecycle::Active);
+        let left = vec![on_its_way, comes_up, one.clone(), two.clone()];
+        let mut tries = HashMap::new();
+        let next_id = |tries: &HashMap<_, _>| next(own, left.clone(), tries).map(|next| next.id);
+        assert_eq!(next_id(&tries), Some(one.id));
+        tries.insert(one.id, 1);
+        assert_eq!(next_id(&tries), Some(two.id));
+        tries.insert(two.id, 1);
+        assert_eq!(next_id(&tries), Some(one.id));
+        let rest: Vec<Session> = left.iter().take(2).cloned().collect();
+        assert_eq!(next(own, rest, &tries).map(|next| next.id), None);
     }
 }

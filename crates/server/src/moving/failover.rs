@@ -140,7 +140,7 @@ async fn fail_over(context: &Context, cluster: &Cluster, session: Session, turns
             }
             // One that says that it is elsewhere may have lost it while it started it: the next look shows whether it
             // still waits.
-            Err(error @ (NotTaken::Elsewhere | NotTaken::Refused(_))) => {
+            Err(error @ (NotTaken::Elsewhere(_) | NotTaken::Refused(_))) => {
                 tracing::warn!(session = %id, %error, "what a silent node held was not brought back");
                 sleep(pause_after(refused)).await;
                 refused += 1;

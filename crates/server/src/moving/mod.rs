@@ -3,11 +3,12 @@
 //! The one idea: a session moves by being given and taken. Who has it captures it, ends its browser and lets go of its
 //! lease; who takes it acquires the lease and brings it back from that capture. At no moment may two have it, and what
 //! goes wrong in between leaves a session that anybody can resume. `drain` is a node that leaves, `failover` is one that
-//! was lost; `luggage` is what goes with a session.
+//! was lost; `luggage` is what goes with a session, and `whereabouts` finds out where one is of which nobody says it.
 
 pub(crate) mod drain;
 pub(crate) mod failover;
 mod luggage;
+mod whereabouts;
 
 use crate::cluster::{Candidate, Cluster, Errand, Kind, NotDone, Wanted};
 use crate::config::ClusterSettings;
@@ -28,7 +29,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 /// How long a request waits for a session that is on its way from one node to another.
 pub(crate) const MOVE_LIMIT: Duration = Duration::from_secs(20);
-/// How long another node may take to bring a session back.
+/// How long another node may take to say that it brought a session back. One that takes longer may do so yet.
 const TAKE_LIMIT: Duration = Duration::from_mins(2);
 
 /// Brings back what silent nodes held, where the settings want that. Returns what is left to who resumes what was lost.
@@ -84,9 +85,9 @@ enum NotTaken {
     /// A node may have begun to bring it back, and does not say.
     #[error(transparent)]
     Unknown(NotDone),
-    /// It is another's by now, or stays where it is.
-    #[error("it runs elsewhere, or is kept by another node")]
-    Elsewhere,
+    /// It is another's by now, or stays where it is, or ended as it was started: the row says which, and this why.
+    #[error("{0}")]
+    Elsewhere(String),
     /// The last of those that were asked says why.
     #[error("{0}")]
     Refused(String),
@@ -116,7 +117,7 @@ async fn bring_back(
                     return Ok(NewHolder { node: context.node, name: cluster.name().to_owned() });
                 }
                 Err(RuntimeError::Elsewhere(error)) if error.stand() == Stand::Kept => {
-                    return Err(NotTaken::Elsewhere);
+                    return Err(NotTaken::Elsewhere(error.to_string()));
                 }
                 Err(error) => refused = error.problem().detail,
             },
@@ -149,10 +150,8 @@ async fn bring_back(
                     Err(NotDone::Unreachable(unreachable)) if unreachable.may_have_begun => {
                         return Err(NotTaken::Unknown(unreachable.into()));
                     }
-                    Err(NotDone::Refused { problem, .. })
-                        if problem.code == ErrorCode::WrongState =>
-                    {
-                        return Err(NotTaken::Elsewhere);
+                    Err(error) if is_of_another_state(&error) => {
+                        return Err(NotTaken::Elsewhere(error.to_string()));
                     }
                     Err(error) => refused = error.to_string(),
                 }
@@ -160,6 +159,11 @@ async fn bring_back(
         }
     }
     Err(NotTaken::Refused(refused))
+}
+
+/// Whether a node refuses a session because of where that stands.
+fn is_of_another_state(error: &NotDone) -> bool {
+    matches!(error, NotDone::Refused { problem, .. } if problem.code == ErrorCode::WrongState)
 }
 
 async fn ask_to_take(
