@@ -1,5 +1,5 @@
 //! Real nodes that are one, with a real browser: a session of the one is driven through the other (here), a new one
-//! goes where there is room (`placed`), also for models (`tools`), as do sandboxes (`sandboxed`), what a node held that was lost or leaves goes on elsewhere (`moving`) or is ended there (`gone`), and so do pages that are signed in (`pages`).
+//! goes where there is room (`placed`), also for models (`tools`), as do sandboxes (`sandboxed`), what a node held that was lost or leaves goes on elsewhere (`moving`), stays where not all of it can be captured (`unread`) or is ended there (`gone`), and so do pages that are signed in (`pages`).
 //! What they stand on fails: the database (`database_restarted`), the way to it (`cut_off`), the bus (`bus_lost`) and a
 //! clock (`clock_off`).
 
@@ -14,6 +14,7 @@ mod pages;
 mod placed;
 mod sandboxed;
 mod tools;
+mod unread;
 
 use crate::cdp::Tool;
 use crate::notes::{LIMIT, eventually};
