@@ -5,6 +5,7 @@ import { render } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { forgetActs, notice } from './acts.ts'
 import { forgetAll } from './asked.ts'
+import { keepFocus } from './focus.ts'
 import { begin, leave, link, may, me, tryNow } from './hub.ts'
 import type { Failure } from './node/failure.ts'
 import { followAddress, route, sandboxAddress } from './route.ts'
@@ -131,7 +132,10 @@ effect(() => {
 })
 followAddress()
 const root = document.getElementById('page')
-if (root !== null) render(<Page />, root)
+if (root !== null) {
+  render(<Page />, root)
+  keepFocus(root)
+}
 /** A guest needs nobody signed in. */
 let begun = false
 effect(() => {

@@ -7,7 +7,7 @@ import type { Door, Live } from '../live/line.ts'
 import { failureOf } from '../node/failure.ts'
 import { minutesLeft, over } from '../words/asked.ts'
 import { Choice, Question, Screen, State, useLive } from './live.tsx'
-import { sentence, Trouble } from './parts.tsx'
+import { Button, sentence, Trouble } from './parts.tsx'
 import { Wish } from './wish.tsx'
 
 /** The view. */
@@ -86,12 +86,12 @@ function Invited({ at: { ask, why } }: { at: Visit & { is: 'invited' } }) {
           onInput={(event) => setName(event.currentTarget.value)}
         />
         <div class="acts">
-          <button type="submit" class="primary" disabled={pressed.value}>
+          <Button type="submit" class="primary" off={pressed.value}>
             {pressed.value ? 'Opening …' : 'Open'}
-          </button>
-          <button type="button" disabled={pressed.value} onClick={() => void answer('', true)}>
+          </Button>
+          <Button off={pressed.value} onClick={() => void answer('', true)}>
             Decline
-          </button>
+          </Button>
         </div>
       </form>
     </>
@@ -117,12 +117,12 @@ function Inside({ at: { ask, value, why } }: { at: Visit & { is: 'inside' } }) {
           </p>
         </div>
         <div class="acts">
-          <button type="button" class="primary" id="turn" disabled={pressed.value} onClick={() => void end(true)}>
+          <Button class="primary" id="turn" off={pressed.value} onClick={() => void end(true)}>
             {pressed.value ? 'Giving back …' : 'Done'}
-          </button>
-          <button type="button" disabled={pressed.value} onClick={() => void end(false)}>
+          </Button>
+          <Button off={pressed.value} onClick={() => void end(false)}>
             Cannot do it
-          </button>
+          </Button>
         </div>
       </div>
       {why !== undefined && <Trouble failure={why} />}
@@ -180,21 +180,21 @@ function Steps({ live, ask }: { live: Live; ask: Ask }) {
       {away == null && front !== number && (
         <p class="away" role="status">
           Another tab is in front.{' '}
-          <button type="button" disabled={!driver.own} onClick={() => live.say({ type: 'front', tab: number })}>
+          <Button off={!driver.own} onClick={() => live.say({ type: 'front', tab: number })}>
             Show this one
-          </button>
+          </Button>
         </p>
       )}
       <p class="acts">
-        <button type="button" disabled={!driver.own} onClick={() => live.say({ type: 'step', tab: number, by: -1 })}>
+        <Button off={!driver.own} onClick={() => live.say({ type: 'step', tab: number, by: -1 })}>
           Back
-        </button>
-        <button type="button" disabled={!driver.own} onClick={() => live.say({ type: 'step', tab: number, by: 1 })}>
+        </Button>
+        <Button off={!driver.own} onClick={() => live.say({ type: 'step', tab: number, by: 1 })}>
           Forward
-        </button>
-        <button type="button" disabled={!driver.own || away != null} onClick={() => live.say({ type: 'reload', tab: number })}>
+        </Button>
+        <Button off={!driver.own || away != null} onClick={() => live.say({ type: 'reload', tab: number })}>
           Reload
-        </button>
+        </Button>
       </p>
     </>
   )

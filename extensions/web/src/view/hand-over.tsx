@@ -5,7 +5,7 @@ import { doing, formerDrivers, handOver, outcomes } from '../acts.ts'
 import { views } from '../asked.ts'
 import { acting, type Schemas } from '../node/client.ts'
 import { type Driving, drivesNow, passing, suggested, takenFrom, whyAsked } from '../words/drivers.ts'
-import { Dialog, Trouble } from './parts.tsx'
+import { Button, Dialog, Trouble } from './parts.tsx'
 
 /** The longest reason that the node takes, in characters. */
 const LONGEST_REASON = 1_000
@@ -96,10 +96,9 @@ export function HandOverDialog({ view, onClose }: { view: Schemas['SessionView']
           <button type="button" onClick={onClose}>
             Cancel
           </button>
-          {/* Not disabled meanwhile: it would lose the focus, and who uses keys their place. */}
-          <button type="submit" class="primary" aria-disabled={busy}>
+          <Button type="submit" class="primary" off={busy}>
             {busy ? 'Handing over …' : 'Hand over'}
-          </button>
+          </Button>
         </div>
       </form>
     </Dialog>

@@ -10,7 +10,7 @@ import type { Schemas } from '../node/client.ts'
 import { count } from '../words/amounts.ts'
 import { reasonOf } from '../words/sessions.ts'
 import { Comparison } from './compare.tsx'
-import { Dialog, Picture, Trouble } from './parts.tsx'
+import { Button, Dialog, Picture, Trouble } from './parts.tsx'
 import { Windowed } from './windowed.tsx'
 
 type Snapshot = Schemas['SnapshotView']
@@ -76,10 +76,9 @@ export function Strip({ session }: { session: Schemas['SessionView'] }) {
               </button>
             )}
             {may('drive') && (
-              // Not disabled meanwhile: the focus, which is back at it, would be lost.
-              <button type="button" aria-disabled={doing.value.has(id)} onClick={() => setAsks(!doing.value.has(id))}>
+              <Button off={doing.value.has(id)} onClick={() => setAsks(true)}>
                 Roll back to this
-              </button>
+              </Button>
             )}
           </div>
         </div>

@@ -10,7 +10,7 @@ import { acting, ask, type Schemas } from '../node/client.ts'
 import { type Failure, failureOf } from '../node/failure.ts'
 import { count, host } from '../words/amounts.ts'
 import { whose } from '../words/wishes.ts'
-import { sentence, Trouble } from './parts.tsx'
+import { Button, sentence, Trouble } from './parts.tsx'
 import { Wish } from './wish.tsx'
 
 type View = Schemas['SessionView']
@@ -176,9 +176,9 @@ function Turn({ live, onClose }: { live: Live | undefined; onClose: () => void }
           </label>
         )}
         {may('drive') && (
-          <button type="submit" class="primary" id="turn" disabled={live === undefined}>
+          <Button type="submit" class="primary" id="turn" off={live === undefined}>
             {driver?.own ? 'Give back' : 'Take over'}
-          </button>
+          </Button>
         )}
         <button type="button" onClick={onClose}>
           Stop watching
@@ -195,17 +195,16 @@ function Strip({ live }: { live: Live }) {
     <ul class="live-tabs" aria-label="Tabs of the browser">
       {tabs.map((tab) => (
         <li key={tab.number} class={tab.number === front ? 'in-front' : ''}>
-          <button
-            type="button"
+          <Button
             class="quiet tab"
             aria-current={tab.number === front ? 'true' : undefined}
-            disabled={!drives}
+            off={!drives}
             title={tab.url}
             onClick={() => live.say({ type: 'front', tab: tab.number })}
           >
             {tab.crashed ? 'Crashed: ' : ''}
             {tab.title || host(tab.url)}
-          </button>
+          </Button>
           {drives && (
             <button
               type="button"
@@ -247,15 +246,15 @@ function Address({ live, tab }: { live: Live; tab: Schemas['LiveTab'] | undefine
         setTyped(undefined)
       }}
     >
-      <button type="button" aria-label="Back" disabled={!drives} onClick={() => say((tab) => ({ type: 'step', tab, by: -1 }))}>
+      <Button aria-label="Back" off={!drives} onClick={() => say((tab) => ({ type: 'step', tab, by: -1 }))}>
         ←
-      </button>
-      <button type="button" aria-label="Forward" disabled={!drives} onClick={() => say((tab) => ({ type: 'step', tab, by: 1 }))}>
+      </Button>
+      <Button aria-label="Forward" off={!drives} onClick={() => say((tab) => ({ type: 'step', tab, by: 1 }))}>
         →
-      </button>
-      <button type="button" aria-label="Reload" disabled={!drives} onClick={() => say((tab) => ({ type: 'reload', tab }))}>
+      </Button>
+      <Button aria-label="Reload" off={!drives} onClick={() => say((tab) => ({ type: 'reload', tab }))}>
         ↻
-      </button>
+      </Button>
       <input
         aria-label="Address"
         autocomplete="off"
@@ -265,9 +264,9 @@ function Address({ live, tab }: { live: Live; tab: Schemas['LiveTab'] | undefine
         onInput={(event) => setTyped(event.currentTarget.value)}
         onBlur={() => setTyped(undefined)}
       />
-      <button type="submit" disabled={!drives} onMouseDown={(event) => event.preventDefault()}>
+      <Button type="submit" off={!drives} onMouseDown={(event) => event.preventDefault()}>
         Go
-      </button>
+      </Button>
     </form>
   )
 }
@@ -423,6 +422,7 @@ function Hands({
     <textarea
       ref={keys}
       class="keys"
+      data-rests
       autocapitalize="off"
       autocomplete="off"
       spellcheck={false}

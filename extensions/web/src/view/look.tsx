@@ -8,7 +8,7 @@ import { useLook } from '../look/use.ts'
 import type { Schemas } from '../node/client.ts'
 import { Console } from './console.tsx'
 import { Network } from './network.tsx'
-import { sentence } from './parts.tsx'
+import { Button, sentence } from './parts.tsx'
 
 type View = Schemas['SessionView']
 
@@ -41,16 +41,15 @@ function Ahead({ view, onLook }: { view: View; onLook: () => void }) {
     return (
       <p class="acts">
         {may('drive') && (
-          <button
-            type="button"
-            disabled={busy}
+          <Button
+            off={busy}
             onClick={() => {
               setBusy(true)
               void record(view).then(() => setBusy(false))
             }}
           >
             Record from now on
-          </button>
+          </Button>
         )}
         <span class="hint">
           What its tabs do is not recorded. {!may('drive') && <code>baton debug on {view.name}</code>}

@@ -6,7 +6,7 @@ import { heard } from '../hub.ts'
 import type { Failure } from '../node/failure.ts'
 import { sessionAddress } from '../route.ts'
 import { checkName } from '../words/sessions.ts'
-import { Dialog, Trouble } from './parts.tsx'
+import { Button, Dialog, Trouble } from './parts.tsx'
 
 /** An address as a person types it; nothing where it is none. */
 function address(text: string): string | undefined {
@@ -60,9 +60,9 @@ export function OpenDialog({ onClose }: { onClose: () => void }) {
           <button type="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" class="primary" disabled={busy}>
+          <Button type="submit" class="primary" off={busy}>
             {busy ? 'Opening …' : 'Open'}
-          </button>
+          </Button>
         </div>
       </form>
     </Dialog>

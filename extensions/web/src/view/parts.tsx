@@ -1,6 +1,6 @@
 // Small things that many views show.
 
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { icons, pictures } from '../asked.ts'
 import { writes } from '../hub.ts'
@@ -28,6 +28,23 @@ export function Picture({ id, snapshot, alt }: { id: string; snapshot?: string; 
 export function Icon({ id }: { id: string }) {
   const url = icons.use(id, () => writes.stamp(id)).value.value
   return url === undefined || url === '' ? <span class="site-icon none" /> : <img class="site-icon" src={url} alt="" />
+}
+
+/** A button that is out of use while `off` holds. It is never `disabled`: it would lose the focus, and who uses keys their
+ * place. */
+export function Button({ off, onClick, ...rest }: Omit<JSX.IntrinsicElements['button'], 'disabled'> & { off: boolean }) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      aria-disabled={off}
+      onClick={(event) => {
+        // A key in a form comes this way, too.
+        if (off) event.preventDefault()
+        else onClick?.(event)
+      }}
+    />
+  )
 }
 
 /** Why something was not done, and what to do about it. */

@@ -8,7 +8,7 @@ import { loadDisplays } from '../display/load.ts'
 import { heard, node } from '../hub.ts'
 import { ask } from '../node/client.ts'
 import { Failure, failureOf } from '../node/failure.ts'
-import { Trouble } from './parts.tsx'
+import { Button, Trouble } from './parts.tsx'
 
 type Standing = { is: 'coming' } | { is: 'shown' } | { is: 'gone'; why: string } | { is: 'failed'; why: Failure }
 
@@ -79,9 +79,9 @@ export function DisplayView({ id, name }: { id: string; name: string }) {
     <section class="display" aria-labelledby="display">
       <h2 id="display">Display</h2>
       <p class="acts">
-        <button type="button" class="primary" disabled={standing.is !== 'shown'} onClick={() => shown.current?.focus()}>
+        <Button class="primary" off={standing.is !== 'shown'} onClick={() => shown.current?.focus()}>
           Use the keyboard there
-        </button>
+        </Button>
         <span class="hint">Escape, twice, leads back here. That you look is in the audit log.</span>
       </p>
       {standing.is === 'failed' && <Trouble failure={standing.why} />}
@@ -92,9 +92,9 @@ export function DisplayView({ id, name }: { id: string; name: string }) {
         {standing.is === 'gone' && `The display is gone: ${standing.why}.`}
       </p>
       <p class="acts">
-        <button type="button" ref={after} onClick={() => setTries(tries + 1)} disabled={standing.is === 'coming'}>
+        <Button ref={after} off={standing.is === 'coming'} onClick={() => setTries(tries + 1)}>
           Show it anew
-        </button>
+        </Button>
       </p>
     </section>
   )

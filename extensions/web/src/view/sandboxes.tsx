@@ -8,7 +8,7 @@ import { heard, node, now, sandboxChanges } from '../hub.ts'
 import { ask, type Schemas } from '../node/client.ts'
 import type { Failure } from '../node/failure.ts'
 import { sandboxAddress, sessionAddress } from '../route.ts'
-import { Trouble } from './parts.tsx'
+import { Button, Trouble } from './parts.tsx'
 import { DisplayView } from './sandbox-display.tsx'
 import { Windowed } from './windowed.tsx'
 
@@ -127,9 +127,9 @@ function Row({ sandbox }: { sandbox: Sandbox }) {
             Display
           </a>
         )}
-        <button type="button" disabled={isEnding} aria-label={`End ${label}`} onClick={() => void end(sandbox)}>
+        <Button off={isEnding} aria-label={`End ${label}`} onClick={() => void end(sandbox)}>
           {isEnding ? 'Ending …' : 'End'}
-        </button>
+        </Button>
       </div>
     </div>
   )

@@ -12,7 +12,7 @@ import { HandOverDialog } from './hand-over.tsx'
 import { Strip } from './history.tsx'
 import { LiveView } from './live.tsx'
 import { LookView } from './look.tsx'
-import { Badge, Dialog, Elapsed, Icon, Picture, Trouble } from './parts.tsx'
+import { Badge, Button, Dialog, Elapsed, Icon, Picture, Trouble } from './parts.tsx'
 import { Receipt, Steps } from './receipt.tsx'
 import { Windowed } from './windowed.tsx'
 
@@ -101,9 +101,9 @@ function Acts({ view }: { view: View }) {
   const [asks, setAsks] = useState<'export' | 'hand over' | 'delete' | undefined>(undefined)
   const busy = doing.value.has(view.id)
   const button = (word: Verb | 'Hand over…', act: () => void, main = false) => (
-    <button type="button" class={main ? 'primary' : ''} disabled={busy} onClick={act}>
+    <Button class={main ? 'primary' : ''} off={busy} onClick={act}>
       {word}
-    </button>
+    </Button>
   )
   const isActive = view.state === 'active'
   return (

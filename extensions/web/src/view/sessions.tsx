@@ -3,7 +3,7 @@
 import { computed, signal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { age } from '../../../shared/amounts.ts'
-import { capture, close, doing, importText, notice, outcomes, resume } from '../acts.ts'
+import { capture, close, doing, importText, notice, outcomes, resume, type Verb } from '../acts.ts'
 import { logins, views } from '../asked.ts'
 import { heard, may, now, sessions, writes } from '../hub.ts'
 import type { Schemas } from '../node/client.ts'
@@ -11,7 +11,7 @@ import { sessionAddress } from '../route.ts'
 import { count, host } from '../words/amounts.ts'
 import { found, grouped, holder, lasts, STATES, type State } from '../words/sessions.ts'
 import { OpenDialog } from './open.tsx'
-import { Badge, Elapsed, Icon, Picture, sentence } from './parts.tsx'
+import { Badge, Button, Elapsed, Icon, Picture, sentence } from './parts.tsx'
 import { Windowed } from './windowed.tsx'
 
 type Summary = Schemas['SessionSummary']
@@ -157,7 +157,7 @@ function Row({ session }: { session: Summary }) {
   const who = view === undefined ? undefined : holder(view)
   const title = tab === undefined ? session.description : tab.title || host(tab.url)
   return (
-    <article class="row">
+    <article class="row" data-thing={id}>
       <Picture id={id} alt={`What ${name} shows`} />
       <div class="what">
         <p class="name">
@@ -203,17 +203,21 @@ function Logins({ id, stamp }: { id: string; stamp: () => string }) {
 function RowActs({ session }: { session: Summary }) {
   const busy = doing.value.get(session.id)
   if (!may('drive')) return <div class="acts" />
-  if (busy !== undefined)
+  const isActive = session.state === 'active'
+  const here: readonly Verb[] = isActive ? ['Capture', 'Close'] : ['Resume']
+  // What was begun elsewhere has no button here that could say so.
+  if (busy !== undefined && !here.includes(busy.verb))
     return (
       <div class="acts busy">
         {busy.verb} … <Elapsed since={busy.since} />
       </div>
     )
   const failed = outcomes.value.get(session.id)
-  const button = (word: string, act: () => void, main = false) => (
-    <button type="button" class={main ? 'primary' : ''} aria-label={`${word} ${session.name}`} onClick={act}>
-      {word}
-    </button>
+  const button = (word: Verb, act: () => void, main = false) => (
+    <Button class={main ? 'primary' : ''} off={busy !== undefined} aria-label={`${word} ${session.name}`} onClick={act}>
+      {busy?.verb === word ? `${word} …` : word}
+      {busy?.verb === word && <Elapsed since={busy.since} />}
+    </Button>
   )
   return (
     <div class="acts">
@@ -222,7 +226,7 @@ function RowActs({ session }: { session: Summary }) {
           {failed.verb} failed: why
         </a>
       )}
-      {session.state === 'active' ? (
+      {isActive ? (
         <>
           {button('Capture', () => void capture(session))}
           {button('Close', () => void close(session))}

@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks'
 import { enter, goToProvider } from '../hub.ts'
 import { ways } from '../node/client.ts'
 import type { Failure } from '../node/failure.ts'
-import { Trouble } from './parts.tsx'
+import { Button, Trouble } from './parts.tsx'
 
 const busy = signal(false)
 /** What the provider is called at which people sign in; none where there is none, or before the node said so. */
@@ -60,9 +60,9 @@ export function SignIn({ why }: { why: Failure | undefined }) {
       <h1 tabIndex={-1}>Sign in to Baton</h1>
       {why !== undefined && <Trouble failure={why} />}
       {provider.value !== undefined && (
-        <button type="button" class="primary provider" disabled={busy.value} onClick={() => void leaveForProvider()}>
+        <Button class="primary provider" off={busy.value} onClick={() => void leaveForProvider()}>
           Sign in with {provider.value}
-        </button>
+        </Button>
       )}
       <p>On the node's machine, this opens the page signed in:</p>
       <pre>
@@ -72,9 +72,9 @@ export function SignIn({ why }: { why: Failure | undefined }) {
         <label for="key">Or paste an API key</label>
         <div class="field">
           <input id="key" name="key" type="password" autocomplete="off" spellcheck={false} placeholder="baton_…" required />
-          <button type="submit" class="primary" disabled={busy.value}>
+          <Button type="submit" class="primary" off={busy.value}>
             Sign in
-          </button>
+          </Button>
         </div>
         <p class="hint">
           The key is sent to this node once, and not kept by the browser. <code>baton keys create</code> makes one that may do

@@ -20,7 +20,7 @@ interface Props<T> {
 export function Windowed<T>({ items, keyOf, row, size, label, sideways = false, class: name = '' }: Props<T>) {
   const list = useRef<HTMLUListElement>(null)
   const [[first, end], setSight] = useState<[number, number]>([0, Math.min(items.length, 12)])
-  const [focused, setFocused] = useState<number | undefined>(undefined)
+  const [focused, setFocused] = useState<string | undefined>(undefined)
   const wants = useRef<number | undefined>(undefined)
 
   useEffect(() => {
@@ -61,7 +61,7 @@ export function Windowed<T>({ items, keyOf, row, size, label, sideways = false, 
 
   const go = (index: number) => {
     wants.current = index
-    setFocused(index)
+    setFocused(keyOf(items[index] as T))
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const at = Number((event.target as HTMLElement).closest('li')?.dataset.index)
@@ -75,7 +75,8 @@ export function Windowed<T>({ items, keyOf, row, size, label, sideways = false, 
 
   const shown = [...Array(Math.max(0, end - first)).keys()].map((index) => first + index).filter((index) => index < items.length)
   // What has the focus stays, wherever the page is scrolled to.
-  if (focused !== undefined && focused < items.length && !shown.includes(focused)) shown.push(focused)
+  const at = focused === undefined ? -1 : items.findIndex((item) => keyOf(item) === focused)
+  if (at >= 0 && !shown.includes(at)) shown.push(at)
   const long = `${items.length * size}px`
   return (
     <ul
@@ -84,7 +85,10 @@ export function Windowed<T>({ items, keyOf, row, size, label, sideways = false, 
       class={`windowed ${name}`}
       style={sideways ? { width: long } : { height: long }}
       onKeyDown={onKeyDown}
-      onFocusIn={(event) => setFocused(Number((event.target as HTMLElement).closest('li')?.dataset.index))}
+      onFocusIn={(event) => {
+        const item = items[Number((event.target as HTMLElement).closest('li')?.dataset.index)]
+        setFocused(item === undefined ? undefined : keyOf(item))
+      }}
       onFocusOut={() => setFocused(undefined)}
     >
       {shown.map((index) => {

@@ -1,5 +1,5 @@
-// A person with a keyboard alone: signs in with a key that they paste, brings a session back as it was, puts a file
-// among its files, and signs out.
+// A person with a keyboard alone: signs in with a key that they paste, resumes, captures and closes a session in the list
+// and in its own view, brings it back as it was, puts a file among its files, and signs out.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -29,6 +29,8 @@ async function to(page, place, step = 'Tab') {
   }
 }
 
+const heading = (page, name) => page.getByRole('heading', { name, level: 1 })
+
 const button = (place, name) => place.getByRole('button', { name, exact: true })
 
 async function signsIn(page) {
@@ -38,16 +40,94 @@ async function signsIn(page) {
   await page.goto(url.origin)
   const field = page.getByLabel('Or paste an API key')
   await to(page, field)
+  await page.keyboard.insertText('baton_none')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').waitFor()
+  await focused(heading(page, 'Sign in to Baton'))
+  await to(page, field)
   await page.keyboard.insertText(key.split(/\s+/).find((word) => word.startsWith('baton_')))
   await page.keyboard.press('Enter')
-  await page.getByRole('heading', { name: 'Sessions', level: 1 }).waitFor()
-  saw('signed in with a key that was pasted')
+  await focused(heading(page, 'Sessions'))
+  saw('signed in with a key that was pasted, after one that is none')
+}
+
+/** Presses a button that has the focus. It keeps that while the node has not answered yet, and asks for nothing twice. */
+async function presses(page, place, verb) {
+  const address = `**/${verb}`
+  const asked = []
+  let wake
+  const first = new Promise((done) => (wake = done))
+  await page.route(address, (route) => wake(asked.push(route)))
+  await page.keyboard.press('Enter')
+  await first
+  await place.and(page.locator('[aria-disabled=true]')).waitFor()
+  assert.ok(await has(place), `${verb} keeps the focus while it goes on`)
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Space')
+  assert.ok(await has(place))
+  assert.equal(asked.length, 1)
+  await asked[0].continue()
+  await page.unroute(address)
+}
+
+const said = (page, words) => page.locator('.notice', { hasText: words }).waitFor()
+
+/** In the list, where a session that was closed or resumed is in another part afterwards. */
+async function inTheList(page) {
+  const name = page.getByRole('link', { name: 'shop', exact: true })
+  const among = (part) => page.getByRole('region', { name: part }).locator(name)
+  await among(/^Closed/).waitFor()
+  await to(page, button(page, 'Resume shop'))
+  await presses(page, button(page, 'Resume shop'), 'resume')
+  await among(/^Active/).waitFor()
+  await focused(name)
+  saw('resumed in the list, with the focus at its name')
+
+  await to(page, button(page, 'Capture shop'))
+  await presses(page, button(page, 'Capture shop'), 'capture')
+  await said(page, 'shop: captured')
+  await button(page, 'Capture shop').and(page.locator('[aria-disabled=false]')).waitFor()
+  assert.ok(await has(button(page, 'Capture shop')))
+  saw('captured in the list, with the focus where it was')
+
+  await to(page, button(page, 'Close shop'))
+  await presses(page, button(page, 'Close shop'), 'close')
+  await among(/^Closed/).waitFor()
+  await focused(name)
+  saw('closed in the list, with the focus at its name')
+}
+
+/** In its own view, where the buttons are others then. */
+async function inItsView(page) {
+  const acts = page.locator('.head .acts')
+  await to(page, button(acts, 'Capture'), 'Shift+Tab')
+  await presses(page, button(acts, 'Capture'), 'capture')
+  const result = page.getByRole('status').filter({ hasText: 'Capture: captured' })
+  await result.waitFor()
+  assert.ok(await has(button(acts, 'Capture')))
+  await to(page, button(result, 'Dismiss'))
+  await page.keyboard.press('Enter')
+  await result.waitFor({ state: 'detached' })
+  await focused(heading(page, /^shop/))
+  saw('captured, and what came of it put away, with the focus at the name of the session')
+
+  await to(page, button(acts, 'Close'))
+  await presses(page, button(acts, 'Close'), 'close')
+  await focused(button(acts, 'Resume'))
+  assert.equal(await button(acts, 'Close').count(), 0)
+  saw('closed, with the focus at what resumes it')
+
+  await presses(page, button(acts, 'Resume'), 'resume')
+  await page.getByRole('heading', { name: /^Resume: back/ }).waitFor()
+  await focused(button(acts, 'Capture'))
+  assert.equal(await button(acts, 'Resume').count(), 0)
+  saw('resumed, with the focus at what captures it')
 }
 
 async function opens(page) {
   await to(page, page.getByRole('link', { name: 'shop', exact: true }))
   await page.keyboard.press('Enter')
-  await focused(page.getByRole('heading', { name: 'shop', level: 1 }))
+  await focused(heading(page, 'shop'))
   saw('a session, with the focus at its name')
 }
 
@@ -114,7 +194,7 @@ async function files(page) {
 async function signsOut(page) {
   await to(page, button(page, 'Sign out'), 'Shift+Tab')
   await page.keyboard.press('Enter')
-  await page.getByRole('heading', { name: 'Sign in to Baton' }).waitFor()
+  await focused(heading(page, 'Sign in to Baton'))
   await to(page, page.getByLabel('Or paste an API key'))
   saw('signed out, and at the key again')
 }
@@ -125,8 +205,10 @@ try {
   baton('sessions', 'close', 'shop')
   const page = await visitor({ viewport: DESKTOP })
   await signsIn(page)
+  await inTheList(page)
   await opens(page)
   await rollsBack(page)
+  await inItsView(page)
   await files(page)
   await signsOut(page)
   await calm(page)

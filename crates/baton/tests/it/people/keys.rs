@@ -28,10 +28,16 @@ async fn a_person_needs_no_mouse() {
     };
     let seen = tell(story, async |what| panic!("nobody knows how to {what}")).await;
     insta::assert_snapshot!(seen, @"
-    signed in with a key that was pasted
+    signed in with a key that was pasted, after one that is none
+    resumed in the list, with the focus at its name
+    captured in the list, with the focus where it was
+    closed in the list, with the focus at its name
     a session, with the focus at its name
     a question that is left by Escape, or by its button, and leads back to where it was asked
     rolled back to the first picture of the history
+    captured, and what came of it put away, with the focus at the name of the session
+    closed, with the focus at what resumes it
+    resumed, with the focus at what captures it
     a file put, and fetched
     a file that was removed elsewhere
     signed out, and at the key again
