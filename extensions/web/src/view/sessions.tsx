@@ -10,6 +10,7 @@ import type { Schemas } from '../node/client.ts'
 import { sessionAddress } from '../route.ts'
 import { count, host } from '../words/amounts.ts'
 import { found, grouped, holder, lasts, STATES, type State } from '../words/sessions.ts'
+import { HandOverDialog } from './hand-over.tsx'
 import { OpenDialog } from './open.tsx'
 import { Badge, Button, Elapsed, Icon, Picture, sentence } from './parts.tsx'
 import { Windowed } from './windowed.tsx'
@@ -51,10 +52,12 @@ async function importFiles(files: Iterable<File>): Promise<void> {
 /** The view. */
 export function Sessions() {
   const [opens, setOpens] = useState(false)
+  const [hands, setHands] = useState<string | undefined>(undefined)
   const dragged = useDrop(may('drive'))
   const all = sessions.value
   const height = useRowHeight()
   if (all === undefined) return <main aria-busy="true" />
+  const handed = all.find(({ id }) => id === hands)
   return (
     <main class={dragged ? 'sessions takes' : 'sessions'}>
       <div class="title">
@@ -77,7 +80,7 @@ export function Sessions() {
           <Windowed
             items={items}
             keyOf={(one) => one.id}
-            row={(one) => <Row session={one} />}
+            row={(one) => <Row session={one} onHandOver={() => setHands(one.id)} />}
             size={height}
             label={`${word} sessions`}
           />
@@ -86,6 +89,7 @@ export function Sessions() {
       {all.length > 0 && shown.value.length === 0 && <p class="nothing">No session is called so.</p>}
       {dragged && <div class="drop">Drop a session file, a Playwright storageState or a cookies.txt</div>}
       {opens && <OpenDialog onClose={() => setOpens(false)} />}
+      {handed !== undefined && <HandOver session={handed} onClose={() => setHands(undefined)} />}
     </main>
   )
 }
@@ -148,13 +152,20 @@ function ImportButton() {
   )
 }
 
+/** What of a session that is known has to be asked for again once it is another one. */
+const stampOf =
+  ({ id, updated_at, state }: Summary) =>
+  () =>
+    `${updated_at} ${state} ${writes.stamp(id)}`
+
 /** One session of the list. */
-function Row({ session }: { session: Summary }) {
+function Row({ session, onHandOver }: { session: Summary; onHandOver: () => void }) {
   const { id, name } = session
-  const stamp = () => `${session.updated_at} ${session.state} ${writes.stamp(id)}`
+  const stamp = stampOf(session)
   const view = views.use(id, stamp).value.value
   const tab = view?.tabs.find((one) => one.active) ?? view?.tabs[0]
   const who = view === undefined ? undefined : holder(view)
+  const outcome = outcomes.value.get(id)
   const title = tab === undefined ? session.description : tab.title || host(tab.url)
   return (
     <article class="row" data-thing={id}>
@@ -170,12 +181,17 @@ function Row({ session }: { session: Summary }) {
           {tab !== undefined && tab.title !== '' && <span class="where"> {host(tab.url)}</span>}
         </p>
         <p class="facts">
+          {outcome?.is === 'failed' && (
+            <a class="failed" href={sessionAddress(id)}>
+              {outcome.verb} failed: why
+            </a>
+          )}
           <span>{view?.snapshot == null ? 'not captured yet' : `captured ${age(view.snapshot.taken_at, now.value)}`}</span>
           {who !== undefined && <span class="who">{who}</span>}
           <Logins id={id} stamp={stamp} />
         </p>
       </div>
-      <RowActs session={session} />
+      <RowActs session={session} driven={view?.agent != null} onHandOver={onHandOver} />
     </article>
   )
 }
@@ -199,12 +215,19 @@ function Logins({ id, stamp }: { id: string; stamp: () => string }) {
   )
 }
 
+/** The window that hands one of the list over. It stands beside the list, which takes the arrow keys of what is in it. */
+function HandOver({ session, onClose }: { session: Summary; onClose: () => void }) {
+  const view = views.use(session.id, stampOf(session)).value.value
+  return view === undefined ? null : <HandOverDialog view={view} onClose={onClose} />
+}
+
 /** What can be done with it from here; the rest is on its own view. */
-function RowActs({ session }: { session: Summary }) {
+function RowActs({ session, driven, onHandOver }: { session: Summary; driven: boolean; onHandOver: () => void }) {
   const busy = doing.value.get(session.id)
   if (!may('drive')) return <div class="acts" />
   const isActive = session.state === 'active'
-  const here: readonly Verb[] = isActive ? ['Capture', 'Close'] : ['Resume']
+  const hands = isActive || driven
+  const here: readonly Verb[] = isActive ? ['Capture', 'Close', 'Hand over'] : ['Resume', 'Hand over']
   // What was begun elsewhere has no button here that could say so.
   if (busy !== undefined && !here.includes(busy.verb))
     return (
@@ -212,20 +235,19 @@ function RowActs({ session }: { session: Summary }) {
         {busy.verb} … <Elapsed since={busy.since} />
       </div>
     )
-  const failed = outcomes.value.get(session.id)
   const button = (word: Verb, act: () => void, main = false) => (
     <Button class={main ? 'primary' : ''} off={busy !== undefined} aria-label={`${word} ${session.name}`} onClick={act}>
-      {busy?.verb === word ? `${word} …` : word}
-      {busy?.verb === word && <Elapsed since={busy.since} />}
+      {busy?.verb !== word ? (
+        word
+      ) : (
+        <>
+          <span class="verb">{word}</span> … <Elapsed since={busy.since} />
+        </>
+      )}
     </Button>
   )
   return (
     <div class="acts">
-      {failed?.is === 'failed' && (
-        <a class="failed" href={sessionAddress(session.id)}>
-          {failed.verb} failed: why
-        </a>
-      )}
       {isActive ? (
         <>
           {button('Capture', () => void capture(session))}
@@ -233,6 +255,11 @@ function RowActs({ session }: { session: Summary }) {
         </>
       ) : (
         button('Resume', () => void resume(session), session.state !== 'closed')
+      )}
+      {hands && (
+        <Button off={busy !== undefined} aria-label={`Hand over… ${session.name}`} onClick={onHandOver}>
+          Hand over…
+        </Button>
       )}
     </div>
   )

@@ -186,9 +186,84 @@ async function toNobody(page) {
   saw('nobody drives, and then who comes')
 }
 
+/** From the list, where the window is the same. */
+async function fromTheList(page) {
+  await page.getByRole('link', { name: 'Baton' }).click()
+  const row = page.locator('.row', { has: page.getByRole('link', { name: 'shop', exact: true }) })
+  const hands = page.getByRole('button', { name: 'Hand over… shop', exact: true })
+  await row.locator('.who', { hasText: 'driven by kimi' }).waitFor()
+  // One that has an agent and no browser is handed over, too.
+  await page.getByRole('button', { name: 'Hand over… till', exact: true }).waitFor()
+  await hands.focus()
+  await page.keyboard.press('Enter')
+  await focused(page, to(page))
+  await accessible(page, 'the window, above the list')
+  await page.keyboard.press('Escape')
+  await dialogOf(page).waitFor({ state: 'detached' })
+  await focused(page, hands)
+  await page.keyboard.press('Enter')
+  await focused(page, to(page))
+  // These keys lead through the list, but not from here.
+  await page.keyboard.type('odex')
+  await page.keyboard.press('Home')
+  await page.keyboard.type('c')
+  await page.keyboard.press('End')
+  await why(page).fill('from the list')
+  await page.keyboard.press('Enter')
+  await dialogOf(page).waitFor({ state: 'detached' })
+  await row.locator('.who', { hasText: 'driven by codex' }).waitFor()
+  await focused(page, hands)
+  assert.deepEqual(driver(), { agent: 'codex', reason: 'from the list' })
+  await accessible(page, 'handed over in the list')
+  baton('sessions', 'pass', 'shop', '--to', 'kimi', '--reason', 'back again')
+  await row.locator('.who', { hasText: 'driven by kimi' }).waitFor()
+  saw('handed over in the list')
+}
+
+/** All buttons of a row are on a phone's screen, also beside what failed. */
+async function rowOnAPhone(page) {
+  await page.route('**/pass', (route) => route.fulfill({ status: 409, json: { code: 'conflict', title: 'no', status: 409, detail: 'no' } }))
+  await page.getByRole('button', { name: 'Hand over… shop', exact: true }).tap()
+  await to(page).fill('qwen')
+  await why(page).fill('no')
+  await dialogOf(page).getByRole('button', { name: 'Hand over', exact: true }).tap()
+  await dialogOf(page).getByRole('alert').waitFor()
+  await dialogOf(page).getByRole('button', { name: 'Cancel' }).tap()
+  await page.unroute('**/pass')
+  const row = page.locator('.row', { has: page.getByRole('link', { name: 'shop', exact: true }) })
+  await row.getByRole('link', { name: 'Hand over failed: why' }).waitFor()
+  const room = await row.boundingBox()
+  const holds = async (count) => {
+    const acts = await row.locator('.acts > button, .failed').all()
+    assert.equal(acts.length, count)
+    for (const act of acts) {
+      const box = await act.boundingBox()
+      assert.ok(box.x >= room.x && box.x + box.width <= room.x + room.width && box.y + box.height <= room.y + room.height)
+    }
+  }
+  await holds(4)
+  await fits(page, 'the list on a phone')
+  await accessible(page, 'the list on a phone, with what failed')
+  await shot(page, 'list-phone')
+  // While something goes on, its button says since when.
+  let goesOn
+  const asked = new Promise((done) => (goesOn = done))
+  await page.route('**/capture', goesOn)
+  await page.getByRole('button', { name: 'Capture shop', exact: true }).tap()
+  const route = await asked
+  await row.locator('.acts .elapsed').waitFor()
+  await holds(3)
+  await route.fulfill({ status: 409, json: { code: 'conflict', title: 'no', status: 409, detail: 'no' } })
+  await page.unroute('**/capture')
+  await row.getByRole('link', { name: 'Capture failed: why' }).waitFor()
+  saw('what can be done in the list, on a phone')
+}
+
 async function onAPhone() {
   const reader = await visitor({ viewport: PHONE })
   await enterWithKey(reader, 'reader', 'read')
+  await reader.locator('.row .who', { hasText: 'driven by kimi' }).waitFor()
+  assert.equal(await reader.getByRole('button', { name: /^Hand over/ }).count(), 0)
   await begins(reader)
   assert.equal(await opener(reader).count(), 0, 'who may not drive hands nothing over')
   await calm(reader)
@@ -197,6 +272,7 @@ async function onAPhone() {
 
   const page = await visitor({ viewport: PHONE, colorScheme: 'dark', hasTouch: true })
   await enterWithKey(page, 'phone', 'read', 'drive')
+  await rowOnAPhone(page)
   await begins(page)
   await fits(page, 'a session with its buttons on a phone')
   await opener(page).tap()
@@ -228,6 +304,7 @@ try {
   await toAnother(page)
   await onFromAPerson(page)
   await toNobody(page)
+  await fromTheList(page)
   await calm(page)
   await onAPhone()
 } finally {

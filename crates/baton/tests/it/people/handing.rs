@@ -38,7 +38,9 @@ async fn a_person_hands_a_session_over() {
     codex drives, for the reason that was typed
     a person hands on to another agent than the one before
     nobody drives, and then who comes
+    handed over in the list
     no button for who may only read
+    what can be done in the list, on a phone
     handed over on a phone
     ");
     test_node.clear().await.unwrap();
