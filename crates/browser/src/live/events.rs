@@ -4,8 +4,8 @@
 //! a task of its own, so that the queue of events keeps moving.
 
 use super::messages::{
-    BindingCalled, CacheChange, DatabaseChange, FrameLoad, NavigatedWithinDocument, StorageChange,
-    StorageId, parse,
+    BindingCalled, CacheChange, DatabaseChange, DownloadProgress, FrameLoad,
+    NavigatedWithinDocument, StorageChange, StorageId, parse,
 };
 use super::shared::{Attached, Counters, Shared};
 use super::{mute, requests, watch};
@@ -63,6 +63,7 @@ impl EventPump {
             "Page.frameStoppedLoading" | "Page.frameDetached" => {
                 self.loading(session, params, false);
             }
+            "Page.downloadProgress" => self.downloading(params),
             "DOMStorage.domStorageItemAdded"
             | "DOMStorage.domStorageItemUpdated"
             | "DOMStorage.domStorageItemRemoved"
@@ -203,6 +204,13 @@ impl EventPump {
             self.activity.request();
         } else {
             self.shared.loads().ended(session.clone(), frame_id);
+        }
+    }
+
+    /// A file is there once it is whole: it bears another name before.
+    fn downloading(&self, params: &RawValue) {
+        if parse::<DownloadProgress>(params).is_some_and(|told| told.state == "completed") {
+            self.activity.downloaded();
         }
     }
 
@@ -427,6 +435,22 @@ mod tests {
             let answer = json!({ "id": id, "sessionId": session, "error": error });
             writer.write_all(format!("{answer}\0").as_bytes()).await.unwrap();
         }
+    }
+
+    #[tokio::test]
+    async fn a_download_is_told_of_once_it_is_whole() {
+        let (ours, browser) = tokio::io::duplex(1024);
+        let (reader, writer) = tokio::io::split(ours);
+        let (connection, _events) = Connection::start(Transport::nul(reader, writer));
+        let pump = pump(connection);
+        let downloads = pump.activity.downloads();
+        for (state, told) in [("inProgress", 0), ("canceled", 0), ("completed", 1)] {
+            let params = json!({ "guid": "1", "receivedBytes": 9, "state": state });
+            let params = serde_json::value::to_raw_value(&params).unwrap();
+            pump.handle_event(Some(&"S".into()), "Page.downloadProgress", &params);
+            assert_eq!(*downloads.borrow(), told, "{state}");
+        }
+        drop(browser);
     }
 
     #[tokio::test]

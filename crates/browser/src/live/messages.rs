@@ -57,6 +57,12 @@ pub(super) struct FrameLoad {
     pub(super) frame_id: String,
 }
 
+/// `Page.downloadProgress`.
+#[derive(Deserialize)]
+pub(super) struct DownloadProgress {
+    pub(super) state: String,
+}
+
 /// `Page.navigatedWithinDocument`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -57,6 +57,7 @@ pub struct Live {
     shared: Arc<Shared>,
     activity: channel::Receiver<Activity>,
     moves: channel::Receiver<u64>,
+    downloads: channel::Receiver<u64>,
     confinement: Confinement,
     is_fenced: bool,
     is_attached: bool,
@@ -97,6 +98,7 @@ impl Live {
             shared.mirror().ask_who();
         }
         let (counters, activity, moves) = Counters::new();
+        let downloads = counters.downloads();
         let end = CancellationToken::new();
         let pump = EventPump {
             connection: connection.clone(),
@@ -111,6 +113,7 @@ impl Live {
             shared,
             activity,
             moves,
+            downloads,
             confinement: welcome.confinement.unwrap_or(Confinement::Off),
             is_fenced: welcome.fenced,
             is_attached: welcome.attached,
@@ -177,6 +180,11 @@ impl Live {
     /// Tells when something happened that is no change of storage: a navigation, or input.
     pub fn moves(&self) -> channel::Receiver<u64> {
         self.moves.clone()
+    }
+
+    /// Tells when a file was downloaded, and is whole. Nothing is told of one whose tab is gone by then.
+    pub fn downloads(&self) -> channel::Receiver<u64> {
+        self.downloads.clone()
     }
 
     /// Whether the browser, its keeper or the connection to it has ended.

@@ -263,6 +263,7 @@ pub struct Activity {
 pub(super) struct Counters {
     all: Sender<Activity>,
     moves: Sender<u64>,
+    downloads: Sender<u64>,
 }
 
 impl Counters {
@@ -270,7 +271,17 @@ impl Counters {
     pub(super) fn new() -> (Self, Receiver<Activity>, Receiver<u64>) {
         let (all, activity) = channel(Activity::default());
         let (moves, told) = channel(0);
-        (Self { all, moves }, activity, told)
+        (Self { all, moves, downloads: Sender::default() }, activity, told)
+    }
+
+    /// Hears of files that the browser downloads from now on.
+    pub(super) fn downloads(&self) -> Receiver<u64> {
+        self.downloads.subscribe()
+    }
+
+    /// A file was downloaded, and is whole.
+    pub(super) fn downloaded(&self) {
+        self.downloads.send_modify(|downloads| *downloads += 1);
     }
 
     /// A navigation, or a tab that came or went.

@@ -103,6 +103,7 @@ impl BrowserSupervisor {
 
 async fn run(supervisor: BrowserSupervisor, runner: Arc<Runner>) {
     let (mut activity, mut moves) = (runner.live.activity(), runner.live.moves());
+    let mut downloads = runner.live.downloads();
     let mut captured = runner.captured.subscribe();
     let mut settings = supervisor.config().recovery.clone();
     let RecoverySettings { session_snapshot_interval, capture_on_input, .. } =
@@ -133,6 +134,8 @@ async fn run(supervisor: BrowserSupervisor, runner: Arc<Runner>) {
                 let now = *activity.borrow_and_update();
                 policy.note(now, Instant::now());
             }
+            // Who looks at the session's files sees it at once.
+            Ok(()) = downloads.changed() => supervisor.store().tell(runner.session.id),
             Ok(()) = settings.changed() => {
                 let now = settings.borrow_and_update().clone();
                 policy.set_interval(now.session_snapshot_interval);

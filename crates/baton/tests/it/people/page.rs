@@ -22,11 +22,12 @@ const FORM: &str = r#"<!doctype html><title>Sign in</title>
 [name=user]{top:40px}[name=code]{top:120px}button{top:200px}</style>
 <form method="post" action="/in"><input name="user"><input name="code" type="password"><button>Go</button></form>"#;
 const INSIDE: &str = r#"<!doctype html><title>Signed in as Ada</title>
-<style>body{margin:0}button,input{position:absolute;left:40px;top:40px;width:400px;height:40px}input{top:120px}button+button{top:200px}</style>
+<style>body{margin:0}button,input{position:absolute;left:40px;top:40px;width:400px;height:40px}input{top:120px}button+button{top:200px}
+a{position:absolute;left:40px;top:280px}</style>
 <button onclick="document.title = confirm('Really <b>sure</b>?') ? 'Sure' : 'Not sure'">Ask</button><button onclick="const done = async () =>
  document.title = 'Location ' + (await navigator.permissions.query({ name: 'geolocation' })).state;
  navigator.geolocation.getCurrentPosition(done, done, { timeout: 1000 })">Locate</button>
-<input type="file" onchange="document.title = this.files[0].name">"#;
+<input type="file" onchange="document.title = this.files[0].name"><a href="/till" download="till.txt">The till</a>"#;
 
 async fn home(headers: HeaderMap) -> Html<&'static str> {
     let cookie = headers.get(COOKIE).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -42,6 +43,7 @@ async fn sign_in(body: String) -> impl IntoResponse {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_signs_an_agents_session_in_by_its_picture() {
     let site = Router::new().route("/", get(home)).route("/in", post(sign_in));
+    let site = site.route("/till", get(async || "three pence"));
     let site = Site::start(site).await.unwrap();
     let test_node = test_nodes::test_node().await;
     let address = site.url("/").unwrap();
@@ -70,6 +72,7 @@ async fn a_person_signs_an_agents_session_in_by_its_picture() {
     a question of the page
     what the site may
     a file of the person
+    a file that the browser downloaded
     out of the picture by a key
     nothing while nobody looks
     the agent is signed in

@@ -102,6 +102,13 @@ async function file(page) {
   saw('a file of the person')
 }
 
+/** What the person has the browser download is among the files beside the picture. */
+async function download(page) {
+  await clickAt(page, 60, 290)
+  await page.getByRole('region', { name: /^Files/ }).getByRole('button', { name: 'till.txt' }).waitFor()
+  saw('a file that the browser downloaded')
+}
+
 async function wish(page) {
   await clickAt(page, 200, 220)
   const asks = page.getByRole('alertdialog', { name: /^http:\/\/127\.0\.0\.1:\d+ wants to know your location$/ })
@@ -222,6 +229,7 @@ try {
   await question(page)
   await wish(page)
   await file(page)
+  await download(page)
   await leavesByKey(page)
   await giveBack(page)
   await oneLine(page)
