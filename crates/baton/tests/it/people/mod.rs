@@ -7,6 +7,7 @@ mod choosers;
 mod driving;
 mod elsewhere;
 mod given;
+mod going;
 mod guests;
 mod handing;
 mod keys;

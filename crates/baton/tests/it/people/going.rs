@@ -1,0 +1,61 @@
+//! A person at the node's page goes about in the live picture as in a browser: a story that Playwright tells in a real
+//! Chromium.
+
+use crate::telling::{Story, tell, wanted_shots};
+use crate::test_nodes;
+use axum::Router;
+use axum::response::Html;
+use axum::routing::get;
+use baton_playground::Site;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// How long the whole story may take.
+const LIMIT: Duration = Duration::from_mins(6);
+
+/// A page with a field, at a place that the story knows. It is called after what becomes of the field.
+const FRONT: &str = r#"<!doctype html><html lang="en"><meta charset="utf-8"><title>Front</title>
+<style>body{margin:0;font:20px sans-serif}input{position:absolute;left:40px;top:40px;width:400px;height:40px}</style>
+<input><script>
+const field = document.querySelector('input');
+const tell = (what) => document.title = `${what} ${field.value}.`;
+field.addEventListener('focus', () => document.title = 'At the field');
+field.addEventListener('input', (event) => tell(event.isComposing ? 'Composes' : 'Has'));
+field.addEventListener('compositionend', () => tell('Wrote'));
+</script>"#;
+
+/// A page that is called after how often one was asked for.
+fn till(asked: &AtomicU32) -> Html<String> {
+    let times = asked.fetch_add(1, Ordering::Relaxed) + 1;
+    Html(format!(r#"<!doctype html><html lang="en"><title>Till {times}</title><h1>The till</h1>"#))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_goes_about_in_the_picture_as_in_a_browser() {
+    let asked = Arc::new(AtomicU32::new(0));
+    let till = get(move || std::future::ready(till(&asked)));
+    let site = Router::new().route("/", get(async || Html(FRONT))).route("/till", till);
+    let site = Site::start(site).await.unwrap();
+    let test_node = test_nodes::test_node().await;
+    let address = site.url("/").unwrap();
+    test_node.open("shop", [address.clone()]).await.unwrap();
+
+    let data = test_node.data().path().to_owned();
+    let variables = [("DATA", data.as_os_str()), ("SITE", address.as_str().as_ref())];
+    let story = Story {
+        text: include_str!("going.mjs"),
+        variables: &variables,
+        shots: wanted_shots(),
+        limit: LIMIT,
+    };
+    let seen = tell(story, async |what| panic!("nobody knows how to {what}")).await;
+    insta::assert_snapshot!(seen, @"
+    an address, back, forward and the page anew
+    an address that is refused, and the page that stays
+    another tab, to and fro, and closed
+    a word of an input method, from its sounds
+    a word that was given up, and keys after it
+    ");
+    test_node.clear().await.unwrap();
+}
