@@ -1,8 +1,8 @@
 //! A node leaves: what it runs goes to others, one session after the other, and nothing new comes.
 //!
 //! The one idea: whether there is room is asked before anything is moved, all that can be done ahead is done while the
-//! session still runs, and it is away only from its capture here until it runs there. One that finds no other node after all is brought back where it was,
-//! and one of which not all could be captured runs on there.
+//! session still runs, and it is away only from its capture here until it runs there. One that finds no other node after
+//! all is brought back where it was, and one of which not all could be captured runs on there.
 
 use super::luggage::Luggage;
 use super::whereabouts::{NotMoved, UNREAD_TRIES, bring_home, find_out, refusal};
