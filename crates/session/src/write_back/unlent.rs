@@ -5,6 +5,7 @@
 //! session, whose own profile has the value itself, and keeps it for as long as the database has the same form.
 //! One that has another form now is made anew there, and that is said.
 
+use crate::json;
 use crate::stored::{Cache, CacheEntry, CachedResponse, Database, ObjectStore, Record};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,7 +54,7 @@ fn has_same_form(one: &Database, other: &Database) -> bool {
 /// records come before.
 fn missing<'a>(before: &'a ObjectStore, now: Option<&ObjectStore>) -> Vec<(usize, &'a Record)> {
     // A key has no order here but that of its records, which both have.
-    let key = |record: &Record| serde_json::to_string(&record.key).unwrap_or_default();
+    let key = |record: &Record| json::text(&record.key);
     let records = now.map(|store| store.records.as_slice()).unwrap_or_default();
     let places: BTreeMap<String, usize> =
         records.iter().enumerate().map(|(at, record)| (key(record), at)).collect();

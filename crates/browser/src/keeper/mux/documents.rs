@@ -63,17 +63,27 @@ pub(super) struct PageFrame {
     pub(super) url: String,
 }
 
+/// The identifier of a script that the browser has added; none where it has not.
+pub(super) fn added_script(result: Option<&RawValue>) -> Option<String> {
+    #[derive(Deserialize)]
+    struct AddedScript {
+        identifier: String,
+    }
+    let added: AddedScript = serde_json::from_str(result?.get()).ok()?;
+    Some(added.identifier)
+}
+
 /// What is read of `Debugger.paused`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StoppedPage {
     #[serde(default)]
-    call_frames: Vec<CallFrame>,
+    call_frames: Vec<StoppedCall>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct CallFrame {
+struct StoppedCall {
     call_frame_id: String,
     function_name: String,
 }

@@ -11,13 +11,12 @@
 //! A document that a service worker answers is not looked at: a frame gets none there, and a page
 //! [stops](super::worker_pages).
 
-use super::documents::{DetachedFrame, PageNavigation, PausedDocument};
+use super::documents::{DetachedFrame, PageNavigation, PausedDocument, added_script};
 use super::worker_pages::StoppingPage;
 use super::{Call, Mux, Params};
 use crate::cdp::{CallFailure, Envelope, quoted};
 use crate::keeper::hand_over::{DocumentPlace, HandOver, SessionStorageArea};
 use crate::keeper::mux;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::mem::take;
@@ -275,15 +274,9 @@ impl Mux {
 
     /// The browser answered whether the script is there.
     pub(super) fn storage_set(&mut self, frame: &str, session: &str, envelope: &Envelope<'_>) {
-        #[derive(Deserialize)]
-        struct AddedScript {
-            identifier: String,
-        }
         let Some(step) = self.storage.steps.get_mut(frame) else { return };
-        let added =
-            envelope.result.and_then(|raw| serde_json::from_str::<AddedScript>(raw.get()).ok());
-        match added {
-            Some(AddedScript { identifier }) if step.scripts.contains_key(session) => {
+        match added_script(envelope.result) {
+            Some(identifier) if step.scripts.contains_key(session) => {
                 step.scripts.insert(session.to_owned(), Some(identifier));
             }
             _ => {

@@ -8,12 +8,11 @@
 //! A page that may stop has a debugger, which costs it something. So it is there at origins with a service worker of
 //! which something waits to be handed over, and goes with the last of that.
 
-use super::documents::{PageNavigation, StoppedPage};
+use super::documents::{PageNavigation, StoppedPage, added_script};
 use super::{Call, Mux, Params};
 use crate::cdp::{Envelope, quoted};
 use crate::keeper::hand_over::DocumentPlace;
 use crate::keeper::mux;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// A page that stops before its first script.
@@ -48,13 +47,7 @@ impl Mux {
 
     /// The browser answered whether the script is there at which a page stops.
     pub(super) fn stop_set(&mut self, page: &str, envelope: &Envelope<'_>) {
-        #[derive(Deserialize)]
-        struct AddedScript {
-            identifier: String,
-        }
-        let added =
-            envelope.result.and_then(|raw| serde_json::from_str::<AddedScript>(raw.get()).ok());
-        let Some(AddedScript { identifier }) = added else { return };
+        let Some(identifier) = added_script(envelope.result) else { return };
         match self.storage.stopping.get_mut(page) {
             Some(stopping) => stopping.script = Some(identifier),
             None => self.remove_stop(page, &identifier),
