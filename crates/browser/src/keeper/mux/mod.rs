@@ -184,6 +184,8 @@ enum Call {
     StorageSet { frame: String, session: String },
     /// The script at which a page stops, on this session of the keeper's own.
     StopSet(String),
+    /// Whether a page that stands still has what is its own, on this session of the keeper's own.
+    StopFilled(String),
     /// Which storage that frame has.
     StorageKey(String),
     /// That the script goes.

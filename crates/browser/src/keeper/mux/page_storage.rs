@@ -417,7 +417,7 @@ impl Mux {
     /// A page ended, or a frame in a process of its own.
     pub(super) fn lose_steps(&mut self, session: &str) {
         self.storage.shown.remove(session);
-        self.storage.stopping.remove(session);
+        self.lose_stop(session);
         let mut ended = Vec::new();
         for (frame, step) in &mut self.storage.steps {
             let had_script = step.scripts.remove(session).is_some();
@@ -437,11 +437,12 @@ impl Mux {
     /// Whether a document waits for us.
     pub(super) fn holds_documents(&self) -> bool {
         let mut steps = self.storage.steps.values();
-        steps.any(|step| step.held.is_some() || !step.next.is_empty())
+        steps.any(|step| step.held.is_some() || !step.next.is_empty()) || self.stands_still()
     }
 
     /// Documents go on whose page does not answer.
     pub(super) fn let_documents_go(&mut self) {
+        self.let_stopped_go();
         let mut waiting = Vec::new();
         for step in self.storage.steps.values_mut() {
             waiting.extend(step.held.take().into_iter().chain(step.next.drain(..)));

@@ -223,6 +223,7 @@ impl Mux {
             Some(Call::StorageSet { frame, session }) => {
                 self.storage_set(&frame, &session, envelope);
             }
+            Some(Call::StopFilled(page)) => self.stop_filled(&page, envelope),
             Some(Call::StopSet(page)) => self.stop_set(&page, envelope),
             Some(Call::StorageKey(frame)) => self.storage_key_told(&frame, envelope),
             Some(Call::StorageLeft { frame, session }) => self.storage_left(&frame, &session),

@@ -11,9 +11,11 @@
 use super::documents::{PageNavigation, StoppedPage, added_script};
 use super::{Call, Mux, Params};
 use crate::cdp::{Envelope, quoted};
-use crate::keeper::hand_over::DocumentPlace;
+use crate::keeper::hand_over::{DocumentPlace, SessionStorageArea};
 use crate::keeper::mux;
 use serde_json::value::RawValue;
+
+const RESUME: &str = "Debugger.resume";
 
 /// A page that stops before its first script.
 #[derive(Debug, Default)]
@@ -22,6 +24,10 @@ pub(super) struct StoppingPage {
     url: String,
     /// The script, once it is there.
     script: Option<String>,
+    /// What it is being given.
+    filling: Option<SessionStorageArea>,
+    /// Whether it went on before it was known that it has that.
+    is_let_go: bool,
 }
 
 impl Mux {
@@ -72,36 +78,82 @@ impl Mux {
         }
     }
 
-    /// A page stands still: at our script, or at a breakpoint of its own. It goes on at once.
+    /// A page stands still: at our script, or at a breakpoint of its own. It goes on at once, unless something is its
+    /// own: then once it has that.
     pub(super) fn stopped(&mut self, page: &str, params: Option<&RawValue>) {
         let read = params.and_then(|raw| serde_json::from_str::<StoppedPage>(raw.get()).ok());
-        if let Some(call_frame) = read.and_then(|read| read.at(&name(page)))
-            && let Some(stopping) = self.storage.stopping.get(page)
-        {
-            let place = DocumentPlace { url: stopping.url.clone(), around: Vec::new() };
-            self.fill_stopped(page, &place, &call_frame);
-        }
-        self.send_own(Some(page), "Debugger.resume", "{}");
-        if self.storage.hand_over.worker_origins().is_empty() {
+        let is_filled = read
+            .and_then(|read| read.at(&name(page)))
+            .is_some_and(|call_frame| self.fill_stopped(page, &call_frame));
+        if !is_filled {
+            self.send_own(Some(page), RESUME, "{}");
             self.stop_no_more();
         }
     }
 
     /// Puts into a page that stands still what is its own, if anything is.
-    fn fill_stopped(&mut self, page: &str, place: &DocumentPlace, call_frame: &str) {
+    fn fill_stopped(&mut self, page: &str, call_frame: &str) -> bool {
+        let Some(stopping) = self.storage.stopping.get_mut(page) else { return false };
+        if stopping.filling.is_some() {
+            return false;
+        }
+        let place = DocumentPlace { url: stopping.url.clone(), around: Vec::new() };
         let shown = self.storage.shown.entry(page.to_owned()).or_default();
-        let Some(area) = self.storage.hand_over.claim(place, shown.tab) else { return };
+        let Some(area) = self.storage.hand_over.claim(&place, shown.tab) else { return false };
         shown.tab = Some(area.tab());
-        let expression = quoted(&area.script(false));
-        let params = format!(
-            "{{\"callFrameId\":{},\"expression\":{expression},\"silent\":true}}",
-            quoted(call_frame)
-        );
-        self.send_own(Some(page), "Debugger.evaluateOnCallFrame", &params);
+        let (call_frame, expression) = (quoted(call_frame), quoted(&area.script(false)));
+        (stopping.filling, stopping.is_let_go) = (Some(area), false);
+        let params =
+            format!("{{\"callFrameId\":{call_frame},\"expression\":{expression},\"silent\":true}}");
+        let call = Call::StopFilled(page.to_owned());
+        self.send(Some(page), "Debugger.evaluateOnCallFrame", &params, call);
+        true
     }
 
-    /// Nothing waits any more where a service worker answers.
+    /// The browser answered whether a page has what is its own, and the page goes on. The two are not said at once: a
+    /// browser may let a page go before it does what was said first.
+    pub(super) fn stop_filled(&mut self, page: &str, envelope: &Envelope<'_>) {
+        let Some(stopping) = self.storage.stopping.get_mut(page) else { return };
+        if let Some(area) = stopping.filling.take().filter(|_| envelope.error.is_some()) {
+            self.storage.hand_over.put_back(area);
+        }
+        self.send_own(Some(page), RESUME, "{}");
+        self.stop_no_more();
+    }
+
+    /// A page ended. If it stood still until then, it has done nothing with what it was given.
+    pub(super) fn lose_stop(&mut self, page: &str) {
+        let stopping = self.storage.stopping.remove(page);
+        if let Some(area) = stopping.filter(|one| !one.is_let_go).and_then(|one| one.filling) {
+            self.storage.hand_over.put_back(area);
+        }
+    }
+
+    /// Whether a page stands still until it has what is its own.
+    pub(super) fn stands_still(&self) -> bool {
+        let mut stopping = self.storage.stopping.values();
+        stopping.any(|one| one.filling.is_some() && !one.is_let_go)
+    }
+
+    /// Pages go on that are not answered for: what they get now, if they get it, they say later.
+    pub(super) fn let_stopped_go(&mut self) {
+        let mut waiting = Vec::new();
+        for (page, stopping) in &mut self.storage.stopping {
+            if stopping.filling.is_some() && !stopping.is_let_go {
+                stopping.is_let_go = true;
+                waiting.push(page.clone());
+            }
+        }
+        for page in waiting {
+            self.send_own(Some(&page), RESUME, "{}");
+        }
+    }
+
+    /// Where nothing waits any more at which a service worker answers, no page stops.
     fn stop_no_more(&mut self) {
+        if !self.storage.hand_over.worker_origins().is_empty() || self.stands_still() {
+            return;
+        }
         let stopping: Vec<_> = self.storage.stopping.drain().collect();
         for (page, StoppingPage { script, .. }) in stopping {
             self.send_own(Some(&page), "Debugger.disable", "{}");

@@ -411,10 +411,12 @@ fn a_page_that_a_worker_answers_stands_still_until_it_has_its_own_and_the_next_o
     assert_eq!((story.was_asked(FILL), story.was_asked(RESUME)), (false, true));
     story.sent.clear();
     story.stands_still("P", "stopP");
+    let fill = story.asked(FILL);
+    assert!(fill["params"]["expression"].as_str().unwrap().contains(r#"["user","Ada"]"#));
+    assert!(!story.was_asked(RESUME), "it waits until it has that");
+    story.browser(json!({"id": fill["id"], "sessionId": "P", "result": {}}));
     let said: Vec<_> = story.sent.iter().map(|frame| frame["method"].clone()).collect();
-    assert_eq!(said[..2], [json!(FILL), json!(RESUME)]);
-    assert!(story.sent[0]["params"]["expression"].as_str().unwrap().contains(r#"["user","Ada"]"#));
-    assert_eq!(said[2..], [json!("Debugger.disable"), json!("Debugger.disable")]);
+    assert_eq!(said, [RESUME, "Debugger.disable", "Debugger.disable"]);
     let noted = HandedOver::read(&std::fs::read_to_string(notes.path().join("handed")).unwrap());
     assert!(noted.keys.contains(&StorageKey::new(SHOP)));
     // It signs out and comes again before its debugger is gone.
@@ -444,9 +446,42 @@ fn pages_stop_at_the_sites_of_workers_alone_and_no_more_once_all_is_handed_over(
     assert_eq!((story.gone_on(), story.was_asked(ADD)), (vec!["1".to_owned()], false));
     story.shows("R", "THIRD", "https://shop.test/inbox");
     story.stands_still("R", "stopR");
-    assert!(story.was_asked(FILL));
+    story.reply_to(FILL, &json!({}));
     assert_eq!(story.asked(REMOVE)["params"], json!({"identifier": "7"}));
     story.sent.clear();
     story.browser(attached("S", "FOURTH", true));
     assert!(!story.was_asked("Debugger.enable"));
+}
+
+#[test]
+fn what_a_page_that_stands_still_does_not_get_is_the_next_ones() {
+    let (mut story, notes) = Story::with_storage_at_a_worker();
+    let noted = || {
+        let notes = std::fs::read_to_string(notes.path().join("handed")).unwrap();
+        HandedOver::read(&notes).keys
+    };
+    let stop = |story: &mut Story, session: &str, page: &str| {
+        story.shows(session, page, SHOP);
+        story.stands_still(session, &format!("stop{session}"));
+        story.asked(FILL)["id"].clone()
+    };
+    let fill = stop(&mut story, "P", "PAGE");
+    assert_eq!(noted().len(), 1);
+    // It was let go before it was done.
+    let error = json!({"code": -32000, "message": "Can only perform operation while paused."});
+    story.browser(json!({"id": fill, "sessionId": "P", "error": error}));
+    assert!(story.was_asked(RESUME) && noted().is_empty());
+    // A page that ends while it stands still did nothing with it.
+    stop(&mut story, "Q", "OTHER");
+    story.browser(json!({"method": "Target.detachedFromTarget", "params": {"sessionId": "Q"}}));
+    assert!(noted().is_empty());
+    // One that does not answer goes on, and what it may have had is nobody else's.
+    let fill = stop(&mut story, "P", "PAGE");
+    story.sent.clear();
+    assert!(story.mux.has_waiting_calls());
+    let actions = story.mux.lose_patience();
+    story.note(actions);
+    assert!(story.was_asked(RESUME) && !story.mux.has_waiting_calls());
+    story.browser(json!({"id": fill, "sessionId": "P", "result": {}}));
+    assert_eq!(noted().len(), 1);
 }
