@@ -47,6 +47,9 @@ pub(super) async fn tell(mut keeper: impl AsyncWrite + Unpin, mut beats: Beats) 
     }
 }
 
+/// What is found of a browser whose lease has run out.
+pub(super) const UNHELD: &str = "that no node holds its session any more";
+
 /// When a browser has to be gone, unless the node says otherwise before; never where it does not need the node.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lapse(watch::Sender<Option<BootInstant>>);
@@ -57,9 +60,21 @@ impl Lapse {
         Self(watch::Sender::new(until))
     }
 
-    /// As a node says that has connected; see `Baton.hold`.
+    /// As a node says that has connected; see `Baton.hold`. What has run out stays so: another node may have the
+    /// session by then.
     pub(super) fn set(&self, until: BootInstant) {
-        self.0.send_replace(Some(until));
+        self.0.send_if_modified(|lapse| {
+            let is_alive = lapse.is_none_or(|known| known > BootInstant::now());
+            if is_alive {
+                *lapse = Some(until);
+            }
+            is_alive
+        });
+    }
+
+    /// Whether it has run out.
+    pub(super) fn is_over(&self) -> bool {
+        self.0.borrow().is_some_and(|until| until <= BootInstant::now())
     }
 
     /// Hears the beats of the node on a thread of its own, until it says no more: also while the loop is busy with
@@ -79,10 +94,10 @@ impl Lapse {
         });
     }
 
-    /// Until later; what comes late takes nothing back.
+    /// Until later; what comes late takes nothing back, and gives nothing back that has run out.
     fn extend(&self, until: BootInstant) {
         self.0.send_if_modified(|lapse| {
-            let is_later = lapse.is_some_and(|known| known < until);
+            let is_later = lapse.is_some_and(|known| known < until && known > BootInstant::now());
             if is_later {
                 *lapse = Some(until);
             }
@@ -120,10 +135,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_browser_lives_by_the_latest_beat_and_ends_when_there_are_no_more() {
+    async fn a_browser_lives_by_the_latest_beat() {
         let now = BootInstant::now();
         let (first, later) =
-            (now.after(Duration::from_millis(20)), now.after(Duration::from_millis(60)));
+            (now.after(Duration::from_secs(20)), now.after(Duration::from_mins(1)));
         let (node, mut says) = pipe().unwrap();
         // The second one comes late.
         says.write_all(format!("{}nonsense\n{}", line(later), line(first)).as_bytes()).unwrap();
@@ -132,9 +147,7 @@ mod tests {
         lapse.follow(std::io::BufReader::new(node));
         let mut told = lapse.0.subscribe();
         told.wait_for(|until| *until == Some(later)).await.unwrap();
-        lapse.reached().await;
-        assert!(BootInstant::now() >= later);
-        assert_eq!(*lapse.0.borrow(), Some(later));
+        assert!(!lapse.is_over());
     }
 
     #[tokio::test]
@@ -143,6 +156,21 @@ mod tests {
         lapse.extend(BootInstant::now());
         let never = tokio::time::timeout(Duration::from_millis(20), lapse.reached());
         never.await.unwrap_err();
+    }
+
+    #[tokio::test]
+    async fn a_lease_that_has_run_out_is_not_revived() {
+        let now = BootInstant::now();
+        let lapse = Lapse::new(Some(now));
+        assert!(lapse.is_over());
+        // The machine slept, and another node may have begun.
+        lapse.set(now.after(Duration::from_mins(1)));
+        lapse.extend(now.after(Duration::from_mins(1)));
+        lapse.reached().await;
+        assert!(lapse.is_over());
+        let soon = now.after(Duration::from_millis(20));
+        Lapse::new(Some(soon)).reached().await;
+        assert!(BootInstant::now() >= soon);
     }
 
     #[tokio::test]

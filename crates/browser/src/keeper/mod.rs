@@ -41,7 +41,7 @@ pub use wrapper::{Say, WrapperSpec, wrap};
 
 use crate::launch::expect_supported;
 use baton_egress::Ledger;
-use beats::Lapse;
+use beats::{Lapse, UNHELD};
 use browser::Browser;
 use connect::ListeningSocket;
 use egress::WayOut;
@@ -102,6 +102,9 @@ async fn keep(
     let (socket, listener) = ListeningSocket::bind(&spec.socket)?;
     let way_out = way_out(spec).await?;
     let port = way_out.as_ref().map(WayOut::port).transpose()?;
+    if lapse.is_over() {
+        return Err(KeeperError::Browser { found: UNHELD.to_owned() });
+    }
     let (mut browser, transport) = Browser::open(spec, port).await?;
     let ledger = way_out.as_ref().map(WayOut::ledger);
     let _serving = way_out.zip(browser.pid).map(|(way_out, pid)| way_out.serve(pid));

@@ -5,7 +5,7 @@
 //! to, but the node is, and so are the browser, signals and the lease, which counts while the browser starts as
 //! well. A browser that reads nothing for a minute is as good as dead.
 
-use super::beats::Lapse;
+use super::beats::{Lapse, UNHELD};
 use super::browser::Browser;
 use super::client::{Connected, GreetedClient, Input};
 use super::mux::{Action, ClientId, Mux};
@@ -121,8 +121,7 @@ impl Server {
                     }
                 }
                 () = self.lapse.reached() => {
-                    let found = "that no node holds its session any more".to_owned();
-                    return Err(KeeperError::Browser { found });
+                    return Err(KeeperError::Browser { found: UNHELD.to_owned() });
                 }
                 () = at(self.patience) => {
                     let actions = self.mux.lose_patience();
