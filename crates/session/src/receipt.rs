@@ -263,6 +263,21 @@ impl ReceiptItem {
         Self { outcome: Outcome::NotPortable, ..Self::rejected(kind, place, reason) }
     }
 
+    /// An item of the snapshot that no tool can carry here whole: the rest of it came back, and was read back from the
+    /// browser.
+    pub fn back_in_part(
+        kind: ItemKind,
+        place: impl Into<String>,
+        reason: impl fmt::Display,
+    ) -> Self {
+        Self { verified: Verified::Page, ..Self::not_portable(kind, place, reason) }
+    }
+
+    /// Whether it is [one of those](Self::back_in_part).
+    pub fn is_back_in_part(&self) -> bool {
+        self.outcome == Outcome::NotPortable && self.verified == Verified::Page
+    }
+
     /// An item that waits for the page that needs it.
     pub fn pending(kind: ItemKind, place: impl Into<String>, reason: impl fmt::Display) -> Self {
         Self { outcome: Outcome::Pending, ..Self::rejected(kind, place, reason) }

@@ -174,7 +174,7 @@ impl FilledDatabase {
             (Some(error), _) => ReceiptItem::rejected(ItemKind::IndexedDb, place, error),
             (None, 0) => restored(ItemKind::IndexedDb, place, self.changed),
             (None, lost) => {
-                ReceiptItem::not_portable(ItemKind::IndexedDb, place, no_script_reads(lost))
+                ReceiptItem::back_in_part(ItemKind::IndexedDb, place, no_script_reads(lost))
             }
         }
     }
@@ -250,7 +250,7 @@ fn stored_item(
         Ok(FilledStored { changed, lost: 0, .. }) => restored(kind, place, changed),
         Ok(FilledStored { lost, .. }) => {
             let reason = format!("{lost} responses cannot be read by any script");
-            ReceiptItem::not_portable(kind, place, reason)
+            ReceiptItem::back_in_part(kind, place, reason)
         }
     }
 }

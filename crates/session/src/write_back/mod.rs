@@ -117,16 +117,30 @@ pub fn lent(state: &State) -> BTreeSet<Site> {
 }
 
 /// What was in a profile when it was handed in.
-struct HandedIn<'a>(BTreeSet<(ItemKind, &'a str)>);
+struct HandedIn<'a> {
+    whole: BTreeSet<(ItemKind, &'a str)>,
+    /// But for what no script can read.
+    in_part: BTreeSet<(ItemKind, &'a str)>,
+}
 
 impl<'a> HandedIn<'a> {
     fn of(receipt: &'a Receipt) -> Self {
-        let items = receipt.items.iter().filter(|item| item.outcome == Outcome::Restored);
-        Self(items.map(|item| (item.kind, item.place.as_str())).collect())
+        let places = |is_one: fn(&ReceiptItem) -> bool| {
+            let items = receipt.items.iter().filter(|item| is_one(item));
+            items.map(|item| (item.kind, item.place.as_str())).collect()
+        };
+        Self {
+            whole: places(|item| item.outcome == Outcome::Restored),
+            in_part: places(ReceiptItem::is_back_in_part),
+        }
     }
 
     fn has(&self, kind: ItemKind, place: &str) -> bool {
-        self.0.contains(&(kind, place))
+        self.whole.contains(&(kind, place))
+    }
+
+    fn has_part(&self, kind: ItemKind, place: &str) -> bool {
+        self.in_part.contains(&(kind, place))
     }
 
     /// Takes what pages found of a key. What was not in the profile cannot have been deleted there. Says what of that
@@ -146,6 +160,11 @@ impl<'a> HandedIn<'a> {
                 lost.push(ReceiptItem::not_portable(ItemKind::IndexedDb, place, why));
             }
         }
+        origin.databases.retain_mut(|before| {
+            let is_gone = !databases.iter().any(|now| is_one(before, now))
+                && self.has_part(ItemKind::IndexedDb, &key.place_of(&before.name));
+            !is_gone || unlent::leave_unreadable_records(before)
+        });
         merge(&mut origin.databases, databases, is_one, was_in);
         let is_one = |one: &Cache, other: &Cache| one.name == other.name;
         let was_in = |one: &Cache| self.has(ItemKind::Cache, &key.place_of(&one.name));
@@ -155,6 +174,11 @@ impl<'a> HandedIn<'a> {
                 unlent::keep_responses(before, now);
             }
         }
+        origin.caches.retain_mut(|before| {
+            let is_gone = !caches.iter().any(|now| is_one(before, now))
+                && self.has_part(ItemKind::Cache, &key.place_of(&before.name));
+            !is_gone || unlent::leave_unreadable_responses(before)
+        });
         merge(&mut origin.caches, caches, is_one, was_in);
         let is_one = |one: &Registration, other: &Registration| one.scope == other.scope;
         let was_in = |one: &Registration| self.has(ItemKind::ServiceWorker, &one.place(key));

@@ -33,6 +33,21 @@ pub(super) fn keep_responses(before: &Cache, now: &mut Cache) {
     now.entries.extend(kept);
 }
 
+/// Leaves what no script can read of a database, of which all else was in the profile and is there no more. Returns
+/// whether there is any.
+pub(super) fn leave_unreadable_records(database: &mut Database) -> bool {
+    for store in &mut database.stores {
+        store.records.retain(is_unreadable);
+    }
+    database.stores.iter().any(|store| !store.records.is_empty())
+}
+
+/// The same of a cache.
+pub(super) fn leave_unreadable_responses(cache: &mut Cache) -> bool {
+    cache.entries.retain(|entry| matches!(entry.response, CachedResponse::Lost { .. }));
+    !cache.entries.is_empty()
+}
+
 fn is_unreadable(record: &Record) -> bool {
     record.value.losses().next().is_some()
 }

@@ -50,7 +50,7 @@ fn back(before: OriginState, after: OriginState, handed: Receipt) -> WrittenBack
 fn all_but_the_sealed() -> Receipt {
     let why = "1 record holds a value that no script can read";
     let place = key().place_of(&"vault".into());
-    Receipt::from_iter([ReceiptItem::not_portable(ItemKind::IndexedDb, place, why)])
+    Receipt::from_iter([ReceiptItem::back_in_part(ItemKind::IndexedDb, place, why)])
 }
 
 #[test]
@@ -100,6 +100,20 @@ fn what_was_in_the_sandbox_can_be_deleted_there() {
 }
 
 #[test]
+fn of_a_database_that_was_deleted_there_nothing_is_left_but_what_no_script_can_read() {
+    // Who signs out deletes it, and the token in it with it.
+    let before = with_database(database(1, &[("token", text("1")), ("key", sealed())]));
+    let signed_out = back(before.clone(), OriginState::default(), all_but_the_sealed());
+    let left = with_database(database(1, &[("key", sealed())]));
+    assert_eq!(signed_out.state.origins[&key()], left);
+    // One that was not in the sandbox at all cannot have been deleted there.
+    let place = key().place_of(&"vault".into());
+    let none = Receipt::from_iter([ReceiptItem::not_portable(ItemKind::IndexedDb, place, "no")]);
+    let never_there = back(before.clone(), OriginState::default(), none);
+    assert_eq!(never_there.state.origins[&key()], before);
+}
+
+#[test]
 fn a_response_that_no_script_can_read_is_in_its_cache_as_before() {
     let entry = |url: &str, response: CachedResponse| {
         let url = format!("https://app.test/{url}");
@@ -116,10 +130,13 @@ fn a_response_that_no_script_can_read_is_in_its_cache_as_before() {
         ..OriginState::default()
     };
     let place = key().place_of(&"shell".into());
-    let handed = ReceiptItem::not_portable(ItemKind::Cache, place, "2 responses");
+    let handed =
+        || Receipt::from_iter([ReceiptItem::back_in_part(ItemKind::Cache, place.clone(), "2")]);
     let before = cache(vec![lost("a"), whole("b", ""), lost("c")]);
     let after = cache(vec![whole("c", "bmV3"), whole("d", "")]);
-    let back = back(before, after, Receipt::from_iter([handed]));
     let expected = cache(vec![whole("c", "bmV3"), whole("d", ""), lost("a")]);
-    assert_eq!(back.state.origins[&key()], expected);
+    assert_eq!(back(before.clone(), after, handed()).state.origins[&key()], expected);
+    // The page removed its cache.
+    let back = back(before, OriginState::default(), handed());
+    assert_eq!(back.state.origins[&key()], cache(vec![lost("a"), lost("c")]));
 }
