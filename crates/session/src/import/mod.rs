@@ -12,7 +12,7 @@ mod form;
 pub use form::{FileForm, ImportError};
 
 use crate::cookie::{Cookie, Expiry, Priority, SourceScheme};
-use crate::identity::BrowserName;
+use crate::identity::{BrowserName, Identity};
 use crate::json_tree::{Json, parse};
 use crate::playwright::{Ignored, LANGUAGES, USER_AGENT, keep_last};
 use crate::receipt::{ItemKind, Receipt, ReceiptItem};
@@ -97,9 +97,10 @@ fn read_json(json: &Json, depth: usize) -> Result<Imported, ImportError> {
                 let environment = &mut imported.state.environment;
                 // A document inside that names a locale says more.
                 if environment.locale.is_none()
-                    && let Some(identity) = playwright::languages(json)
+                    && let Some(Identity { languages, .. }) = playwright::languages(json)
+                    && environment.identity.as_ref().is_none_or(|one| one.languages.is_empty())
                 {
-                    environment.identity.get_or_insert(identity);
+                    environment.identity.get_or_insert_default().languages = languages;
                     beside.retain(|member| member != LANGUAGES);
                 }
                 if let Some(line) = left_beside(&place, &beside) {
