@@ -3,6 +3,8 @@
 
 /** What can have the focus by a step. */
 const TAKES = 'a[href], button, input, select, textarea'
+/** What a text goes into. */
+const FIELD = 'textarea, input:not([type="checkbox"], [type="radio"], [type="file"])'
 
 /** Follows the focus in a page, and puts it near by where what had it is gone. */
 export function keepFocus(page: HTMLElement): void {
@@ -24,8 +26,11 @@ export function keepFocus(page: HTMLElement): void {
   new MutationObserver((changes) => {
     const [had] = chain
     if (had === undefined || had.isConnected || !isNowhere()) return
-    // Only who sees where the focus is wants the page to move there. Without a place it is looked for with the next change.
-    near(page, chain, changes)?.focus({ preventScroll: !isShown })
+    // What somebody goes on to write is for no other field, and presses no button: it may be a password. And only who sees
+    // where the focus is wants it near by. Without a place it is looked for with the next change.
+    const writes = had.matches(FIELD)
+    const place = isShown && !writes ? near(page, chain, changes) : page.querySelector('h1')
+    place?.focus({ preventScroll: !isShown || writes })
   }).observe(page, { childList: true, subtree: true })
 }
 

@@ -34,7 +34,8 @@ fn till(asked: &AtomicU32) -> Html<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_goes_about_in_the_picture_as_in_a_browser() {
     let asked = Arc::new(AtomicU32::new(0));
-    let till = get(move || std::future::ready(till(&asked)));
+    let counted = Arc::clone(&asked);
+    let till = get(move || std::future::ready(till(&counted)));
     let site = Router::new().route("/", get(async || Html(FRONT))).route("/till", till);
     let site = Site::start(site).await.unwrap();
     let test_node = test_nodes::test_node().await;
@@ -49,13 +50,18 @@ async fn a_person_goes_about_in_the_picture_as_in_a_browser() {
         shots: wanted_shots(),
         limit: LIMIT,
     };
-    let seen = tell(story, async |what| panic!("nobody knows how to {what}")).await;
+    let answer = async |what: &str| {
+        assert_eq!(what, "say how often the till was asked for");
+        asked.load(Ordering::Relaxed).to_string()
+    };
+    let seen = tell(story, answer).await;
     insta::assert_snapshot!(seen, @"
     an address, back, forward and the page anew
     an address that is refused, and the page that stays
     another tab, to and fro, and closed
     a word of an input method, from its sounds
     a word that was given up, and keys after it
+    somebody else who drives, and nothing of what was written
     ");
     test_node.clear().await.unwrap();
 }
