@@ -328,7 +328,8 @@ impl Viewing {
     pub fn tab(&self, number: u32) -> Option<TabControl> {
         let session = self.screen.sessions.lock().get(&number).cloned()?;
         let found = self.state.borrow().tab(number).cloned()?;
-        Some(TabControl { session, tab: found, asking: self.screen.asking.clone() })
+        let (state, asking) = (self.state.clone(), self.screen.asking.clone());
+        Some(TabControl { session, tab: found, state, asking })
     }
 
     /// Opens a tab at this address.
@@ -350,14 +351,28 @@ impl Viewing {
 pub struct TabControl {
     session: CdpSession,
     tab: ScreenTab,
+    state: watch::Receiver<ScreenState>,
     asking: Asking,
 }
 
 impl TabControl {
-    /// Goes to an address. Fails with the browser's words where that cannot be reached.
+    /// Goes to an address. Fails with the browser's words where that cannot be reached. Where the page asks whether it
+    /// may be left, nobody waits for what becomes of it: the browser answers once a person has.
     pub async fn go(&self, url: &str) -> Result<(), CdpError> {
         let method = "Page.navigate";
-        let answer = self.session.call(method, json!({ "url": url })).await?;
+        let (mut state, number) = (self.state.clone(), self.tab.number);
+        let asks = async move {
+            let asks = |state: &ScreenState| {
+                let dialog = state.tab(number).and_then(|tab| tab.dialog.as_ref());
+                dialog.is_some_and(|dialog| dialog.kind == "beforeunload")
+            };
+            state.wait_for(asks).await.is_ok()
+        };
+        let answer = tokio::select! {
+            biased;
+            answer = self.session.call(method, json!({ "url": url })) => answer?,
+            true = asks => return Ok(()),
+        };
         match answer["errorText"].as_str() {
             // It became a download, or the page was left for another one meanwhile.
             None | Some("net::ERR_ABORTED") => Ok(()),

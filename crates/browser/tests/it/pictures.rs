@@ -1,5 +1,5 @@
 //! A screen of a browser that the test plays, which sends what no picture is, and titles that are none, and is asked
-//! for pictures only while somebody looks.
+//! for pictures only while somebody looks. A page of it asks whether it may be left.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// The browser's end of the line; it answers each call with nothing.
+/// The browser's end of the line; it answers each call with nothing, and one that leads elsewhere not at all.
 #[derive(Clone)]
 struct Played {
     writer: Arc<Mutex<FrameWriter>>,
@@ -36,10 +36,14 @@ impl Played {
         tokio::spawn(async move {
             while let Ok(Some(frame)) = reader.next().await {
                 let call: Value = serde_json::from_slice(&frame).unwrap();
+                // It asks the page first.
+                let is_left_open = call["method"] == "Page.navigate";
                 let mut answer = json!({ "id": call["id"], "result": {} });
                 answer["sessionId"] = call["sessionId"].clone();
                 answers.calls.send_modify(|calls| calls.push(call));
-                answers.send(answer).await;
+                if !is_left_open {
+                    answers.send(answer).await;
+                }
             }
         });
         let welcome = Welcome {
@@ -197,4 +201,22 @@ async fn a_cast_runs_only_while_somebody_looks_and_at_the_quality_that_is_wanted
     R stop
     R start 25 800x600
     ");
+}
+
+#[tokio::test]
+async fn who_leads_a_tab_elsewhere_does_not_wait_while_its_page_asks_whether_it_may_be_left() {
+    let (played, screen) = Played::start().await;
+    let viewing = screen.join().unwrap();
+    played.attach("shop").await;
+    let number = until(&viewing, |state| state.tabs.len() == 1).await.tabs[0].number;
+    let tab = viewing.tab(number).unwrap();
+    let goes = tokio::spawn(async move { tab.go("https://b.test/").await });
+    let mut calls = played.calls.subscribe();
+    let is_asked =
+        calls.wait_for(|calls| calls.iter().any(|call| call["method"] == "Page.navigate"));
+    timeout(LIMIT, is_asked).await.expect("it is asked").unwrap();
+    let params = json!({ "type": "beforeunload", "message": "", "url": "https://a.test/" });
+    let method = "Page.javascriptDialogOpening";
+    played.send(json!({ "method": method, "sessionId": "S", "params": params })).await;
+    timeout(LIMIT, goes).await.expect("an end").unwrap().unwrap();
 }
