@@ -4,8 +4,8 @@ use super::{LIMIT, Scene, Viewer};
 use crate::cdp::Tool;
 use crate::damage::Database;
 use baton_api::live::{
-    LiveFinger, LiveKey, LiveMouse, LiveTab, LiveTouch, LiveWheel, MouseKind, TouchKind,
-    ViewerMessage,
+    LiveDialog, LiveFinger, LiveKey, LiveMouse, LiveTab, LiveTouch, LiveWheel, MouseKind,
+    TouchKind, ViewerMessage,
 };
 use baton_api::{Client, ListAudit, OpenCdp, PassSession, Scope};
 use baton_browser::cdp::{self, CdpError};
@@ -27,6 +27,11 @@ fn key(tab: u32, down: bool, key: &str, code: &str, number: u16) -> ViewerMessag
 fn touch(tab: u32, kind: TouchKind, fingers: &[(f64, f64)]) -> ViewerMessage {
     let fingers = fingers.iter().map(|(x, y)| LiveFinger { id: 1, x: *x, y: *y }).collect();
     ViewerMessage::Touch(LiveTouch { tab, kind, fingers, modifiers: 0 })
+}
+
+/// What a page asks.
+fn dialog(viewer: &Viewer) -> Option<LiveDialog> {
+    viewer.tabs.as_ref()?.tabs.iter().find_map(|tab| tab.dialog.clone())
 }
 
 async fn type_in(viewer: &mut Viewer, tab: u32, text: &str) {
@@ -203,10 +208,6 @@ async fn tabs_addresses_and_questions_are_a_persons_who_drives() {
     let asked =
         page.evaluate::<bool>("setTimeout(() => (window.answer = prompt('Who?', 'x')), 0), true");
     assert!(asked.await.unwrap());
-    let dialog = |viewer: &Viewer| {
-        let tabs = viewer.tabs.as_ref()?;
-        tabs.tabs.iter().find_map(|tab| tab.dialog.clone())
-    };
     ada.until("a question", |viewer| dialog(viewer).is_some()).await;
     let found = dialog(&ada).unwrap();
     assert_eq!((found.kind.as_str(), found.message.as_str()), ("prompt", "Who?"));
@@ -371,6 +372,36 @@ async fn who_drives_goes_forward_again_and_loads_a_page_anew() {
     ada.say(&ViewerMessage::Reload { tab }).await;
     let is_new = "globalThis.mark === undefined && location.search === '?other'";
     ada.hear_during(page.wait_for(is_new)).await.unwrap();
+    assert_eq!(ada.refused, [""; 0]);
+    drop(ada);
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_may_not_be_left_at_once_asks_who_drives() {
+    let scene = Scene::set().await;
+    let page = scene.page().await;
+    let stays = "onbeforeunload = (event) => event.preventDefault(), true";
+    assert!(page.evaluate::<bool>(stays).await.unwrap());
+    let mut ada = scene.watch(scene.client()).await;
+    let tab = ada.tab().await;
+    ada.take_over("ada").await;
+    // Before somebody has done something in it, a page may not ask.
+    ada.click(tab, 150.0, 320.0).await;
+    ada.hear_during(page.wait_for("seen.includes('mouseup')")).await.unwrap();
+    let url = scene.site.url("/?other").unwrap().to_string();
+    // That it asks once more shows that it has stayed.
+    for leaves in [false, true] {
+        ada.say(&ViewerMessage::Go { tab, url: url.clone() }).await;
+        ada.until("a question", |viewer| dialog(viewer).is_some()).await;
+        let LiveDialog { question, kind, .. } = dialog(&ada).unwrap();
+        assert_eq!(kind, "beforeunload");
+        ada.say(&ViewerMessage::Answer { tab, question, accept: leaves, text: None }).await;
+        ada.until("no question", |viewer| dialog(viewer).is_none()).await;
+        let is_at =
+            if leaves { "location.search === '?other'" } else { "seen.includes('mouseup')" };
+        ada.hear_during(page.wait_for(is_at)).await.unwrap();
+    }
     assert_eq!(ada.refused, [""; 0]);
     drop(ada);
     scene.strike().await;
