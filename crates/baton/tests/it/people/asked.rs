@@ -89,6 +89,7 @@ async fn sign_in_by_a_link(screen: &str) -> String {
     let mut beside = BufReader::new(asking.stderr.take().unwrap()).lines();
     let reach = timeout(LIMIT, beside.next_line()).await.unwrap().unwrap().unwrap();
     assert!(reach.starts_with("only this machine opens the link; "), "{reach}");
+    assert!(reach.contains("ssh -L "), "{reach}");
 
     let story = Story {
         text: include_str!("asked.mjs"),

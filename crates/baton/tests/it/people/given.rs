@@ -128,8 +128,7 @@ async fn on_a_terminal_the_link_is_followed_by_a_picture_that_a_phone_reads() {
     }
     let scene = Scene::set(test_nodes::test_node().await).await;
     let (program, data) = (env!("CARGO_BIN_EXE_baton"), scene.test_node.data().path().display());
-    let typed =
-        format!("exec {program} --data {data} --quiet sessions ask shop 'sign in' --no-wait");
+    let typed = format!("exec {program} --data {data} sessions ask shop 'sign in' --no-wait");
     let mut terminal = Command::new("script");
     terminal.args(["--quiet", "--return", "--command", &typed, "/dev/null"]).env("TERM", "xterm");
     let done = tokio::task::spawn_blocking(move || terminal.output()).await.unwrap().unwrap();
@@ -144,5 +143,9 @@ async fn on_a_terminal_the_link_is_followed_by_a_picture_that_a_phone_reads() {
     let (dark, light) = (Dense1x2::Light, Dense1x2::Dark);
     let drawn = code.render::<Dense1x2>().dark_color(dark).light_color(light).build();
     assert!(said.contains(&format!("{link}\n\n{drawn}\n")), "{said}");
+    // Who could not open it reads that first, and how they can.
+    let (before, _) = said.split_once(link).unwrap();
+    assert!(before.contains("only this machine opens the link; "), "{said}");
+    assert!(before.contains("ssh -L "), "{said}");
     scene.test_node.clear().await.unwrap();
 }
