@@ -1,6 +1,7 @@
 //! A link that comes too late or for another session, and the files of a guest: given where they were asked for, and
 //! nowhere else.
 
+use super::LIMIT;
 use super::driving::mouse;
 use super::guests::{Guest, Scene, refused, secret, wanted};
 use crate::test_nodes;
@@ -13,6 +14,7 @@ use qrcode::{EcLevel, QrCode};
 use reqwest::Method;
 use serde_json::json;
 use std::process::Command;
+use tokio::time::timeout;
 
 /// The page's field for a file.
 const FIELD: (f64, f64) = (80.0, 160.0);
@@ -77,9 +79,9 @@ async fn of_a_file_that_is_too_large_nothing_stays() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_link_that_comes_late_opens_nothing_and_none_leads_to_another_session() {
     let scene = Scene::set(test_nodes::test_node().await).await;
-    let other = scene.other("other").await;
+    let (unopened, other) = (scene.other("unopened").await, scene.other("other").await);
     let request = AskPerson { minutes: Some(1), ..wanted("sign in") };
-    let late = scene.client().ask_person("shop", &request).await.unwrap();
+    let late = scene.client().ask_person(&unopened, &request).await.unwrap();
     let ask = scene.client().ask_person(&other, &wanted("sign in there")).await.unwrap();
     let mut guest = Guest::at(&scene, &ask);
     guest.open(&secret(&ask)).await;
@@ -88,7 +90,29 @@ async fn a_link_that_comes_late_opens_nothing_and_none_leads_to_another_session(
     assert_eq!(elsewhere.code(), Some(ErrorCode::AskNotFound), "{elsewhere}");
     assert_eq!(guest.state().await, AskState::Opened);
 
-    assert_eq!(scene.end(&late).await.state, AskState::TimedOut);
+    // Who came in time and is still at it sees nothing more then, and what they changed is told.
+    let begun = scene.client().ask_person("shop", &request).await.unwrap();
+    let mut stays = Guest::at(&scene, &begun);
+    stays.open(&secret(&begun)).await;
+    let mut ada = stays.watch().await;
+    let tab = ada.tab().await;
+    ada.click(tab, 150.0, 70.0).await;
+    let is_in = "document.cookie.includes('in=ada')";
+    ada.hear_during(scene.page().await.wait_for(is_in)).await.unwrap();
+    let its_end = async {
+        while ada.closed.is_none() {
+            ada.hear().await;
+        }
+    };
+    timeout(LIMIT * 2, its_end).await.expect("its time passes");
+    assert_eq!(ada.closed.unwrap().reason.as_str(), "what was asked has ended");
+    let ended = scene.end(&begun).await;
+    assert_eq!(ended.state, AskState::TimedOut);
+    let changed = ended.outcome.unwrap().changed;
+    let told = "1 cookie and 1 entry of local storage at bank.localhost are new; ";
+    assert!(changed.starts_with(told), "{changed}");
+    let ended = scene.end(&late).await;
+    assert_eq!((ended.state, ended.outcome), (AskState::TimedOut, None));
     let answer =
         Guest::at(&scene, &late).post("asked/open", json!({ "secret": secret(&late) })).await;
     let (code, why) = refused(answer).await;

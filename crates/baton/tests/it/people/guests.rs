@@ -85,10 +85,10 @@ impl Scene {
     /// What became of it.
     pub(super) async fn end(&self, ask: &CreatedAsk) -> AskView {
         let ended = async {
-            let mut after = AskState::Waiting;
+            let (session, mut after) = (ask.view.session.to_string(), AskState::Waiting);
             loop {
                 let how = WaitForAsk { wait: Some(30), after: Some(after) };
-                let view = self.client().fetch_ask("shop", &ask.view.id, &how).await.unwrap();
+                let view = self.client().fetch_ask(&session, &ask.view.id, &how).await.unwrap();
                 if view.state.is_over() {
                     return view;
                 }
