@@ -170,6 +170,50 @@ async fn a_person_who_vanishes_in_a_drag_lets_go_and_gives_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_whose_line_falls_silent_in_a_drag_lets_go_and_nobody_waits_for_them() {
+    let scene = Scene::set().await;
+    let kimi = scene.agent("kimi");
+    let tool = scene.tool(&kimi).await;
+    let page = scene.page().await;
+    let mut bea = scene.watch(scene.client()).await;
+    bea.tab().await;
+    let mut ada = scene.watch(scene.client()).await;
+    let begins = async {
+        let tab = ada.tab().await;
+        ada.take_over("ada").await;
+        ada.say(&mouse(tab, MouseKind::Move, 150.0, 320.0)).await;
+        ada.say(&mouse(tab, MouseKind::Down, 150.0, 320.0)).await;
+        ada.say(&mouse(tab, MouseKind::Move, 300.0, 500.0)).await;
+        page.wait_for("seen.includes('mousedown')").await.unwrap();
+    };
+    bea.hear_during(begins).await;
+    let drives = |viewer: &Viewer, name: &str| {
+        let agent = viewer.driver.as_ref().and_then(|driver| driver.agent.as_ref());
+        agent.is_some_and(|agent| agent.as_str() == name)
+    };
+    bea.until("that ada drives", |viewer| drives(viewer, "ada")).await;
+    assert!(!page.evaluate::<bool>("seen.includes('mouseup')").await.unwrap(), "it is down");
+    // Her line is open, but nobody reads what comes, nor answers.
+    let before = bea.pictures;
+    bea.hear_during(page.wait_for("seen.includes('mouseup')")).await.unwrap();
+    assert!(bea.pictures > before + 10, "pictures all the time: {}", bea.pictures - before);
+    bea.until("that kimi drives", |viewer| drives(viewer, "kimi")).await;
+    let goes_on = async { while refused(&tool).await.is_some() {} };
+    timeout(LIMIT, goes_on).await.unwrap();
+    let client = scene.client();
+    let why = async || {
+        let log = client.list_audit(&ListAudit::default()).await.unwrap().items;
+        let ended = log.into_iter().find(|entry| entry.action == "session.watch_end");
+        ended.map(|entry| entry.detail["why"].clone())
+    };
+    let noted = async { while why().await.is_none() {} };
+    timeout(LIMIT, noted).await.unwrap();
+    assert_eq!(why().await.unwrap(), "the viewer said nothing for 10 s");
+    drop((ada, bea));
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_people_who_take_over_at_once_one_drives_and_the_others_are_told_who() {
     let scene = Scene::set().await;
     let mut people = Vec::new();
