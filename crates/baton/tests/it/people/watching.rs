@@ -147,6 +147,41 @@ async fn a_viewer_that_reads_nothing_costs_nobody_anything() {
     scene.strike().await;
 }
 
+/// How coarse a JPEG is: all steps of its first table of quantization (ITU-T T.81, section B.2.4.1) together.
+fn coarseness(jpeg: &[u8]) -> u32 {
+    let at = jpeg.windows(2).position(|marker| marker == [0xff, 0xdb]).expect("a table");
+    // Behind the marker are a length and what table it is.
+    jpeg[at + 5..at + 69].iter().map(|step| u32::from(*step)).sum()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_viewer_with_a_slow_line_gets_coarser_pictures() {
+    let scene = Scene::set().await;
+    let mut viewer = scene.watch(scene.client()).await;
+    // It has drawn one once it hears how many went, which is told once a second.
+    let coarser = async {
+        let (mut told, mut first) = (0, None);
+        loop {
+            viewer.hear_alone().await;
+            let (Some((header, jpeg)), Some(pace)) = (&viewer.picture, viewer.pace) else {
+                continue;
+            };
+            let (number, found) = (header.number, coarseness(jpeg));
+            if found > *first.get_or_insert(found) && pace.quality < 60 {
+                return pace.quality;
+            }
+            if pace.sent > told {
+                told = pace.sent;
+                viewer.say(&ViewerMessage::Drawn { number }).await;
+            }
+        }
+    };
+    let quality = timeout(LIMIT, coarser).await.expect("coarser pictures");
+    assert!([25, 40].contains(&quality), "{quality}");
+    drop(viewer);
+    scene.strike().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_browser_that_dies_is_told_and_the_picture_comes_back_after_the_resume() {
     let scene = Scene::set().await;
