@@ -1,5 +1,5 @@
-//! What it takes to watch a session live: how old a picture is when a viewer has it, how soon a key is at the page,
-//! and what node and keeper use meanwhile.
+//! What it takes to watch a session live: how old a picture is when a viewer has it, how soon a key or a click is at
+//! the page, what node and keeper use meanwhile, and how soon a viewer whose key was revoked sees nothing more.
 //!
 //! The page writes the time into its picture, as black and white squares, each time that it is drawn. So what is
 //! measured is all of the way, from the page's script to the viewer's socket.
@@ -10,12 +10,13 @@ use anyhow::{Context as _, Result, bail, ensure};
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
-use baton_api::live::{LiveKey, LiveMessage, ViewerMessage};
+use baton_api::live::{LiveKey, LiveMessage, LiveMouse, MouseKind, ViewerMessage};
 use baton_api::picture::PictureHeader;
-use baton_api::{Client, OpenSession};
+use baton_api::{Client, CreateKey, OpenSession, Scope};
 use baton_playground::{Page, Site, TestNode};
 use baton_session::state::Viewport;
 use futures_util::{SinkExt, StreamExt};
+use secrecy::SecretString;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::net::TcpStream;
@@ -33,9 +34,11 @@ const SETTLE: Duration = Duration::from_secs(45);
 const WATCHED: Duration = Duration::from_secs(20);
 /// How far two pictures may be apart, in milliseconds: half as much again as from one to the next.
 const APART: f64 = 50.0;
-/// How many keys are pressed, and how long after each other.
+/// How many keys are pressed, and as many clicks made, and how long after each other.
 const KEYS: usize = 200;
 const KEY_PAUSE: Duration = Duration::from_millis(50);
+/// How many keys are revoked, each of a viewer that watches.
+const REVOKED: usize = 20;
 /// How long the next message may take.
 const LIMIT: Duration = Duration::from_secs(20);
 /// How large a square is, in pixels, and how many there are: bits of milliseconds, the highest first.
@@ -43,13 +46,15 @@ const SQUARE: usize = 32;
 const BITS: usize = 32;
 
 /// Thirty times a second: the time in squares, a hundred boxes that move, and text that changes. It writes down
-/// when each key came: when the browser had it, and when the page.
+/// when each key and each click came: when the browser had it, and when the page.
 const PAGE: &str = r#"<!doctype html><title>live</title>
 <style>body{margin:0;overflow:hidden;background:#fff}canvas{display:block}</style><canvas width="1280" height="800"></canvas>
 <script>
 const now = () => performance.timeOrigin + performance.now();
-const keys = [];
-addEventListener('keydown', (event) => keys.push([performance.timeOrigin + event.timeStamp, now()]));
+const keys = [], clicks = [];
+const note = (list) => (event) => list.push([performance.timeOrigin + event.timeStamp, now()]);
+addEventListener('keydown', note(keys));
+addEventListener('mousedown', note(clicks));
 const canvas = document.querySelector('canvas').getContext('2d');
 let turn = 0;
 const draw = () => {
@@ -82,10 +87,27 @@ struct Viewing {
     shares: [f64; 3],
     /// Of how many node and keeper did while nobody watched: before the first viewer, and after the last.
     unwatched: [f64; 2],
-    /// When each key was sent.
+    keys: Pressed,
+    clicks: Pressed,
+    /// How long after a key was revoked its viewer was told to go, in milliseconds.
+    revoked: Vec<f64>,
+}
+
+/// Keys or clicks.
+struct Pressed {
+    /// When each was sent.
     sent: Vec<f64>,
     /// When each came: to the browser, and to the page.
     came: Vec<(f64, f64)>,
+}
+
+impl Pressed {
+    /// How long each took to the browser, and to the page's script, in milliseconds.
+    fn took(&self) -> [Vec<f64>; 2] {
+        let both = || self.came.iter().zip(&self.sent);
+        let to_browser = both().map(|((browser, _), sent)| browser - sent).collect();
+        [to_browser, both().map(|((_, page), sent)| page - sent).collect()]
+    }
 }
 
 /// Watches a busy page, and presses keys in it.
@@ -116,25 +138,57 @@ pub async fn measure(baton: &Path) -> Result<Section> {
     // Keys are what captures follow, so another viewer presses them once all of that is measured.
     let mut viewer = Viewer::open(client).await?;
     viewer.watch(Duration::from_secs(3)).await?;
-    let sent = viewer.press_keys().await?;
+    viewer.take_over().await?;
+    let keys = viewer.press(key).await?;
+    let clicks = viewer.press(click).await?;
     let page = Page::attach(&test_node.keeper_socket(id), url.as_str()).await?;
-    let came: Vec<(f64, f64)> = page.evaluate("keys").await?;
-    ensure!(
-        came.len() == sent.len(),
-        "expected {} keys at the page, found {}",
-        sent.len(),
-        came.len()
-    );
+    let keys = at_the_page(&page, "keys", keys).await?;
+    let clicks = at_the_page(&page, "clicks", clicks).await?;
+    viewer.leave().await?;
+    let mut revoked = Vec::with_capacity(REVOKED);
+    for _ in 0..REVOKED {
+        revoked.push(revoke(client).await?);
+    }
     test_node.clear().await?;
-    section(&Viewing { pictures, seconds, shares, unwatched: [before, after], sent, came })
+    let unwatched = [before, after];
+    section(&Viewing { pictures, seconds, shares, unwatched, keys, clicks, revoked })
+}
+
+/// When each of what was sent came.
+async fn at_the_page(page: &Page, what: &str, sent: Vec<f64>) -> Result<Pressed> {
+    let came: Vec<(f64, f64)> = page.evaluate(what).await?;
+    let (expected, found) = (sent.len(), came.len());
+    ensure!(found == expected, "expected {expected} {what} at the page, found {found}");
+    Ok(Pressed { sent, came })
+}
+
+/// How long after its key was revoked a viewer is told to go, in milliseconds: a page is dark then.
+async fn revoke(client: &Client) -> Result<f64> {
+    let request = CreateKey {
+        name: "watcher".to_owned(),
+        owner: None,
+        scopes: [Scope::Watch].into(),
+        for_node: None,
+    };
+    let made = client.create_key(&request).await?;
+    let watcher = Client::new(client.base().clone(), SecretString::from(made.secret))?;
+    let mut viewer = Viewer::open(&watcher).await?;
+    while viewer.tab.is_none() {
+        viewer.hear().await?;
+    }
+    client.revoke_key(&made.key.id, None).await?;
+    let revoked = now()?;
+    // A line that breaks shows nothing more, either.
+    let ends = async { while !viewer.is_told_to_go && viewer.hear().await.is_ok() {} };
+    timeout(LIMIT, ends).await.context("expected the end of a picture, found one that goes on")?;
+    Ok(now()? - revoked)
 }
 
 fn section(viewing: &Viewing) -> Result<Section> {
-    let Viewing { pictures, seconds, shares, unwatched, sent, came } = viewing;
+    let Viewing { pictures, seconds, shares, unwatched, keys, clicks, revoked } = viewing;
     let [node_share, keeper_share, browser_share] = shares;
-    let both = || came.iter().zip(sent);
-    let mut to_browser: Vec<f64> = both().map(|((browser, _), sent)| browser - sent).collect();
-    let mut to_page: Vec<f64> = both().map(|((_, page), sent)| page - sent).collect();
+    let ([mut to_browser, mut to_page], [mut clicked, _]) = (keys.took(), clicks.took());
+    let mut revoked = revoked.clone();
     let mut ages = pictures.iter().map(age).collect::<Result<Vec<_>>>()?;
     let mut gaps: Vec<f64> = pictures.windows(2).map(|two| two[1].came - two[0].came).collect();
     let count = f64::from(u32::try_from(pictures.len())?);
@@ -156,6 +210,18 @@ fn section(viewing: &Viewing) -> Result<Section> {
                 10.0,
                 "ms",
             ),
+            figure(
+                "a click until the browser has it, p95",
+                percentile(&mut clicked, 95),
+                10.0,
+                "ms",
+            ),
+            figure(
+                "a revoked key until its picture ends, p95",
+                percentile(&mut revoked, 95),
+                1e3,
+                "ms",
+            ),
             figure("node and keeper, of a processor", node_share + keeper_share, 0.3, "cores"),
         ],
         medians: vec![
@@ -163,6 +229,8 @@ fn section(viewing: &Viewing) -> Result<Section> {
             ("pictures a second".to_owned(), format!("{:.1}", count / seconds)),
             milliseconds("between two pictures", percentile(&mut gaps, 50)),
             milliseconds("a key until the browser has it", percentile(&mut to_browser, 50)),
+            milliseconds("a click until the browser has it", percentile(&mut clicked, 50)),
+            milliseconds("a revoked key until its picture ends", percentile(&mut revoked, 50)),
             (
                 "a key until the page's script has it, median and p95".to_owned(),
                 format!(
@@ -190,7 +258,9 @@ fn method() -> String {
          browser, which has 60 a second: one that comes a refresh late is {APART} ms behind the one before, and more than \
          that is a picture left out, which a person sees. Nobody watches in the {} s before the viewer comes, which begin \
          {} s after the session was opened, nor in as many after it has left. Then another one comes and presses {KEYS} \
-         keys, {} ms after each other. Absolute, not a ratio.",
+         keys and clicks as often, {} ms after each other. At last {REVOKED} others come one by one, each with a key \
+         that is revoked then: counted from the node's answer to that until the viewer is told to go. Absolute, not a \
+         ratio.",
         SIZE.0,
         SIZE.1,
         WATCHED.as_secs(),
@@ -253,6 +323,8 @@ struct Viewer {
     /// The tab that is shown.
     tab: Option<u32>,
     drives: bool,
+    /// Whether the node has ended its visit.
+    is_told_to_go: bool,
 }
 
 impl Viewer {
@@ -268,7 +340,7 @@ impl Viewer {
     async fn connect(url: &str) -> Result<Self> {
         // As a browser does: what is small is sent at once.
         let (socket, _) = connect_async_with_config(url, None, true).await?;
-        let mut viewer = Self { socket, tab: None, drives: false };
+        let mut viewer = Self { socket, tab: None, drives: false, is_told_to_go: false };
         viewer.say(&ViewerMessage::Look { width: SIZE.0, height: SIZE.1 }).await?;
         Ok(viewer)
     }
@@ -297,6 +369,10 @@ impl Viewer {
                 }
                 Ok(None)
             }
+            Message::Close(_) => {
+                self.is_told_to_go = true;
+                Ok(None)
+            }
             _ => Ok(None),
         }
     }
@@ -310,34 +386,47 @@ impl Viewer {
         Ok(pictures)
     }
 
-    /// Takes over, and presses keys while pictures go on; answers when each was sent.
-    async fn press_keys(&mut self) -> Result<Vec<f64>> {
+    async fn take_over(&mut self) -> Result<()> {
         self.say(&ViewerMessage::TakeOver { name: "bench".parse()?, reason: None }).await?;
         while !self.drives {
             self.hear().await?;
         }
+        Ok(())
+    }
+
+    /// Presses something and lets it go, again and again, while pictures go on; answers when each was sent.
+    async fn press(&mut self, what: impl Fn(u32, bool) -> ViewerMessage) -> Result<Vec<f64>> {
         let tab = self.tab.context("expected a picture before")?;
         let mut sent = Vec::with_capacity(KEYS);
         for _ in 0..KEYS {
             self.watch(KEY_PAUSE).await?;
             sent.push(now()?);
             for down in [true, false] {
-                self.say(&ViewerMessage::Key(LiveKey {
-                    tab,
-                    down,
-                    again: false,
-                    key: "a".to_owned(),
-                    code: "KeyA".to_owned(),
-                    number: 65,
-                    location: 0,
-                    modifiers: 0,
-                }))
-                .await?;
+                self.say(&what(tab, down)).await?;
             }
         }
         self.watch(Duration::from_secs(1)).await?;
         Ok(sent)
     }
+}
+
+fn key(tab: u32, down: bool) -> ViewerMessage {
+    ViewerMessage::Key(LiveKey {
+        tab,
+        down,
+        again: false,
+        key: "a".to_owned(),
+        code: "KeyA".to_owned(),
+        number: 65,
+        location: 0,
+        modifiers: 0,
+    })
+}
+
+fn click(tab: u32, down: bool) -> ViewerMessage {
+    let kind = if down { MouseKind::Down } else { MouseKind::Up };
+    let (x, y) = (f64::from(SIZE.0) / 2.0, f64::from(SIZE.1) / 2.0);
+    ViewerMessage::Mouse(LiveMouse { tab, kind, x, y, button: 0, clicks: 1, modifiers: 0 })
 }
 
 fn now() -> Result<f64> {
