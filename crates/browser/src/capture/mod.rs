@@ -151,6 +151,9 @@ const LARGEST: u32 = 16_384;
 async fn preview(live: &Live, state: &State) -> Option<Vec<u8>> {
     let tab = state.active_tab()?;
     let session = live.shared().sessions_of(&TargetId::new(&tab.id)).into_iter().next()?;
+    if live.shared().has_crashed(&session) {
+        return None;
+    }
     let session = live.browser().connection().session(session);
     let params = json!({ "format": "png", "optimizeForSpeed": true });
     match session.call_within(PREVIEW_LIMIT, "Page.captureScreenshot", params).await {

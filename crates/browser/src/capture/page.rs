@@ -36,7 +36,7 @@ impl Pages<'_> {
     /// on, is tried in the others.
     pub(super) async fn read(&self, tabs: &[TargetInfo]) -> Vec<PageRead> {
         let mut reads = self.read_at_once(tabs.iter()).await;
-        if reads.iter().all(|read| read.unread.is_empty()) {
+        if !reads.iter().flat_map(|read| &read.unread).any(Unread::is_passing) {
             self.work.did_all();
         }
         let (leaving, staying): (Vec<_>, Vec<_>) =
@@ -89,6 +89,10 @@ impl Pages<'_> {
         let is_watched = timeout(WATCH_LIMIT, self.watched(&read.target)).await.is_ok();
         let sessions = self.live.shared().sessions_of(&read.target);
         for (position, id) in sessions.into_iter().enumerate() {
+            if self.live.shared().has_crashed(&id) {
+                read.miss_crashed(if position == 0 { "the page" } else { "a frame of it" });
+                continue;
+            }
             let session = connection.session(id.clone());
             // First: of what the page writes while it is read, events tell again, write by write.
             self.live.shared().hear(&session);
@@ -261,7 +265,7 @@ impl PageRead {
     fn is_done(&mut self, attempt: usize, filled: Result<(), ScriptError>) -> bool {
         let Err(error) = filled else {
             // A frame may have left in the middle: a second look finds out.
-            return self.unread.is_empty() || attempt > 0;
+            return !self.unread.iter().any(Unread::is_passing) || attempt > 0;
         };
         // A page in the middle of a navigation has no active document for a while.
         self.has_failed = true;
@@ -282,6 +286,14 @@ impl PageRead {
     fn miss(&mut self, reason: impl std::fmt::Display) {
         let place = self.entry.as_ref().map_or(&self.address, |entry| &entry.url);
         self.unread.push(Unread::new(place.clone(), reason));
+    }
+
+    /// Notes that something of the tab crashed: nobody is there who could tell more than events did.
+    fn miss_crashed(&mut self, what: &str) {
+        self.miss(format!("expected {what} to answer, found that it crashed; load it again"));
+        if let Some(unread) = self.unread.last_mut() {
+            unread.lasting = true;
+        }
     }
 
     /// Whether the tab is the one that a person would see.

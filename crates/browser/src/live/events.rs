@@ -8,7 +8,7 @@ use super::messages::{
     NavigatedWithinDocument, StorageChange, StorageId, parse,
 };
 use super::shared::{Attached, Counters, Shared};
-use super::{mute, requests, watch};
+use super::{crashes, mute, requests, watch};
 use crate::cdp::{CdpSessionId, Connection, Event, Events};
 use crate::targets;
 use crate::targets::{AttachedToTarget, Contexts, DetachedFromTarget, FrameNavigated};
@@ -35,6 +35,7 @@ pub(super) async fn run(pump: EventPump, mut events: Events) {
                 pump.shared.mirror().distrust();
                 // Among them may have been a document that came or left.
                 mute::hear_all(&pump.connection, &pump.shared);
+                crashes::ask_again(&pump.connection, &pump.shared);
                 pump.wrote();
                 pump.activity.request();
             }
@@ -64,6 +65,11 @@ impl EventPump {
                 self.loading(session, params, false);
             }
             "Page.downloadProgress" => self.downloading(params),
+            "Inspector.targetCrashed" | "Inspector.targetReloadedAfterCrash" => {
+                if let Some(session) = session {
+                    crashes::note(&self.shared, session, method == "Inspector.targetCrashed");
+                }
+            }
             "DOMStorage.domStorageItemAdded"
             | "DOMStorage.domStorageItemUpdated"
             | "DOMStorage.domStorageItemRemoved"
@@ -144,6 +150,7 @@ impl EventPump {
         let Some(Attached { tab, is_page, .. }) = self.shared.attached().remove(&session_id) else {
             return;
         };
+        self.shared.note_crash(&session_id, false);
         self.shared.hearings().forget(&session_id);
         self.shared.loads().left(&session_id);
         if is_page && self.shared.sessions_of(&tab).is_empty() {
@@ -166,6 +173,7 @@ impl EventPump {
             }
             self.shared.mirror().visit(&tab, address);
         }
+        self.shared.note_crash(session, false);
         // At once: the browser may be late to hear of a document, and of one without storage it says nothing.
         self.navigation();
         let session = self.connection.session(session.clone());

@@ -6,6 +6,7 @@
 //! No event tells of cookies without slowing every request down, so the node has to look; a look costs about
 //! a millisecond.
 
+mod crashes;
 mod entered;
 mod events;
 mod hearing;

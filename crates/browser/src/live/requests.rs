@@ -106,7 +106,7 @@ impl Live {
     }
 
     /// Waits until every page and worker has answered something, after all that it did before. Returns whether they did
-    /// in time.
+    /// in time. One that crashed has nothing left to say.
     pub async fn expect_a_word(&self) -> bool {
         let said = self.tell_all("Runtime.evaluate", json!({ "expression": "0" }));
         timeout(WORD_LIMIT, said).await.is_ok()
@@ -118,11 +118,16 @@ impl Live {
         }
     }
 
-    /// Says something to every page, frame and worker that is watched. One that has left needs no word.
+    /// Says something to every page, frame and worker that is watched. One that has left needs no word, and one that
+    /// crashed has nobody who could answer.
     async fn tell_all(&self, method: &'static str, params: Value) {
         let workers = self.shared().workers().keys().cloned().collect::<Vec<_>>();
         let attached = self.shared().attached().keys().cloned().collect::<Vec<_>>();
-        let sessions = attached.into_iter().chain(workers).map(|id| self.connection().session(id));
+        // The browser itself holds requests, and holds them still when a page is loaded again that crashed.
+        let is_of_the_browser = method.starts_with("Fetch.");
+        let is_there = |id: &CdpSessionId| is_of_the_browser || !self.shared().has_crashed(id);
+        let attached = attached.into_iter().filter(is_there);
+        let sessions = attached.chain(workers).map(|id| self.connection().session(id));
         let sessions: Vec<_> = sessions.collect();
         let told = sessions.iter().map(async |session| {
             if let Err(error) = session.call(method, &params).await {

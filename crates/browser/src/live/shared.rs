@@ -21,7 +21,7 @@ use crate::profile::raw::Systems;
 use crate::targets::TargetId;
 use baton_egress::blocking;
 use baton_session::{Site, State, StorageKey};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -37,6 +37,8 @@ const SCRIPTS: usize = 4096;
 pub(crate) struct Shared {
     mirror: Mutex<Mirror>,
     attached: Mutex<HashMap<CdpSessionId, Attached>>,
+    /// Those of them whose process has ended.
+    crashed: Mutex<HashSet<CdpSessionId>>,
     /// How the storage events of each of them are heard.
     hearings: Mutex<Hearings>,
     /// Service workers and shared workers, with the storage key of each that is watched by now.
@@ -77,6 +79,7 @@ impl Shared {
         Self {
             mirror: Mutex::new(Mirror::new(known)),
             attached: Mutex::default(),
+            crashed: Mutex::default(),
             hearings: Mutex::default(),
             workers: Mutex::default(),
             scripts: Mutex::default(),
@@ -96,6 +99,24 @@ impl Shared {
 
     pub(crate) fn attached(&self) -> MutexGuard<'_, HashMap<CdpSessionId, Attached>> {
         self.attached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn crashed(&self) -> MutexGuard<'_, HashSet<CdpSessionId>> {
+        self.crashed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether nobody is there in a session who could answer: the process of its page or frame has ended.
+    pub(crate) fn has_crashed(&self, session: &CdpSessionId) -> bool {
+        self.crashed().contains(session)
+    }
+
+    /// Notes that the process of a page or frame has ended, or that it has one again.
+    pub(super) fn note_crash(&self, session: &CdpSessionId, has_crashed: bool) {
+        if has_crashed && self.attached().contains_key(session) {
+            self.crashed().insert(session.clone());
+        } else {
+            self.crashed().remove(session);
+        }
     }
 
     pub(super) fn loads(&self) -> MutexGuard<'_, Loads> {
@@ -170,19 +191,21 @@ impl Shared {
         session.id().is_some_and(|id| self.attached().contains_key(id))
     }
 
-    /// Whether everything of a tab that we are attached to is watched.
+    /// Whether everything of a tab that we are attached to is watched, as far as it is there.
     pub(crate) fn is_watched(&self, tab: &TargetId) -> bool {
         let attached = self.attached();
-        let mut of_tab = attached.values().filter(|target| &target.tab == tab).peekable();
-        of_tab.peek().is_some() && of_tab.all(|target| target.is_watched)
+        let mut of_tab = attached.iter().filter(|(_, target)| &target.tab == tab).peekable();
+        of_tab.peek().is_some()
+            && of_tab.all(|(session, target)| target.is_watched || self.has_crashed(session))
     }
 
-    /// Notes that a target is watched from now on.
+    /// Notes that a target is watched from now on. It has answered, so it is there.
     pub(super) fn watched(&self, session: &CdpSession) {
-        let mut attached = self.attached();
-        if let Some(target) = session.id().and_then(|id| attached.get_mut(id)) {
+        let Some(id) = session.id() else { return };
+        if let Some(target) = self.attached().get_mut(id) {
             target.is_watched = true;
         }
+        self.crashed().remove(id);
     }
 
     /// Whether a worker that was attached is so still.
@@ -230,6 +253,7 @@ impl Shared {
         let mut attached = self.attached();
         if attached.get(session).is_some_and(|target| !target.is_page) {
             attached.remove(session);
+            self.crashed().remove(session);
             self.hearings().forget(session);
         }
     }

@@ -12,6 +12,7 @@
 //! otherwise by now. A debugger tells of them, and is switched off again at once, so that no worker ever
 //! waits for us.
 
+use super::crashes;
 use super::messages::ScriptParsed;
 use super::mirror::DirtyDatabases;
 use super::seen::Sources;
@@ -87,7 +88,9 @@ pub(super) async fn target(
     attached: Attached,
     activity: Counters,
 ) {
-    while let Err(error) = switch_on(&session, &shared, &attached.tab).await {
+    while let Err(error) =
+        crashes::wait_for(&session, switch_on(&session, &shared, &attached.tab)).await
+    {
         tracing::debug!(%error, tab = %attached.tab, "a target is not watched yet");
         if error.is_closed() || !shared.is_attached(&session) {
             return;

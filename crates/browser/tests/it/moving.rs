@@ -1,8 +1,8 @@
 //! Captures while pages come and go: never an error, never a value under another origin's key.
 
-use crate::fixture::eventually;
+use crate::fixture::{attach, eventually};
 use crate::site::{Page, Site};
-use crate::story::{Running, profile};
+use crate::story::{Running, local, profile};
 use baton_browser::capture::Depth;
 use baton_session::{Entries, State, StorageKey, Unread};
 use serde_json::json;
@@ -120,5 +120,42 @@ async fn a_page_that_says_nothing_while_requests_are_held_is_told_of() {
     page.post("Runtime.evaluate", json!({ "expression": "for (;;);" }));
     assert!(!running.live.hold_requests().await);
     running.live.let_requests_go().await;
+    running.crash().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_crashed_is_not_waited_for_and_is_read_once_it_is_loaded_again() {
+    let page = Page::html("<script>localStorage.kept ??= 'told'</script>");
+    let site = Site::builder().page("/", page).start().await;
+    let (_folder, profile) = profile();
+    let running = Running::start(&profile).await;
+    let url = site.url("a", "/");
+    let page = running.open(&url).await;
+    let known = running.capture().await;
+    page.post("Page.crash", json!({}));
+    let is_noted = async |running: &Running| {
+        let captured = running.live.capture(Depth::Whole, false).await.unwrap();
+        captured.unread.iter().any(|unread| unread.lasting)
+    };
+    eventually("it is noted that it crashed", async || is_noted(&running).await).await;
+
+    // The node ends, and its successor finds it as it is.
+    let Running { kept, live, agent } = running;
+    drop((live, agent));
+    let running = Running::watch(kept, &profile, known).await;
+    eventually("the successor knows that it crashed", async || is_noted(&running).await).await;
+    running.live.hear_requests().await;
+    assert!(running.live.hold_requests().await);
+    let captured = running.live.capture(Depth::Whole, false).await.unwrap();
+    assert!(!captured.unread.iter().any(Unread::is_passing), "{:?}", captured.unread);
+    assert!(captured.state.tabs.iter().any(|tab| tab.url == url));
+    assert_eq!(local(&captured.state, &url, "kept").as_deref(), Some("told"));
+    running.live.let_requests_go().await;
+
+    let tab = captured.state.tabs.iter().find(|tab| tab.url == url).unwrap().id.clone();
+    let page = attach(&running.agent.connection.browser(), &tab).await;
+    page.post("Page.navigate", json!({ "url": url }));
+    eventually("it is there again", async || !is_noted(&running).await).await;
+    assert_eq!(local(&running.capture().await, &url, "kept").as_deref(), Some("told"));
     running.crash().await;
 }
