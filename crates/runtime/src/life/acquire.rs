@@ -25,9 +25,11 @@ impl<'w, W: Starts> Held<'w, W> {
         let acquired = async {
             let session = brought_home(context, &want, &hold, session).await?;
             let by = if wish.by.is_node() { Taker::Node } else { Taker::Owner };
-            let is_new = by == Taker::Owner && !ran;
+            // What is this node's it takes back, also while it is drained; what another one gives goes back there.
+            let comes_here = back.home != context.node;
+            let is_new = !ran && (by == Taker::Owner || comes_here);
             if is_new {
-                // The drain may have begun while this waited for the hold.
+                // The drain may have begun while this waited for the hold, or for files that came ahead.
                 context.supervisor.expect_staying()?;
             }
             let term = context.supervisor.acquire(&session, by).await?;
