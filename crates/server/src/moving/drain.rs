@@ -137,8 +137,8 @@ async fn move_all(context: &Context, cluster: &Cluster) {
         };
         waits_since = None;
         let (id, name) = (session.id, session.name.clone());
-        let tried = tries.entry(id).or_default();
-        *tried += 1;
+        let count = tries.entry(id).or_default();
+        *count += 1;
         let why = match move_away(context, cluster, session).await {
             Ok((to, pause)) => {
                 let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
@@ -148,7 +148,7 @@ async fn move_all(context: &Context, cluster: &Cluster) {
                 context.drain.note_moved(MovedSession { id, name, to, pause_ms });
                 continue;
             }
-            Err(NotMoved::Later(why, most)) if *tried < most => {
+            Err(NotMoved::Later(why, most)) if *count < most => {
                 tracing::info!(session = %id, why, "a session that does not move yet is tried again");
                 sleep(AGAIN).await;
                 continue;
