@@ -15,12 +15,10 @@ use baton_session::{Lifecycle, SessionId, SnapshotReason, Unread};
 use std::time::Instant;
 
 impl BrowserSupervisor {
-    /// Whether all pages of a session answer, if it has a browser here: one that does not is not captured to its end.
-    pub async fn pages_answer(&self, id: SessionId) -> bool {
-        match self.runner(id) {
-            Ok(runner) => runner.live.expect_a_word().await,
-            Err(_) => true,
-        }
+    /// Fails where a page of a session does not answer that has a browser here: it is not captured to its end.
+    pub async fn expect_answers(&self, id: SessionId) -> Result<(), LiveError> {
+        let Ok(runner) = self.runner(id) else { return Ok(()) };
+        if runner.live.expect_a_word().await { Ok(()) } else { Err(silent_page()) }
     }
 
     /// From now on it is known what the pages of a session that is about to move ask for: its pause then waits for
@@ -79,8 +77,7 @@ impl BrowserSupervisor {
     /// read: what was written there last would be lost.
     async fn capture_held(&self, runner: &Runner, clock: &mut Stopwatch) -> Result<(), LiveError> {
         if !runner.live.hold_requests().await {
-            let (place, reason) = ("a page of it".to_owned(), "it does not answer".to_owned());
-            return Err(LiveError::NotRead { place, reason });
+            return Err(silent_page());
         }
         clock.step("hold");
         let mut missed = self.capture_to_move(runner).await?;
@@ -100,4 +97,9 @@ impl BrowserSupervisor {
         let take = Take { reason, depth, pictures: false, keep: None };
         Ok(self.capture_and_tell(runner, take).await?.1)
     }
+}
+
+fn silent_page() -> LiveError {
+    let (place, reason) = ("a page of it".to_owned(), "it does not answer".to_owned());
+    LiveError::NotRead { place, reason }
 }

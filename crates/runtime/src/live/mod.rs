@@ -385,7 +385,9 @@ pub enum LiveError {
     /// Not all that its browser holds could be captured, so it does not move.
     #[error(
         "expected all of a session to be read before it moves, found that {place} was not: {reason}\n\
-         close the page that hangs, or answer what it asks, then drain the node again"
+         close the page that hangs, or answer what it asks, then drain the node again; \
+         where the browser itself cannot read it, baton sessions close and baton sessions resume \
+         bring the session to another node with what was last known"
     )]
     NotRead {
         /// What was not read, without secrets.

@@ -5,7 +5,7 @@
 //! all is brought back where it was, and one of which not all could be captured runs on there.
 
 use super::luggage::Luggage;
-use super::whereabouts::{NotMoved, UNREAD_TRIES, bring_home, find_out, refusal};
+use super::whereabouts::{NotMoved, bring_home, find_out, refusal, unread};
 use super::{NewHolder, bring_back};
 use crate::cluster::{Candidate, Cluster, Wanted};
 use crate::context::Context;
@@ -187,8 +187,8 @@ async fn move_away(
     let wanted = Wanted { labels, without: &without, ..Wanted::default() };
     let candidates = cluster.find_candidates(context.room(), &wanted).await;
     let candidates = candidates.map_err(NotMoved::Stays)?;
-    if !context.supervisor.pages_answer(id).await {
-        return Err(NotMoved::Later("a page of it does not answer".to_owned(), UNREAD_TRIES));
+    if let Err(error) = context.supervisor.expect_answers(id).await {
+        return Err(unread(&error.into()));
     }
     let mut luggage = Luggage::new(context, cluster, &session);
     let first = candidates.into_iter().find_map(Candidate::there);

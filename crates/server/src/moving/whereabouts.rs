@@ -6,7 +6,7 @@
 use super::NewHolder;
 use crate::cluster::Cluster;
 use crate::context::Context;
-use baton_api::{Answers, ErrorCode};
+use baton_api::{Answers, ErrorCode, Problem};
 use baton_runtime::live::{LiveError, RESTORE_LIMIT};
 use baton_runtime::{RuntimeError, life};
 use baton_session::{Lifecycle, NodeId, Session, SessionId};
@@ -28,7 +28,7 @@ const UNHELD_LIMIT: Duration = Duration::from_secs(30);
 /// How often a session is tried that something else is done with: each time it is waited for for a minute.
 const BUSY_TRIES: u32 = 5;
 /// How often one is tried of which not all could be read.
-pub(super) const UNREAD_TRIES: u32 = 2;
+const UNREAD_TRIES: u32 = 2;
 
 /// Why a session did not move.
 pub(super) enum NotMoved {
@@ -175,11 +175,17 @@ pub(super) fn refusal(error: &RuntimeError, runs_here: bool) -> Option<NotMoved>
     let why = error.problem().detail;
     match error {
         RuntimeError::Live(LiveError::Busy(_)) => Some(NotMoved::Later(why, BUSY_TRIES)),
-        RuntimeError::Live(LiveError::NotRead { .. }) => Some(NotMoved::Later(why, UNREAD_TRIES)),
+        RuntimeError::Live(LiveError::NotRead { .. }) => Some(unread(error)),
         // Its browser ended before, by itself or because a client wanted that.
         RuntimeError::WrongState { .. } => Some(NotMoved::Stays(why)),
         _ => runs_here.then_some(NotMoved::Stays(why)),
     }
+}
+
+/// Why a session does not move of which not all was read, and what can be done about it.
+pub(super) fn unread(error: &RuntimeError) -> NotMoved {
+    let Problem { detail, hint, .. } = error.problem();
+    NotMoved::Later(format!("{detail}; {}", hint.unwrap_or_default()), UNREAD_TRIES)
 }
 
 /// Brings a session back here whose browser may have ended for a move that was not begun, because of `why`.
