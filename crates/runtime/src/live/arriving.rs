@@ -162,7 +162,8 @@ impl BrowserSupervisor {
     }
 
     /// Makes a profile of the newest snapshot of a session that runs at another node. Where one is being made for it
-    /// already, that one counts.
+    /// already, that one counts; but for one of an arrival that was forgotten, which is removed: then none is ready, and
+    /// the session comes without it.
     pub async fn make_ready(&self, session: &Session) -> Result<(), LiveError> {
         let id = session.id;
         self.expect_room(id)?;
