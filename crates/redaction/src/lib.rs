@@ -55,6 +55,7 @@ mod table;
 mod tags;
 mod text;
 mod value;
+mod valued;
 mod wide;
 mod work;
 
