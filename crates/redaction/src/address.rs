@@ -83,7 +83,7 @@ const MAX_SEGMENT: usize = 64;
 /// How many segments behind a telling one are judged by it: `/services/T0/B0/…`.
 const REACH: usize = 3;
 /// Words of segments behind which all that looks like a secret is one.
-const TELLING: [&str; 45] = [
+const TELLING: [&str; 46] = [
     "access",
     "activate",
     "activation",
@@ -116,6 +116,7 @@ const TELLING: [&str; 45] = [
     "recovery",
     "reset",
     "s",
+    "send",
     "session",
     "share",
     "shared",
@@ -153,7 +154,8 @@ pub(crate) fn find_segments(work: &mut Work<'_>, text: &str, found: &mut Ranges)
             found.add(secret);
         }
         // `…/verify/CODE`: the parts of a matrix parameter or a name with its ending are not judged apart.
-        if reach > 0 && !segment.is_empty() && is_secret_segment(segment) {
+        let is_one = reach > 0 && !segment.is_empty() && is_secret_segment(segment);
+        if is_one || is_key_of_pad(&text[..slash], segment) {
             work.note(segment);
             found.add(start..at);
         } else if let Some(inner) = inner_secret(segment) {
@@ -171,6 +173,8 @@ pub(crate) fn find_segments(work: &mut Work<'_>, text: &str, found: &mut Ranges)
 struct Place {
     /// The segments so far, the host first; none outside of an address.
     segments: Vec<Range<usize>>,
+    /// Whether it is the address of a stream that is sent, whose last segment is its key.
+    is_stream: bool,
 }
 
 impl Place {
@@ -179,6 +183,8 @@ impl Place {
         let goes_on = self.segments.last().is_some_and(|last| last.end + 1 == segment.start);
         if segment.is_empty() {
             // Two slashes: the host comes.
+            let before = &text[..segment.start];
+            self.is_stream = before.ends_with("rtmp:/") || before.ends_with("rtmps:/");
             self.segments.clear();
             self.segments.push(segment);
             return None;
@@ -193,6 +199,18 @@ impl Place {
         let is_opaque = |range: &Range<usize>, least| Look::of(&text[range.clone()]) >= least;
         let at = |number: usize| self.segments.get(number).map_or("", |one| &text[one.clone()]);
         match self.segments.as_slice() {
+            [_, _, _, one] | [_, _, _, _, one] if self.is_stream && is_last => {
+                let has_digit = text[one.clone()].bytes().any(|c| c.is_ascii_digit());
+                (one.len() >= 12 && has_digit || is_opaque(one, Look::Opaque)).then(|| one.clone())
+            }
+            // `/rest/1/x/…`: the number of a user, and the key of a hook.
+            [.., rest, user, one]
+                if &text[rest.clone()] == "rest"
+                    && !is_last
+                    && text[user.clone()].bytes().all(|c| c.is_ascii_digit()) =>
+            {
+                is_opaque(one, Look::Opaque).then(|| one.clone())
+            }
             // `/v3/…`: where a version stands, what is asked for has a name; a key has none.
             [_, _, version, one] if is_last && is_version(&text[version.clone()]) => {
                 is_opaque(one, Look::Random).then(|| one.clone())
@@ -217,6 +235,17 @@ impl Place {
     }
 }
 
+/// `#/2/pad/edit/x`: the key of a text that its server cannot read.
+fn is_key_of_pad(before: &str, segment: &str) -> bool {
+    let is_mode = segment.len() >= 20 && (before.ends_with("/edit") || before.ends_with("/view"));
+    let mut parts = before.rsplitn(4, '/').skip(2);
+    let is_version = |part: &str| part.len() == 1 && part.bytes().all(|c| c.is_ascii_digit());
+    is_mode
+        && parts.next().is_some_and(is_version)
+        && parts.next().is_some_and(|rest| rest.is_empty() || rest.ends_with('#'))
+        && Look::of(segment) >= Look::Opaque
+}
+
 /// `v3`.
 fn is_version(segment: &str) -> bool {
     let digits = segment.strip_prefix('v').unwrap_or_default();
@@ -239,8 +268,13 @@ fn segment_before(text: &str, slash: usize) -> &str {
 }
 
 fn reach_of(work: &mut Work<'_>, segment: &str) -> usize {
-    if segment.is_empty() || segment.len() > MAX_SEGMENT || segment.contains('.') {
+    if segment.is_empty() || segment.len() > MAX_SEGMENT {
         return 0;
+    }
+    if let Some((name, ending)) = segment.split_once('.') {
+        // What stands behind a script is given to it: `/tokenfile.php/…`.
+        let is_script = matches!(ending, "php" | "aspx" | "ashx" | "jsp" | "cgi" | "pl" | "do");
+        return if is_script && work.weigh(name) == Weight::Secret { 2 } else { 0 };
     }
     if is_one_of(&HOOKS, segment) {
         return REACH;

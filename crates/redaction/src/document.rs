@@ -21,7 +21,21 @@ pub(crate) struct Document<'a> {
     telling: [&'static [&'static str]; 2],
     /// Whether it is an answer of Vault, whose secrets stand in `data` within `data`.
     is_vault: bool,
+    json: &'a str,
 }
+
+/// Names that weigh where a document has one of some words in it, as others have them for what is none.
+const TOLD_ELSEWHERE: [(&str, &[&str]); 6] = [
+    // The password of a network stands beside its name.
+    ("key", &["\"ssid\"", "\"SSID\"", "\"essid\""]),
+    ("wep_key0", &["\"ssid\""]),
+    // What Terraform and Pulumi made at random.
+    ("result", &["\"random_password\"", "RandomPassword\""]),
+    // What somebody typed when a server asked.
+    ("responses", &["\"keyboard-interactive\""]),
+    ("answers", &["\"keyboard-interactive\""]),
+    ("response", &["\"keyboard-interactive\""]),
+];
 
 impl<'a> Document<'a> {
     pub(crate) fn of(work: &mut Work<'_>, json: &'a str) -> Self {
@@ -33,14 +47,25 @@ impl<'a> Document<'a> {
                 if is_srp { &SRP } else { &[] },
                 if json.contains("\"prf\"") { &PRF } else { &[] },
             ],
+            json,
             is_vault: json.contains("\"lease_id\"") || json.contains("\"mount_type\""),
         }
+    }
+
+    /// Whether another part of the document says what stands under a name.
+    fn is_told_elsewhere(&self, name: &str) -> bool {
+        TOLD_ELSEWHERE
+            .iter()
+            .any(|(one, words)| *one == name && words.iter().any(|word| self.json.contains(word)))
     }
 
     /// What a name weighs here; `above` is the name of the object in which it stands.
     pub(crate) fn weigh(&self, name: &str, above: Option<&str>) -> Weight {
         let is_kept = self.is_vault && name == "data" && above == Some("data");
         if is_kept || self.secret.contains(&name) {
+            return Weight::Secret;
+        }
+        if self.is_told_elsewhere(name) {
             return Weight::Secret;
         }
         let bound = self.bound.iter().find(|(variable, _)| *variable == name);

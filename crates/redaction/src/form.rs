@@ -43,6 +43,7 @@ fn pair<'t>(work: &mut Work<'_>, pair: &'t str, least: Weight) -> Cow<'t, str> {
     }
     let plain = decoded(value);
     let weight = work.weigh_in_address(&decoded(&without_long_letters(name))).max(least);
+    let weight = if name == "p" && is_hexadecimal(&plain) { Weight::Secret } else { weight };
     let hides = work.hides(weight, &plain) || (weight == Weight::Plain && is_random(&plain));
     // A name may be a secret that was seen before.
     let shown_name = work.text(name, Kind::Name);
@@ -54,6 +55,13 @@ fn pair<'t>(work: &mut Work<'_>, pair: &'t str, least: Weight) -> Cow<'t, str> {
         Cow::Borrowed(_) if matches!(shown_name, Cow::Borrowed(_)) => pair.into(),
         value => format!("{shown_name}={value}").into(),
     }
+}
+
+/// `enc:70617373`: a password, as players of music give it.
+fn is_hexadecimal(value: &str) -> bool {
+    value
+        .strip_prefix("enc:")
+        .is_some_and(|hex| hex.len() >= 4 && hex.bytes().all(|c| c.is_ascii_hexdigit()))
 }
 
 /// What has no name may be a token by itself.

@@ -38,6 +38,30 @@ const ORDINARY: [&str; 22] = [
 const CERTIFICATES: [&str; 4] =
     ["client-cert", "client-cert-chain", "x-client-cert", "x-forwarded-client-cert"];
 
+/// What keys in names of headers are of that are no secrets.
+const OTHER_KEYS: [&str; 20] = [
+    "cache",
+    "correlation",
+    "dedup",
+    "foreign",
+    "group",
+    "hash",
+    "idempotency",
+    "item",
+    "message",
+    "object",
+    "partition",
+    "primary",
+    "public",
+    "rate",
+    "request",
+    "route",
+    "routing",
+    "shard",
+    "surrogate",
+    "tag",
+];
+
 /// The value of a header without its secrets.
 pub(crate) fn redact(work: &mut Work<'_>, name: &str, value: &str) -> String {
     let name = name.to_ascii_lowercase();
@@ -80,7 +104,11 @@ fn redact_line(work: &mut Work<'_>, name: &str, value: &str) -> String {
 }
 
 fn other(work: &mut Work<'_>, name: &str, value: &str) -> String {
-    let weight = work.weigh(name);
+    let is_key = |name: &str| !name.split('-').any(|word| OTHER_KEYS.contains(&word));
+    // `X-ClickHouse-Key`: what a service calls its key.
+    let is_own_key =
+        name.strip_prefix("x-").and_then(|name| name.strip_suffix("-key")).is_some_and(is_key);
+    let weight = if is_own_key { Weight::Secret } else { work.weigh(name) };
     if work.hides(weight, value) {
         return HIDDEN.to_owned();
     }
@@ -164,5 +192,14 @@ fn policy(work: &mut Work<'_>, value: &str) -> String {
         rest = after;
     }
     out.push_str(rest);
+    if out.contains("://") && out.contains('?') {
+        // Where violations are told is an address with all that it may have.
+        let sources = out.split_inclusive([' ', ';']).map(|source| {
+            let bare = source.trim_end_matches([' ', ';']);
+            let end = &source[bare.len()..];
+            if bare.contains('?') { address::redact(work, bare) + end } else { source.to_owned() }
+        });
+        out = sources.collect();
+    }
     work.text(&out, Kind::Name).into_owned()
 }

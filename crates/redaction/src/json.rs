@@ -180,6 +180,10 @@ impl Scan<'_, '_> {
             weight = weight.max(top.named.unwrap_or(Weight::Plain));
         }
         let above = self.open.iter().rev().nth(1).and_then(|frame| frame.name.as_deref());
+        // `"git-oauth": {"git.example": "…"}`: a host says nothing, what stands around it does.
+        if let Some(above) = above.filter(|_| is_host(&name)) {
+            weight = weight.max(self.work.weigh(above));
+        }
         weight = weight.max(self.document.weigh(&name, above));
         // Paths name what is done, as in documents of OpenAPI.
         if !name.starts_with('/') {
@@ -434,6 +438,13 @@ fn bare_name(words: &str) -> Option<&str> {
     let end = words.find(|c| !is_part(c))?;
     let is_name = end > 0 && words[end..].trim_start().starts_with(':');
     is_name.then_some(&words[..end])
+}
+
+/// `git.example`, and no name of a file.
+fn is_host(name: &str) -> bool {
+    let fits =
+        |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, b'.' | b'-' | b':');
+    name.contains('.') && name.bytes().all(fits)
 }
 
 /// `projects/1/secrets/db/versions/4`.

@@ -40,6 +40,7 @@ pub(crate) fn find(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
         columns: Vec::new(),
         column: 0,
         is_rsa: false,
+        is_login: false,
     };
     page.read();
 }
@@ -67,7 +68,15 @@ struct Page<'p, 'w> {
     columns: Vec<Weight>,
     column: usize,
     is_rsa: bool,
+    /// Whether an element before calls somebody in.
+    is_login: bool,
 }
+
+/// Elements that hold the arguments of a program.
+const ARGUMENTS: [&str; 5] = ["string", "arg", "argument", "param", "value"];
+/// Calls that let somebody in, and the names of a second argument.
+const LOGINS: [&str; 5] = ["login", "logon", "signin", "authenticate", "opensession"];
+const SECOND: [&str; 5] = ["arg1", "in1", "param1", "parameter1", "p1"];
 
 impl Page<'_, '_> {
     fn read(&mut self) {
@@ -144,6 +153,7 @@ impl Page<'_, '_> {
         let beside = self.beside(&element, &attributes);
         self.tick();
         self.is_call |= element == "methodcall";
+        self.is_login |= LOGINS.contains(&element.as_str());
         if self.is_call && element == "param" {
             (self.next, self.heading) = (Some((Weight::Telling, MAX_BETWEEN)), Weight::Telling);
         }
@@ -164,6 +174,10 @@ impl Page<'_, '_> {
                 Weight::Plain
             }
             short if self.is_rsa && RSA.contains(&short) => Weight::Secret,
+            // What stands for an assertion (SAML, section 3.6 of its bindings).
+            "artifact" if written.starts_with("saml") => Weight::Secret,
+            // `<logIn><arg0>al</arg0><arg1>…</arg1></logIn>`.
+            place if self.is_login && SECOND.contains(&place) => Weight::Secret,
             page if is_read || SHOWN.contains(&page) || NAMES.contains(&page) => Weight::Plain,
             _ => self.work.weigh(written.rsplit(':').next().unwrap_or_default()),
         };
@@ -292,6 +306,15 @@ impl Page<'_, '_> {
         let start = range.start + piece.len() - piece.trim_start().len();
         let range = start..start + inner.len();
         self.last_text = range.clone();
+        // `<string>--password</string><string>x</string>`: the arguments of a program.
+        let is_flag = is_one_of(&self.element, &ARGUMENTS)
+            && inner.len() <= MAX_NAME
+            && inner.starts_with("--")
+            && !inner.contains(['=', ' ']);
+        if is_flag && self.work.weigh(inner) == Weight::Secret {
+            self.next = Some((Weight::Secret, MAX_BETWEEN));
+            return;
+        }
         let mut weight = self.inside;
         let is_name = is_one_of(&self.element, &NAMES);
         if let Some((next, _)) = self.next.filter(|_| !is_name) {

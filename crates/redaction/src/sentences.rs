@@ -29,12 +29,52 @@ enum Mark {
 }
 
 /// Words that say that the next one is it.
-const IS: [&str; 17] = [
-    "is", "was", "are", "lautet", "ist", "es", "est", "è", "é", "to", "be", "equals", "jest", "är",
-    "er", "now", "هو",
+const IS: [&str; 24] = [
+    "is",
+    "was",
+    "are",
+    "lautet",
+    "ist",
+    "es",
+    "est",
+    "è",
+    "é",
+    "to",
+    "be",
+    "equals",
+    "jest",
+    "är",
+    "er",
+    "now",
+    "هو",
+    "هي",
+    "sono",
+    "je",
+    "este",
+    "είναι",
+    "adalah",
+    "olan",
 ];
-/// Words for whose it is, behind the name.
-const YOURS: [&str; 3] = ["الخاص", "الخاصة", "بك"];
+/// Words for whose it is, and for how long, behind the name.
+const YOURS: [&str; 17] = [
+    "الخاص",
+    "الخاصة",
+    "بك",
+    "المؤقتة",
+    "المؤقت",
+    "الجديدة",
+    "temporaire",
+    "provisoire",
+    "temporal",
+    "provisional",
+    "temporánea",
+    "temporanea",
+    "provvisoria",
+    "temporária",
+    "temporară",
+    "временный",
+    "موقت",
+];
 /// What marks the name before it as what is told (Japanese, Korean).
 const TOPICS: [char; 3] = ['は', '는', '은'];
 /// Words that may stand between a name and its value.

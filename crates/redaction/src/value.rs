@@ -6,6 +6,7 @@ use crate::body::base64_text;
 use crate::form::{self, is_form};
 use crate::json;
 use crate::kind::Kind;
+use crate::look::Look;
 use crate::work::Work;
 
 /// The value without its secrets; `None` when it is words, or nothing.
@@ -18,7 +19,7 @@ pub(crate) fn redact(work: &mut Work<'_>, value: &str, kind: Kind) -> Option<Str
         _ if is_address(start) => work.deeper(|work| address::redact(work, value)),
         _ => match base64_text(start) {
             Some(text) => work.deeper(|work| {
-                let hides = work.body(&text, None) != text;
+                let hides = is_pair_of_keys(&text) || work.body(&text, None) != text;
                 if hides { HIDDEN.to_owned() } else { value.to_owned() }
             }),
             None if start.contains('&') && is_form(start) => {
@@ -29,4 +30,10 @@ pub(crate) fn redact(work: &mut Work<'_>, value: &str, kind: Kind) -> Option<Str
     };
     // What is too deep to be looked at is hidden.
     Some(deep.unwrap_or_else(|| HIDDEN.to_owned()))
+}
+
+/// The name of a key and the key, of both of which nobody reads a word: what is given for Basic (RFC 7617).
+fn is_pair_of_keys(text: &str) -> bool {
+    let is_key = |part: &str| !part.contains(char::is_whitespace) && Look::of(part) >= Look::Opaque;
+    text.split_once(':').is_some_and(|(name, key)| is_key(name) && is_key(key))
 }
