@@ -3,16 +3,16 @@
 //! The one idea: here a value has no sign before it, it has a place: behind a flag, in the column of its
 //! name, as the next argument, or a few words behind the word for it.
 
-use crate::classes::{DASH, QUOTE};
+use crate::classes::{AT, DASH, OPEN, QUOTE, SPACE};
 use crate::kind::Kind;
 use crate::look::Look;
 use crate::names::Weight;
 use crate::ranges::Ranges;
 use crate::search::{
     Arguments, Quoted, Search, behind_comma, call_before, count, is_behind_string, is_in_name,
-    is_quote, last_argument, position, quoted_at, quoted_before,
+    is_quote, position, quoted_at, quoted_before,
 };
-use crate::signs::{IDENTIFIED, MACHINE, PASSWORD, ROWS, Signs, VALUE};
+use crate::signs::{IDENTIFIED, MACHINE, PASSWORD, PROGRAM, ROWS, Signs, VALUE};
 use crate::work::Work;
 use std::ops::Range;
 
@@ -22,9 +22,14 @@ pub(crate) fn find(work: &mut Work<'_>, text: &str, kind: Kind, signs: Signs, fo
     if signs.has(DASH) && has_flag(search.bytes) {
         search.flags();
         search.programs();
+    } else if signs.has(PROGRAM) {
+        search.programs();
     }
     if signs.has(QUOTE) {
         search.pairs();
+    }
+    if signs.has(OPEN) {
+        search.calls(kind == Kind::Prose);
     }
     if signs.has(PASSWORD | IDENTIFIED) && signs.has(QUOTE) {
         search.passwords_in_sql();
@@ -39,6 +44,12 @@ pub(crate) fn find(work: &mut Work<'_>, text: &str, kind: Kind, signs: Signs, fo
         search.unquoted_in_sql();
     }
     search.protocols();
+    if signs.has(QUOTE) && signs.has(SPACE) {
+        search.quoted_protocols();
+    }
+    if signs.has(AT) {
+        search.users_of_hosts();
+    }
     if signs.has(MACHINE) {
         search.netrc();
     }
@@ -57,42 +68,6 @@ fn has_flag(bytes: &[u8]) -> bool {
     bytes.windows(3).any(is_flag)
 }
 
-/// Where the secret is that belongs to a flag.
-#[derive(Clone, Copy, PartialEq)]
-enum Given {
-    /// The next argument.
-    Next,
-    /// The rest of the same argument.
-    Glued,
-    /// The next argument behind its first colon, or its percent sign.
-    Behind(char),
-    /// The last argument of all.
-    Last,
-}
-
-/// Programs with short flags for secrets, by their manuals.
-const PROGRAMS: [(&str, &str, Given); 20] = [
-    ("sshpass", "-p", Given::Next),
-    ("sshpass", "-p", Given::Glued),
-    ("login", "-p", Given::Next),
-    ("mysql", "-p", Given::Glued),
-    ("mysqldump", "-p", Given::Glued),
-    ("mysqladmin", "-p", Given::Glued),
-    ("mariadb", "-p", Given::Glued),
-    ("mariadb-dump", "-p", Given::Glued),
-    ("curl", "-u", Given::Behind(':')),
-    ("curl", "--user", Given::Behind(':')),
-    ("curl", "--proxy-user", Given::Behind(':')),
-    ("redis-cli", "-a", Given::Next),
-    ("smbclient", "-U", Given::Behind('%')),
-    ("ldapsearch", "-w", Given::Next),
-    ("mongosh", "-p", Given::Next),
-    ("mongo", "-p", Given::Next),
-    ("sqlcmd", "-P", Given::Next),
-    ("mosquitto_pub", "-P", Given::Next),
-    ("mosquitto_sub", "-P", Given::Next),
-    ("htpasswd", "-b", Given::Last),
-];
 /// Ends of flags that say where the secret comes from.
 const ELSEWHERE: [&str; 9] =
     ["stdin", "file", "path", "prompt", "fd", "env", "command", "cmd", "helper"];
@@ -156,7 +131,7 @@ impl Search<'_, '_> {
     }
 
     /// An argument, if it is not a place for one, a variable, or a word of people.
-    fn judge_argument(&mut self, range: Range<usize>) {
+    pub(crate) fn judge_argument(&mut self, range: Range<usize>) {
         let value = &self.text[range.clone()];
         let is_elsewhere = ["env:", "file:", "fd:"].iter().any(|place| value.starts_with(place));
         let is_word = WORDS_BEHIND_FLAGS.contains(&value.to_ascii_lowercase().as_str());
@@ -169,82 +144,6 @@ impl Search<'_, '_> {
         // OpenSSL says that it comes at once.
         let start = if value.starts_with("pass:") { 5 } else { 0 };
         self.judge(Weight::Secret, range.start + start..range.end);
-    }
-
-    fn programs(&mut self) {
-        for (program, flag, given) in PROGRAMS {
-            let mut from = 0;
-            while let Some(at) = self.text[from..].find(program).map(|at| from + at) {
-                let end = at + program.len();
-                from = end;
-                let begins = at == 0 || !is_in_name(self.bytes[at - 1]);
-                if begins && matches!(self.bytes.get(end), Some(b' ' | b'\t')) {
-                    from = self.program(end, flag, given).max(end);
-                }
-            }
-        }
-        // `kubectl create secret … --from-literal=name=x`.
-        let (flag, mut from) = ("--from-literal=", 0);
-        while let Some(at) = self.text[from..].find(flag).map(|at| from + at + flag.len()) {
-            let mut arguments = Arguments { text: self.text, at };
-            let pair = arguments.next();
-            from = arguments.at.max(at);
-            if let Some(pair) = pair
-                && let Some(name) = self.text[pair.clone()].find('=')
-            {
-                self.judge_argument(pair.start + name + 1..pair.end);
-            }
-        }
-        // `echo x | docker login --password-stdin`.
-        for asked in ["-stdin", "sudo -S"] {
-            for (at, _) in self.text.match_indices(asked) {
-                let start = self.text.ceil_char_boundary(at.saturating_sub(256));
-                let before = &self.text[start..at];
-                let line = before.rfind('\n').map_or(0, |line| line + 1);
-                let Some(echo) = before[line..].rfind("echo ") else { continue };
-                if before[line + echo..].contains('|') {
-                    let at = start + line + echo + 5;
-                    if let Some(value) = (Arguments { text: self.text, at }).next() {
-                        self.judge_argument(value);
-                    }
-                }
-            }
-        }
-    }
-
-    /// The arguments of one program; answers where they end.
-    fn program(&mut self, start: usize, flag: &str, given: Given) -> usize {
-        let mut arguments = Arguments { text: self.text, at: start };
-        let (mut is_asked, mut last) = (false, None);
-        while let Some(argument) = arguments.next() {
-            let word = &self.text[argument.clone()];
-            let is_glued =
-                word.len() > flag.len() && word.starts_with(flag) && !flag.starts_with("--");
-            let value = match given {
-                Given::Glued if is_glued => Some(argument.start + flag.len()..argument.end),
-                Given::Next if word == flag => arguments.next(),
-                Given::Behind(sign) if word == flag || is_glued => {
-                    let value = if is_glued { Some(argument.clone()) } else { arguments.next() };
-                    value.and_then(|value| {
-                        let at = self.text[value.clone()].find(sign)?;
-                        Some(value.start + at + 1..value.end)
-                    })
-                }
-                Given::Last => {
-                    is_asked |= word.starts_with('-') && word.contains('b');
-                    None
-                }
-                _ => None,
-            };
-            if let Some(value) = value {
-                self.judge_argument(value);
-            }
-            last = Some(argument);
-        }
-        if let Some(last) = last.filter(|_| is_asked) {
-            self.judge_argument(last);
-        }
-        arguments.at
     }
 
     /// A name in quotes, and its value in quotes behind a comma or an arrow.
@@ -268,7 +167,6 @@ impl Search<'_, '_> {
                 self.judge(weight, value.range.clone());
             }
         }
-        self.calls();
     }
 
     /// `{password,<<"…">>}`, if the quote here begins such a text.
@@ -307,74 +205,5 @@ impl Search<'_, '_> {
                     "rule",
                 ]);
         is_mixed || (!is_list && (value.is_arrow || sets))
-    }
-
-    /// `setPassword("x")`, `login("al", "x")`, `btoa("al:x")`.
-    fn calls(&mut self) {
-        let mut at = 0;
-        while let Some(open) = position(self.bytes, at, |c| c == b'(') {
-            at = open + 1;
-            let call = call_before(self.text, at);
-            if let Some((weight, least)) = last_is_secret(call)
-                && let Some((count, last)) = last_argument(self.text, at)
-                && count >= least
-            {
-                self.judge(weight, last);
-            }
-            let Some(first) = quoted_at(self.text, at) else { continue };
-            let lower = call.to_ascii_lowercase();
-            let name = ["set", "with"]
-                .iter()
-                .find_map(|set| lower.starts_with(set).then(|| &call[set.len()..]));
-            if let Some(name) = name.filter(|name| !name.is_empty()) {
-                let is_one =
-                    self.bytes[first.end..].iter().skip(1).find(|c| !c.is_ascii_whitespace());
-                if is_one == Some(&b')') && self.work.weigh(name) == Weight::Secret {
-                    self.judge(Weight::Secret, first.range);
-                }
-            } else if matches!(
-                lower.as_str(),
-                "login" | "signin" | "sign_in" | "authenticate" | "auth"
-            ) {
-                if let Some(second) = behind_comma(self.text, first.end) {
-                    self.judge(Weight::Telling, second.range);
-                }
-            } else if TYPING.contains(&lower.as_str()) {
-                if self.is_typed_into_secret(call) {
-                    self.judge(Weight::Secret, first.range);
-                }
-            } else if matches!(lower.as_str(), "btoa" | "b64encode" | "base64_encode" | "encode64")
-            {
-                let user = self.text[first.range.clone()].find(':');
-                if let Some(colon) = user {
-                    self.judge(Weight::Telling, first.range.start + colon + 1..first.range.end);
-                }
-            }
-        }
-    }
-
-    /// `get('#password').type`: what was looked up is named as a secret.
-    fn is_typed_into_secret(&mut self, call: &str) -> bool {
-        let start = call.as_ptr().addr() - self.text.as_ptr().addr();
-        let Some(quote) = self.text[..start].strip_suffix(").").map(|before| before.len() - 1)
-        else {
-            return false;
-        };
-        let is_name = is_quote(self.bytes[quote]);
-        let name = if is_name { quoted_before(self.text, quote) } else { None };
-        name.is_some_and(|name| self.work.weigh(&self.text[name]) == Weight::Secret)
-    }
-}
-
-/// Calls that write what they are given into what was looked up before them.
-const TYPING: [&str; 6] = ["type", "val", "fill", "sendkeys", "send_keys", "setvalue"];
-
-/// What is said of the last argument by the name of a call, and how many texts in quotes it has at least:
-/// `signInWithEmailAndPassword`, `createHmac`, and `open` of requests that have a user and a password.
-fn last_is_secret(call: &str) -> Option<(Weight, usize)> {
-    match call {
-        "createHmac" | "sign" | "verify" => Some((Weight::Telling, 1)),
-        "open" => Some((Weight::Secret, 4)),
-        _ => call.ends_with("AndPassword").then_some((Weight::Secret, 1)),
     }
 }

@@ -1,7 +1,7 @@
 //! Comments of programs: sentences of people within code.
 
 use crate::ranges::Ranges;
-use crate::search::Search;
+use crate::search::{Search, each};
 use crate::signs::{Signs, VALUE};
 use crate::work::Work;
 
@@ -11,7 +11,7 @@ const MAX_COMMENT: usize = 512;
 /// Notes what comments say of secrets: `// login: admin / x`.
 pub(crate) fn find(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
     let bytes = text.as_bytes();
-    for (at, _) in text.match_indices("// ") {
+    for (at, _) in each(text, "// ") {
         let is_comment =
             at == 0 || bytes[at - 1].is_ascii_whitespace() || matches!(bytes[at - 1], b';' | b'}');
         let near = &text[at..text.floor_char_boundary(at + MAX_COMMENT)];

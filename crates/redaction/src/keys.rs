@@ -2,6 +2,7 @@
 //! lists of bytes.
 
 use crate::ranges::Ranges;
+use crate::search::each;
 use crate::work::Work;
 
 /// How a block of a key ends (RFC 7468).
@@ -20,13 +21,13 @@ const KEY_PAIR: usize = 64;
 
 /// Notes private keys in lines of base64.
 pub(crate) fn find_blocks(text: &str, found: &mut Ranges) {
-    for (end, _) in text.match_indices(END) {
+    for (end, _) in each(text, END) {
         let label = text[end + END.len()..].split("-----").next().unwrap_or_default();
         if label.len() < 64 && label.contains("PRIVATE") {
             found.add(end - base64_before(&text[..end])..end);
         }
     }
-    for (at, _) in text.match_indices(PRIVATE_LINES) {
+    for (at, _) in each(text, PRIVATE_LINES) {
         let mut lines = text[at + PRIVATE_LINES.len()..].split_inclusive('\n');
         let first = lines.next().unwrap_or_default();
         let count = first.trim();
@@ -51,7 +52,7 @@ fn base64_before(text: &str) -> usize {
 /// Notes the keys that stand a few words behind their names.
 pub(crate) fn find_pairs(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
     for name in NAMES_OF_KEYS {
-        for (at, _) in text.match_indices(name) {
+        for (at, _) in each(text, name) {
             let near = &text[at..text.floor_char_boundary(at + NEAR)];
             let fits = |c: char| c.is_ascii_alphanumeric() || c == '/' || c == '+';
             for word in near.split(|c| !fits(c)) {

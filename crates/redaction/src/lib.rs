@@ -11,6 +11,7 @@
 
 mod address;
 mod body;
+mod calls;
 mod classes;
 mod columns;
 mod commands;
@@ -35,6 +36,7 @@ mod multipart;
 pub mod names;
 mod pieces;
 mod prefixes;
+mod programs;
 mod protocols;
 mod quotations;
 mod ranges;
@@ -54,6 +56,7 @@ mod stream;
 mod table;
 mod tags;
 mod text;
+mod users;
 mod value;
 mod valued;
 mod wide;

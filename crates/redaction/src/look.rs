@@ -166,8 +166,28 @@ fn is_unlike_words(value: &str) -> bool {
     strange > plain || (is_mixed && pieces && rest * 2 > bytes.len())
 }
 
+/// Whether a text is written as people write passwords: no word, number, path or address, and of letters with digits,
+/// or of both sizes with marks.
+pub(crate) fn is_like_password(value: &str) -> bool {
+    let has = |fits: fn(&u8) -> bool| value.bytes().any(|c| fits(&c));
+    let is_graphic = value.bytes().all(|c| c.is_ascii_graphic() || !c.is_ascii());
+    let is_other = value.starts_with(['/', '.', '<', '$', '{', '#', '%'])
+        || value.contains("://")
+        || value.contains('/')
+        || is_mail(value);
+    let has_sizes = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+    let is_mixed = has(u8::is_ascii_alphabetic)
+        && (has(u8::is_ascii_digit) || (has_sizes && has(u8::is_ascii_punctuation)));
+    (6..=128).contains(&value.len())
+        && is_graphic
+        && !is_other
+        && is_mixed
+        && !is_uuid(value)
+        && !is_path(value)
+}
+
 /// Whether the letters follow each other as in no language.
-fn is_strange(word: &[u8]) -> bool {
+pub(crate) fn is_strange(word: &[u8]) -> bool {
     let all = word.len().saturating_sub(2);
     let rare = word.windows(3).filter(|three| !is_common(three)).count();
     all > 0 && rare * 100 >= all * 35

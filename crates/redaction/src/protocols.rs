@@ -4,7 +4,7 @@
 
 use crate::look::Look;
 use crate::names::Weight;
-use crate::search::{Search, Words};
+use crate::search::{Search, Words, each};
 use std::ops::Range;
 
 impl Search<'_, '_> {
@@ -52,6 +52,25 @@ impl Search<'_, '_> {
             let skipped = self.before_verb(&words);
             words.drain(..skipped);
             waits = self.command(&words, is_one, waits);
+        }
+    }
+
+    /// `write(4, "PASS x\r\n", 8)`: lines of protocols in quotes, as who watches a program has them.
+    pub(crate) fn quoted_protocols(&mut self) {
+        const END: &str = "\\r\\n";
+        for (end, _) in each(self.text, END) {
+            let start = self.text.ceil_char_boundary(end.saturating_sub(512));
+            let before = &self.text[start..end];
+            let Some(open) = before.rfind(['"', '\'']) else { continue };
+            // Several lines may stand in one.
+            let line = before[open..].rfind(END).map_or(open + 1, |at| open + at + END.len());
+            let mut words: Vec<Range<usize>> =
+                Words { text: &self.text[..end], at: start + line }.take(9).collect();
+            if (2..=8).contains(&words.len()) {
+                let skipped = self.before_verb(&words);
+                words.drain(..skipped);
+                self.command(&words, false, Waits::Nothing);
+            }
         }
     }
 
@@ -143,7 +162,8 @@ impl Search<'_, '_> {
             let same: Vec<Range<usize>> = same.map(|(word, _)| word.clone()).collect();
             for word in same {
                 let text = &self.text[word.clone()];
-                let start = word.start + text.len() - text.trim_start_matches(':').len();
+                let start =
+                    word.start + text.len() - text.trim_start_matches([':', '>', '<', '!']).len();
                 self.judge(Weight::Secret, start..word.end);
             }
         }
@@ -185,6 +205,23 @@ fn secret_of(verb: &str, arguments: &[&str], is_told: bool) -> Option<usize> {
             (!is_mechanism(one) && !matches!(*one, "+" | "*")).then_some(0)
         }
         ("AUTH" | "AUTHENTICATE" | "IDENTIFY" | "OPER" | "APOP" | "LOGIN", [_, _]) => Some(1),
+        ("GHOST" | "RECOVER" | "REGAIN" | "RELEASE", [_, secret]) => {
+            (!secret.bytes().all(|c| c.is_ascii_digit())).then_some(1)
+        }
+        // A key that is named as a secret: `SETEX otp:al 300 x`.
+        (
+            "SET" | "SETNX" | "GETSET" | "APPEND" | "PUBLISH" | "LPUSH" | "RPUSH" | "SADD",
+            [key, _],
+        ) if is_key_of_secret(key) => Some(1),
+        ("SETEX" | "PSETEX", [key, _, _]) if is_key_of_secret(key) => Some(2),
+        ("SET", [key, _, "EX" | "PX" | "NX" | "XX" | "KEEPTTL" | "ex" | "px", ..])
+            if is_key_of_secret(key) =>
+        {
+            Some(1)
+        }
+        ("ACL", [set, _, rules @ ..]) if set.eq_ignore_ascii_case("SETUSER") => {
+            rules.iter().position(|rule| rule.starts_with(['>', '<', '#', '!'])).map(|at| at + 2)
+        }
         ("PASS" | "PASSWORD" | "PASSWD" | "IDENTIFY", [_]) => Some(0),
         ("LOGIN" | "REGISTER", [_]) | ("REGISTER", [_, _]) if is_told => Some(0),
         ("JOIN", [channel, _]) if channel.starts_with(['#', '&']) => Some(1),
@@ -196,6 +233,32 @@ fn secret_of(verb: &str, arguments: &[&str], is_told: bool) -> Option<usize> {
         }
         _ => None,
     }
+}
+
+/// `otp:al`, `shop/password/7`.
+fn is_key_of_secret(key: &str) -> bool {
+    let is_secret = |part: &str| {
+        let part = part.trim_matches('"').to_ascii_lowercase();
+        matches!(
+            part.as_str(),
+            "otp"
+                | "pin"
+                | "password"
+                | "passwd"
+                | "secret"
+                | "token"
+                | "apikey"
+                | "api_key"
+                | "csrf"
+                | "totp"
+                | "2fa"
+                | "mfa"
+        ) || part.ends_with("_token")
+            || part.ends_with("_secret")
+            || part.ends_with("_password")
+            || part.ends_with("_code") && part != "error_code"
+    };
+    key.split([':', '/', '.']).any(is_secret)
 }
 
 /// Ways to say who one is (the registry of SASL).

@@ -18,6 +18,9 @@ impl Search<'_, '_> {
     pub(crate) fn quotations(&mut self) {
         for (word, asking) in SAYING {
             let mut from = 0;
+            if !self.text.contains(word) {
+                continue;
+            }
             while let Some(at) = self.text[from..].find(word).map(|at| from + at) {
                 from = at + word.len();
                 let Some(value) = quoted_at(self.text, from) else { continue };

@@ -176,6 +176,86 @@ pub(crate) fn last_argument(text: &str, start: usize) -> Option<(usize, Range<us
     None
 }
 
+/// What may stand around a text in quotes that is the value: `[]byte("x")`, `Some("x")`, `string(1) "x"`.
+const AROUND: [&str; 19] = [
+    "[]byte",
+    "Buffer.from",
+    "SecretStr",
+    "SecretString",
+    "Secret",
+    "new String",
+    "String",
+    "bytes",
+    "bytearray",
+    "utf8",
+    "encode",
+    "Some",
+    "Just",
+    "string",
+    "str",
+    "chr",
+    "Str",
+    "NewSecret",
+    "Bytes.of",
+];
+/// Letters before a quote that say how it is written: `b"x"`, `@"x"`, `N'x'`.
+const BEFORE_QUOTES: &[u8] = b"bBrRuUfFLN@$";
+
+/// Where the quote stands that begins a value, behind what may stand before it.
+pub(crate) fn behind_around(text: &str, at: usize) -> usize {
+    let bytes = text.as_bytes();
+    let start = at + count(bytes, at, |c| c.is_ascii_whitespace());
+    let Some(rest) = text.get(start..) else { return at };
+    let letters = count(bytes, start, |c| BEFORE_QUOTES.contains(&c));
+    if letters <= 2 && bytes.get(start + letters).is_some_and(|c| matches!(c, b'"' | b'\'')) {
+        return start + letters;
+    }
+    for around in AROUND {
+        let Some(inner) = rest.strip_prefix(around) else { continue };
+        let from = text.len() - inner.len();
+        // PHP says how long a text is.
+        let length = inner
+            .strip_prefix('(')
+            .map_or(0, |inner| inner.bytes().take_while(u8::is_ascii_digit).count());
+        let from = if length > 0 && inner[1 + length..].starts_with(')') {
+            from + length + 2
+        } else {
+            from
+        };
+        let from = from + count(bytes, from, |c| c == b' ');
+        let from = from + count(bytes, from, |c| c == b'(').min(1);
+        if bytes.get(from).is_some_and(|c| matches!(c, b'"' | b'\'')) {
+            return from;
+        }
+    }
+    start
+}
+
+/// The argument of this number of the call whose arguments begin here, and whether it is in quotes; without quotes it
+/// is one word.
+pub(crate) fn argument(text: &str, start: usize, number: usize) -> Option<(Range<usize>, bool)> {
+    let bytes = &text.as_bytes()[..text.len().min(start + MAX_CALL)];
+    let (mut at, mut depth, mut current, mut from) = (start, 0, 1, start);
+    while current < number {
+        match bytes.get(at)? {
+            b'(' | b'{' | b'[' => depth += 1,
+            b')' | b'}' | b']' if depth == 0 => return None,
+            b')' | b'}' | b']' => depth -= 1,
+            b',' if depth == 0 => (current, from) = (current + 1, at + 1),
+            c if is_quote(*c) => at = quoted_at(text, at)?.end,
+            _ => {}
+        }
+        at += 1;
+    }
+    let begin = behind_around(text, from);
+    if let Some(quoted) = quoted_at(text, begin) {
+        return (!quoted.range.is_empty()).then_some((quoted.range, true));
+    }
+    let length = count(bytes, begin, |c| c.is_ascii_graphic() && !b",)(;{}\"'`".contains(&c));
+    let is_whole = matches!(bytes.get(begin + length), Some(b',' | b')'));
+    (length > 0 && is_whole).then_some((begin..begin + length, false))
+}
+
 /// Whether another text in quotes and a comma stand before this name.
 pub(crate) fn is_behind_string(bytes: &[u8], name: usize) -> bool {
     let before = bytes[name.saturating_sub(16)..name].trim_ascii_end();
@@ -201,6 +281,11 @@ pub(crate) fn is_in_name(c: u8) -> bool {
 
 pub(crate) fn count(bytes: &[u8], from: usize, fits: impl Fn(u8) -> bool) -> usize {
     bytes.get(from..).unwrap_or_default().iter().take_while(|c| fits(**c)).count()
+}
+
+/// The places of a mark. Most texts have none of most marks, which is seen much faster than where one is.
+pub(crate) fn each<'t>(text: &'t str, mark: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
+    text.contains(mark).then(|| text.match_indices(mark)).into_iter().flatten()
 }
 
 pub(crate) fn position(bytes: &[u8], from: usize, fits: impl Fn(u8) -> bool) -> Option<usize> {

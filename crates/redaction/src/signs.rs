@@ -25,6 +25,10 @@ pub(crate) const DATA: u32 = 1 << 23;
 /// What a key or token of a known kind needs: many characters without a blank, a number of several digits, a
 /// dollar sign, or the first line of a block.
 pub(crate) const KEY: u32 = 1 << 24;
+/// The beginning of a program with a secret at a place of its own.
+pub(crate) const PROGRAM: u32 = 1 << 30;
+/// A word that is a code, or tells what one is for.
+pub(crate) const CODE: u32 = 1 << 29;
 /// A word that is long or has a digit, as values have.
 pub(crate) const VALUE: u32 = 1 << 25;
 /// The shortest number with a meaning, and the shortest word without a digit that is a value, in bytes.
@@ -56,6 +60,8 @@ impl Signs {
             }
             if let Some(four) = bytes[start..at].first_chunk() {
                 inside |= sign_of_word(*four);
+            } else if let [first, second, third] = bytes[start..at] {
+                inside |= sign_of_short([first, second, third]);
             }
             if let Some(four) = bytes[start..at].last_chunk() {
                 inside |= sign_of_end(*four);
@@ -108,25 +114,67 @@ fn is_of_no_language(word: &str) -> bool {
     Look::of(word.trim_end_matches(['.', ':', '!', '?'])) >= Look::Opaque
 }
 
+/// Beginnings of words, in small letters, and what they say.
+const BEGINNINGS: [(&[u8; 4], u32); 21] = [
+    (b"bear", SCHEME),
+    (b"basi", SCHEME),
+    (b"dpop", SCHEME),
+    (b"nego", SCHEME),
+    (b"iden", IDENTIFIED),
+    (b"inse", ROWS),
+    (b"copy", ROWS),
+    (b"mach", MACHINE),
+    (b"data", DATA),
+    (b"wifi", WIFI),
+    (b"sqlp", PROGRAM),
+    (b"xfre", PROGRAM),
+    (b"rabb", PROGRAM),
+    (b"chpa", PROGRAM),
+    (b"code", CODE),
+    (b"codi", CODE),
+    (b"kode", CODE),
+    (b"senh", CODE),
+    (b"clav", CODE),
+    (b"sign", CODE),
+    (b"veri", CODE),
+];
+/// With this factor, found by trying, each of them has a place of its own among so many.
+const FACTOR: u32 = 0xa779_bfa7;
+const PLACE_BITS: u32 = 5;
+static PLACES: [(u32, u32); 1 << PLACE_BITS] = {
+    let (mut places, mut at) = ([(0, 0); 1 << PLACE_BITS], 0);
+    while at < BEGINNINGS.len() {
+        let beginning = word(*BEGINNINGS[at].0);
+        assert!(
+            places[place(beginning)].1 == 0,
+            "two beginnings have one place: take another factor"
+        );
+        places[place(beginning)] = (beginning, BEGINNINGS[at].1);
+        at += 1;
+    }
+    places
+};
+
+const fn place(word: u32) -> usize {
+    (word.wrapping_mul(FACTOR) >> (u32::BITS - PLACE_BITS)) as usize
+}
+
 /// What the first four letters of a word say, in any case.
 fn sign_of_word(four: [u8; 4]) -> u32 {
-    const BEARER: u32 = word(*b"bear");
-    const BASIC: u32 = word(*b"basi");
-    const DPOP: u32 = word(*b"dpop");
-    const NEGOTIATE: u32 = word(*b"nego");
-    const IDENTIFIED_BY: u32 = word(*b"iden");
-    const INSERT_INTO: u32 = word(*b"inse");
-    const COPY: u32 = word(*b"copy");
-    const MACHINE_OF: u32 = word(*b"mach");
-    const DATA_OF: u32 = word(*b"data");
-    const WIFI_OF: u32 = word(*b"wifi");
-    match word(four) | 0x2020_2020 {
-        BEARER | BASIC | DPOP | NEGOTIATE => SCHEME,
-        IDENTIFIED_BY => IDENTIFIED,
-        INSERT_INTO | COPY => ROWS,
-        MACHINE_OF => MACHINE,
-        DATA_OF => DATA,
-        WIFI_OF => WIFI,
+    let word = word(four) | 0x2020_2020;
+    let (one, sign) = PLACES[place(word)];
+    if one == word { sign } else { 0 }
+}
+
+/// The same of a word of three letters.
+fn sign_of_short([first, second, third]: [u8; 3]) -> u32 {
+    match [first | 0x20, second | 0x20, third | 0x20] {
+        [b'p', b'i', b'n']
+        | [b'o', b't', b'p']
+        | [b't', b'a', b'n']
+        | [b'k' | b'c', b'o', b'd']
+        | [b'k', b'e', b'y'] => CODE,
+        [b'n', b'e', b't'] | [b'w', b'p', b'a'] => PROGRAM,
         _ => 0,
     }
 }
@@ -137,8 +185,10 @@ fn sign_of_end(four: [u8; 4]) -> u32 {
     const PASS_PHRASE: u32 = word(*b"rase");
     const SECURE_STRING: u32 = word(*b"ring");
     const CRYPT: u32 = word(*b"rypt");
+    const CODE_OF: u32 = word(*b"code");
     match word(four) | 0x2020_2020 {
         PASS_WORD | PASS_PHRASE | SECURE_STRING | CRYPT => PASSWORD,
+        CODE_OF => CODE,
         _ => 0,
     }
 }

@@ -1,7 +1,7 @@
 //! SQL: passwords of users, and rows whose columns have names of secrets.
 
 use crate::names::Weight;
-use crate::search::{Search, behind_comma, call_before, count, quoted_at};
+use crate::search::{Search, behind_comma, call_before, count, each, quoted_at};
 
 /// Functions with a secret among their arguments, and its number, by `ClickHouse`'s manual.
 const READING: [(&str, usize); 7] = [
@@ -53,7 +53,7 @@ impl Search<'_, '_> {
 
     /// `s3('address', 'key', 'secret')`: functions of `ClickHouse` that read from elsewhere.
     pub(crate) fn functions_of_sql(&mut self) {
-        for (at, _) in self.text.match_indices("('") {
+        for (at, _) in each(self.text, "('") {
             let call = call_before(self.text, at + 1).to_ascii_lowercase();
             let Some((_, number)) = READING.iter().find(|(function, _)| *function == call) else {
                 continue;

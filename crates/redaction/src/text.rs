@@ -12,6 +12,7 @@ use crate::kind::Kind;
 use crate::look::Look;
 use crate::names::{Weight, is_named_beside, names_another};
 use crate::ranges::Ranges;
+use crate::search::each;
 use crate::signs::{DATA, KEY, SCHEME, Signs, WIFI};
 use crate::valued::Value;
 use crate::work::Work;
@@ -109,10 +110,10 @@ fn is_word(text: &str) -> bool {
 /// The user and the password of an address, and addresses that are all content.
 fn find_in_addresses(text: &str, signs: Signs, found: &mut Ranges) {
     let bytes = text.as_bytes();
-    let each = |sign: u32, mark: &'static str| {
-        signs.has(sign).then(|| text.match_indices(mark)).into_iter().flatten()
+    let signed = |sign: u32, mark: &'static str| {
+        signs.has(sign).then(|| each(text, mark)).into_iter().flatten()
     };
-    for (at, _) in each(SLASH, "://") {
+    for (at, _) in signed(SLASH, "://") {
         let start = at + 3;
         let ends = |c: u8| c.is_ascii_whitespace() || b"/?#\"'<>\\`".contains(&c);
         let end = start + count(bytes, start, 512, |c| !ends(c));
@@ -121,7 +122,7 @@ fn find_in_addresses(text: &str, signs: Signs, found: &mut Ranges) {
         }
     }
     // Sessions in the paths of ASP.NET: `/(S(…))/`.
-    for (at, _) in each(OPEN, "(S(") {
+    for (at, _) in signed(OPEN, "(S(") {
         let end = count(bytes, at + 3, 128, |c| c.is_ascii_alphanumeric());
         found.add(at + 3..at + 3 + end);
     }
@@ -135,7 +136,7 @@ fn find_in_addresses(text: &str, signs: Signs, found: &mut Ranges) {
     }
     // As drivers for Go write an address: `user:password@tcp(host:port)/`.
     for mark in ["@tcp(", "@unix("] {
-        for (at, _) in each(AT, mark) {
+        for (at, _) in signed(AT, mark) {
             let word =
                 bytes[..at].iter().rev().take(256).take_while(|c| !is_end_of_word(**c)).count();
             if let Some(colon) = text.get(at - word..at).and_then(|word| word.find(':')) {
@@ -143,7 +144,7 @@ fn find_in_addresses(text: &str, signs: Signs, found: &mut Ranges) {
             }
         }
     }
-    for (at, _) in each(DATA, "data:") {
+    for (at, _) in signed(DATA, "data:") {
         if at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'-') {
             continue;
         }
@@ -165,12 +166,13 @@ fn find_named(work: &mut Work<'_>, text: &str, kind: Kind, found: &mut Ranges) {
     while let Some(separator) = next_separator(text, from) {
         from = separator.end;
         let Some(name) = name_before(text, separator.start) else { continue };
-        let value = Value::behind(text, &separator);
+        let mut value = Value::behind(text, &separator);
         let beside = named.filter(|(end, _)| separator.start - end <= BESIDE);
         let weight = weigh(work, text, &name, beside.map(|(_, weight)| weight));
         if weight > Weight::Plain {
             let is_or = matches!(text.as_bytes()[separator.start], b'|' | b'?');
             let is_pair = is_behind(text, name.start, &["?", "&"]).is_some();
+            value.look_behind_around();
             if value.quote.is_none() && (is_or || (kind == Kind::Code && !is_pair)) {
                 continue;
             }

@@ -2,6 +2,7 @@
 
 use crate::kind::Kind;
 use crate::look::Look;
+use crate::search::behind_around;
 use crate::text::{
     MAX_NAME, QUOTES, count, is_end_of_line, is_end_of_word, is_one_of, is_part_of_name,
     starts_with_any,
@@ -70,6 +71,23 @@ impl<'a> Value<'a> {
         value
     }
 
+    /// `[]byte("x")`, `b"x"`, `chr "x"`: what stands around a text in quotes is none of it.
+    pub(crate) fn look_behind_around(&mut self) {
+        if self.quote.is_some() || self.is_encoded {
+            return;
+        }
+        // A value of another line is none of this name.
+        let at = behind_around(self.text, self.start);
+        let bytes = self.text.as_bytes();
+        let is_around = bytes.get(self.start).is_some_and(|c| !c.is_ascii_whitespace());
+        if is_around
+            && at > self.start
+            && let Some(b'"' | b'\'') = bytes.get(at)
+        {
+            (self.quote, self.start) = (Some(&self.text[at..=at]), at + 1);
+        }
+    }
+
     /// All of it: in quotes, or until something that ends a word or a line.
     pub(crate) fn whole(&self, text: &str, name: &Range<usize>, kind: Kind) -> Range<usize> {
         let bytes = self.text.as_bytes();
@@ -82,6 +100,9 @@ impl<'a> Value<'a> {
         }
         if self.is_encoded {
             return self.start..end_of_encoded_word(bytes, self.start);
+        }
+        if let Some(end) = end_of_braces(bytes, name, self.start) {
+            return self.start + 1..end;
         }
         let last = text[name.clone()].rsplit('.').next().unwrap_or_default();
         if is_one_of(last, &WHOLE_LINE) {
@@ -150,6 +171,27 @@ impl<'a> Value<'a> {
         let value = self.text.get(range.clone()).unwrap_or_default();
         (value.len() >= 20 && Look::of(value) >= Look::Random).then_some(range)
     }
+}
+
+/// The brace that ends a value of a connection string; two of them are one within it: `;PWD={a}}b};`.
+fn end_of_braces(bytes: &[u8], name: &Range<usize>, start: usize) -> Option<usize> {
+    let is_pair = bytes[..name.start].ends_with(b";")
+        && [&b"pwd"[..], b"password"]
+            .iter()
+            .any(|one| bytes[name.clone()].eq_ignore_ascii_case(one));
+    if !is_pair || bytes.get(start) != Some(&b'{') {
+        return None;
+    }
+    let mut at = start + 1;
+    while let Some(c) = bytes.get(at) {
+        match (c, bytes.get(at + 1)) {
+            (b'}', Some(b'}')) => at += 2,
+            (b'}', _) => return Some(at),
+            (b'\n', _) => return None,
+            _ => at += 1,
+        }
+    }
+    None
 }
 
 /// Whether a line begins with this name, behind a list's mark and what shells and others put before.
