@@ -5,6 +5,7 @@
 //! only list of such words.
 
 use crate::letters::{is_capital, is_small, lower};
+use crate::purposes::{has_purpose, is_code, speaks_of_code};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
@@ -46,7 +47,7 @@ static PARTS: LazyLock<WordIndex> = LazyLock::new(|| {
      anshoubangou anshobango toegangscode sicherheitsantwort reponsesecrete \
      rispostasegreta respuestasecreta matkhau adgangskode manualentrykey track1 track2 \
      katalaluan lykilor fjalekalim loginhint relaystate wpnonce kodweryfikacyjny dogrulamakodu requirepass masterauth \
-     artapi assword paswort iban cardexp ccexp changepw encryptedvalue",
+     artapi pairingcode setupcode disarmcode armingcode alarmcode mastercode smscode signincode formdigestvalue requestdigest samlart authtok storepass keypass assword paswort iban cardexp ccexp changepw encryptedvalue",
     )
 });
 
@@ -69,7 +70,7 @@ static WORDS: LazyLock<WordIndex> = LazyLock::new(|| {
      csc cvc cvc2 cvn cvv cvv2 hmac jwe jwt macaroon mdp mfa otp parola parole pass \
      paswoord password1 password2 pin pincode passkey psk psw puk pw pwd haslo heslo \
      jelszo losenord losung rahasia sandi secreto segredo segreto senha sid sifre sig \
-     ssn sso tajne tan ticket tkn totp wpa xauth xsrf 2fa crumb mima parol jeton \
+     ssn sso tajne tan ticket tkn totp wpa xauth xsrf 2fa clientkey concealed crumb mima parol jeton \
      salasana passord geslo lozinka zaporka nenosiri pasahitza slaptazodis wagwoord salasona cpf passwrd pasword pwds passw plaintext dtsg secrete secreta \
      segreta",
     )
@@ -85,7 +86,7 @@ static TELLING: LazyLock<WordIndex> = LazyLock::new(|| {
      login logon magic nonce pan phrase private proof recovery refresh relaystate reset \
      salt schluessel schlussel seed session share sign signed sleutel state unlock \
      unsubscribe verify verification verifier webhook webhooks authenticate cc consumer \
-     prf voucher coupon pat crypt cipher shared published bypass pannumber community resume",
+     prf voucher coupon pat crypt cipher shared published bypass pannumber community resume oauth",
     )
 });
 
@@ -272,6 +273,14 @@ fn weigh_words(spaced: &str, joined: &str, name: &str) -> Weight {
     {
         return Weight::Secret;
     }
+    // `güvenlik_kodu`, `login_code`.
+    if is_long
+        && words().any(is_code)
+        && speaks_of_code(spaced) == Some(true)
+        && has_purpose(spaced)
+    {
+        return Weight::Secret;
+    }
     let is_telling = || words().any(|word| TELLING.has(word));
     if is_telling() || joined.contains("nonce") || is_foreign(FOREIGN_TELLING.as_slice()) {
         return Weight::Telling;
@@ -304,19 +313,52 @@ fn is_disguised(name: &str) -> bool {
     plain.contains("password") || plain.contains("passwd")
 }
 
+/// What the two are of, that are called so behind it: `ParameterKey` and `ParameterValue`, `option_name` and
+/// `option_value`.
+const PAIRED: [&str; 16] = [
+    "attribute",
+    "config",
+    "cookie",
+    "env",
+    "environment",
+    "field",
+    "header",
+    "item",
+    "meta",
+    "option",
+    "param",
+    "parameter",
+    "property",
+    "secret",
+    "setting",
+    "variable",
+];
+
+/// Whether a name ends so behind a word for what is named and has a value.
+fn is_paired(name: &str, ends: &[&str]) -> bool {
+    if !matches!(name.as_bytes().last(), Some(b'e' | b'y')) {
+        return false;
+    }
+    let end = ends.iter().find_map(|end| name.strip_suffix(end));
+    end.is_some_and(|what| {
+        PAIRED.iter().any(|one| what.trim_end_matches('_').eq_ignore_ascii_case(one))
+    })
+}
+
 /// Whether what stands under this name is the name of what stands beside it.
 pub(crate) fn names_another(name: &str) -> bool {
     NAMING.iter().any(|one| name.eq_ignore_ascii_case(one))
+        || is_paired(name, &["Key", "Name", "_key", "_name"])
 }
 
 /// Whether this is what stands beside such a name.
 pub(crate) fn is_named_beside(name: &str) -> bool {
-    NAMED.iter().any(|one| name.eq_ignore_ascii_case(one))
+    NAMED.iter().any(|one| name.eq_ignore_ascii_case(one)) || is_paired(name, &["Value", "_value"])
 }
 
 /// Lower-case words without accents, cut at what is no letter and no digit, and where a new hump begins:
 /// `accessToken` is `access token`.
-fn fold(name: &str) -> String {
+pub(crate) fn fold(name: &str) -> String {
     let mut spaced = String::with_capacity(2 * name.len());
     let mut before_lower = false;
     // Letters that only look like Latin ones stand among them.

@@ -2,13 +2,13 @@
 //!
 //! The one idea: most texts are short and of one line, and pay one comparison for all of these rules.
 
-use crate::classes::{CONTROL, DASH, LINE, OPEN, QUOTE, SLASH, SPACE};
+use crate::classes::{CONTROL, DASH, DIGIT, FOREIGN, LINE, OPEN, QUOTE, SLASH, SPACE};
 use crate::kind::Kind;
 use crate::ranges::Ranges;
 use crate::search::Search;
-use crate::signs::Signs;
+use crate::signs::{CODE, Signs};
 use crate::work::Work;
-use crate::{columns, comments, further, keys, records, settings};
+use crate::{codes, columns, comments, further, keys, phrases, records, settings};
 
 /// Notes the secrets that such a rule finds.
 pub(crate) fn find(work: &mut Work<'_>, text: &str, kind: Kind, signs: Signs, found: &mut Ranges) {
@@ -20,6 +20,12 @@ pub(crate) fn find(work: &mut Work<'_>, text: &str, kind: Kind, signs: Signs, fo
             comments::find(work, text, found);
         }
         return;
+    }
+    if signs.has(DIGIT) && signs.has(CODE | FOREIGN) {
+        codes::find(work, text, found);
+    }
+    if signs.has(SPACE) && text.len() >= phrases::SHORTEST_PHRASE {
+        phrases::find(text, found);
     }
     if signs.has(LINE) {
         if signs.has(DASH) {
