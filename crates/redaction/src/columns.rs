@@ -5,6 +5,7 @@
 
 use crate::names::Weight;
 use crate::ranges::Ranges;
+use crate::search::each;
 use crate::work::Work;
 use std::ops::Range;
 
@@ -17,6 +18,7 @@ const MAX_LINES: usize = 1024;
 /// Notes the cells of columns whose names weigh.
 pub(crate) fn find(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
     find_in_rows(work, text, found);
+    find_below_comment(work, text, found);
     let mut lines = text.split_inclusive('\n');
     let first = lines.next().unwrap_or_default();
     if first.len() > 512 || !first.trim_end().contains("  ") {
@@ -47,7 +49,7 @@ pub(crate) fn find(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
 
 /// Cells between bars beside the name of a secret, as in tables of Markdown: `| API key | … |`.
 fn find_in_rows(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
-    for (at, _) in text.match_indices("\n|") {
+    for (at, _) in each(text, "\n|") {
         let line = text[at + 2..].lines().next().unwrap_or_default();
         let mut cells = line.split('|');
         let (Some(name), Some(cell), Some("")) = (cells.next(), cells.next(), cells.next()) else {
@@ -59,6 +61,76 @@ fn find_in_rows(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
             found.add(start..start + value.len());
         }
     }
+}
+
+/// Words below those of a comment, as files of users have them: `# client server secret`.
+fn find_below_comment(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
+    let (mut at, mut column) = (0, None);
+    for line in text.split_inclusive('\n').take(MAX_LINES) {
+        let start = at;
+        at += line.len();
+        if let Some(comment) = line.strip_prefix(['#', ';']) {
+            column = None;
+            // Most comments speak of none.
+            if !["assw", "ecret", "pwd", "pass", "oken"].iter().any(|part| comment.contains(part)) {
+                continue;
+            }
+            let names: Vec<&str> = comment.split_whitespace().collect();
+            let is_head = (2..=8).contains(&names.len())
+                && names.iter().all(|name| is_name(name) && !is_small_word(name));
+            let secret = names.iter().position(|name| work.weigh(name) == Weight::Secret);
+            column = secret.filter(|_| is_head).map(|secret| (secret, names.len()));
+            continue;
+        }
+        let Some((secret, count)) = column else { continue };
+        let words: Vec<&str> = line.split_whitespace().collect();
+        // The last columns may be empty.
+        let value = words
+            .get(secret)
+            .filter(|_| words.len() <= count && words.len() + 1 >= count.min(secret + 2));
+        match value.map(|value| value.trim_matches(['"', '\''])) {
+            Some(value)
+                if !matches!(value, "=" | ":" | "*" | "-") && work.hides(Weight::Secret, value) =>
+            {
+                let from = start + (value.as_ptr().addr() - line.as_ptr().addr());
+                found.add(from..from + value.len());
+            }
+            _ if words.is_empty() => {}
+            _ => column = None,
+        }
+    }
+}
+
+/// Words of sentences, which comments mostly are.
+fn is_small_word(word: &str) -> bool {
+    matches!(
+        word,
+        "a" | "an"
+            | "and"
+            | "are"
+            | "as"
+            | "at"
+            | "be"
+            | "by"
+            | "for"
+            | "from"
+            | "if"
+            | "in"
+            | "is"
+            | "it"
+            | "not"
+            | "of"
+            | "on"
+            | "or"
+            | "set"
+            | "that"
+            | "the"
+            | "this"
+            | "to"
+            | "use"
+            | "with"
+            | "your"
+    )
 }
 
 /// Programs write the names of columns in capitals; others may be words of people.

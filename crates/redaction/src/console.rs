@@ -4,6 +4,7 @@ use crate::HIDDEN;
 use crate::json;
 use crate::kind::Kind;
 use crate::names::Weight;
+use crate::prints::prints_secret;
 use crate::work::Work;
 
 /// The arguments, a JSON array, and the message without their secrets.
@@ -117,6 +118,9 @@ fn says_of_next(work: &mut Work<'_>, text: &str) -> Vec<(usize, Weight)> {
                 said.push((count, weight));
             }
         }
+    }
+    if prints_secret(text) {
+        said.push((1, Weight::Secret));
     }
     if count == 0 {
         let weight = name_at_end(work, text);

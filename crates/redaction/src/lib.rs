@@ -38,6 +38,7 @@ pub mod names;
 mod phrases;
 mod pieces;
 mod prefixes;
+mod prints;
 mod programs;
 mod protocols;
 mod purposes;

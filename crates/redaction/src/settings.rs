@@ -4,6 +4,7 @@
 
 use crate::names::Weight;
 use crate::ranges::Ranges;
+use crate::search::each;
 use crate::work::Work;
 use std::ops::Range;
 
@@ -20,8 +21,9 @@ pub(crate) fn find(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
     if text.contains(SECRET) {
         find_in_secrets(work, text, found);
     }
+    find_users(work, text, found);
     for word in SETTING {
-        for (at, _) in text.match_indices(word) {
+        for (at, _) in each(text, word) {
             let begins = at == 0 || text.as_bytes()[at - 1] == b'\n';
             let line = text[at + word.len()..].lines().next().unwrap_or_default();
             if begins
@@ -34,7 +36,7 @@ pub(crate) fn find(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
             }
         }
     }
-    for (at, _) in text.match_indices(VARIABLE) {
+    for (at, _) in each(text, VARIABLE) {
         let start = at + VARIABLE.len();
         let Some((name, _)) = text[start..].split_once('"').filter(|(name, _)| name.len() < 64)
         else {
@@ -46,6 +48,58 @@ pub(crate) fn find(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
             && work.hides(weight, &text[value.clone()])
         {
             found.add(value);
+        }
+    }
+}
+
+/// Passwords of users below a name that says so: `list: |` of `chpasswd`, and what it is given by a shell.
+const USERS: &str = "chpasswd";
+/// How many lines are looked at below it.
+const MAX_USERS: usize = 64;
+
+/// Notes the second half of lines `user:password` below the name of what sets them.
+fn find_users(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
+    for (at, _) in each(text, USERS) {
+        let start = at + text[at..].find('\n').map_or(text.len() - at, |end| end + 1);
+        let mut line = start;
+        for one in text[start..].split_inclusive('\n').take(MAX_USERS) {
+            let bare = one.trim().trim_start_matches("- ");
+            let pair = bare.split_once(':').filter(|(user, rest)| {
+                !user.is_empty()
+                    && !rest.is_empty()
+                    && !rest.contains(' ')
+                    && user.bytes().all(|c| c.is_ascii_alphanumeric() || b"._-".contains(&c))
+            });
+            match pair {
+                Some((_, password)) if work.hides(Weight::Secret, password) => {
+                    let end = line + one.trim_end().len();
+                    found.add(end - password.len()..end);
+                }
+                // The list has a name of its own, and begins with a mark.
+                _ if bare.ends_with([':', '|']) || pair.is_some() => {}
+                _ => break,
+            }
+            line += one.len();
+        }
+    }
+}
+
+/// Notes values behind a blank in a list of commands: `Backlog SSId1 home; Password1 x`, as Tasmota has it.
+pub(crate) fn find_commands(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
+    for (at, mark) in each(text, "acklog") {
+        let mut start = at + mark.len();
+        let line = text[start..].lines().next().unwrap_or_default();
+        for part in line.split(';').filter(|_| line.contains(';')) {
+            let bare = part.trim_start_matches(['0', '1', '2', ' ']);
+            if let Some((name, value)) = bare.trim_end().split_once(' ')
+                && name.bytes().all(|c| c.is_ascii_alphanumeric())
+                && work.weigh(name) == Weight::Secret
+                && work.hides(Weight::Secret, value)
+            {
+                let from = start + part.len() - bare.len() + name.len() + 1;
+                found.add(from..from + value.len());
+            }
+            start += part.len() + 1;
         }
     }
 }
