@@ -1,5 +1,6 @@
 //! Forms in which secrets come: written before the redactor, by those who did not know how it would look. Those
-//! of `fresh` were written when it was there, without a look at it: 37 of the 230 came out at first.
+//! of `fresh` were written when it was there, without a look at it: 37 of the 230 came out at first. So were the last
+//! 260 of the others: 67 of them came out at first.
 
 use crate::{Line, redactor};
 use baton_testing::cases;
@@ -96,11 +97,11 @@ fn of_all_forms_few_come_out() {
             println!("{file}: {}, lost {keeps:?}\n{:?}\n{shown}\n", form.name, form.line);
         }
     }
-    assert_eq!(count, 1508);
+    assert_eq!(count, 1768);
     let come_out: Vec<String> = serde_json::from_str(COME_OUT).unwrap();
     assert_eq!(out, come_out);
     // What stands beside a secret and is none: of a value that is a secret from end to end, all goes.
-    assert!(lost <= 40, "of {lost} forms more is hidden than had to be");
+    assert!(lost <= 56, "of {lost} forms more is hidden than had to be");
 }
 
 proptest! {

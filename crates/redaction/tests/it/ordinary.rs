@@ -4,6 +4,7 @@
 //! `doubtful` what may be hidden or not, and in `before` the words that the redactor before this one hid.
 
 use crate::{Line, Place, redactor};
+use baton_redaction::HIDDEN;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -85,6 +86,17 @@ fn names(form: &str) -> Vec<String> {
 fn tags(markup: &str) -> Vec<String> {
     let name = |tag: &str| tag.split([' ', '>', '\n', '\t']).next().unwrap_or_default().to_owned();
     markup.split('<').skip(1).map(name).collect()
+}
+
+/// Each line looks like a form of a secret and is none: not one word of it is hidden.
+#[test]
+fn what_looks_like_a_form_stays() {
+    let alike = recorded().filter(|(app, _)| app == "alike");
+    let hidden: Vec<String> = alike
+        .map(|(_, one)| one.line.shown(&mut redactor()))
+        .filter(|shown| shown.contains(HIDDEN))
+        .collect();
+    assert!(hidden.is_empty(), "{}", hidden.join("\n"));
 }
 
 #[test]
