@@ -19,7 +19,7 @@ const CALLS: &str = "=1 azurekeycredential checkpw comparesync cookieparser crea
      fromseed generate_password_hash hashpw make_password mnemonictoseed mnemonictoseedsync password_hash pbkdf2sync \
      privatekeytoaccount scryptsync secretkeyspec secretstr \
      =1? auth_token bcrypt hashsync keyedhash scrypt secret token_auth \
-     =2 addbasicauth aescrypt basic_auth basicauth basicauthentication basicawscredentials awsbasiccredentials \
+     =2 addbasicauth aescrypt basic_auth basicauth basicauthcredentials basicauthentication basicawscredentials awsbasiccredentials \
      awsbasicsessioncredentials basicsessioncredentials consumertoken createcipher createcipheriv createdecipher createdecipheriv digest_auth digestauth \
      digestauthentication getserverclientwithcredentials hash_pbkdf2 hmacsha1 hmacsha256 hmacsha512 httpbasicauth httpdigestauth httpntlmauth \
      networkcredential newbasicauth newstaticcredentials newstaticcredentialsprovider newstaticv4 ntlmauth oauth1 \
@@ -35,7 +35,8 @@ const CALLS: &str = "=1 azurekeycredential checkpw comparesync cookieparser crea
      ldap_bind_ext minio mssql_connect mysql_connect mysql_pconnect mysqli mysqli_connect newclientsecretcredential odbc_connect \
      odbc_pconnect openssl_decrypt openssl_encrypt pdo plainauth sequelize ssh2_auth_password twitteroauth \
      usernamepasswordcredential \
-     =3? connect create_user createconnection ftp opendb sftp ssh";
+     =3? connect create_user createconnection createcredential createpool ftp opendb sftp ssh \
+     =4? connect";
 /// Names that say nothing of what is made: the one before them does.
 const MAKING: [&str; 5] = ["__construct", "__init__", "create", "new", "of"];
 /// The longest of those names, in bytes.

@@ -102,7 +102,7 @@ fn find_below_comment(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
 }
 
 /// Words of sentences, which comments mostly are.
-fn is_small_word(word: &str) -> bool {
+pub(crate) fn is_small_word(word: &str) -> bool {
     matches!(
         word,
         "a" | "an"

@@ -31,6 +31,7 @@ mod json;
 mod keys;
 mod kind;
 mod letters;
+mod lines;
 pub mod look;
 mod markup;
 mod multipart;

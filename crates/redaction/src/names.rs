@@ -47,7 +47,7 @@ static PARTS: LazyLock<WordIndex> = LazyLock::new(|| {
      anshoubangou anshobango toegangscode sicherheitsantwort reponsesecrete \
      rispostasegreta respuestasecreta matkhau adgangskode manualentrykey track1 track2 \
      katalaluan lykilor fjalekalim loginhint relaystate wpnonce kodweryfikacyjny dogrulamakodu requirepass masterauth \
-     artapi pairingcode setupcode disarmcode armingcode alarmcode mastercode smscode signincode formdigestvalue requestdigest samlart authtok storepass keypass assword paswort iban cardexp ccexp changepw encryptedvalue",
+     artapi pairingcode setupcode disarmcode armingcode alarmcode mastercode smscode signincode formdigestvalue requestdigest samlart authtok storepass keypass rootpw bindpw rocommunity rwcommunity assword paswort iban cardexp ccexp changepw encryptedvalue",
     )
 });
 

@@ -26,7 +26,7 @@ enum Given {
 }
 
 /// Programs, what they name a secret by, and where it is.
-const PROGRAMS: [(&str, &str, Given); 74] = [
+const PROGRAMS: [(&str, &str, Given); 76] = [
     ("7z", "-p", Glued),
     ("7za", "-p", Glued),
     ("7zr", "-p", Glued),
@@ -80,11 +80,13 @@ const PROGRAMS: [(&str, &str, Given); 74] = [
     ("rabbitmqctl", "change_password", Place(2)),
     ("rar", "-hp", Glued),
     ("rar", "-p", Glued),
+    ("rclone", "obscure", Place(1)),
     ("rdesktop", "-p", Next),
     ("redis-cli", "-a", Next),
     ("rman", "", Between('/', '@')),
     ("schtasks", "/rp", Next),
     ("smbclient", "-U", Behind('%')),
+    ("smbclient", "//", After),
     ("snmpwalk", "-A", Next),
     ("snmpwalk", "-X", Next),
     ("sqlcmd", "-P", Next),
@@ -159,7 +161,7 @@ impl Search<'_, '_> {
 
     /// `echo x | docker login --password-stdin`, `echo al:x | chpasswd`.
     fn piped(&mut self) {
-        for asked in ["-stdin", "sudo -S", "chpasswd"] {
+        for asked in ["-stdin", "sudo -S", "chpasswd", "vncpasswd"] {
             for (at, _) in each(self.text, asked) {
                 let start = self.text.ceil_char_boundary(at.saturating_sub(256));
                 let before = &self.text[start..at];

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 /// Words that are a code, or what is given in the place of one; words may go on behind them.
 const CODES: &str = "code,codigo,codice,codul,kod,kode,kodas,koodi,kood,pin,otp,passcode,totp,sifre,parola,senha,clave,heslo,haslo,contrasena,password,passwort,wachtwoord,sandi,ma";
 /// Words that end with one.
-const ENDS: [&str; 5] = ["code", "kod", "kode", "koodi", "kood"];
+const ENDS: [&str; 8] = ["code", "kod", "kode", "koden", "koodi", "koodisi", "koodinne", "kood"];
 /// Words that end so and are none.
 const OTHER_ENDS: &str = "barcode bytecode decode encode geocode opcode postcode qrcode shortcode sourcecode transcode \
      unicode zipcode keycode charcode countrycode errorcode statuscode";
@@ -140,7 +140,7 @@ fn is_code_of_latin(word: &str) -> bool {
     });
     // Most words are none by their last letter.
     let ends = || {
-        matches!(word.as_bytes().last(), Some(b'd' | b'e' | b'i'))
+        matches!(word.as_bytes().last(), Some(b'd' | b'e' | b'i' | b'n'))
             && ENDS.iter().any(|end| word.len() > end.len() && word.ends_with(end))
             && !OTHER_ENDS.split(' ').any(|one| one == word)
     };

@@ -8,7 +8,7 @@ use crate::ranges::Ranges;
 use crate::search::Search;
 use crate::signs::{CODE, Signs};
 use crate::work::Work;
-use crate::{codes, columns, comments, further, keys, phrases, prints, records, settings};
+use crate::{codes, columns, comments, further, keys, lines, phrases, prints, records, settings};
 
 /// Notes the secrets that such a rule finds.
 pub(crate) fn find(work: &mut Work<'_>, text: &str, kind: Kind, signs: Signs, found: &mut Ranges) {
@@ -35,6 +35,7 @@ pub(crate) fn find(work: &mut Work<'_>, text: &str, kind: Kind, signs: Signs, fo
         columns::find(work, text, found);
         if signs.has(SPACE) {
             prints::find(work, text, found);
+            lines::find(work, text, found);
         }
     }
     if signs.has(SPACE) {

@@ -59,12 +59,12 @@ impl Signs {
                 inside |= if length >= SHORTEST_NUMBER { KEY } else { 0 };
             }
             if let Some(four) = bytes[start..at].first_chunk() {
-                inside |= sign_of_word(*four);
+                inside |= sign_of_word(&OF_BEGINNINGS, *four);
             } else if let [first, second, third] = bytes[start..at] {
                 inside |= sign_of_short([first, second, third]);
             }
             if let Some(four) = bytes[start..at].last_chunk() {
-                inside |= sign_of_end(*four);
+                inside |= sign_of_word(&OF_ENDINGS, *four);
             }
             if let Some(c) = bytes.get(at) {
                 let sign = class_of(*c);
@@ -115,7 +115,7 @@ fn is_of_no_language(word: &str) -> bool {
 }
 
 /// Beginnings of words, in small letters, and what they say.
-const BEGINNINGS: [(&[u8; 4], u32); 21] = [
+const BEGINNINGS: [(&[u8; 4], u32); 24] = [
     (b"bear", SCHEME),
     (b"basi", SCHEME),
     (b"dpop", SCHEME),
@@ -137,32 +137,51 @@ const BEGINNINGS: [(&[u8; 4], u32); 21] = [
     (b"clav", CODE),
     (b"sign", CODE),
     (b"veri", CODE),
+    (b"rclo", PROGRAM),
+    (b"smbc", PROGRAM),
+    (b"vahv", CODE),
+];
+/// Ends of words, as others are written together: `encrypt(`, `userpassword`.
+const ENDINGS: [(&[u8; 4], u32); 10] = [
+    (b"word", PASSWORD),
+    (b"rase", PASSWORD),
+    (b"ring", PASSWORD),
+    (b"rypt", PASSWORD),
+    (b"code", CODE),
+    (b"kode", CODE),
+    (b"skod", CODE),
+    (b"oden", CODE),
+    (b"oodi", CODE),
+    (b"disi", CODE),
 ];
 /// With this factor, found by trying, each of them has a place of its own among so many.
-const FACTOR: u32 = 0xa779_bfa7;
+const FACTOR: u32 = 0x081a_6e21;
 const PLACE_BITS: u32 = 5;
-static PLACES: [(u32, u32); 1 << PLACE_BITS] = {
+/// Words and what they say, each in its place.
+type Places = [(u32, u32); 1 << PLACE_BITS];
+static OF_BEGINNINGS: Places = places(&BEGINNINGS);
+static OF_ENDINGS: Places = places(&ENDINGS);
+
+const fn places(words: &[(&[u8; 4], u32)]) -> Places {
     let (mut places, mut at) = ([(0, 0); 1 << PLACE_BITS], 0);
-    while at < BEGINNINGS.len() {
-        let beginning = word(*BEGINNINGS[at].0);
-        assert!(
-            places[place(beginning)].1 == 0,
-            "two beginnings have one place: take another factor"
-        );
-        places[place(beginning)] = (beginning, BEGINNINGS[at].1);
+    while at < words.len() {
+        let (letters, sign) = words[at];
+        let word = word(*letters);
+        assert!(places[place(word)].1 == 0, "two words have one place: take another factor");
+        places[place(word)] = (word, sign);
         at += 1;
     }
     places
-};
+}
 
 const fn place(word: u32) -> usize {
     (word.wrapping_mul(FACTOR) >> (u32::BITS - PLACE_BITS)) as usize
 }
 
-/// What the first four letters of a word say, in any case.
-fn sign_of_word(four: [u8; 4]) -> u32 {
+/// What the first or the last four letters of a word say, in any case.
+fn sign_of_word(places: &Places, four: [u8; 4]) -> u32 {
     let word = word(four) | 0x2020_2020;
-    let (one, sign) = PLACES[place(word)];
+    let (one, sign) = places[place(word)];
     if one == word { sign } else { 0 }
 }
 
@@ -175,20 +194,6 @@ fn sign_of_short([first, second, third]: [u8; 3]) -> u32 {
         | [b'k' | b'c', b'o', b'd']
         | [b'k', b'e', b'y'] => CODE,
         [b'n', b'e', b't'] | [b'w', b'p', b'a'] => PROGRAM,
-        _ => 0,
-    }
-}
-
-/// What the last four letters of a word say: `encrypt(`, `userpassword`, as others are written together.
-fn sign_of_end(four: [u8; 4]) -> u32 {
-    const PASS_WORD: u32 = word(*b"word");
-    const PASS_PHRASE: u32 = word(*b"rase");
-    const SECURE_STRING: u32 = word(*b"ring");
-    const CRYPT: u32 = word(*b"rypt");
-    const CODE_OF: u32 = word(*b"code");
-    match word(four) | 0x2020_2020 {
-        PASS_WORD | PASS_PHRASE | SECURE_STRING | CRYPT => PASSWORD,
-        CODE_OF => CODE,
         _ => 0,
     }
 }
