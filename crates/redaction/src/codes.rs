@@ -7,7 +7,7 @@ use crate::look::is_strange;
 use crate::names::{Weight, fold};
 use crate::purposes::{Beginnings, ends_code, has_purpose, is_code, speaks_of_code, speaks_to_you};
 use crate::ranges::Ranges;
-use crate::search::{count, position};
+use crate::search::{count, each, position};
 use crate::work::Work;
 use std::ops::{Range, RangeInclusive};
 use std::sync::LazyLock;
@@ -59,7 +59,7 @@ pub(crate) fn find(work: &mut Work<'_>, text: &str, found: &mut Ranges) {
         let Some(value) = told else { continue };
         at = value.end;
         // What is told twice is hidden twice.
-        for (again, it) in text[at..].match_indices(&text[value.clone()]).take(4) {
+        for (again, it) in each(&text[at..], &text[value.clone()]).take(4) {
             found.add(at + again..at + again + it.len());
         }
         found.add(value);

@@ -284,8 +284,33 @@ pub(crate) fn count(bytes: &[u8], from: usize, fits: impl Fn(u8) -> bool) -> usi
 }
 
 /// The places of a mark. Most texts have none of most marks, which is seen much faster than where one is.
-pub(crate) fn each<'t>(text: &'t str, mark: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
-    text.contains(mark).then(|| text.match_indices(mark)).into_iter().flatten()
+pub(crate) fn each<'t>(text: &'t str, mark: &'t str) -> Each<'t> {
+    Each { text, mark, at: if has(text, mark) { 0 } else { text.len() } }
+}
+
+// One copy of each search is enough: the extension loads all of them.
+#[inline(never)]
+pub(crate) fn has(text: &str, mark: &str) -> bool {
+    text.contains(mark)
+}
+
+/// The places of a mark from one on.
+pub(crate) struct Each<'t> {
+    text: &'t str,
+    mark: &'t str,
+    at: usize,
+}
+
+impl<'t> Iterator for Each<'t> {
+    type Item = (usize, &'t str);
+
+    #[inline(never)]
+    fn next(&mut self) -> Option<(usize, &'t str)> {
+        let found =
+            self.at + self.text.get(self.at..).filter(|rest| !rest.is_empty())?.find(self.mark)?;
+        self.at = found + self.mark.len();
+        Some((found, self.mark))
+    }
 }
 
 pub(crate) fn position(bytes: &[u8], from: usize, fits: impl Fn(u8) -> bool) -> Option<usize> {

@@ -127,7 +127,7 @@ fn find_in_addresses(text: &str, signs: Signs, found: &mut Ranges) {
         found.add(at + 3..at + 3 + end);
     }
     // A network and its password, as codes to be scanned have them: `WIFI:S:home;T:WPA;P:…;;`.
-    for (at, _) in signs.has(WIFI).then(|| text.match_indices("WIFI:")).into_iter().flatten() {
+    for (at, _) in signed(WIFI, "WIFI:") {
         let code = at..at + count(bytes, at, 256, |c| !is_end_of_line(c));
         if let Some(password) = text.get(code.clone()).and_then(|code| code.find(";P:")) {
             let start = at + password + 3;
