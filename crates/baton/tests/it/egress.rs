@@ -2,6 +2,7 @@
 //! refused.
 
 use crate::damage::Database;
+use crate::mcp::{agent, call};
 use crate::test_nodes::{self, test_node};
 use crate::two_nodes;
 use assert_cmd::cargo::cargo_bin_cmd;
@@ -124,6 +125,19 @@ async fn a_fence_holds_after_a_death_and_tells_what_it_refused() {
     assert!(shown.contains("SENT") && shown.contains("RECEIVED"), "{shown}");
     assert!(shown.lines().any(|line| line.starts_with(&host) && line.ends_with('B')), "{shown}");
     client.close_session("shop").await.unwrap();
+
+    // A person who brings it here in a file is told at once, and so is an agent that resumes it.
+    let file = test_node.folder().join("shop.json");
+    baton(&test_node, &["export", "shop", "--output", file.to_str().unwrap()]);
+    let shown = baton(&test_node, &["import", file.to_str().unwrap(), "--name", "copy"]);
+    assert!(shown.contains("signed in at bank.example, which it may not reach"), "{shown}");
+    let agent = agent(&test_node).await;
+    let told = call(&agent, "session_resume", json!({"sessionId": "copy"})).await;
+    let line = "Signed in at bank.example, which it may not reach: its list has no such host.";
+    assert!(told.starts_with("copy is active.") && told.lines().any(|told| told == line), "{told}");
+    let told = call(&agent, "session_close", json!({"sessionId": "copy"})).await;
+    assert!(told.starts_with("copy is closed."), "{told}");
+    agent.close().await.unwrap();
     test_node.clear().await.unwrap();
 }
 

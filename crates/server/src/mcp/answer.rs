@@ -5,7 +5,7 @@
 
 use crate::error::NodeError;
 use baton_agents::AgentsError;
-use baton_api::{Answers, Invalid, SessionView, SnapshotView, Tab, by_way_of};
+use baton_api::{Answers, EgressView, Invalid, SessionView, SnapshotView, Tab, by_way_of};
 use baton_runtime::RuntimeError;
 use baton_session::printable::{Printable, data_for_model};
 use baton_session::receipt::{Group, Outcome};
@@ -244,11 +244,29 @@ pub(super) fn session(view: &SessionView, now: Timestamp) -> (Vec<String>, Value
         text.push(format!("and {} more tabs", view.tabs.len() - TOLD));
     }
     let tabs: Vec<Value> = view.tabs.iter().take(TOLD).map(tab).collect();
-    let data = json!({
+    let mut data = json!({
         "sessionId": view.session.id, "name": name, "state": state, "tabs": tabs,
         "snapshot": view.snapshot.as_ref().map(|snapshot| snapshot.id),
     });
+    text.extend(shut_out(view.egress.as_ref(), &mut data));
     (text, data)
+}
+
+/// Where a login is that its way out does not reach, for a model and, as a member of `data`, for programs; none
+/// where there is none.
+pub(super) fn shut_out(egress: Option<&EgressView>, data: &mut Value) -> Option<String> {
+    let sites = &egress?.shut_out;
+    let named = &sites[..sites.len().min(TOLD)];
+    if named.is_empty() {
+        return None;
+    }
+    data["shutOut"] = json!(named);
+    let more = match sites.len() - named.len() {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    let named = named.join(", ");
+    Some(format!("Signed in at {named}{more}, which it may not reach: its list has no such host."))
 }
 
 /// Whether a session's browser can be used now, and how.

@@ -102,11 +102,12 @@ impl Verb for SandboxCreate {
             let (receipt, _) = answer::receipt(&handed.receipt);
             told.extend(receipt);
         }
-        told.extend(view.warnings.iter().cloned());
-        let data = json!({
+        let mut data = json!({
             "sandboxId": view.id, "expiresAt": view.expires_at, "limits": view.limits,
             "domains": domains,
         });
+        told.extend(answer::shut_out(view.egress.as_ref(), &mut data));
+        told.extend(view.warnings.iter().cloned());
         Ok(ToolAnswer::new(&told, data))
     }
 }

@@ -2,6 +2,7 @@
 
 use super::agent::tools;
 use super::scene::{Scene, reference};
+use crate::mcp::agent;
 use assert_cmd::cargo::cargo_bin_cmd;
 use axum::Router;
 use axum::http::header::{
@@ -15,6 +16,7 @@ use baton_api::sandbox::{CreateSandbox, SandboxView};
 use baton_playground::tools::Npm;
 use baton_playground::{Page, Site};
 use baton_session::egress::{Egress, ProxyCredentials};
+use serde_json::json;
 use std::net::TcpListener;
 use url::Url;
 
@@ -213,8 +215,17 @@ async fn a_flavor_has_a_way_out_with_and_without_a_session() {
         assert_eq!(curl(&scene, &fenced, "http://tracker.example/").await, "403");
         scene.end(&fenced).await;
     }
-    // Nothing is in both lists, and so not what gets the login.
-    let shut = sandbox(&scene, Some("elsewhere"), Some("shop")).await;
+    // Nothing is in both lists, and so not what gets the login. An agent that makes it is told so at once.
+    let agent = agent(&scene.test_node).await;
+    let wanted = json!({"flavor": "elsewhere", "sessionId": "shop"});
+    let made = agent.call("sandbox_create", wanted).await.unwrap();
+    agent.close().await.unwrap();
+    let line = "Signed in at 127.0.0.1, which it may not reach: its list has no such host.";
+    let text = made["content"][0]["text"].as_str().unwrap();
+    assert!(text.lines().any(|told| told == line), "{text}");
+    let made = &made["structuredContent"];
+    assert_eq!(made["shutOut"], json!(["127.0.0.1"]), "{made}");
+    let shut = scene.client().fetch_sandbox(made["sandboxId"].as_str().unwrap()).await.unwrap();
     let told = shut.egress.as_ref().unwrap();
     assert_eq!(told.only, ["nothing.invalid"]);
     assert_eq!(told.shut_out, ["127.0.0.1"]);
