@@ -4,6 +4,7 @@
 //! among it, is as it was. And of the profile, only the sites that were handed in: whatever ran there could write
 //! what it liked, and a cookie of a bank that it planted would log the session's owner in as another person.
 
+mod permissions;
 mod tabs;
 mod unlent;
 
@@ -46,7 +47,7 @@ pub struct WrittenBack {
 /// What a profile holds that was handed in.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct After {
-    /// Its cookies and localStorage.
+    /// Its cookies and localStorage, and what sites may do by its settings.
     pub state: State,
     /// What it has open.
     pub tabs: TabsAfter,
@@ -86,7 +87,11 @@ pub fn written_back(
     let mut state = State { cookies: after.cookies, ..before };
     let (open, foreign) = tabs::merged(std::mem::take(&mut state.tabs), tabs, sites.as_ref());
     state.tabs = open;
-    for tabs::Foreign { kind, place, site } in foreign {
+    let known = std::mem::take(&mut state.environment.permissions);
+    let (may, of_others, not_taken) =
+        permissions::merged(known, after.environment.permissions, sites.as_ref());
+    state.environment.permissions = may;
+    for tabs::Foreign { kind, place, site } in foreign.into_iter().chain(of_others) {
         rest.note(kind, place, site);
     }
     for (key, origin) in &mut state.origins {
@@ -100,6 +105,7 @@ pub fn written_back(
         }
     }
     let mut left_out = rest.receipt();
+    left_out.extend(not_taken);
     for (key, found) in pages {
         let origin = state.origins.entry(key.clone()).or_default();
         left_out.extend(handed.settle(&key, origin, found));

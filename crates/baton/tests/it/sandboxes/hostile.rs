@@ -4,6 +4,7 @@
 use super::scene::{Scene, reference, refused};
 use baton_api::sandbox::{BrowserSession, CreateSandbox, SandboxView, TakeBack};
 use baton_api::{Client, ListAudit};
+use baton_session::Permission;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
@@ -77,9 +78,10 @@ async fn slow(
     stream
 }
 
-/// Plants cookies and localStorage of sites that nobody lent, as whoever has the profile can.
+/// Plants cookies of sites that nobody lent, and says what these and the one that was lent may do, as whoever has the
+/// profile can.
 const PLANT: &str = "python3 - << 'END'
-import sqlite3
+import json, sqlite3
 store = sqlite3.connect('/workspace/.browser-profile/Default/Cookies')
 columns = [row[1] for row in store.execute('pragma table_info(cookies)')]
 row = dict(zip(columns, store.execute('select * from cookies').fetchone()))
@@ -88,6 +90,10 @@ for host in ('.bank.test', 'accounts.google.com', '.github.com', 'host'):
     marks = ','.join('?' * len(columns))
     store.execute(f'insert into cookies values({marks})', [planted[name] for name in columns])
 store.commit()
+here, bank, allow, deny = 'http://host:80,*', 'https://www.bank.test:443,*', dict(setting=1), dict(setting=2)
+exceptions = dict(notifications={here: deny}, media_stream_camera={here: allow, bank: allow})
+with open('/workspace/.browser-profile/Default/Preferences', 'w') as settings:
+    json.dump(dict(profile=dict(content_settings=dict(exceptions=exceptions))), settings)
 END";
 
 async fn with(scene: &Scene, take_back: TakeBack) -> SandboxView {
@@ -107,6 +113,13 @@ async fn planted(scene: &Scene) -> Vec<String> {
     domains
 }
 
+/// What the session says of the wishes of sites.
+async fn permissions(scene: &Scene) -> Vec<String> {
+    let view = scene.client().fetch_session("shop").await.unwrap();
+    let line = |one: &Permission| format!("{} {}", one.place(), one.setting);
+    view.permissions.iter().map(line).collect()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_sandbox_plants_nothing_of_sites_that_it_was_not_lent() {
     let scene = Scene::set().await;
@@ -118,8 +131,16 @@ async fn a_sandbox_plants_nothing_of_sites_that_it_was_not_lent() {
     let left: Vec<&str> = ended.left_out.items.iter().map(|item| &*item.place).collect();
     assert_eq!(
         left,
-        [".bank.test/ planted", ".github.com/ planted", "accounts.google.com/ planted"]
+        [
+            ".bank.test/ planted",
+            ".github.com/ planted",
+            "accounts.google.com/ planted",
+            "camera https://www.bank.test",
+            "camera http://host",
+        ]
     );
+    // Of the site that was lent, what it may not; a person says what it may.
+    assert_eq!(permissions(&scene).await, ["notifications http://host deny"]);
     let noted = scene.client().list_audit(&ListAudit::default()).await.unwrap().items;
     let noted = noted.iter().find(|entry| entry.action == "sandbox.delete").unwrap();
     let sites: Vec<&Value> = noted.detail["left_out_sites"].as_array().unwrap().iter().collect();
@@ -132,6 +153,12 @@ async fn a_sandbox_plants_nothing_of_sites_that_it_was_not_lent() {
     assert!(ended.left_out.items.is_empty(), "{ended:?}");
     let all = [".bank.test", ".github.com", "accounts.google.com", "host"];
     assert_eq!(planted(&scene).await, all);
+    let all = [
+        "camera http://host allow",
+        "camera https://www.bank.test allow",
+        "notifications http://host deny",
+    ];
+    assert_eq!(permissions(&scene).await, all);
     let copy = BrowserSession { shared: true, take_back: TakeBack::All, ..reference("shop") };
     let request = CreateSandbox { browser_session: Some(copy), ..CreateSandbox::default() };
     let problem = refused(scene.client().create_sandbox(&request).await);
