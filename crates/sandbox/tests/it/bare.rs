@@ -2,7 +2,9 @@
 
 use super::fixture::{label, removed, run, says, sh, spec};
 use baton_sandbox::local::bare::BareProvider;
-use baton_sandbox::{Command, Ended, InitCommand, Mount, Provider as _, Sandbox, SandboxSpec};
+use baton_sandbox::{
+    Command, Ended, InitCommand, Mount, Network, Provider as _, Sandbox, SandboxError, SandboxSpec,
+};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -90,6 +92,20 @@ async fn nothing_is_shown_where_it_is_not() {
     let other = SandboxSpec { mounts: vec![mount("/opt/tools")], ..spec() };
     let error = provider_of(&format!("{}other", label())).create(&other).await.unwrap_err();
     insta::assert_snapshot!(error, @"/usr/share cannot be shown at /opt/tools: without bubblewrap everything is where it is on this machine");
+}
+
+#[tokio::test]
+async fn there_is_none_whose_only_way_out_would_be_its_own() {
+    for ports in [vec![3128], vec![3128, 8080]] {
+        let fenced = SandboxSpec { network: Network::Handed(ports), ..spec() };
+        let label = format!("{}fenced", label());
+        let error = provider_of(&label).create(&fenced).await.unwrap_err();
+        assert!(matches!(error, SandboxError::NotApart), "{error}");
+        let prefix = format!("baton-{label}-");
+        let left = std::fs::read_dir(std::env::temp_dir()).unwrap().flatten();
+        let mut left = left.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        assert_eq!(left.find(|name| name.starts_with(&prefix)), None);
+    }
 }
 
 #[tokio::test]

@@ -1,13 +1,14 @@
 //! A machine without bubblewrap: there are no sandboxes, or some that isolate nothing and say so.
 
 use super::agent::browser;
-use super::scene::{Scene, reference, refused};
+use super::scene::{Scene, cookie, reference, refused};
 use crate::notes::eventually;
 use crate::test_nodes::build;
 use baton_api::Problem;
 use baton_api::sandbox::{CreateSandbox, SandboxView};
 use baton_playground::tools::Npm;
 use baton_playground::victims;
+use serde_json::json;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
@@ -87,11 +88,36 @@ async fn an_agent_that_nothing_isolates_is_logged_in_and_everybody_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_is_shown_the_displays_of_this_machine() {
-    let scene = set(ALLOWED).await;
+async fn nobody_is_shown_the_displays_of_this_machine_or_let_out_past_a_list() {
+    let fenced = "[[sandboxes.flavors]]\nname = \"fenced\"\nonly = [\"shop.example\"]\n";
+    let scene = set(&format!("{ALLOWED}{fenced}")).await;
     let request = CreateSandbox { enable_vnc: true, ..CreateSandbox::default() };
     let problem = refused(scene.client().create_sandbox(&request).await);
     insta::assert_snapshot!(told(&problem), @"503 vnc_unavailable: expected a sandbox of its own for a display, found that this node isolates none");
+
+    // A list of hosts holds in no sandbox that has the network of this machine: there is none then, and its session is
+    // free.
+    let state = json!({"state": {
+        "cookies": [cookie("refresh", "1", 4_000_000_000)], "origins": [],
+        "environment": {"egress": {"only": ["shop.example"]}},
+    }});
+    scene.session_of("shop", &state).await;
+    for (flavor, session) in
+        [(None, Some("shop")), (Some("fenced"), None), (Some("fenced"), Some("shop"))]
+    {
+        let request = CreateSandbox {
+            flavor: flavor.map(str::to_owned),
+            browser_session: session.map(reference),
+            ..CreateSandbox::default()
+        };
+        let problem = refused(scene.client().create_sandbox(&request).await);
+        let expected = "503 sandbox_unavailable: expected a sandbox with a network of its own; \
+                        without bubblewrap what runs in one has this machine's";
+        assert_eq!(told(&problem), expected);
+    }
+    let free = scene.client().fetch_session("shop").await.unwrap();
+    assert_eq!((free.sandbox, free.egress.unwrap().only), (None, vec!["shop.example".to_owned()]));
+    assert_eq!(scene.client().list_sandboxes().await.unwrap().items.len(), 0);
     scene.strike().await;
 }
 
