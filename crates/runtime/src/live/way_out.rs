@@ -38,6 +38,15 @@ impl EgressRules {
         }
         Ok(Some(spec))
     }
+
+    /// The way out of a sandbox that has a session; none when it goes to the network as other sandboxes do.
+    fn of_sandbox(
+        &self,
+        owner: &Owner,
+        asked: Option<&Egress>,
+    ) -> Result<Option<EgressSpec>, LiveError> {
+        if asked.is_some() || self.always { self.way_out(owner, asked) } else { Ok(None) }
+    }
 }
 
 impl BrowserSupervisor {
@@ -48,8 +57,7 @@ impl BrowserSupervisor {
         owner: &Owner,
         asked: Option<&Egress>,
     ) -> Result<Option<EgressSpec>, LiveError> {
-        let rules = &self.config().egress;
-        if asked.is_some() || rules.always { rules.way_out(owner, asked) } else { Ok(None) }
+        self.config().egress.of_sandbox(owner, asked)
     }
 
     /// The way out that the settings of this node ask for, whoever owns what goes by it.
@@ -83,5 +91,23 @@ mod tests {
         }
         let always = EgressRules { always: true, ..rules };
         assert_eq!(way_out(&always, &own, None), Some(EgressSpec::default()));
+    }
+
+    #[test]
+    fn a_sandbox_has_a_way_out_where_its_session_asks_for_one_or_every_browser_has_one() {
+        let asked_alone = EgressRules::default();
+        let always = EgressRules { always: true, ..EgressRules::default() };
+        let asked = Egress { only: vec!["shop.example".to_owned()], ..Egress::default() };
+        for owner in [Owner::local(), "acme".parse().unwrap()] {
+            let of = |rules: &EgressRules, asked| rules.of_sandbox(&owner, asked).unwrap();
+            assert_eq!(of(&asked_alone, None), None, "{owner}");
+            for rules in [&asked_alone, &always] {
+                let wanted = rules.way_out(&owner, Some(&asked)).unwrap();
+                assert_eq!(of(rules, Some(&asked)), wanted, "{owner}");
+            }
+            let all = always.way_out(&owner, None).unwrap();
+            assert!(all.is_some(), "{owner}");
+            assert_eq!(of(&always, None), all, "{owner}");
+        }
     }
 }
