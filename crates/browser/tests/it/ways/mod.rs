@@ -37,6 +37,25 @@ const NOBODY: u32 = 65_534;
 const WAYS: usize = 300;
 const LEAD_OUT: usize = 180;
 
+/// Kinds of ways, of each of which one at least leads out of a browser that has no fence: else nothing would be shown
+/// by a fence that refuses it.
+const KINDS: [(&str, &[&str]); 14] = [
+    ("requests of a page", &["fetch", "xhr", "event-source"]),
+    ("elements", &["img", "script", "stylesheet"]),
+    ("TLS", &["fetch-tls", "img-tls", "socket-tls"]),
+    ("frames", &["iframe", "iframe-refresh", "frame-location"]),
+    ("navigations", &["location", "link", "form-get", "window-open"]),
+    ("redirects of a listed host", &["redirect-302", "fetch-301", "image-redirected"]),
+    ("WebSockets", &["socket", "socket-address"]),
+    ("workers", &["worker-fetch", "shared-worker-fetch"]),
+    ("service workers", &["service-worker-fetch", "service-worker-import"]),
+    ("datagrams", &["stun", "stun-address", "turn-udp", "candidate-udp", "web-transport"]),
+    ("calls of a client", &["call-navigate", "call-create-target", "call-evaluate"]),
+    ("contexts with a proxy", &["context-direct", "context-proxy", "context-proxy-socks5"]),
+    ("extensions", &["extension-fetch", "extension-proxy-direct", "extension-proxy-other"]),
+    ("this machine itself", &["loopback-localhost", "loopback-v4", "loopback-v6"]),
+];
+
 /// What the kernel says of groups that somebody listens to, of the protocols over IP.
 const IGMP: u8 = 2;
 
@@ -52,6 +71,11 @@ fn a_browser_without_a_fence_goes_most_of_the_ways() {
             let told = told(Browser { confine: Confine::Off, is_fenced: false, is_headed: false });
             println!("{told}");
             assert!(told.ways > WAYS && told.arrived.len() > LEAD_OUT, "{told}");
+            let leads_out =
+                |names: &[&str]| names.iter().any(|name| told.arrived.contains_key(*name));
+            let shut = KINDS.iter().filter(|(_, names)| !leads_out(names));
+            let shut: Vec<_> = shut.map(|(kind, _)| kind).collect();
+            assert!(shut.is_empty(), "none of {shut:?} led out: {told}");
             assert!(told.reached, "{told}");
         }
     }
@@ -143,7 +167,7 @@ fn a_fenced_browser_with_windows_goes_no_way_out() {
     if !crate::display::is_there() {
         skip!("no Xvnc");
     }
-    let browser = Browser { is_headed: true, ..FENCED };
+    let browser = Browser { confine: Confine::Landlock, is_headed: true, ..FENCED };
     let test = "ways::a_fenced_browser_with_windows_goes_no_way_out";
     if let Err(why) = nothing_gets_out(test, 0, browser) {
         skip!("{why}");
