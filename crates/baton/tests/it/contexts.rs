@@ -11,7 +11,9 @@ use baton_browser::cdp::Connection;
 use baton_browser::keeper::{self, KeeperLink, Role};
 use baton_playground::{Page, Site, TestNode};
 use baton_session::SessionId;
+use baton_session::egress::Egress;
 use serde_json::{Value, json};
+use std::net::TcpListener;
 use url::Url;
 
 /// Makes a context with a tab at an address, as Playwright's `newContext` and `newPage` do.
@@ -111,9 +113,13 @@ async fn what_a_context_holds_becomes_a_session_of_its_own_on_request() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_of_several_contexts_is_named() {
+async fn one_of_several_contexts_is_named_and_keeps_to_the_fence_of_its_session() {
     let test_node = test_node().await;
-    let id = test_node.open("shop", []).await.unwrap();
+    let client = test_node.client().unwrap();
+    let mut request = OpenSession::new("shop".parse().unwrap(), []);
+    let only = vec!["shop.example".to_owned()];
+    request.environment.egress = Some(Egress { only: only.clone(), ..Egress::default() });
+    let id = client.open_session(&request).await.unwrap().session.id;
     let none = baton(&test_node, &["sessions", "keep-context", "shop", "--name", "new"]);
     let error = said(&none.code(2))["error"]["message"].as_str().unwrap().to_owned();
     assert!(error.ends_with("found none, of 0 that there are"), "{error}");
@@ -127,5 +133,18 @@ async fn one_of_several_contexts_is_named() {
     let kept = said(&baton(&test_node, &named).success());
     // A browser without a tab shows nobody anything.
     assert_eq!(kept["tabs"][0]["url"], "about:blank");
+
+    assert_eq!(kept["egress"]["only"], json!(only));
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let tracker = format!("tracker.localhost:{}", other.local_addr().unwrap().port());
+    let new = client.resume_session("new").await.unwrap().session.session.id;
+    let page = Page::attach(&test_node.keeper_socket(new), "about:blank").await.unwrap();
+    let to = json!({ "url": format!("http://{tracker}/") });
+    page.session().call("Page.navigate", to).await.unwrap();
+    let hosts = client.fetch_session("new").await.unwrap().egress.unwrap().hosts;
+    let refused = hosts.iter().find(|one| one.host.as_ref() == Some(&tracker)).unwrap();
+    assert_eq!((refused.connections, refused.refused > 0), (0, true), "{refused:?}");
+    other.set_nonblocking(true).unwrap();
+    assert!(other.accept().is_err(), "somebody came");
     test_node.clear().await.unwrap();
 }
