@@ -1,7 +1,7 @@
 //! A session whose way out is its own, in a sandbox: whatever runs there goes that way or nowhere.
 
 use super::agent::tools;
-use super::scene::{Scene, reference};
+use super::scene::{Scene, cookie, reference};
 use crate::mcp::agent;
 use assert_cmd::cargo::cargo_bin_cmd;
 use axum::Router;
@@ -151,15 +151,18 @@ async fn a_proxy_is_told_who_comes_and_the_sandbox_is_not() {
         (StatusCode::PROXY_AUTHENTICATION_REQUIRED, wants).into_response()
     };
     let proxy = Site::start(Router::new().fallback(answer)).await.unwrap();
-    let port = proxy.url("/").unwrap().port().unwrap();
-    let settings = format!("[sandboxes]\nnetwork = \"listed\"\nallow = [\"host:{port}\"]\n");
+    let of_flavor = Site::start(Router::new().fallback(async || StatusCode::ACCEPTED));
+    let of_flavor = of_flavor.await.unwrap();
+    let [port, its_port] = [&proxy, &of_flavor].map(|site| site.url("/").unwrap().port().unwrap());
+    let [own, flavor] = [port, its_port].map(|port| format!("http://127.0.0.1:{port}"));
+    let settings = format!(
+        "[sandboxes]\nnetwork = \"listed\"\nallow = [\"host:{port}\", \"host:{its_port}\"]\n\
+         [[sandboxes.flavors]]\nname = \"through\"\nproxy = \"{flavor}\"\n"
+    );
     let mut scene = Scene::set_in_with(proxy, &settings).await;
     let credentials = ProxyCredentials { user: "al".to_owned(), password: PASSWORD.to_owned() };
-    let egress = Egress {
-        proxy: Some(format!("http://127.0.0.1:{port}")),
-        credentials: Some(credentials),
-        ..Egress::default()
-    };
+    let egress =
+        Egress { proxy: Some(own.clone()), credentials: Some(credentials), ..Egress::default() };
     signed_in(&scene, "http://app.example.test/", egress).await;
 
     let through = sandbox(&scene, None, Some("shop")).await;
@@ -170,6 +173,21 @@ async fn a_proxy_is_told_who_comes_and_the_sandbox_is_not() {
     let view = scene.client().fetch_sandbox(&through.id.to_string()).await.unwrap();
     assert!(!format!("{view:?}").contains(PASSWORD));
     scene.end(&through).await;
+
+    // A flavor has a proxy for those whose session names none.
+    let listed = json!({"state": {
+        "cookies": [cookie("sid", "ada4f1c9d2e7b8a6", 4_000_000_000)], "origins": [],
+        "environment": {"egress": {"only": ["app.example.test"]}},
+    }});
+    scene.session_of("listed", &listed).await;
+    for (session, by, answered) in
+        [(None, &flavor, "202"), (Some("listed"), &flavor, "202"), (Some("shop"), &own, "200")]
+    {
+        let made = sandbox(&scene, Some("through"), session).await;
+        assert_eq!(made.egress.as_ref().unwrap().proxy.as_ref(), Some(by), "{session:?}");
+        assert_eq!(curl(&scene, &made, "http://app.example.test/").await, answered, "{session:?}");
+        scene.end(&made).await;
+    }
 
     // Whoever names a proxy does not say what sandboxes of this node reach.
     scene.settle("[sandboxes]\nnetwork = \"listed\"\nallow = [\"203.0.113.7\"]\n").await;
