@@ -3,6 +3,7 @@
 
 use crate::one_way_in::refused;
 use crate::test_nodes;
+use crate::tls_site::{Authority, TlsSite};
 use assert_cmd::cargo::cargo_bin_cmd;
 use axum::Router;
 use axum::http::header::{PROXY_AUTHENTICATE, PROXY_AUTHORIZATION};
@@ -166,6 +167,40 @@ async fn the_node_knows_proxies_by_its_settings_and_by_its_machine() {
     client.close_session("shop").await.unwrap();
     fs::write(&login, format!("al:{PASSWORD}")).unwrap();
     let view = client.open_session(&through(&url)).await.unwrap();
+    assert_eq!(title(&test_node, view.session.id).await, "shop");
+    client.close_session("shop").await.unwrap();
+    test_node.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_proxy_in_tls_is_trusted_where_a_file_says_whom_to_trust() {
+    let authority = Authority::new("Staging CA");
+    let pages = Router::new().fallback(async || Html("<title>shop</title>"));
+    let proxy = TlsSite::start(authority.sign(&["127.0.0.1"]), pages).await;
+    let url = format!("https://127.0.0.1:{}", proxy.port());
+    let test_node = test_nodes::test_node().await;
+    let ca = test_node.folder().join("ca.pem");
+    fs::write(&ca, &authority.pem).unwrap();
+    let client = test_node.client().unwrap();
+    let words = ["open", "http://app.example.test/", "--proxy", &url, "--name"];
+
+    baton(&test_node, &[&words[..], &["doubting"]].concat());
+    let view = client.fetch_session("doubting").await.unwrap();
+    assert_ne!(title(&test_node, view.session.id).await, "shop");
+    let hosts = client.fetch_session("doubting").await.unwrap().egress.unwrap().hosts;
+    let is_shop = |host: &String| host.starts_with("app.example.test:");
+    let shop = hosts.iter().find(|one| one.host.as_ref().is_some_and(is_shop)).unwrap();
+    let why = format!("the session's proxy {url}: invalid peer certificate");
+    assert!(shop.why.as_ref().is_some_and(|told| told.starts_with(&why)), "{shop:?}");
+    assert_eq!(shop.connections, 0, "{shop:?}");
+    client.close_session("doubting").await.unwrap();
+
+    baton(&test_node, &[&words[..], &["shop", "--ca", ca.to_str().unwrap()]].concat());
+    let view = client.fetch_session("shop").await.unwrap();
+    assert_eq!(title(&test_node, view.session.id).await, "shop");
+    client.close_session("shop").await.unwrap();
+    // It trusts the proxy when it comes back, too.
+    let view = client.resume_session("shop").await.unwrap().session;
     assert_eq!(title(&test_node, view.session.id).await, "shop");
     client.close_session("shop").await.unwrap();
     test_node.clear().await.unwrap();

@@ -3,6 +3,7 @@
 use super::agent::tools;
 use super::scene::{Scene, cookie, reference};
 use crate::mcp::agent;
+use crate::tls_site::{Authority, TlsSite};
 use assert_cmd::cargo::cargo_bin_cmd;
 use axum::Router;
 use axum::http::header::{
@@ -153,10 +154,16 @@ async fn a_proxy_is_told_who_comes_and_the_sandbox_is_not() {
     let proxy = Site::start(Router::new().fallback(answer)).await.unwrap();
     let of_flavor = Site::start(Router::new().fallback(async || StatusCode::ACCEPTED));
     let of_flavor = of_flavor.await.unwrap();
+    // One in TLS, whose certificate an authority of one's own signed.
+    let authority = Authority::new("Staging CA");
+    let in_tls = Router::new().fallback(async || StatusCode::NON_AUTHORITATIVE_INFORMATION);
+    let in_tls = TlsSite::start(authority.sign(&["127.0.0.1"]), in_tls).await;
+    let tls_port = in_tls.port();
     let [port, its_port] = [&proxy, &of_flavor].map(|site| site.url("/").unwrap().port().unwrap());
     let [own, flavor] = [port, its_port].map(|port| format!("http://127.0.0.1:{port}"));
     let settings = format!(
-        "[sandboxes]\nnetwork = \"listed\"\nallow = [\"host:{port}\", \"host:{its_port}\"]\n\
+        "[sandboxes]\nnetwork = \"listed\"\n\
+         allow = [\"host:{port}\", \"host:{its_port}\", \"host:{tls_port}\"]\n\
          [[sandboxes.flavors]]\nname = \"through\"\nproxy = \"{flavor}\"\n"
     );
     let mut scene = Scene::set_in_with(proxy, &settings).await;
@@ -174,15 +181,24 @@ async fn a_proxy_is_told_who_comes_and_the_sandbox_is_not() {
     assert!(!format!("{view:?}").contains(PASSWORD));
     scene.end(&through).await;
 
-    // A flavor has a proxy for those whose session names none.
-    let listed = json!({"state": {
-        "cookies": [cookie("sid", "ada4f1c9d2e7b8a6", 4_000_000_000)], "origins": [],
-        "environment": {"egress": {"only": ["app.example.test"]}},
-    }});
-    scene.session_of("listed", &listed).await;
-    for (session, by, answered) in
-        [(None, &flavor, "202"), (Some("listed"), &flavor, "202"), (Some("shop"), &own, "200")]
-    {
+    // A flavor has a proxy for those whose session names none; one in TLS is trusted by a session that was told so.
+    let tls = format!("https://127.0.0.1:{tls_port}");
+    for (name, environment) in [
+        ("listed", json!({"egress": {"only": ["app.example.test"]}})),
+        ("trusting", json!({"egress": {"proxy": tls}, "certificates": [authority.pem]})),
+        ("doubting", json!({"egress": {"proxy": tls}})),
+    ] {
+        let cookies = [cookie("sid", "ada4f1c9d2e7b8a6", 4_000_000_000)];
+        let state = json!({"cookies": cookies, "origins": [], "environment": environment});
+        scene.session_of(name, &json!({ "state": state })).await;
+    }
+    for (session, by, answered) in [
+        (None, &flavor, "202"),
+        (Some("listed"), &flavor, "202"),
+        (Some("shop"), &own, "200"),
+        (Some("trusting"), &tls, "203"),
+        (Some("doubting"), &tls, "502"),
+    ] {
         let made = sandbox(&scene, Some("through"), session).await;
         assert_eq!(made.egress.as_ref().unwrap().proxy.as_ref(), Some(by), "{session:?}");
         assert_eq!(curl(&scene, &made, "http://app.example.test/").await, answered, "{session:?}");
