@@ -4,11 +4,12 @@ use super::agent::tools;
 use super::scene::{Scene, reference};
 use crate::test_nodes::build;
 use baton_api::sandbox::{CreateSandbox, SandboxView};
+use baton_api::{ExportFormat, ExportSession, ImportSession};
 use baton_playground::kinds::{Kept, NOT_PORTABLE};
 use baton_playground::tools::Npm;
 use baton_playground::{Kinds, Page};
 use baton_session::SessionId;
-use baton_session::receipt::{ItemKind, Outcome};
+use baton_session::receipt::{ItemKind, Outcome, Receipt};
 use url::Url;
 
 /// How many kinds the pages know, so that none gets lost on the way: in the first tab, in the second, and where the
@@ -62,6 +63,15 @@ fn missing(kept: &Kept) -> Vec<&str> {
     kept.iter().filter(|(_, kept)| !**kept).map(|(name, _)| name.as_str()).collect()
 }
 
+/// Of all that a page sees, what is lost is the key that no script can read.
+fn expect_sealed_alone(receipt: &Receipt) {
+    let losses = receipt.losses().filter(|item| item.kind != ItemKind::Environment);
+    let losses: Vec<_> = losses.collect();
+    let [loss] = losses[..] else { panic!("expected one loss, found {losses:#?}") };
+    assert_eq!((loss.kind, loss.outcome), (ItemKind::IndexedDb, Outcome::NotPortable));
+    assert!(loss.place.contains("sealed key"), "{loss:?}");
+}
+
 /// What the page finds that an agent's browser shows.
 async fn check(scene: &Scene, sandbox: &SandboxView) -> Kept {
     let said = scene.says(sandbox, "$AB eval 'check().then(JSON.stringify)'").await;
@@ -81,6 +91,13 @@ async fn page(scene: &Scene, id: SessionId, url: &Url) -> Page {
     let page = Page::attach(&scene.test_node.keeper_socket(id), url.as_str()).await.unwrap();
     page.wait_for("document.readyState === 'complete'").await.unwrap();
     page
+}
+
+/// What the first page of the session's own browser finds, in which all that was changed in the sandbox is so.
+async fn changed(scene: &Scene, id: SessionId, first: &Url) -> Kept {
+    let shown = page(scene, id, first).await;
+    assert_eq!(shown.evaluate::<String>(READ).await.unwrap(), ["changed"; CHANGED.len()].join(" "));
+    shown.evaluate("check()").await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -106,11 +123,7 @@ async fn every_kind_of_state_goes_into_a_sandbox_and_what_changes_there_is_back(
     };
     let sandbox = scene.client().create_sandbox(&request).await.unwrap();
     let receipt = &sandbox.browser_session.as_ref().unwrap().receipt;
-    let losses = receipt.losses().filter(|item| item.kind != ItemKind::Environment);
-    let losses: Vec<_> = losses.collect();
-    let [loss] = losses[..] else { panic!("expected one loss, found {losses:#?}") };
-    assert_eq!((loss.kind, loss.outcome), (ItemKind::IndexedDb, Outcome::NotPortable));
-    assert!(loss.place.contains("sealed key"), "{loss:?}");
+    expect_sealed_alone(receipt);
 
     scene.says(&sandbox, &format!("$AB open {first} >&2")).await;
     let of_first = check(&scene, &sandbox).await;
@@ -125,10 +138,22 @@ async fn every_kind_of_state_goes_into_a_sandbox_and_what_changes_there_is_back(
     let ended = scene.end(&sandbox).await.browser_session.unwrap();
     assert_eq!((ended.shrunk, ended.reason), (false, None));
     assert!(ended.left_out.items.is_empty(), "{:#?}", ended.left_out);
+    // In a file, it is all that its snapshot has: no disk of its own still has something.
+    let export = ExportSession { format: ExportFormat::Session, deep: false };
+    let file = scene.client().export_session("everything", &export).await.unwrap().file;
+    let name = Some("elsewhere".parse().unwrap());
+    let import = ImportSession { name, description: None, file };
+    scene.client().import_session(&import).await.unwrap();
+    let elsewhere = scene.client().resume_session("elsewhere").await.unwrap().session;
+    expect_sealed_alone(&elsewhere.receipt.unwrap());
+    let of_first = changed(&scene, elsewhere.session.id, &first).await;
+    let mut expected: Vec<&str> = CHANGED.into_iter().chain([NOT_PORTABLE]).collect();
+    expected.sort_unstable();
+    assert_eq!(missing(&of_first), expected);
+    scene.client().close_session("elsewhere").await.unwrap();
+
     scene.client().resume_session("everything").await.unwrap();
-    let shown = page(&scene, id, &first).await;
-    assert_eq!(shown.evaluate::<String>(READ).await.unwrap(), ["changed"; CHANGED.len()].join(" "));
-    let of_first: Kept = shown.evaluate("check()").await.unwrap();
+    let of_first = changed(&scene, id, &first).await;
     // What could not go in was not deleted there: the session has it as before.
     assert_eq!(missing(&of_first), CHANGED);
     let of_earlier: Kept = page(&scene, id, &earlier).await.evaluate("check()").await.unwrap();
