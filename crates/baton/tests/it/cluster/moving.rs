@@ -3,14 +3,16 @@
 use super::{home, id, start_with};
 use crate::attach::Foreign;
 use crate::cdp::Tool;
+use crate::identity::environment;
 use crate::notes::eventually;
 use axum::Router;
 use axum::http::HeaderMap;
 use axum::response::Html;
 use axum::routing::{get, post};
-use baton_api::{AttachSession, Client, ErrorCode, ListAudit, OpenCdp};
+use baton_api::{AttachSession, Client, ErrorCode, ListAudit, OpenCdp, OpenSession};
 use baton_playground::{Site, TestNode};
 use baton_session::Lifecycle;
+use baton_session::egress::Egress;
 use futures_util::StreamExt;
 use serde_json::json;
 use std::fs::Permissions;
@@ -23,6 +25,10 @@ use tokio::time::sleep;
 use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::Message;
 
+/// Who a page is told that its browser is.
+const WHO: &str = "[navigator.userAgent, navigator.languages, devicePixelRatio, \
+                   navigator.hardwareConcurrency].join(' | ')";
+
 /// A site that says which cookies it gets.
 pub(super) async fn site() -> Site {
     let page = async |headers: HeaderMap| {
@@ -34,8 +40,12 @@ pub(super) async fn site() -> Site {
 
 /// Opens a session at a node and signs in.
 pub(super) async fn signed_in(node: &TestNode, name: &str, site: &Site) {
-    node.open(name, [site.url("/").unwrap()]).await.unwrap();
-    let client = node.client().unwrap();
+    sign_in(node, &open(name, site)).await;
+}
+
+async fn sign_in(node: &TestNode, wanted: &OpenSession) {
+    let (client, name) = (node.client().unwrap(), wanted.name.as_str());
+    client.open_session(wanted).await.unwrap();
     let access = client.open_cdp(name, &OpenCdp { reusable: false }).await.unwrap();
     let tool = Tool::connect(&access.cdp_url).await;
     tool.evaluate("document.cookie = 'login=ada; max-age=9999'").await;
@@ -45,9 +55,14 @@ pub(super) async fn signed_in(node: &TestNode, name: &str, site: &Site) {
 
 /// What the site says in the tab of a session.
 pub(super) async fn title(client: &Client, name: &str) -> String {
+    says(client, name, "document.title").await
+}
+
+/// What the tab of a session says.
+async fn says(client: &Client, name: &str, text: &str) -> String {
     let access = client.open_cdp(name, &OpenCdp { reusable: false }).await.unwrap();
     let tool = Tool::connect(&access.cdp_url).await;
-    tool.evaluate("document.title").await.as_str().unwrap_or_default().to_owned()
+    tool.evaluate(text).await.as_str().unwrap_or_default().to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -245,8 +260,8 @@ async fn a_node_is_drained_and_its_tools_find_their_sessions_at_the_same_address
     other.clear().await.unwrap();
 }
 
-fn open(name: &str, site: &Site) -> baton_api::OpenSession {
-    baton_api::OpenSession::new(name.parse().unwrap(), [site.url("/").unwrap()])
+fn open(name: &str, site: &Site) -> OpenSession {
+    OpenSession::new(name.parse().unwrap(), [site.url("/").unwrap()])
 }
 
 /// Runs `baton node drain` at a node: whether it did all, and what it said.
@@ -292,12 +307,28 @@ async fn a_node_that_is_told_to_end_brings_its_sessions_to_others_first() {
     let mut own = start_with(&database, "own", &settings).await;
     let other = start_with(&database, "other", &settings).await;
     let site = site().await;
-    signed_in(&own, "shop", &site).await;
+    let mut asked = open("shop", &site);
+    let only = vec![format!("localhost:{}", site.url("/").unwrap().port().unwrap())];
+    asked.environment = environment();
+    asked.environment.egress = Some(Egress { only: only.clone(), ..Egress::default() });
+    sign_in(&own, &asked).await;
+    let who = says(own.client().unwrap(), "shop", WHO).await;
+    assert!(who.ends_with(" | de-DE,de,en | 2 | 10"), "{who}");
     own.stop_node().await.unwrap();
     let client = other.client().unwrap();
     let found = client.fetch_session("shop").await.unwrap();
     assert_eq!(found.session.state, Lifecycle::Active);
     assert_eq!(title(client, "shop").await, "login=ada");
+    // To sites it is the same browser, and it goes no further than before.
+    assert_eq!(says(client, "shop", WHO).await, who);
+    assert_eq!(found.egress.unwrap().only, only);
+    let access = client.open_cdp("shop", &OpenCdp { reusable: false }).await.unwrap();
+    let to = json!({ "url": "http://tracker.example/" });
+    Tool::connect(&access.cdp_url).await.page.call("Page.navigate", to).await.unwrap();
+    let hosts = client.fetch_session("shop").await.unwrap().egress.unwrap().hosts;
+    let is_tracker = |host: &String| host.starts_with("tracker.example:");
+    let refused = hosts.iter().find(|one| one.host.as_ref().is_some_and(is_tracker)).unwrap();
+    assert_eq!((refused.connections, refused.refused > 0), (0, true), "{refused:?}");
     // The last one has nowhere to bring them: its browsers wait for it.
     other.client().unwrap().capture_session("shop").await.unwrap();
     own.clear().await.unwrap();
