@@ -25,6 +25,11 @@ pub struct Foreign {
 
 impl Foreign {
     pub async fn start(profile: &Path, url: &Url) -> Self {
+        Self::start_with(profile, url, &[]).await
+    }
+
+    /// The same with these switches more.
+    async fn start_with(profile: &Path, url: &Url, switches: &[&str]) -> Self {
         let path = std::env::var_os("PATH");
         let places = launch::BrowserPlaces::on_path(path.as_deref());
         let program = launch::find_browser(None, &places).unwrap();
@@ -35,7 +40,7 @@ impl Foreign {
             "--no-first-run",
             "--remote-debugging-port=0",
         ]);
-        command.args(["--disable-background-networking", "--disable-sync"]);
+        command.args(["--disable-background-networking", "--disable-sync"]).args(switches);
         if rustix::process::geteuid().is_root() {
             command.arg("--no-sandbox");
         }
@@ -80,7 +85,31 @@ async fn site() -> Site {
 
 /// Who a page is told that its browser is.
 const WHO: &str = "[navigator.userAgent, ...navigator.userAgentData.brands
-    .map(({ brand, version }) => `${brand} ${version}`)].join(' | ')";
+    .map(({ brand, version }) => `${brand} ${version}`), navigator.platform, navigator.languages,
+    devicePixelRatio, navigator.maxTouchPoints, navigator.hardwareConcurrency,
+    matchMedia('(prefers-color-scheme: dark)').matches,
+    matchMedia('(prefers-reduced-motion: reduce)').matches].join(' | ')";
+
+/// What is no browser's of itself.
+const SWITCHES: [&str; 4] = [
+    "--lang=de-DE",
+    "--accept-lang=de-DE,de",
+    "--force-dark-mode",
+    "--force-prefers-reduced-motion",
+];
+
+/// What a receipt says of who a browser is.
+const IDENTITY: [&str; 9] = [
+    "user agent",
+    "client hints",
+    "platform",
+    "languages",
+    "scale",
+    "touch",
+    "colour scheme",
+    "reduced motion",
+    "processors",
+];
 
 /// What a person is shown of a session.
 fn show(test_node: &TestNode, name: &str) -> String {
@@ -93,7 +122,7 @@ fn show(test_node: &TestNode, name: &str) -> String {
 async fn an_attached_browser_is_left_alone_and_its_session_outlives_it() {
     let (folder, site) = (tempfile::tempdir().unwrap(), site().await);
     let url = site.url("/").unwrap();
-    let mut foreign = Foreign::start(folder.path(), &url).await;
+    let mut foreign = Foreign::start_with(folder.path(), &url, &SWITCHES).await;
     let test_node = test_node().await;
     let client = test_node.client().unwrap().clone();
     let attached = client.attach_session(&request("foreign", &foreign.address)).await.unwrap();
@@ -104,6 +133,7 @@ async fn an_attached_browser_is_left_alone_and_its_session_outlives_it() {
     let sent: String = page.evaluate(SENT).await.unwrap();
     assert_eq!(sent, format!("zeta={first}; alpha={first}; kind=session"));
     let who: String = page.evaluate(WHO).await.unwrap();
+    assert!(who.contains(" | de-DE,de | ") && who.ends_with(" | true | true"), "{who}");
     drop(page);
     assert!(attached.attached && attached.egress.is_none(), "{attached:?}");
     let (shown, is_told) = (show(&test_node, "foreign"), "no way out of its own: its browser was");
@@ -128,7 +158,7 @@ async fn an_attached_browser_is_left_alone_and_its_session_outlives_it() {
     assert!(!show(&test_node, "again").contains(is_told));
     let receipt = resumed.session.receipt.unwrap();
     assert!(!receipt.has_losses(), "{receipt:#?}");
-    for place in ["user agent", "client hints"] {
+    for place in IDENTITY {
         let is_back = |item: &ReceiptItem| item.place == place && item.outcome == Outcome::Restored;
         assert!(receipt.items.iter().any(is_back), "{place}: {receipt:#?}");
     }
