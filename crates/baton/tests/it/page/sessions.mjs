@@ -268,6 +268,8 @@ const DATA_URL = () => JSON.parse(readFileSync(`${DATA}/node.json`, 'utf8')).url
 async function unseen(page) {
   await page.goto(page.url().split('#')[0] + '#/')
   await rowOf(page, 'copy').waitFor()
+  const other = await visitor({ viewport: DESKTOP })
+  await enter(other)
   const asked = []
   page.on('request', (request) => asked.push(request.url()))
   const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/events'))
@@ -276,6 +278,10 @@ async function unseen(page) {
   asked.length = 0
   baton('sessions', 'capture', 'shop')
   baton('sessions', 'close', 'copy')
+  // Whoever looks has seen it by then, and what this one asked would be heard of.
+  await badge(rowOf(other, 'copy'), 'Closed').waitFor()
+  await other.context().close()
+  await page.evaluate(() => 0)
   assert.deepEqual(asked, [], 'nothing is asked while nobody looks')
   await hide(page, false)
   await badge(rowOf(page, 'copy'), 'Closed').waitFor()
