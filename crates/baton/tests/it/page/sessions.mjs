@@ -55,6 +55,8 @@ async function captureCloseResume(page, size) {
   await row.getByRole('button', { name: 'Capture shop' }).click()
   await page.locator('.notice', { hasText: 'Shop: captured' }).waitFor()
   await row.locator('img.picture').waitFor()
+  await row.locator('img.site-icon').waitFor()
+  await row.getByText(/^captured (just now|\d+ (min|h) ago)$/).waitFor()
   await row.locator('.login', { hasText: /^127\.0\.0\.1 first cookie ends in \d+ d$/ }).waitFor()
   await accessible(page, `the list, ${size}`)
   await fits(page, `the list, ${size}`)
@@ -288,6 +290,45 @@ async function unseen(page) {
   saw('silence while nobody looks')
 }
 
+/** Somebody looks, and nothing happens: nothing is asked, however long. Its clock is turned by hand. */
+async function idle() {
+  baton('sessions', 'close', 'shop')
+  const page = await visitor({ viewport: DESKTOP })
+  const [asked, open] = [[], new Set()]
+  page.on('request', (request) => {
+    asked.push(request.url())
+    if (!request.url().includes('/events')) open.add(request)
+  })
+  for (const end of ['requestfinished', 'requestfailed']) page.on(end, (request) => open.delete(request))
+  await page.clock.install()
+  await enter(page)
+  const rests = async (what) => {
+    // What the view asks at first is answered, and leads to nothing more.
+    for (let minutes = 0; asked.length > 0; minutes++) {
+      assert.ok(minutes < 60, `${asked}, ${what}`)
+      asked.length = 0
+      await page.clock.runFor('01:00')
+      do await page.evaluate(() => 0)
+      while (open.size > 0)
+    }
+    await page.clock.runFor('01:00:00')
+    await page.evaluate(() => 0)
+    assert.deepEqual(asked, [], what)
+  }
+  await badge(rowOf(page, 'shop'), 'Closed').waitFor()
+  await rowOf(page, 'shop').locator('img.picture').waitFor()
+  await rests('the list')
+  await rowOf(page, 'shop').getByText(/^captured \d+ h ago$/).waitFor()
+  await page.getByRole('link', { name: 'shop', exact: true }).click()
+  await page.locator('.shot img.picture').first().waitFor()
+  await rests('a session')
+  baton('sessions', 'resume', 'shop')
+  await badge(page.locator('.head'), 'Active').waitFor()
+  await calm(page)
+  await page.context().close()
+  saw('silence while nothing happens, for hours')
+}
+
 async function keys(page) {
   await page.goto(page.url().split('#')[0] + '#/')
   await rowOf(page, 'shop').getByRole('link').focus()
@@ -416,6 +457,7 @@ try {
   await files(page)
   await strangers(page)
   await unseen(page)
+  await idle()
   await keys(page)
   await pictures()
   await many()
