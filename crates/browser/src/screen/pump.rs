@@ -3,7 +3,7 @@
 //! The browser does not say when a page only changes its title. So while somebody looks it is asked: when a page
 //! was loaded, and now and then.
 //!
-//! A message that holds no JPEG, or one that is too large, is counted and told to nobody.
+//! A message that holds no JPEG, or one that is too large, is counted and drawn for nobody.
 
 use super::asking::{Asking, DocumentWish, Whose};
 use super::choosers::Choosers;

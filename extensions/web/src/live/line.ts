@@ -38,6 +38,8 @@ export class Live {
   readonly tabs = signal<Schemas['LiveTabs']>({ tabs: [], front: null, bad_pictures: 0 })
   readonly driver = signal<Schemas['LiveDriver']>({ agent: null, own: false })
   readonly pace = signal<Schemas['LivePace'] | undefined>(undefined)
+  /** How many pictures came that the page could not draw. */
+  readonly undrawn = signal(0)
   readonly refused = signal<string | undefined>(undefined)
   /** The viewport of the tab that is shown. */
   shown: Picture | undefined
@@ -184,6 +186,7 @@ export class Live {
       if (this.standing.value.is !== 'shown') this.standing.value = { is: 'shown' }
     } catch {
       // It is none: the next one may be.
+      this.undrawn.value += 1
     }
     this.say({ type: 'drawn', number: of.number })
   }

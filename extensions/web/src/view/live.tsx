@@ -8,7 +8,8 @@ import { type Door, Live } from '../live/line.ts'
 import { type Picture, sizeFor } from '../live/picture.ts'
 import { acting, ask, type Schemas } from '../node/client.ts'
 import { type Failure, failureOf } from '../node/failure.ts'
-import { count, host } from '../words/amounts.ts'
+import { host } from '../words/amounts.ts'
+import { pictured } from '../words/pictures.ts'
 import { whose } from '../words/wishes.ts'
 import { Button, sentence, Trouble } from './parts.tsx'
 import { Wish } from './wish.tsx'
@@ -383,15 +384,10 @@ export function State({ live }: { live: Live | undefined }) {
         )}
       </Trouble>
     )
-  const words = {
-    coming: 'The picture is coming. A tab that is not in front shows none.',
-    gone: 'There is no browser any more. The picture comes back with the next one.',
-    shown: '',
-  }[standing.is]
+  const bad = live === undefined ? 0 : live.tabs.value.bad_pictures + live.undrawn.value
   return (
     <p class="hint" role="status">
-      {words}
-      {standing.is === 'shown' && pace !== undefined && `${count(pace.sent, 'picture')}, ${pace.dropped} left out`}
+      {pictured(standing.is, pace, bad)}
     </p>
   )
 }

@@ -7,7 +7,8 @@ import { minutesLeft, over } from '../../src/words/asked.ts'
 import { bySite, changesWith, nameOf } from '../../src/words/diff.ts'
 import { checkAgent, drivesNow, handed, passing, suggested, whyAsked } from '../../src/words/drivers.ts'
 import { checkFile } from '../../src/words/files.ts'
-import { checkName, found, grouped, lasts } from '../../src/words/sessions.ts'
+import { pictured } from '../../src/words/pictures.ts'
+import { checkName, found, grouped, holder, lasts } from '../../src/words/sessions.ts'
 import { inSight } from '../../src/words/sight.ts'
 import { whose, wish } from '../../src/words/wishes.ts'
 
@@ -40,6 +41,30 @@ test('sessions stand by state in one order, and are found by what they are calle
   assert.equal(found(all, '').length, 4)
   assert.equal(checkName('shop-2'), undefined)
   assert.match(checkName('a b') ?? '', /expected 1 to 64/)
+})
+
+test('who has a session is said, and nothing where nobody else has it', () => {
+  const view = (more: object) => ({ name: 'shop', ...more }) as Schemas['SessionView']
+  const sandbox = '0197c0de-0000-7000-8000-000000000001'
+  const held = (by: object) => view({ shared: { held_by: by } })
+  assert.equal(holder(view({})), undefined)
+  assert.equal(holder(view({ agent: { agent: 'kimi' } })), 'driven by kimi')
+  assert.equal(holder(view({ agent: { agent: 'kimi' }, sandbox })), 'driven by kimi', 'who drives comes first')
+  assert.equal(holder(view({ sandbox })), 'in the sandbox 0197c0de')
+  assert.equal(holder(held({ here: true, name: 'desk' })), undefined)
+  assert.equal(holder(held({ here: false, name: 'desk' })), 'held by desk')
+  assert.equal(holder(held({ here: false })), 'held by another node')
+})
+
+test('of a live picture is said that it comes, and what was none', () => {
+  const pace = { sent: 1200, dropped: 3 } as Schemas['LivePace']
+  assert.match(pictured('coming', undefined, 0), /^The picture is coming\. .* none\.$/)
+  assert.match(pictured('coming', undefined, 2), /none\. 2 pictures could not be read\.$/)
+  assert.match(pictured('gone', pace, 0), /comes back with the next one\.$/)
+  assert.equal(pictured('shown', undefined, 0), '')
+  assert.equal(pictured('shown', pace, 0), '1,200 pictures, 3 left out')
+  assert.equal(pictured('shown', pace, 1), '1,200 pictures, 3 left out; 1 picture could not be read')
+  assert.equal(pictured('shown', undefined, 1), '1 picture could not be read')
 })
 
 test('a login says when it ends, and warns a day ahead', () => {
