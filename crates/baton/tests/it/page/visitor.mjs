@@ -104,7 +104,7 @@ export const shot = (what, name, fullPage = false) =>
   SHOTS ? what.screenshot({ path: `${SHOTS}/${name}.png`, ...(fullPage && { fullPage }) }) : undefined
 
 /** Where on the screen a place of the viewport is that the live picture shows. */
-async function placeOf(page, x, y) {
+export async function placeOf(page, x, y) {
   const canvas = page.locator('.screen canvas')
   await canvas.scrollIntoViewIfNeeded()
   const box = await canvas.boundingBox()

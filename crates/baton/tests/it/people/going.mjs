@@ -1,8 +1,8 @@
 // A person goes about in the live picture as in a browser: types addresses, goes back and forward, opens and closes
-// tabs, and writes with an input method.
+// tabs, writes with an input method and with a phone's keyboard, turns the wheel and drags.
 
 import assert from 'node:assert/strict'
-import { accessible, askTest, baton, browser, calm, clickAt, DESKTOP, enter, fits, PHONE, saw, shot, visitor } from './visitor.mjs'
+import { accessible, askTest, baton, browser, calm, clickAt, DESKTOP, enter, fits, PHONE, placeOf, saw, shot, visitor } from './visitor.mjs'
 
 const { SITE } = process.env
 const live = (page) => page.getByRole('region', { name: 'Live', exact: true })
@@ -139,9 +139,60 @@ async function writes(page) {
   saw('a word that was given up, and keys after it')
 }
 
+/** A keyboard on a screen says of no key which one it is: what it writes comes as text. */
+async function taps(page) {
+  const keyboard = await page.context().newCDPSession(page)
+  for (const [text, whole] of [
+    [' ', '日本go '],
+    ['plums', '日本go plums'],
+  ]) {
+    const key = { key: 'Unidentified', windowsVirtualKeyCode: 229 }
+    await keyboard.send('Input.dispatchKeyEvent', { type: 'rawKeyDown', ...key })
+    await keyboard.send('Input.insertText', { text })
+    await keyboard.send('Input.dispatchKeyEvent', { type: 'keyUp', ...key })
+    await inFront(page, `Has ${whole}.`)
+  }
+  await page.locator('textarea.keys').evaluate((field) => {
+    field.dispatchEvent(new InputEvent('input', { inputType: 'deleteContentBackward', bubbles: true }))
+  })
+  await inFront(page, 'Has 日本go plum.')
+  saw('words and a correction of a keyboard on a screen')
+}
+
+async function wheels(page) {
+  await types(page, `${SITE}counter`)
+  await inFront(page, 'Counter')
+  await pictured(page, 'Live picture of Counter')
+  await page.mouse.move(...(await placeOf(page, 600, 400)))
+  await page.mouse.wheel(0, 600)
+  await inFront(page, 'Below')
+  await page.mouse.wheel(0, -6000)
+  await inFront(page, 'Above')
+  saw('a page that the wheel turns, to and fro')
+}
+
+async function drags(page) {
+  const { mouse } = page
+  await mouse.move(...(await placeOf(page, 140, 90)))
+  await mouse.down()
+  await inFront(page, 'Held')
+  await mouse.move(...(await placeOf(page, 500, 300)), { steps: 5 })
+  await mouse.up()
+  await inFront(page, 'Dragged 360 210')
+  // It ends wherever it is let go, out of the picture, too.
+  await mouse.move(...(await placeOf(page, 500, 300)))
+  await mouse.down()
+  await inFront(page, 'Held')
+  const box = await page.locator('.screen canvas').boundingBox()
+  await mouse.move(box.x + box.width / 2, box.y - 30, { steps: 5 })
+  await mouse.up()
+  await inFront(page, 'Dragged over the edge')
+  saw('a drag, and one that ends outside of the picture')
+}
+
 /** Another one drives, while they write. */
 async function isTakenFrom(page) {
-  await focused(keys(page))
+  await keys(page).focus()
   baton('sessions', 'pass', 'shop', '--to', 'kimi', '--reason', 'it is my turn')
   await keys(page).waitFor({ state: 'detached' })
   // What they go on to write, which may be a password, is for no field and presses no button.
@@ -159,6 +210,9 @@ try {
   await addresses(page)
   await manyTabs(page)
   await writes(page)
+  await taps(page)
+  await wheels(page)
+  await drags(page)
   await isTakenFrom(page)
   await calm(page)
 } finally {

@@ -25,6 +25,32 @@ field.addEventListener('input', (event) => tell(event.isComposing ? 'Composes' :
 field.addEventListener('compositionend', () => tell('Wrote'));
 </script>"#;
 
+/// A page that is longer than the screen, with a thing to drag. It is called after what a mouse does to it.
+const COUNTER: &str = r#"<!doctype html><html lang="en"><meta charset="utf-8"><title>Counter</title>
+<style>body{margin:0;height:4000px}div{position:absolute;left:40px;top:40px;width:200px;height:100px;background:#c8552b}</style>
+<div></div><script>
+const thing = document.querySelector('div');
+const tens = (length) => Math.round(length / 10) * 10;
+let from;
+addEventListener('scroll', () => document.title = scrollY > 0 ? 'Below' : 'Above');
+thing.addEventListener('mousedown', (event) => {
+  event.preventDefault();
+  from = { x: event.clientX, y: event.clientY, left: thing.offsetLeft, top: thing.offsetTop };
+  document.title = 'Held';
+});
+addEventListener('mousemove', ({ buttons, clientX, clientY }) => {
+  if (from === undefined || buttons !== 1) return;
+  thing.style.left = `${from.left + clientX - from.x}px`;
+  thing.style.top = `${from.top + clientY - from.y}px`;
+});
+addEventListener('mouseup', () => {
+  if (from === undefined) return;
+  const { left, top } = thing.getBoundingClientRect();
+  document.title = top < 0 ? 'Dragged over the edge' : `Dragged ${tens(left - from.left)} ${tens(top - from.top)}`;
+  from = undefined;
+});
+</script>"#;
+
 /// A page that is called after how often one was asked for.
 fn till(asked: &AtomicU32) -> Html<String> {
     let times = asked.fetch_add(1, Ordering::Relaxed) + 1;
@@ -37,6 +63,7 @@ async fn a_person_goes_about_in_the_picture_as_in_a_browser() {
     let counted = Arc::clone(&asked);
     let till = get(move || std::future::ready(till(&counted)));
     let site = Router::new().route("/", get(async || Html(FRONT))).route("/till", till);
+    let site = site.route("/counter", get(async || Html(COUNTER)));
     let site = Site::start(site).await.unwrap();
     let test_node = test_nodes::test_node().await;
     let address = site.url("/").unwrap();
@@ -61,6 +88,9 @@ async fn a_person_goes_about_in_the_picture_as_in_a_browser() {
     another tab, to and fro, and closed
     a word of an input method, from its sounds
     a word that was given up, and keys after it
+    words and a correction of a keyboard on a screen
+    a page that the wheel turns, to and fro
+    a drag, and one that ends outside of the picture
     somebody else who drives, and nothing of what was written
     ");
     test_node.clear().await.unwrap();
