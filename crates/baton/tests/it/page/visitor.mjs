@@ -39,10 +39,12 @@ export async function visitor(how = {}) {
   })
   page.on('pageerror', (error) => page.refused.push(String(error)))
   page.foreign = []
-  page.on('request', (request) => {
-    const { protocol, host } = new URL(request.url())
-    if (protocol !== 'blob:' && host !== page.home) page.foreign.push(request.url())
-  })
+  const asks = (url) => {
+    const { protocol, host } = new URL(url)
+    if (protocol !== 'blob:' && host !== page.home) page.foreign.push(url)
+  }
+  page.on('request', (request) => asks(request.url()))
+  page.on('websocket', (socket) => asks(socket.url()))
   await context.addInitScript(() => {
     globalThis.violations = []
     addEventListener('securitypolicyviolation', (event) => globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI}`))
