@@ -10,7 +10,7 @@ use axum::http::header::{COOKIE, SET_COOKIE};
 use axum::response::{Html, IntoResponse, Redirect};
 use axum::routing::{get, post};
 use baton_api::OpenCdp;
-use baton_playground::Site;
+use baton_playground::{Site, victims};
 use std::time::Duration;
 
 /// How long the whole story may take.
@@ -47,7 +47,7 @@ async fn a_person_signs_an_agents_session_in_by_its_picture() {
     let site = Site::start(site).await.unwrap();
     let test_node = test_nodes::test_node().await;
     let address = site.url("/").unwrap();
-    test_node.open("shop", [address.clone()]).await.unwrap();
+    let shop = test_node.open("shop", [address.clone()]).await.unwrap();
     let kimi = test_node.client().unwrap().clone().as_agent(Some("kimi".parse().unwrap()));
     let access = kimi.open_cdp("shop", &OpenCdp::default()).await.unwrap();
     let agent = Tool::connect(&access.cdp_url).await;
@@ -59,10 +59,14 @@ async fn a_person_signs_an_agents_session_in_by_its_picture() {
     let shots = wanted_shots().unwrap_or_else(|| folder.path().to_owned());
     let (text, shots_to) = (include_str!("story.mjs"), Some(shots.clone()));
     let story = Story { text, variables: &variables, shots: shots_to, limit: LIMIT };
-    let seen = tell(story, async |what| {
-        assert_eq!(what, "what the agent sees");
-        let title = agent.evaluate("document.title").await;
-        title.to_string()
+    let seen = tell(story, async |what| match what {
+        "what the agent sees" => agent.evaluate("document.title").await.to_string(),
+        "kill the browser" => {
+            let holders = test_node.holders(shop).await.unwrap();
+            holders.into_iter().for_each(|(_, pid)| victims::kill(pid));
+            "done".to_owned()
+        }
+        other => panic!("nobody knows how to {other}"),
     })
     .await;
     keep_pictures(&shots, &[("live-wish.png", "people-wish.png")]);
@@ -77,6 +81,8 @@ async fn a_person_signs_an_agents_session_in_by_its_picture() {
     nothing while nobody looks
     the agent is signed in
     one line at a time, and none that is left
+    that the browser is gone
+    the picture of the next one, once it is resumed
     a picture on a phone
     a picture that goes dark with its key
     ");

@@ -8,8 +8,10 @@ import {
   askTest,
   baton,
   browser,
+  calm,
   clickAt,
   DESKTOP,
+  enter,
   enterWithKey,
   fits,
   hide,
@@ -37,7 +39,7 @@ async function watch(page) {
 const tabCalled = (page, name) => page.locator('.live-tabs .tab', { hasText: name })
 
 async function takeOver(page) {
-  await page.goto(baton('dashboard', '--print'))
+  await enter(page)
   await watch(page)
   await page.getByText('kimi drives').waitFor()
   await accessible(page, 'a live picture')
@@ -201,6 +203,33 @@ async function oneLine(page) {
   saw('one line at a time, and none that is left')
 }
 
+/** The browser dies while it is watched. */
+async function dies(page) {
+  await page.getByRole('button', { name: 'Watch', exact: true }).click()
+  const shown = page.locator('.live').getByText(/left out/)
+  await shown.waitFor()
+  baton('sessions', 'capture', 'shop')
+  await askTest('kill the browser')
+  const gone = page.getByRole('status').filter({ hasText: 'There is no browser any more' })
+  await gone.waitFor()
+  assert.equal(await shown.count(), 0)
+  for (const size of [DESKTOP, PHONE]) {
+    await page.setViewportSize(size)
+    await accessible(page, `a browser that is gone, ${size.width}`)
+    await fits(page, `a browser that is gone, ${size.width}`)
+  }
+  await shot(page, 'live-gone-phone', true)
+  await page.setViewportSize(DESKTOP)
+  saw('that the browser is gone')
+
+  await page.locator('.head .badge', { hasText: /Recoverable|Stale/ }).waitFor()
+  baton('--as', 'kimi', 'sessions', 'resume', 'shop')
+  await shown.waitFor()
+  await gone.waitFor({ state: 'detached' })
+  await page.getByRole('img', { name: 'Live picture of Signed in as Ada', exact: true }).waitFor()
+  saw('the picture of the next one, once it is resumed')
+}
+
 async function phone() {
   const page = await visitor(PHONE)
   await enterWithKey(page, 'phone', 'read', 'watch')
@@ -219,7 +248,7 @@ async function phone() {
   assert.ok(took < 4000, `the picture ended ${took} ms after its key`)
   await page.getByRole('heading', { name: 'Sign in to Baton' }).waitFor()
   assert.equal(await page.locator('canvas').count(), 0, 'no picture is shown any more')
-  assert.deepEqual(page.refused, [])
+  await calm(page)
   saw('a picture that goes dark with its key')
 }
 
@@ -233,7 +262,8 @@ try {
   await leavesByKey(page)
   await giveBack(page)
   await oneLine(page)
-  assert.deepEqual(page.refused, [], 'the policy refused nothing, and nothing failed')
+  await dies(page)
+  await calm(page)
   await phone()
 } finally {
   await browser.close()
