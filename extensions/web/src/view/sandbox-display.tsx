@@ -35,27 +35,39 @@ export function DisplayView({ id, name }: { id: string; name: string }) {
         })
         const access = await ask(node().api.POST('/api/sandboxes/{id}/display', { params: { path: { id } } }))
         if (isOver || document.hidden || shown.current !== undefined) return
-        shown.current = displays.show(element, `Display of ${name}`, access.displayUrl, {
-          shown: () => setStanding({ is: 'shown' }),
+        const display = displays.show(element, `Display of ${name}`, access.displayUrl, {
+          shown: () => shown.current === display && setStanding({ is: 'shown' }),
           gone: (_, reason) => {
-            if (isOver) return
+            // One that was put away is no news, and another one may be shown by then.
+            if (shown.current !== display) return
             shown.current = undefined
             setStanding({ is: 'gone', why: reason || 'the node does not answer' })
           },
         })
+        shown.current = display
       } catch (error) {
         if (!isOver) setStanding({ is: 'failed', why: error instanceof Failure ? heard(error) : failureOf(error) })
       }
     }
+    const putAway = () => {
+      const display = shown.current
+      shown.current = undefined
+      display?.close()
+    }
     // Nobody looks: nothing is shown.
-    const look = () => (document.hidden ? shown.current?.close() : void open())
+    const look = () => {
+      if (!document.hidden) void open()
+      else if (shown.current !== undefined) {
+        putAway()
+        setStanding({ is: 'coming' })
+      }
+    }
     void open()
     document.addEventListener('visibilitychange', look)
     return () => {
       isOver = true
       document.removeEventListener('visibilitychange', look)
-      shown.current?.close()
-      shown.current = undefined
+      putAway()
     }
   }, [id, name, tries])
 

@@ -1,7 +1,7 @@
 // A person at the page of a node whose agents work in sandboxes.
 
 import assert from 'node:assert/strict'
-import { accessible, askTest, baton, browser, calm, DESKTOP, enter, enterWithKey, fits, PHONE, saw, shot, visitor } from './visitor.mjs'
+import { accessible, askTest, baton, browser, calm, DESKTOP, enter, enterWithKey, fits, hide, PHONE, saw, shot, visitor } from './visitor.mjs'
 
 const GREEN = [0x0a, 0x7b, 0x5c]
 const screen = (page) => page.locator('.rfb canvas')
@@ -94,6 +94,21 @@ async function theDisplay(page, id) {
   saw('that somebody looked is noted')
 }
 
+/** Nobody looks: the display is left, and there again for who comes back, however soon. */
+async function unseen(page) {
+  const ended = page.line.waitForEvent('close')
+  await hide(page, true)
+  await ended
+  await stands(page, 'coming').waitFor()
+  for (const isSoon of [false, true]) {
+    const again = page.waitForEvent('websocket')
+    await Promise.all([isSoon && hide(page, true), hide(page, false), again])
+    await stands(page, 'shown').waitFor()
+    await seesNotes(page)
+  }
+  saw('nothing while nobody looks')
+}
+
 /** What a person sees of a sandbox without a display. */
 async function without(page) {
   const bare = await askTest('make one without a display')
@@ -156,9 +171,11 @@ async function others(id) {
 
 try {
   const page = await visitor({ viewport: DESKTOP })
+  page.on('websocket', (line) => (page.line = line))
   await enter(page)
   const id = await theList(page)
   await theDisplay(page, id)
+  await unseen(page)
   await calm(page)
   await others(id)
   await without(page)

@@ -72,6 +72,7 @@ async fn a_person_sees_and_types_into_the_display_of_a_sandbox() {
     what a person types there
     out of it by keys
     that somebody looked is noted
+    nothing while nobody looks
     a display on a phone
     a display that goes dark with its key
     and with its page
