@@ -7,8 +7,9 @@ import { forgetActs, notice } from './acts.ts'
 import { forgetAll } from './asked.ts'
 import { keepFocus } from './focus.ts'
 import { begin, leave, link, may, me, tryNow } from './hub.ts'
+import type { Schemas } from './node/client.ts'
 import type { Failure } from './node/failure.ts'
-import { followAddress, route, sandboxAddress } from './route.ts'
+import { followAddress, type Route, route, sandboxAddress } from './route.ts'
 import { Asked } from './view/asked.tsx'
 import { sentence } from './view/parts.tsx'
 import { forgetSandboxes, Sandboxes } from './view/sandboxes.tsx'
@@ -18,6 +19,12 @@ import { SignIn } from './view/sign-in.tsx'
 
 /** How long what was done is said. */
 const NOTICE_MS = 8_000
+
+/** What can be gone to from everywhere, with the scope that it wants: a view of peers or of keys has its place here. */
+const VIEWS: readonly { at: Route['at']; word: string; address: string; scope?: Schemas['Scope'] }[] = [
+  { at: 'sessions', word: 'Sessions', address: '#/' },
+  { at: 'sandboxes', word: 'Sandboxes', address: sandboxAddress(), scope: 'sandbox' },
+]
 
 function Page() {
   const at = route.value
@@ -60,14 +67,11 @@ function Top() {
       </a>
       {view !== undefined && <span class="node">{view.node_name}</span>}
       <nav aria-label="Views">
-        <a href="#/" aria-current={route.value.at === 'sessions' ? 'page' : undefined}>
-          Sessions
-        </a>
-        {may('sandbox') && (
-          <a href={sandboxAddress()} aria-current={route.value.at === 'sandboxes' ? 'page' : undefined}>
-            Sandboxes
+        {VIEWS.filter(({ scope }) => scope === undefined || may(scope)).map(({ at, word, address }) => (
+          <a key={at} href={address} aria-current={route.value.at === at ? 'page' : undefined}>
+            {word}
           </a>
-        )}
+        ))}
       </nav>
       {view !== undefined && (
         <span class="as">
