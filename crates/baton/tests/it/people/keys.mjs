@@ -1,12 +1,17 @@
 // A person with a keyboard alone: signs in with a key that they paste, resumes, captures and closes a session in the list
-// and in its own view, brings it back as it was, puts a file among its files, and signs out.
+// and in its own view, brings it back as it was, takes its browser over, exports it, puts a file among its files, and
+// signs out.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { baton, browser, calm, DESKTOP, saw, visitor } from './visitor.mjs'
 
+const { SITE } = process.env
+
 /** How many steps may lead from one place to another. */
 const MOST_STEPS = 60
+
+const SCOPES = ['read', 'drive', 'watch', 'reveal']
 
 /** Waits until an element has the focus, which the node may have to answer for. */
 const focused = (place) =>
@@ -34,7 +39,7 @@ const heading = (page, name) => page.getByRole('heading', { name, level: 1 })
 const button = (place, name) => place.getByRole('button', { name, exact: true })
 
 async function signsIn(page) {
-  const key = baton('keys', 'create', '--name', 'keys', '--scope', 'read', '--scope', 'drive')
+  const key = baton('keys', 'create', '--name', 'keys', ...SCOPES.flatMap((scope) => ['--scope', scope]))
   const url = new URL(baton('dashboard', '--print'))
   page.home = url.host
   await page.goto(url.origin)
@@ -166,6 +171,57 @@ async function rollsBack(page) {
   saw('rolled back to the first picture of the history')
 }
 
+async function takesOver(page) {
+  const live = page.getByRole('region', { name: 'Live', exact: true })
+  await to(page, button(live, 'Watch'))
+  await page.keyboard.press('Enter')
+  await focused(live.getByLabel('as', { exact: true }))
+  await live.locator('canvas[data-picture]').waitFor()
+  await to(page, button(live, 'Take over'))
+  await page.keyboard.press('Enter')
+  await page.getByText('You drive as keys').waitFor()
+  await focused(page.locator('textarea.keys'))
+  saw('the picture taken over, with the focus in it')
+
+  const front = (title) => live.locator('.tab[aria-current=true]', { hasText: title }).waitFor()
+  await page.keyboard.press('F6')
+  await focused(button(live, 'Give back'))
+  await to(page, live.getByLabel('Address', { exact: true }))
+  await page.keyboard.insertText(`${SITE}?anew`)
+  await page.keyboard.press('Enter')
+  await front('The till, anew')
+  await to(page, page.locator('textarea.keys'))
+  saw('out of the picture, to the address, and back')
+
+  // To the field of the page in the picture, and not out of it.
+  await page.keyboard.press('Tab')
+  await front('At the field')
+  await page.keyboard.type('plums')
+  await front('Has plums.')
+  await page.keyboard.press('F6')
+  await focused(button(live, 'Give back'))
+  await page.keyboard.press('Enter')
+  await page.getByText('You watch. Nobody has said').waitFor()
+  assert.ok(await has(button(live, 'Take over')))
+  await to(page, button(live, 'Stop watching'))
+  await page.keyboard.press('Enter')
+  await focused(button(live, 'Watch'))
+  saw('a word written there, and given back')
+}
+
+async function exports(page) {
+  const asks = button(page.locator('.head .acts'), 'Export')
+  const dialog = page.getByRole('dialog', { name: 'Export shop' })
+  await to(page, asks, 'Shift+Tab')
+  await page.keyboard.press('Enter')
+  await focused(button(dialog, 'Cancel'))
+  await to(page, button(dialog, 'Session file'))
+  const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')])
+  assert.equal(JSON.parse(readFileSync(await download.path(), 'utf8')).name, 'shop')
+  await focused(asks)
+  saw('exported, with the focus where it was asked')
+}
+
 async function files(page) {
   const section = page.getByRole('region', { name: /^Files/ })
   const puts = section.getByLabel('Add a file')
@@ -209,6 +265,8 @@ try {
   await opens(page)
   await rollsBack(page)
   await inItsView(page)
+  await takesOver(page)
+  await exports(page)
   await files(page)
   await signsOut(page)
   await calm(page)

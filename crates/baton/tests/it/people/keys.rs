@@ -11,18 +11,22 @@ use std::time::Duration;
 /// How long the whole story may take.
 const LIMIT: Duration = Duration::from_mins(6);
 
-const SHOP: &str = r#"<!doctype html><html lang="en"><title>The till</title><h1>The till</h1>"#;
+/// A page with a field. It is called after what becomes of that.
+const SHOP: &str = r#"<!doctype html><html lang="en"><title>The till</title><h1>The till</h1>
+<input onfocus="document.title = 'At the field'" oninput="document.title = `Has ${this.value}.`">
+<script>if (location.search === '?anew') document.title = 'The till, anew'</script>"#;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_needs_no_mouse() {
     let site = Site::start(Router::new().route("/", get(async || Html(SHOP)))).await.unwrap();
     let test_node = test_nodes::test_node().await;
-    test_node.open("shop", [site.url("/").unwrap()]).await.unwrap();
+    let address = site.url("/").unwrap();
+    test_node.open("shop", [address.clone()]).await.unwrap();
 
     let data = test_node.data().path().to_owned();
     let story = Story {
         text: include_str!("keys.mjs"),
-        variables: &[("DATA", data.as_os_str())],
+        variables: &[("DATA", data.as_os_str()), ("SITE", address.as_str().as_ref())],
         shots: wanted_shots(),
         limit: LIMIT,
     };
@@ -38,6 +42,10 @@ async fn a_person_needs_no_mouse() {
     captured, and what came of it put away, with the focus at the name of the session
     closed, with the focus at what resumes it
     resumed, with the focus at what captures it
+    the picture taken over, with the focus in it
+    out of the picture, to the address, and back
+    a word written there, and given back
+    exported, with the focus where it was asked
     a file put, and fetched
     a file that was removed elsewhere
     signed out, and at the key again
