@@ -12,6 +12,7 @@ import {
   DESKTOP,
   enter,
   enterWithKey,
+  everywhere,
   fits,
   hide,
   PHONE,
@@ -42,7 +43,7 @@ async function firstVisit() {
   second.home = page.home
   await second.goto(url)
   await second.getByRole('alert').getByText('found one that does not count').waitFor()
-  await accessible(second, 'signed out')
+  await everywhere(second, 'signed out')
   await shot(second, 'sign-in')
   await second.context().close()
   saw('a code that counts once')
@@ -194,7 +195,7 @@ async function rollBack(page) {
   await page.locator('.shot').last().click()
   await page.getByRole('button', { name: 'Roll back to this' }).click()
   const dialog = page.getByRole('dialog')
-  await accessible(page, 'a question')
+  await everywhere(page, 'a question whether to roll back')
   await dialog.getByRole('button', { name: 'Roll back' }).click()
   await page.getByRole('heading', { name: /^Roll back: back/ }).waitFor()
   saw('rolled back to a picture of the history')
@@ -207,6 +208,7 @@ async function files(page) {
   const [download] = await Promise.all([page.waitForEvent('download'), file.click()])
   assert.equal(readFileSync(await download.path(), 'utf8'), 'hello')
   await page.getByRole('button', { name: 'Export', exact: true }).click()
+  await everywhere(page, 'a question how to export')
   const [exported] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Session file' }).click()])
   const text = readFileSync(await exported.path(), 'utf8')
   await page.goto(page.url().split('#')[0] + '#/')
@@ -228,6 +230,10 @@ async function files(page) {
   const renamed = JSON.stringify({ ...JSON.parse(text), name: 'copy' })
   await drop('copy.json', renamed)
   await page.locator('.notice', { hasText: 'is here, recoverable' }).waitFor()
+  await page.getByRole('heading', { name: 'copy', level: 1 }).waitFor()
+  await page.locator('.head').getByRole('button', { name: 'Delete', exact: true }).click()
+  await everywhere(page, 'a question whether to delete')
+  await page.getByRole('dialog', { name: 'Delete copy?' }).getByRole('button', { name: 'Cancel' }).click()
   saw('files put and fetched, a session exported, and imported by a drop')
 }
 
@@ -346,7 +352,7 @@ async function restart(page) {
   await page.goto(page.url().split('#')[0] + '#/')
   await askTest('stop the node')
   await page.getByText('What is shown is what was known last').waitFor()
-  await accessible(page, 'a node that is gone')
+  await everywhere(page, 'a node that is gone')
   assert.equal(await rowOf(page, 'shop').count(), 1)
   await askTest('start the node')
   await page.getByText('What is shown is what was known last').waitFor({ state: 'detached' })

@@ -92,6 +92,20 @@ export async function fits(page, what) {
   assert.ok(wide <= 0, `${what} is ${wide} px wider than the screen`)
 }
 
+/** What can be told of it on a phone and at a desk, light and dark; it is left light. */
+export async function everywhere(page, what) {
+  const size = page.viewportSize()
+  for (const viewport of [PHONE, DESKTOP]) {
+    await page.setViewportSize(viewport)
+    for (const colorScheme of ['dark', 'light']) {
+      await page.emulateMedia({ colorScheme })
+      await accessible(page, `${what}, ${colorScheme}, ${viewport.width} px wide`)
+    }
+    await fits(page, `${what}, ${viewport.width} px wide,`)
+  }
+  await page.setViewportSize(size)
+}
+
 export async function calm(page) {
   assert.deepEqual(page.refused, [], 'the policy refused nothing, and nothing failed')
   assert.deepEqual(await page.evaluate(() => globalThis.violations), [])

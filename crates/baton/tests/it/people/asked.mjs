@@ -13,7 +13,10 @@ const titled = (page, title) => page.getByRole('img', { name: `Live picture of $
 
 /** What can be told of a view by a machine, and its picture. */
 async function looks(page, what, name) {
-  await accessible(page, `${what}, ${SIZE}`)
+  for (const colorScheme of ['dark', 'light']) {
+    await page.emulateMedia({ colorScheme })
+    await accessible(page, `${what}, ${SIZE}, ${colorScheme}`)
+  }
   await fits(page, `${what}, ${SIZE}`)
   await shot(page, `asked-${name}-${SIZE}`, true)
 }
@@ -92,7 +95,7 @@ async function done(page) {
   await page.getByRole('heading', { name: 'Thank you' }).waitFor()
   await looks(page, 'the end', 'end')
   saw('done')
-  const other = await visitor({ ...screen, colorScheme: 'dark' })
+  const other = await visitor(screen)
   other.home = page.home
   await other.goto(LINK)
   await other.getByText('found one that was used already').waitFor()

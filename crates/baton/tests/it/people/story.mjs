@@ -13,6 +13,7 @@ import {
   DESKTOP,
   enter,
   enterWithKey,
+  everywhere,
   fits,
   hide,
   PHONE,
@@ -42,14 +43,14 @@ async function takeOver(page) {
   await enter(page)
   await watch(page)
   await page.getByText('kimi drives').waitFor()
-  await accessible(page, 'a live picture')
+  await everywhere(page, 'a live picture')
   await shot(page, 'live-watched', true)
   saw('a live picture, and who drives')
 
   await page.getByLabel('as', { exact: true }).fill('ada')
   await page.getByRole('button', { name: 'Take over' }).click()
   await page.getByText('You drive as ada').waitFor()
-  await accessible(page, 'a picture that is driven')
+  await everywhere(page, 'a picture that is driven')
   await clickAt(page, 200, 60)
   await page.keyboard.type('ada')
   await page.keyboard.press('Tab')
@@ -71,7 +72,7 @@ async function question(page) {
   await clickAt(page, 200, 60)
   const asks = page.getByRole('alertdialog')
   await asks.getByText('Really <b>sure</b>?').waitFor()
-  await accessible(page, 'a question')
+  await everywhere(page, 'a question of the page')
   await asks.getByRole('button', { name: 'OK' }).click()
   await tabCalled(page, 'Sure').waitFor()
   await asks.waitFor({ state: 'detached' })
@@ -81,6 +82,8 @@ async function question(page) {
 async function file(page) {
   await clickAt(page, 80, 140)
   const asks = page.getByRole('group', { name: /asks for a file/ })
+  await asks.waitFor()
+  await everywhere(page, 'a page that asks for a file')
   // What the node does not take is told, and the page is given nothing in its place.
   const long = `${'x'.repeat(300)}.txt`
   await asks.locator('input[type=file]').setInputFiles({ name: long, mimeType: 'text/plain', buffer: Buffer.from('no') })
@@ -213,13 +216,7 @@ async function dies(page) {
   const gone = page.getByRole('status').filter({ hasText: 'There is no browser any more' })
   await gone.waitFor()
   assert.equal(await shown.count(), 0)
-  for (const size of [DESKTOP, PHONE]) {
-    await page.setViewportSize(size)
-    await accessible(page, `a browser that is gone, ${size.width}`)
-    await fits(page, `a browser that is gone, ${size.width}`)
-  }
-  await shot(page, 'live-gone-phone', true)
-  await page.setViewportSize(DESKTOP)
+  await everywhere(page, 'a browser that is gone')
   saw('that the browser is gone')
 
   await page.locator('.head .badge', { hasText: /Recoverable|Stale/ }).waitFor()

@@ -1,7 +1,23 @@
 // A person at the page of a node whose agents work in sandboxes.
 
 import assert from 'node:assert/strict'
-import { accessible, askTest, baton, browser, calm, DESKTOP, enter, enterWithKey, fits, hide, PHONE, saw, shot, visitor } from './visitor.mjs'
+import {
+  accessible,
+  askTest,
+  baton,
+  browser,
+  calm,
+  DESKTOP,
+  enter,
+  enterWithKey,
+  everywhere,
+  fits,
+  hide,
+  PHONE,
+  saw,
+  shot,
+  visitor,
+} from './visitor.mjs'
 
 const GREEN = [0x0a, 0x7b, 0x5c]
 const screen = (page) => page.locator('.rfb canvas')
@@ -50,8 +66,7 @@ async function theList(page) {
   const row = page.getByRole('list', { name: 'Sandboxes' }).getByRole('listitem').first()
   await row.getByText('tools, of local').waitFor()
   await row.getByRole('link', { name: 'shop', exact: true }).waitFor()
-  await accessible(page, 'a sandbox')
-  await fits(page, 'a sandbox')
+  await everywhere(page, 'a sandbox')
   await shot(page, 'sandboxes')
   saw('a sandbox that was made elsewhere, and whose session it has')
   return id
@@ -62,8 +77,7 @@ async function theDisplay(page, id) {
   await stands(page, 'shown').waitFor()
   assert.equal(await askTest('open the notes in it'), 'Notes')
   await seesNotes(page)
-  await accessible(page, 'a display')
-  await fits(page, 'a display')
+  await everywhere(page, 'a display')
   await shot(page, 'display')
   saw('what its browser shows')
 
@@ -138,6 +152,7 @@ async function others(id) {
   await phone.getByRole('link', { name: /^Display of shop/ }).click()
   await stands(phone, 'shown').waitFor()
   await seesNotes(phone)
+  await accessible(phone, 'a display, on a phone')
   await fits(phone, 'a display, on a phone')
   await shot(phone, 'display-phone')
   saw('a display on a phone')
