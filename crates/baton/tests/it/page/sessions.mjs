@@ -401,6 +401,55 @@ async function many() {
   saw('ten thousand sessions')
 }
 
+/** A session of which there are ten thousand of everything: few of each are in the page, and the last one is reached. */
+async function muchOfOne() {
+  const page = await visitor({ viewport: DESKTOP })
+  const total = 10_000
+  const copies = (one, of) => [...Array(total).keys()].map((index) => ({ ...one, ...of(index) }))
+  await enter(page)
+  const link = page.getByRole('link', { name: 'shop', exact: true })
+  const address = `/sessions/${(await link.getAttribute('href')).split('/').at(-1)}`
+  const known = (path) =>
+    page.evaluate(async (path) => {
+      const headers = { 'Baton-Page': sessionStorage.getItem('baton-page') }
+      return (await fetch(path, { headers })).json()
+    }, path)
+  const view = await known(address)
+  const { items: logins } = await known(`${address}/logins`)
+  const { items: files } = await known(`${address}/files`)
+  const items = copies(view.receipt.items[0], (index) => ({ where: `item ${index}` }))
+  const answers = {
+    '': {
+      ...view,
+      tabs: copies(view.tabs[0], (index) => ({ active: index === 0, title: `tab ${index}` })),
+      receipt: { ...view.receipt, items },
+    },
+    '/logins': { items: copies(logins[0], (index) => ({ domain: `site${index}.test` })) },
+    '/files': { items: copies(files[0], (index) => ({ name: `file ${index}.txt` })) },
+  }
+  for (const [path, json] of Object.entries(answers)) await page.route(`**${address}${path}`, (route) => route.fulfill({ json }))
+  // What was answered before is forgotten by it.
+  await page.reload()
+  await link.click()
+  for (const [list, last] of [
+    ['Tabs', 'tab 9999'],
+    ['Logins', 'site9999.test'],
+    ['Items of the receipt', 'item 9999'],
+    ['Files', 'file 9999.txt'],
+  ]) {
+    const shown = page.getByRole('list', { name: list, exact: true })
+    await shown.scrollIntoViewIfNeeded()
+    await shown.getByRole('listitem').first().waitFor()
+    await toEndOf(shown)
+    await shown.getByText(last, { exact: true }).first().waitFor()
+    const rows = await shown.getByRole('listitem').count()
+    assert.ok(rows < 80, `${rows} rows of ${list} in the page`)
+  }
+  await calm(page)
+  await page.context().close()
+  saw('a session with ten thousand of everything')
+}
+
 async function revoked() {
   const page = await visitor({ viewport: PHONE, colorScheme: 'dark' })
   await enterWithKey(page, 'phone', 'read', 'drive')
@@ -467,6 +516,7 @@ try {
   await keys(page)
   await pictures()
   await many()
+  await muchOfOne()
   await restart(page)
   await revoked()
   page.foreign.splice(0)
