@@ -69,7 +69,8 @@ async fn a_person_signs_an_agents_session_in_by_its_picture() {
         other => panic!("nobody knows how to {other}"),
     })
     .await;
-    keep_pictures(&shots, &[("live-wish.png", "people-wish.png")]);
+    let pictures = [("live-wish.png", "people-wish.png"), ("live-driven.png", "people-driven.png")];
+    keep_pictures(&shots, &pictures);
     insta::assert_snapshot!(seen, @"
     a live picture, and who drives
     taken over, and signed in by mouse and keys

@@ -64,7 +64,11 @@ async function takeOver(page) {
   })
   await page.keyboard.press('Enter')
   await tabCalled(page, 'Signed in as Ada').waitFor()
-  await shot(page, 'live-driven', true)
+  // All of it on one screen, for the guide.
+  await page.setViewportSize({ width: 900, height: 1600 })
+  await page.evaluate(() => scrollTo(0, 0))
+  await shot(page.locator('section.live'), 'live-driven')
+  await page.setViewportSize(DESKTOP)
   saw('taken over, and signed in by mouse and keys')
 }
 
