@@ -2,7 +2,7 @@
 //! changed: a story that Playwright tells in a real Chromium.
 
 use crate::cdp::Tool;
-use crate::telling::{Story, tell, wanted_shots};
+use crate::telling::{Story, keep_pictures, tell, wanted_shots};
 use crate::test_nodes;
 use axum::Router;
 use axum::http::HeaderMap;
@@ -67,6 +67,12 @@ async fn agent(test_node: &TestNode) -> (Client, Tool) {
     (kimi, tool)
 }
 
+/// Pictures of it that are in the guide: each is of one of the screens.
+const IN_THE_GUIDE: [(&str, &str); 2] = [
+    ("asked-invited-phone.png", "people-invited.png"),
+    ("asked-inside-desktop.png", "people-inside.png"),
+];
+
 /// Tells all of it to a guest with such a screen; what they saw.
 async fn sign_in_by_a_link(screen: &str) -> String {
     let other = Router::new().route("/", get(async || Html("<title>A secret title</title>Buy!")));
@@ -91,13 +97,16 @@ async fn sign_in_by_a_link(screen: &str) -> String {
     assert!(reach.starts_with("only this machine opens the link; "), "{reach}");
     assert!(reach.contains("ssh -L "), "{reach}");
 
+    let folder = tempfile::tempdir().unwrap();
+    let shots = wanted_shots().unwrap_or_else(|| folder.path().to_owned());
     let story = Story {
         text: include_str!("asked.mjs"),
         variables: &[("LINK", link.as_ref()), ("SIZE", screen.as_ref())],
-        shots: wanted_shots(),
+        shots: Some(shots.clone()),
         limit: LIMIT,
     };
     let seen = tell(story, async |what| panic!("a guest asks nothing of the test: {what}")).await;
+    keep_pictures(&shots, &IN_THE_GUIDE);
 
     let mut outcome = Vec::new();
     let rest = async {
