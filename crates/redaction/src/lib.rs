@@ -12,6 +12,7 @@
 mod address;
 mod body;
 mod calls;
+mod characters;
 mod classes;
 mod codes;
 mod columns;

@@ -5,8 +5,11 @@
 //! segments of a path behind a telling one, and the value of a pair that is named beside it:
 //! `name="password" value="…"`. A value is in quotes, or ends with its word, or with its line.
 
+use crate::characters::{
+    MAX_NAME, QUOTES, count, is_end_of_line, is_end_of_word, is_part_of_name, starts_with_any,
+};
 use crate::classes::{
-    AT, COLON, CONTROL, ENCODED, FOREIGN, OPEN, QUOTE, SEPARATOR, SLASH, SPACE, TAG, is_alnum,
+    AT, COLON, CONTROL, ENCODED, FOREIGN, OPEN, QUOTE, SEPARATOR, SLASH, SPACE, TAG,
 };
 use crate::kind::Kind;
 use crate::look::Look;
@@ -257,10 +260,6 @@ fn is_behind(text: &str, at: usize, texts: &[&str]) -> Option<usize> {
     texts.iter().find(|text| before.ends_with(text.as_bytes())).map(|text| text.len())
 }
 
-/// Quotes as they are written elsewhere.
-pub(crate) const QUOTES: [&str; 8] =
-    ["&quot;", "&#34;", "&#x22;", "&#39;", "&apos;", "%22", "%27", "\\u0022"];
-
 /// The name that ends before a separator, perhaps in quotes, perhaps with a space behind it.
 fn name_before(text: &str, separator: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
@@ -283,32 +282,4 @@ fn name_before(text: &str, separator: usize) -> Option<Range<usize>> {
         && text.is_char_boundary(end)
         && text[start..end].contains(char::is_alphabetic);
     has_letter.then_some(start..end)
-}
-
-/// The longest name, in bytes.
-pub(crate) const MAX_NAME: usize = 64;
-/// Also letters of other scripts, byte by byte.
-pub(crate) fn is_part_of_name(c: u8) -> bool {
-    is_alnum(c) || matches!(c, b'_' | b'-') || matches!(c, b'.' | b'$' | b'@') || c >= 0x80
-}
-
-pub(crate) fn is_end_of_word(c: u8) -> bool {
-    c.is_ascii_whitespace() || b"\"'`,;&<>(){}[]|\\".contains(&c)
-}
-
-pub(crate) fn is_end_of_line(c: u8) -> bool {
-    matches!(c, b'\n' | b'\r' | b'"' | b'<')
-}
-
-/// How many bytes fit from here on, at most so many.
-pub(crate) fn count(bytes: &[u8], from: usize, most: usize, fits: impl Fn(u8) -> bool) -> usize {
-    bytes.get(from..).unwrap_or_default().iter().take(most).take_while(|c| fits(**c)).count()
-}
-
-pub(crate) fn is_one_of(name: &str, names: &[&str]) -> bool {
-    names.iter().any(|one| name.eq_ignore_ascii_case(one))
-}
-
-pub(crate) fn starts_with_any(bytes: &[u8], texts: &[&str]) -> bool {
-    texts.iter().any(|text| bytes.starts_with(text.as_bytes()))
 }

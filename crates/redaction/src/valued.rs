@@ -1,12 +1,12 @@
 //! The value behind a name in any text: where it begins, how it is quoted, and where it ends.
 
-use crate::kind::Kind;
-use crate::look::Look;
-use crate::search::behind_around;
-use crate::text::{
+use crate::characters::{
     MAX_NAME, QUOTES, count, is_end_of_line, is_end_of_word, is_one_of, is_part_of_name,
     starts_with_any,
 };
+use crate::kind::Kind;
+use crate::look::Look;
+use crate::search::behind_around;
 use std::ops::Range;
 
 /// Names whose value goes on until the end of the line or of the quotation.

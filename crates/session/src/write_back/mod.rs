@@ -167,9 +167,9 @@ impl<'a> HandedIn<'a> {
             }
         }
         origin.databases.retain_mut(|before| {
-            let is_gone = !databases.iter().any(|now| is_one(before, now))
+            let was_deleted = !databases.iter().any(|now| is_one(before, now))
                 && self.has_part(ItemKind::IndexedDb, &key.place_of(&before.name));
-            !is_gone || unlent::leave_unreadable_records(before)
+            !was_deleted || unlent::leave_unreadable_records(before)
         });
         merge(&mut origin.databases, databases, is_one, was_in);
         let is_one = |one: &Cache, other: &Cache| one.name == other.name;
@@ -181,9 +181,9 @@ impl<'a> HandedIn<'a> {
             }
         }
         origin.caches.retain_mut(|before| {
-            let is_gone = !caches.iter().any(|now| is_one(before, now))
+            let was_deleted = !caches.iter().any(|now| is_one(before, now))
                 && self.has_part(ItemKind::Cache, &key.place_of(&before.name));
-            !is_gone || unlent::leave_unreadable_responses(before)
+            !was_deleted || unlent::leave_unreadable_responses(before)
         });
         merge(&mut origin.caches, caches, is_one, was_in);
         let is_one = |one: &Registration, other: &Registration| one.scope == other.scope;

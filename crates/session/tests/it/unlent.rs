@@ -40,10 +40,10 @@ fn with_database(database: Database) -> OriginState {
 }
 
 /// What becomes of a session of which a sandbox was handed `handed`.
-fn back(before: OriginState, after: OriginState, handed: Receipt) -> WrittenBack {
+fn back(before: OriginState, after: OriginState, handed: &Receipt) -> WrittenBack {
     let before = State { origins: pages(before), ..State::default() };
     let after = After { pages: pages(after), ..After::default() };
-    written_back(before, after, &handed, TakeBack::Lent)
+    written_back(before, after, handed, TakeBack::Lent)
 }
 
 /// That all of it went in, but for what no script can read.
@@ -61,7 +61,7 @@ fn a_record_that_no_script_can_read_is_in_its_place_as_before() {
     let back = back(
         with_database(database(1, &before)),
         with_database(database(1, &after)),
-        all_but_the_sealed(),
+        &all_but_the_sealed(),
     );
     assert_eq!(back.left_out, Receipt::default());
     let expected = [("a", text("new")), ("b", sealed()), ("e", sealed()), ("d", text("4"))];
@@ -72,7 +72,7 @@ fn a_record_that_no_script_can_read_is_in_its_place_as_before() {
 fn what_was_written_in_its_place_counts() {
     let after = with_database(database(1, &[("b", text("open"))]));
     let before = with_database(database(1, &[("b", sealed())]));
-    let back = back(before, after.clone(), all_but_the_sealed());
+    let back = back(before, after.clone(), &all_but_the_sealed());
     assert_eq!((back.left_out, &back.state.origins[&key()]), (Receipt::default(), &after));
 }
 
@@ -80,7 +80,7 @@ fn what_was_written_in_its_place_counts() {
 fn a_record_whose_database_has_another_form_now_is_named() {
     let before = with_database(database(1, &[("a", text("1")), ("b", sealed())]));
     let after = with_database(database(2, &[("a", text("1"))]));
-    let back = back(before, after.clone(), all_but_the_sealed());
+    let back = back(before, after.clone(), &all_but_the_sealed());
     assert_eq!(back.state.origins[&key()], after);
     let [lost] = &back.left_out.items[..] else { panic!("{:?}", back.left_out) };
     assert_eq!((lost.kind, &*lost.place), (ItemKind::IndexedDb, "https://app.test/ vault"));
@@ -95,7 +95,7 @@ fn what_was_in_the_sandbox_can_be_deleted_there() {
     let whole = Receipt::from_iter([ReceiptItem::restored(ItemKind::IndexedDb, place)]);
     let before = with_database(database(1, &[("a", text("1")), ("b", sealed())]));
     let after = with_database(database(1, &[("a", text("1"))]));
-    let back = back(before, after.clone(), whole);
+    let back = back(before, after.clone(), &whole);
     assert_eq!((back.left_out, &back.state.origins[&key()]), (Receipt::default(), &after));
 }
 
@@ -103,13 +103,13 @@ fn what_was_in_the_sandbox_can_be_deleted_there() {
 fn of_a_database_that_was_deleted_there_nothing_is_left_but_what_no_script_can_read() {
     // Who signs out deletes it, and the token in it with it.
     let before = with_database(database(1, &[("token", text("1")), ("key", sealed())]));
-    let signed_out = back(before.clone(), OriginState::default(), all_but_the_sealed());
+    let signed_out = back(before.clone(), OriginState::default(), &all_but_the_sealed());
     let left = with_database(database(1, &[("key", sealed())]));
     assert_eq!(signed_out.state.origins[&key()], left);
     // One that was not in the sandbox at all cannot have been deleted there.
     let place = key().place_of(&"vault".into());
     let none = Receipt::from_iter([ReceiptItem::not_portable(ItemKind::IndexedDb, place, "no")]);
-    let never_there = back(before.clone(), OriginState::default(), none);
+    let never_there = back(before.clone(), OriginState::default(), &none);
     assert_eq!(never_there.state.origins[&key()], before);
 }
 
@@ -135,8 +135,8 @@ fn a_response_that_no_script_can_read_is_in_its_cache_as_before() {
     let before = cache(vec![lost("a"), whole("b", ""), lost("c")]);
     let after = cache(vec![whole("c", "bmV3"), whole("d", "")]);
     let expected = cache(vec![whole("c", "bmV3"), whole("d", ""), lost("a")]);
-    assert_eq!(back(before.clone(), after, handed()).state.origins[&key()], expected);
+    assert_eq!(back(before.clone(), after, &handed()).state.origins[&key()], expected);
     // The page removed its cache.
-    let back = back(before, OriginState::default(), handed());
+    let back = back(before, OriginState::default(), &handed());
     assert_eq!(back.state.origins[&key()], cache(vec![lost("a"), lost("c")]));
 }

@@ -63,7 +63,9 @@ async fn a_person_signs_an_agents_session_in_by_its_picture() {
         "what the agent sees" => agent.evaluate("document.title").await.to_string(),
         "kill the browser" => {
             let holders = test_node.holders(shop).await.unwrap();
-            holders.into_iter().for_each(|(_, pid)| victims::kill(pid));
+            for (_, pid) in holders {
+                victims::kill(pid);
+            }
             "done".to_owned()
         }
         other => panic!("nobody knows how to {other}"),

@@ -1,5 +1,5 @@
-//! A login that somebody else keeps: an app whose people come by a provider of OpenID Connect, npm's `oidc-provider`
-//! with its own forms. The app asks it at each page, so whoever is signed in there is known to both.
+//! A login that somebody else keeps: an app whose people come by npm's `oidc-provider` with its own forms. The app asks
+//! it at each page, so whoever is signed in there is known to both.
 
 use super::apps::{App, take_along};
 use baton_playground::Page;

@@ -75,12 +75,12 @@ fn what_the_page_of_one_tab_has_no_later_browser_gets_because_that_of_another_ne
     assert!(first.claim(&page("https://shop.test/cart"), None).is_some());
     let list = first.claim(&page("https://shop.test/list"), None).unwrap();
     first.put_back(list);
-    let noted = || HandedOver::read(&std::fs::read_to_string(&notes).unwrap()).keys;
-    assert!(noted().contains(&StorageKey::new(SHOP)), "the other page has it");
+    let keys = || HandedOver::read(&std::fs::read_to_string(&notes).unwrap()).keys;
+    assert!(keys().contains(&StorageKey::new(SHOP)), "the other page has it");
     let again = first.claim(&page("https://shop.test/list"), None);
     assert_eq!(token(again.clone()).as_deref(), Some("list"));
     first.put_back(again.unwrap());
-    assert!(noted().contains(&StorageKey::new(SHOP)));
+    assert!(keys().contains(&StorageKey::new(SHOP)));
     // Whoever signed out in the one tab is not signed in again by what the other one had.
     assert_eq!(first.claim(&page(SHOP), Some(1)), None);
 }

@@ -417,8 +417,8 @@ fn a_page_that_a_worker_answers_stands_still_until_it_has_its_own_and_the_next_o
     story.browser(json!({"id": fill["id"], "sessionId": "P", "result": {}}));
     let said: Vec<_> = story.sent.iter().map(|frame| frame["method"].clone()).collect();
     assert_eq!(said, [RESUME, "Debugger.disable", "Debugger.disable"]);
-    let noted = HandedOver::read(&std::fs::read_to_string(notes.path().join("handed")).unwrap());
-    assert!(noted.keys.contains(&StorageKey::new(SHOP)));
+    let handed = HandedOver::read(&std::fs::read_to_string(notes.path().join("handed")).unwrap());
+    assert!(handed.keys.contains(&StorageKey::new(SHOP)));
     // It signs out and comes again before its debugger is gone.
     story.sent.clear();
     story.shows("P", "PAGE", SHOP);
@@ -456,7 +456,7 @@ fn pages_stop_at_the_sites_of_workers_alone_and_no_more_once_all_is_handed_over(
 #[test]
 fn what_a_page_that_stands_still_does_not_get_is_the_next_ones() {
     let (mut story, notes) = Story::with_storage_at_a_worker();
-    let noted = || {
+    let handed = || {
         let notes = std::fs::read_to_string(notes.path().join("handed")).unwrap();
         HandedOver::read(&notes).keys
     };
@@ -466,15 +466,15 @@ fn what_a_page_that_stands_still_does_not_get_is_the_next_ones() {
         story.asked(FILL)["id"].clone()
     };
     let fill = stop(&mut story, "P", "PAGE");
-    assert_eq!(noted().len(), 1);
+    assert_eq!(handed().len(), 1);
     // It was let go before it was done.
     let error = json!({"code": -32000, "message": "Can only perform operation while paused."});
     story.browser(json!({"id": fill, "sessionId": "P", "error": error}));
-    assert!(story.was_asked(RESUME) && noted().is_empty());
+    assert!(story.was_asked(RESUME) && handed().is_empty());
     // A page that ends while it stands still did nothing with it.
     stop(&mut story, "Q", "OTHER");
     story.browser(json!({"method": "Target.detachedFromTarget", "params": {"sessionId": "Q"}}));
-    assert!(noted().is_empty());
+    assert!(handed().is_empty());
     // One that does not answer goes on, and what it may have had is nobody else's.
     let fill = stop(&mut story, "P", "PAGE");
     story.sent.clear();
@@ -483,5 +483,5 @@ fn what_a_page_that_stands_still_does_not_get_is_the_next_ones() {
     story.note(actions);
     assert!(story.was_asked(RESUME) && !story.mux.has_waiting_calls());
     story.browser(json!({"id": fill, "sessionId": "P", "result": {}}));
-    assert_eq!(noted().len(), 1);
+    assert_eq!(handed().len(), 1);
 }
