@@ -41,8 +41,14 @@ async fn whatever_a_browser_is_to_start_with_a_session_has_the_tabs_that_it_had(
             let (resumed, _) = Running::resume(&profile, &state).await;
             // What a browser opens by itself it opens late.
             known = until_noted(&profile, &known, &urls).await;
-            let tabs = resumed.live.tabs().await.unwrap();
-            let at: Vec<_> = tabs.into_iter().map(|tab| tab.url).collect();
+            // It tells the address of a tab late, too.
+            let mut at = Vec::new();
+            eventually("the browser tells where its tabs are", async || {
+                let tabs = resumed.live.tabs().await.unwrap();
+                at = tabs.into_iter().map(|tab| tab.url).collect();
+                at.iter().all(|url: &String| !url.is_empty())
+            })
+            .await;
             let mut asked = site.take_requests();
             asked.sort();
             assert_eq!((at, asked), (urls.to_vec(), each_once()), "{chosen}");
