@@ -17,6 +17,9 @@ export function keepFocus(page: HTMLElement): void {
     chain = chainOf(element)
     isShown = element.matches(':focus-visible')
   })
+  // Whoever presses keys goes on by keys, wherever a mouse has put the focus before.
+  page.addEventListener('keydown', () => (isShown = true), { capture: true })
+  page.addEventListener('pointerdown', () => (isShown = false), { capture: true })
   page.addEventListener('focusout', () =>
     // Some browsers tell of an element that leaves the page, too; who clicks beside everything wants no focus.
     queueMicrotask(() => {
