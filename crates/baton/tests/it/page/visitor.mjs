@@ -77,6 +77,16 @@ export const hide = (page, hidden) =>
     document.dispatchEvent(new Event('visibilitychange'))
   }, hidden)
 
+/** Waits until an element has the focus, which the node may have to answer for. */
+export const focused = (place) =>
+  place.evaluate(
+    (element) =>
+      new Promise((done) => {
+        if (document.activeElement === element) done()
+        else element.addEventListener('focus', () => done(), { once: true })
+      }),
+  )
+
 /** What a machine can tell of who cannot see, or has no mouse. */
 export async function accessible(page, what) {
   await page.evaluate(AXE)

@@ -134,6 +134,14 @@ async fn an_agent_waits_while_a_person_drives_and_goes_on_in_the_same_tab() {
     scene.strike().await;
 }
 
+/// Takes over as `ada`, and drags without letting go.
+async fn begin_to_drag(ada: &mut Viewer, tab: u32) {
+    ada.take_over("ada").await;
+    ada.say(&mouse(tab, MouseKind::Move, 150.0, 320.0)).await;
+    ada.say(&mouse(tab, MouseKind::Down, 150.0, 320.0)).await;
+    ada.say(&mouse(tab, MouseKind::Move, 300.0, 500.0)).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_who_vanishes_in_a_drag_lets_go_and_gives_back() {
     let scene = Scene::set().await;
@@ -142,10 +150,7 @@ async fn a_person_who_vanishes_in_a_drag_lets_go_and_gives_back() {
     let page = scene.page().await;
     let mut ada = scene.watch(scene.client()).await;
     let tab = ada.tab().await;
-    ada.take_over("ada").await;
-    ada.say(&mouse(tab, MouseKind::Move, 150.0, 320.0)).await;
-    ada.say(&mouse(tab, MouseKind::Down, 150.0, 320.0)).await;
-    ada.say(&mouse(tab, MouseKind::Move, 300.0, 500.0)).await;
+    begin_to_drag(&mut ada, tab).await;
     ada.say(&key(tab, true, "Shift", "ShiftLeft", 16)).await;
     page.wait_for("seen.includes('mousedown') && seen.includes('keydown:Shift')").await.unwrap();
     let held: bool =
@@ -180,10 +185,7 @@ async fn a_person_whose_line_falls_silent_in_a_drag_lets_go_and_nobody_waits_for
     let mut ada = scene.watch(scene.client()).await;
     let begins = async {
         let tab = ada.tab().await;
-        ada.take_over("ada").await;
-        ada.say(&mouse(tab, MouseKind::Move, 150.0, 320.0)).await;
-        ada.say(&mouse(tab, MouseKind::Down, 150.0, 320.0)).await;
-        ada.say(&mouse(tab, MouseKind::Move, 300.0, 500.0)).await;
+        begin_to_drag(&mut ada, tab).await;
         page.wait_for("seen.includes('mousedown')").await.unwrap();
     };
     bea.hear_during(begins).await;

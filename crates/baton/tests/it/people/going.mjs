@@ -2,7 +2,7 @@
 // tabs, writes with an input method and with a phone's keyboard, turns the wheel and drags.
 
 import assert from 'node:assert/strict'
-import { accessible, askTest, baton, browser, calm, clickAt, DESKTOP, enter, fits, PHONE, placeOf, saw, shot, visitor } from './visitor.mjs'
+import { accessible, askTest, baton, browser, calm, clickAt, DESKTOP, enter, fits, focused, PHONE, placeOf, saw, shot, visitor } from './visitor.mjs'
 
 const { SITE } = process.env
 const live = (page) => page.getByRole('region', { name: 'Live', exact: true })
@@ -23,16 +23,6 @@ const says = (page, url) =>
         look()
       }),
     url,
-  )
-
-/** Waits until an element has the focus. */
-const focused = (place) =>
-  place.evaluate(
-    (element) =>
-      new Promise((done) => {
-        if (document.activeElement === element) done()
-        else element.addEventListener('focus', () => done(), { once: true })
-      }),
   )
 
 async function types(page, text) {

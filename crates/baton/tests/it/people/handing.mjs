@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { accessible, baton, browser, calm, DESKTOP, enter, enterWithKey, fits, PHONE, saw, shot, visitor } from './visitor.mjs'
+import { accessible, baton, browser, calm, DESKTOP, enter, enterWithKey, fits, focused, PHONE, saw, shot, visitor } from './visitor.mjs'
 
 const { DATA } = process.env
 const opener = (page) => page.getByRole('button', { name: 'Hand over…', exact: true })
@@ -18,16 +18,6 @@ function driver() {
   return agent == null ? undefined : { agent: agent.agent, reason: agent.reason ?? '' }
 }
 
-/** Waits until this element has the focus. */
-const focused = (page, place) =>
-  place.evaluate(
-    (element) =>
-      new Promise((done) => {
-        if (document.activeElement === element) done()
-        else element.addEventListener('focus', () => done(), { once: true })
-      }),
-  )
-
 async function begins(page) {
   await page.getByRole('link', { name: 'shop', exact: true }).click()
   await drivenBy(page, 'kimi')
@@ -37,7 +27,7 @@ async function begins(page) {
 async function looks(page) {
   await opener(page).focus()
   await page.keyboard.press('Enter')
-  await focused(page, to(page))
+  await focused(to(page))
   await dialogOf(page).getByRole('status').getByText('kimi drives it now').waitFor()
   assert.equal(await to(page).getAttribute('aria-describedby'), 'drives wrong', 'a reader says with the field who drives')
   // Who drives another session is known from the list.
@@ -67,13 +57,13 @@ async function looks(page) {
 
   await page.keyboard.press('Escape')
   await dialogOf(page).waitFor({ state: 'detached' })
-  await focused(page, opener(page))
+  await focused(opener(page))
   await page.keyboard.press('Enter')
-  await focused(page, to(page))
+  await focused(to(page))
   await dialogOf(page).getByRole('button', { name: 'Cancel' }).focus()
   await page.keyboard.press('Enter')
   await dialogOf(page).waitFor({ state: 'detached' })
-  await focused(page, opener(page))
+  await focused(opener(page))
   assert.deepEqual(driver(), { agent: 'kimi', reason: '' })
   saw('left by keys, with nothing done')
 }
@@ -81,18 +71,18 @@ async function looks(page) {
 /** A name that is none, no reason, and a node that refuses: what was typed stays. */
 async function mistakes(page) {
   await page.keyboard.press('Enter')
-  await focused(page, to(page))
+  await focused(to(page))
   await page.keyboard.type('two words')
   await why(page).fill(' ')
   await why(page).press('Enter')
   await dialogOf(page).getByText('expected 1 to 64 letters').waitFor()
-  await focused(page, to(page))
+  await focused(to(page))
   assert.equal(await to(page).getAttribute('aria-invalid'), 'true')
   await accessible(page, 'a name that is none')
   await to(page).fill('codex')
   await to(page).press('Enter')
   await dialogOf(page).getByText('expected why it is taken from kimi').waitFor()
-  await focused(page, why(page))
+  await focused(why(page))
   saw('what is wrong, at its field')
 
   const detail = 'expected shop to be driven by kimi, found that it is driven by <b>qwen</b>'
@@ -110,7 +100,7 @@ async function mistakes(page) {
   await page.keyboard.press('Enter')
   await dialogOf(page).getByRole('alert').getByText(detail.slice(1)).waitFor()
   await dialogOf(page).getByRole('alert').getByText('Look again').waitFor()
-  await focused(page, dialogOf(page).getByRole('button', { name: 'Hand over', exact: true }))
+  await focused(dialogOf(page).getByRole('button', { name: 'Hand over', exact: true }))
   assert.deepEqual([await to(page).inputValue(), await why(page).inputValue()], ['codex', 'kimi hangs'])
   await accessible(page, 'a node that refuses')
   await shot(page, 'hand-over-refused')
@@ -124,7 +114,7 @@ async function toAnother(page) {
   await drivenBy(page, 'codex')
   await page.locator('.notice', { hasText: 'shop: codex drives it from now on' }).waitFor()
   await page.locator('.progress[role=status]', { hasText: 'Hand over: codex drives it from now on' }).waitFor()
-  await focused(page, opener(page))
+  await focused(opener(page))
   assert.deepEqual(driver(), { agent: 'codex', reason: 'kimi hangs' })
   const heard = JSON.parse(baton('audit', '--json')).items.find((one) => one.action === 'session.pass')
   assert.deepEqual([heard.outcome, heard.detail.to, heard.detail.reason], ['done', 'codex', 'kimi hangs'])
@@ -151,7 +141,7 @@ async function onFromAPerson(page) {
   await page.keyboard.press('Enter')
   await page.getByText('You watch. kimi drives.').waitFor()
   await drivenBy(page, 'kimi')
-  await focused(page, opener(page))
+  await focused(opener(page))
   assert.deepEqual(driver(), { agent: 'kimi', reason: '' })
   await page.getByRole('button', { name: 'Stop watching' }).click()
   saw('a person hands on to another agent than the one before')
@@ -160,13 +150,13 @@ async function onFromAPerson(page) {
 async function toNobody(page) {
   await opener(page).focus()
   await page.keyboard.press('Enter')
-  await focused(page, to(page))
+  await focused(to(page))
   await page.keyboard.press('Tab')
   await page.keyboard.press('Space')
   assert.ok(await to(page).isDisabled(), 'nobody has no name')
   await accessible(page, 'to nobody')
   await page.keyboard.press('Tab')
-  await focused(page, why(page))
+  await focused(why(page))
   await page.keyboard.type('kimi is done')
   await page.keyboard.press('Enter')
   await page.locator('.notice', { hasText: 'shop: nobody drives it: the next agent that asks gets it' }).waitFor()
@@ -196,13 +186,13 @@ async function fromTheList(page) {
   await page.getByRole('button', { name: 'Hand over… till', exact: true }).waitFor()
   await hands.focus()
   await page.keyboard.press('Enter')
-  await focused(page, to(page))
+  await focused(to(page))
   await accessible(page, 'the window, above the list')
   await page.keyboard.press('Escape')
   await dialogOf(page).waitFor({ state: 'detached' })
-  await focused(page, hands)
+  await focused(hands)
   await page.keyboard.press('Enter')
-  await focused(page, to(page))
+  await focused(to(page))
   // These keys lead through the list, but not from here.
   await page.keyboard.type('odex')
   await page.keyboard.press('Home')
@@ -212,7 +202,7 @@ async function fromTheList(page) {
   await page.keyboard.press('Enter')
   await dialogOf(page).waitFor({ state: 'detached' })
   await row.locator('.who', { hasText: 'driven by codex' }).waitFor()
-  await focused(page, hands)
+  await focused(hands)
   assert.deepEqual(driver(), { agent: 'codex', reason: 'from the list' })
   await accessible(page, 'handed over in the list')
   baton('sessions', 'pass', 'shop', '--to', 'kimi', '--reason', 'back again')

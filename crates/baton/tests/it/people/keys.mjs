@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { baton, browser, calm, DESKTOP, saw, visitor } from './visitor.mjs'
+import { baton, browser, calm, DESKTOP, focused, saw, visitor } from './visitor.mjs'
 
 const { SITE } = process.env
 
@@ -12,16 +12,6 @@ const { SITE } = process.env
 const MOST_STEPS = 60
 
 const SCOPES = ['read', 'drive', 'watch', 'reveal']
-
-/** Waits until an element has the focus, which the node may have to answer for. */
-const focused = (place) =>
-  place.evaluate(
-    (element) =>
-      new Promise((done) => {
-        if (document.activeElement === element) done()
-        else element.addEventListener('focus', () => done(), { once: true })
-      }),
-  )
 
 const has = (place) => place.evaluate((element) => document.activeElement === element)
 
