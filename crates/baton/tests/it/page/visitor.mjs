@@ -87,6 +87,24 @@ export const focused = (place) =>
       }),
   )
 
+/** How many steps may lead from one place to another. */
+const MOST_STEPS = 60
+
+/** Whether an element has the focus now. */
+export const has = (place) => place.evaluate((element) => document.activeElement === element)
+
+/** Goes to an element step by step, as a person does who has no mouse. */
+export async function to(page, place, step = 'Tab') {
+  await place.waitFor()
+  for (let steps = 0; !(await has(place)); steps++) {
+    assert.ok(steps < MOST_STEPS, `${place} is reached by ${step}`)
+    await page.keyboard.press(step)
+  }
+}
+
+/** The button that is called exactly so. */
+export const button = (place, name) => place.getByRole('button', { name, exact: true })
+
 /** What a machine can tell of who cannot see, or has no mouse. */
 export async function accessible(page, what) {
   await page.evaluate(AXE)

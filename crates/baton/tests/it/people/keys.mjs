@@ -4,29 +4,12 @@
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { baton, browser, calm, DESKTOP, focused, saw, visitor } from './visitor.mjs'
+import { baton, browser, button, calm, DESKTOP, focused, has, saw, to, visitor } from './visitor.mjs'
 
 const { SITE } = process.env
-
-/** How many steps may lead from one place to another. */
-const MOST_STEPS = 60
-
 const SCOPES = ['read', 'drive', 'watch', 'reveal']
 
-const has = (place) => place.evaluate((element) => document.activeElement === element)
-
-/** Goes to an element step by step. */
-async function to(page, place, step = 'Tab') {
-  await place.waitFor()
-  for (let steps = 0; !(await has(place)); steps++) {
-    assert.ok(steps < MOST_STEPS, `${place} is reached by ${step}`)
-    await page.keyboard.press(step)
-  }
-}
-
 const heading = (page, name) => page.getByRole('heading', { name, level: 1 })
-
-const button = (place, name) => place.getByRole('button', { name, exact: true })
 
 async function signsIn(page) {
   const key = baton('keys', 'create', '--name', 'keys', ...SCOPES.flatMap((scope) => ['--scope', scope]))
