@@ -1,6 +1,6 @@
 // A person with a keyboard alone: signs in with a key that they paste, resumes, captures and closes a session in the list
-// and in its own view, brings it back as it was, takes its browser over, exports it, puts a file among its files, and
-// signs out.
+// and in its own view, brings it back as it was, takes its browser over, exports it, puts a file among its files,
+// imports another session from a file, and signs out.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -190,20 +190,27 @@ async function exports(page) {
   await focused(button(dialog, 'Cancel'))
   await to(page, button(dialog, 'Session file'))
   const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')])
-  assert.equal(JSON.parse(readFileSync(await download.path(), 'utf8')).name, 'shop')
+  const file = JSON.parse(readFileSync(await download.path(), 'utf8'))
+  assert.equal(file.name, 'shop')
   await focused(asks)
   saw('exported, with the focus where it was asked')
+  return file
+}
+
+/** Opens the chooser of a place that has the focus, and chooses a file in it. */
+async function chooses(page, place, name, text) {
+  // A chooser is caught by the page's process, and a key may reach that first: it answers what comes after.
+  const chosen = page.waitForEvent('filechooser')
+  assert.ok(await has(place))
+  await page.keyboard.press('Enter')
+  await (await chosen).setFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) })
 }
 
 async function files(page) {
   const section = page.getByRole('region', { name: /^Files/ })
   const puts = section.getByLabel('Add a file')
   await to(page, puts)
-  // A chooser is caught by the page's process, and a key may reach that first: it answers what comes after.
-  const chosen = page.waitForEvent('filechooser')
-  await has(puts)
-  await page.keyboard.press('Enter')
-  await (await chosen).setFiles({ name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') })
+  await chooses(page, puts, 'note.txt', 'hello')
   const file = button(section, 'note.txt')
   await file.waitFor()
   await focused(puts)
@@ -218,6 +225,20 @@ async function files(page) {
   await file.waitFor({ state: 'detached' })
   await to(page, puts)
   saw('a file that was removed elsewhere')
+}
+
+/** A file that was exported, as a session of another name. */
+async function imports(page, file) {
+  await to(page, page.getByRole('link', { name: '← Sessions', exact: true }), 'Shift+Tab')
+  await page.keyboard.press('Enter')
+  await focused(heading(page, 'Sessions'))
+  const puts = page.getByLabel('Import a file')
+  await to(page, puts)
+  await chooses(page, puts, 'copy.json', JSON.stringify({ ...file, name: 'copy' }))
+  await said(page, 'copy is here, recoverable')
+  await page.locator('.head .badge', { hasText: 'Recoverable' }).waitFor()
+  await focused(heading(page, /^copy/))
+  saw('imported under another name, with the focus at it')
 }
 
 async function signsOut(page) {
@@ -239,8 +260,9 @@ try {
   await rollsBack(page)
   await inItsView(page)
   await takesOver(page)
-  await exports(page)
+  const file = await exports(page)
   await files(page)
+  await imports(page, file)
   await signsOut(page)
   await calm(page)
 } finally {

@@ -48,6 +48,7 @@ async fn a_person_needs_no_mouse() {
     exported, with the focus where it was asked
     a file put, and fetched
     a file that was removed elsewhere
+    imported under another name, with the focus at it
     signed out, and at the key again
     ");
     test_node.clear().await.unwrap();
