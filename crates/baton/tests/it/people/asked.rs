@@ -29,7 +29,7 @@ const FORM: &str = r#"<form method="post" action="/in"><input name="user" onfocu
 const FACTOR: &str = r#"<form method="post" action="/factor"><input name="code" onfocus="document.title = 'Which code'"><button>Go</button></form>"#;
 
 /// A bank that asks for a password, and then for a code; and a link to somebody else.
-fn bank(elsewhere: Url) -> Router {
+pub(super) fn bank(elsewhere: Url) -> Router {
     let home = move |headers: HeaderMap| async move {
         let cookie = headers.get(COOKIE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let (title, form) = match cookie {

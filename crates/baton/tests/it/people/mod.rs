@@ -8,6 +8,7 @@ mod driving;
 mod elsewhere;
 mod given;
 mod going;
+mod guest_keys;
 mod guests;
 mod handing;
 mod keys;
