@@ -76,8 +76,11 @@ export function DisplayView({ id, name }: { id: string; name: string }) {
     if (element === null) return
     let last = 0
     const out = (event: KeyboardEvent) => {
-      if (event.key !== 'Escape') return
+      // One that is held comes again by itself.
+      if (event.key !== 'Escape' || event.repeat) return
       if (event.timeStamp - last < TWICE_MS) {
+        // It comes up elsewhere: there it would be held for ever.
+        event.stopPropagation()
         shown.current?.blur()
         after.current?.focus()
       }

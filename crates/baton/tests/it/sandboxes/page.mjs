@@ -6,16 +6,20 @@ import {
   askTest,
   baton,
   browser,
+  button,
   calm,
   DESKTOP,
   enter,
   enterWithKey,
   everywhere,
   fits,
+  focused,
+  has,
   hide,
   PHONE,
   saw,
   shot,
+  to,
   visitor,
 } from './visitor.mjs'
 
@@ -58,6 +62,16 @@ const watchesToo = (page, id) =>
   }, id)
 const told = (page) => page.evaluate(() => globalThis.told)
 
+/** Waits until this is what was typed there. */
+async function reads(text) {
+  const wanted = JSON.stringify(text)
+  for (;;) {
+    const typed = await askTest('what was typed')
+    if (typed === wanted) return
+    assert.ok(wanted.startsWith(typed.slice(0, -1)), typed)
+  }
+}
+
 async function theList(page) {
   await page.getByRole('link', { name: 'Sandboxes' }).click()
   await page.getByText('No sandbox at this node').waitFor()
@@ -84,11 +98,7 @@ async function theDisplay(page, id) {
   const box = await screen(page).boundingBox()
   await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2)
   await page.keyboard.type('written by Ada, 7 plums')
-  for (;;) {
-    const typed = await askTest('what was typed')
-    if (typed === '"written by Ada, 7 plums"') break
-    assert.ok('"written by Ada, 7 plums"'.startsWith(typed.slice(0, -1)), typed)
-  }
+  await reads('written by Ada, 7 plums')
   saw('what a person types there')
   await page.keyboard.press('Escape')
   await page.keyboard.press('Escape')
@@ -106,6 +116,43 @@ async function theDisplay(page, id) {
   const noted = JSON.parse(baton('--json', 'audit')).items.filter(({ action }) => action === 'sandbox.watch')
   assert.deepEqual(noted.map(({ subject, outcome }) => [subject, outcome]), [[id, 'done']])
   saw('that somebody looked is noted')
+}
+
+/** From the list into the display and out of it, twice, without a mouse: nothing is held there afterwards. */
+async function byKeys(page) {
+  await to(page, page.getByRole('link', { name: 'All sandboxes' }), 'Shift+Tab')
+  await page.keyboard.press('Enter')
+  await focused(page.getByRole('heading', { name: 'Sandboxes', level: 1 }))
+  await to(page, page.getByRole('link', { name: /^Display of shop/ }))
+  await page.keyboard.press('Enter')
+  await focused(page.getByRole('heading', { name: /^shop/, level: 1 }))
+  await stands(page, 'shown').waitFor()
+
+  const goesIn = button(page, 'Use the keyboard there')
+  const writes = async (text) => {
+    await page.keyboard.press('Enter')
+    await focused(screen(page))
+    await page.keyboard.type(text)
+  }
+  const leaves = async () => {
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+    await focused(button(page, 'Show it anew'))
+  }
+  await to(page, goesIn)
+  await writes(' and pear')
+  await page.keyboard.press('Tab')
+  await reads('written by Ada, 7 plums and pear|')
+  assert.ok(await has(screen(page)), 'the tabulator is for what is there')
+  await leaves()
+  await to(page, goesIn, 'Shift+Tab')
+  await writes('s')
+  // What was typed before has come by then.
+  await reads('written by Ada, 7 plums and pear|s')
+  const held = await askTest('which keys are held there')
+  assert.ok(!held.includes('Escape'), `${held} is held there`)
+  await leaves()
+  saw('into it and out of it by keys alone')
 }
 
 /** Nobody looks: the display is left, and there again for who comes back, however soon. */
@@ -190,6 +237,7 @@ try {
   await enter(page)
   const id = await theList(page)
   await theDisplay(page, id)
+  await byKeys(page)
   await unseen(page)
   await calm(page)
   await others(id)

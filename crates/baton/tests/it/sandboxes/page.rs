@@ -14,10 +14,19 @@ use std::time::Duration;
 /// How long the whole story may take.
 const LIMIT: Duration = Duration::from_mins(6);
 
-/// A page that is one colour, and takes what somebody types.
+/// A page that is one colour, and takes what somebody types, the tabulator too. It knows which keys are held.
 const NOTES: &str = r#"<!doctype html><title>Notes</title><style>body{margin:0}
 textarea{position:fixed;inset:0;width:100%;height:100%;border:0;background:#0a7b5c;font:24px monospace}</style>
-<textarea id="notes" autofocus></textarea>"#;
+<textarea id="notes" autofocus></textarea><script>
+const held = new Set();
+addEventListener('keydown', (event) => {
+  held.add(event.key);
+  if (event.key !== 'Tab') return;
+  event.preventDefault();
+  notes.setRangeText('|', notes.selectionStart, notes.selectionEnd, 'end');
+});
+addEventListener('keyup', ({ key }) => held.delete(key));
+</script>"#;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_sees_and_types_into_the_display_of_a_sandbox() {
@@ -53,6 +62,10 @@ async fn a_person_sees_and_types_into_the_display_of_a_sandbox() {
             let line = "$AB eval 'document.querySelector(\"#notes\").value'";
             scene.says(sandbox.as_ref().unwrap(), line).await
         }
+        "which keys are held there" => {
+            let line = "$AB eval '[...held].join()'";
+            scene.says(sandbox.as_ref().unwrap(), line).await
+        }
         "the password of its port" => password.clone(),
         "make one without a display" => {
             let flavor = Some("tools".to_owned());
@@ -72,6 +85,7 @@ async fn a_person_sees_and_types_into_the_display_of_a_sandbox() {
     what a person types there
     out of it by keys
     that somebody looked is noted
+    into it and out of it by keys alone
     nothing while nobody looks
     a display on a phone
     a display that goes dark with its key
