@@ -35,7 +35,8 @@ export function DisplayView({ id, name }: { id: string; name: string }) {
         })
         const access = await ask(node().api.POST('/api/sandboxes/{id}/display', { params: { path: { id } } }))
         if (isOver || document.hidden || shown.current !== undefined) return
-        const display = displays.show(element, `Display of ${name}`, access.displayUrl, {
+        const label = `Display of ${name}. Escape, twice, leaves it.`
+        const display = displays.show(element, label, access.displayUrl, {
           shown: () => shown.current === display && setStanding({ is: 'shown' }),
           gone: (_, reason) => {
             // One that was put away is no news, and another one may be shown by then.

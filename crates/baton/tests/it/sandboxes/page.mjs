@@ -131,7 +131,8 @@ async function byKeys(page) {
   const goesIn = button(page, 'Use the keyboard there')
   const writes = async (text) => {
     await page.keyboard.press('Enter')
-    await focused(screen(page))
+    // A person who does not see the page is told how it is left.
+    await focused(page.getByRole('application', { name: /^Display of shop .*Escape, twice, leaves it/ }).and(screen(page)))
     await page.keyboard.type(text)
   }
   const leaves = async () => {
