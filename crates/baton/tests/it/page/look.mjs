@@ -7,15 +7,18 @@ import {
   askTest,
   baton,
   browser,
+  button,
   calm,
   DESKTOP,
   enter,
   enterWithKey,
   fits,
+  focused,
   hide,
   PHONE,
   saw,
   shot,
+  to,
   toEndOf,
   visitor,
 } from './visitor.mjs'
@@ -224,6 +227,111 @@ async function restart(page) {
   saw('a node that restarts, and what comes goes on')
 }
 
+/** Goes through what a select offers by an arrow, until that is chosen. */
+async function chooses(page, select, label, step) {
+  await to(page, select, step)
+  await page.keyboard.press('Home')
+  const chosen = () => select.evaluate((list) => list.selectedOptions[0].textContent)
+  for (let steps = 0; (await chosen()) !== label; steps++) {
+    assert.ok(steps < 10, `${label} is reached by an arrow`)
+    await page.keyboard.press('ArrowDown')
+  }
+}
+
+async function empties(page, field, step) {
+  await to(page, field, step)
+  await page.keyboard.press('Control+A')
+  await page.keyboard.press('Delete')
+}
+
+/** Puts a text in the place of that in a field. */
+async function types(page, field, text, step) {
+  await empties(page, field, step)
+  await page.keyboard.insertText(text)
+}
+
+/** A request is found, read and left; then those that failed are. */
+async function requestByKeys(page) {
+  const filter = page.getByRole('searchbox', { name: 'Filter requests' })
+  await types(page, filter, '/stock')
+  // Of the first ones the beginning may have been missed, and with it what was answered.
+  const good = requests(page).locator('.request.good', { hasText: '/stock' })
+  const [key, address] = await good.nth(2).evaluate(({ dataset, title }) => [dataset.key, title])
+  await types(page, filter, address)
+  const row = requests(page).locator(`.request[data-key="${key}"]`)
+  const pane = page.getByRole('region', { name: 'The chosen request' })
+  await to(page, row)
+  await page.keyboard.press('Enter')
+  await focused(pane)
+  const body = pane.locator('details', { hasText: 'tea, bread, plums' })
+  await to(page, body.locator('summary'))
+  await page.keyboard.press('Enter')
+  await body.and(page.locator(':not([open])')).waitFor()
+  await page.keyboard.press('Enter')
+  await body.and(page.locator('[open]')).waitFor()
+  await page.keyboard.press('Escape')
+  await focused(row)
+  await page.keyboard.press('Enter')
+  await focused(pane)
+  await to(page, button(pane, 'Close'))
+  await page.keyboard.press('Enter')
+  await focused(row)
+  await pane.waitFor({ state: 'detached' })
+
+  await empties(page, filter, 'Shift+Tab')
+  await to(page, page.getByLabel('Failed only'))
+  await page.keyboard.press('Space')
+  await page.waitForFunction(() => document.querySelector('.request.bad') !== null && document.querySelector('.request.good') === null)
+  await page.keyboard.press('Space')
+  await requests(page).locator('.request.good').first().waitFor()
+  saw('a request that is found, read and left by keys alone')
+}
+
+/** A line is found, read and left. */
+async function lineByKeys(page) {
+  await to(page, page.getByRole('tab', { name: 'Network' }), 'Shift+Tab')
+  await page.keyboard.press('ArrowRight')
+  await focused(page.getByRole('tab', { name: 'Console' }))
+  await chooses(page, page.getByLabel('From which level on'), 'Warnings and errors')
+  await page.waitForFunction(() => document.querySelector('.told.warn') !== null && document.querySelector('.told.log') === null)
+  const words = await lines(page).locator('.told.warn .text').first().textContent()
+  await types(page, page.getByRole('searchbox', { name: 'Filter the console' }), words, 'Shift+Tab')
+  const line = lines(page).getByRole('button', { name: words })
+  await to(page, line)
+  await page.keyboard.press('Enter')
+  const pane = page.getByRole('region', { name: 'The chosen line' })
+  await focused(pane)
+  await pane.getByText(words, { exact: true }).waitFor()
+  await page.keyboard.press('Escape')
+  await focused(line)
+  await pane.waitFor({ state: 'detached' })
+  saw('and a line of the console')
+}
+
+/** Without a mouse, from the list of sessions in and out again. */
+async function byKeys() {
+  const page = await visitor({ viewport: DESKTOP })
+  await enter(page)
+  await to(page, page.getByRole('link', { name: 'stall', exact: true }))
+  await page.keyboard.press('Enter')
+  await focused(page.getByRole('heading', { name: 'stall', level: 1 }))
+  await to(page, button(section(page), 'Look in'))
+  await page.keyboard.press('Enter')
+  await live(page)
+  const stops = button(section(page), 'Stop looking')
+  await focused(stops)
+  await chooses(page, tabOf(page), `The stall – ${SITE}`, 'Shift+Tab')
+  await live(page)
+  await requestByKeys(page)
+  await lineByKeys(page)
+  await to(page, stops, 'Shift+Tab')
+  await page.keyboard.press('Enter')
+  await focused(button(section(page), 'Look in'))
+  await calm(page)
+  await page.context().close()
+  saw('out again, with the focus at what leads in')
+}
+
 /** Ten thousand requests, of which few are in the page; and a tab that is gone. */
 async function many() {
   const page = await visitor({ viewport: DESKTOP })
@@ -306,6 +414,7 @@ try {
   await restart(page)
   page.foreign.splice(0)
   await calm(page)
+  await byKeys()
   await many()
 } finally {
   await browser.close()

@@ -46,6 +46,9 @@ async fn a_person_looks_into_what_tabs_do() {
     an archive without secrets
     silence while nobody looks
     a node that restarts, and what comes goes on
+    a request that is found, read and left by keys alone
+    and a line of the console
+    out again, with the focus at what leads in
     ten thousand requests
     a tab that is gone
     ");
