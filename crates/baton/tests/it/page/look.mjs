@@ -332,7 +332,38 @@ async function byKeys() {
   saw('out again, with the focus at what leads in')
 }
 
-/** Ten thousand requests, of which few are in the page; and a tab that is gone. */
+/** Ten thousand lines of the console, of which few are in the page. */
+async function manyLines(page) {
+  await page.getByRole('tab', { name: 'Console' }).click()
+  const line = (index) => lines(page).getByRole('button', { name: `line <b>${index}</b>` })
+  const rows = () => lines(page).getByRole('listitem').count()
+  const few = async () => assert.ok((await rows()) < 80, `${await rows()} rows in the page`)
+  await section(page).getByText('Only the latest lines are shown').waitFor()
+  await line(9999).waitFor()
+  await few()
+  await line(9999).focus()
+  await page.keyboard.press('Home')
+  await focused(line(0))
+  await few()
+  await page.keyboard.press('End')
+  await focused(line(9999))
+  const filter = page.getByRole('searchbox', { name: 'Filter the console' })
+  await filter.fill('<b>5678<')
+  await line(5678).waitFor()
+  assert.equal(await rows(), 1)
+  await filter.fill('')
+  await page.getByLabel('From which level on').selectOption('error')
+  await page.waitForFunction(() => document.querySelector('.told.error') !== null && document.querySelector('.told.log') === null)
+  await lines(page).getByRole('button').first().focus()
+  await page.keyboard.press('Home')
+  await line(99).waitFor()
+  await few()
+  assert.equal(await page.locator('.told b').count(), 0, 'what a page writes is text')
+  await accessible(page, 'ten thousand lines')
+  saw('ten thousand lines of the console')
+}
+
+/** Ten thousand requests and lines, of which few are in the page; and a tab that is gone. */
 async function many() {
   const page = await visitor({ viewport: DESKTOP })
   const total = 10_000
@@ -349,6 +380,16 @@ async function many() {
     duration_ms: index,
     transfer_size: index * 10,
   })
+  const line = (index) => ({
+    seq: index + 1,
+    level: index % 100 === 99 ? 'error' : 'log',
+    message: `line <b>${index}</b>`,
+    timestamp: 1_700_000_000_000 + index,
+    source: 'https://many.test/till.js',
+    line: 1,
+    column: 1,
+  })
+  const all = [...Array(total).keys()]
   let isGone = false
   await page.route(/\/debug\/tabs/, async (route) => {
     const path = new URL(route.request().url()).pathname
@@ -359,13 +400,13 @@ async function many() {
     // What comes later does not come.
     const { after } = route.request().postDataJSON()
     if (after !== undefined) return
-    if (path.endsWith('/console')) return route.fulfill({ json: { entries: [], cursor: 0 } })
-    return route.fulfill({ json: { requests: [...Array(total).keys()].map(request), cursor: total, older: 1 } })
+    if (path.endsWith('/console')) return route.fulfill({ json: { entries: all.map(line), cursor: total, older: 1 } })
+    return route.fulfill({ json: { requests: all.map(request), cursor: total, older: 1 } })
   })
   await enter(page)
   await toSession(page)
   await section(page).getByRole('button', { name: 'Look in' }).click()
-  await section(page).getByText('10,000').waitFor()
+  await page.getByRole('tab', { name: /Network\s*10,000/ }).waitFor()
   await toEndOf(section(page))
   await page.locator('.request', { hasText: '/<b>9999</b>' }).waitFor()
   await section(page).getByText('Only the latest requests are shown').waitFor()
@@ -388,6 +429,8 @@ async function many() {
   await accessible(page, 'ten thousand requests')
   await shot(page, 'network-many')
   saw('ten thousand requests')
+  await manyLines(page)
+  await page.getByRole('tab', { name: 'Network' }).click()
 
   isGone = true
   await hide(page, true)

@@ -50,6 +50,7 @@ async fn a_person_looks_into_what_tabs_do() {
     and a line of the console
     out again, with the focus at what leads in
     ten thousand requests
+    ten thousand lines of the console
     a tab that is gone
     ");
     test_node.clear().await.unwrap();
