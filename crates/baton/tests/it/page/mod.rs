@@ -1,6 +1,7 @@
 //! The page of a node, as a person uses it: stories that Playwright tells in a real Chromium.
 
 mod look;
+mod many;
 mod opened;
 mod sessions;
 mod telling;

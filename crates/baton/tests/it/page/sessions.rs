@@ -42,8 +42,6 @@ async fn a_person_sees_sessions_and_brings_one_back() {
     silence while nothing happens, for hours
     the way by keys alone
     both sizes, light and dark
-    ten thousand sessions
-    a session with ten thousand of everything
     a node that restarts, and a page that goes on
     captured, closed and resumed, item by item, on a phone
     a page that goes dark with its key
