@@ -3,13 +3,26 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { baton, browser, calm, DESKTOP, enter, saw, toEndOf, visitor } from './visitor.mjs'
+import { accessible, baton, browser, button, calm, DESKTOP, enter, focused, saw, toEndOf, visitor } from './visitor.mjs'
 
 const { DATA, SITE } = process.env
 const TOTAL = 10_000
+const all = [...Array(TOTAL).keys()]
+const idOf = (index) => `0197c0de-0000-7000-8000-${String(index).padStart(12, '0')}`
 const rowOf = (page, name) => page.locator('.row', { has: page.getByRole('link', { name, exact: true }) })
 
-/** A session that has one of everything. */
+/** Goes to the end of a list: its last row is there, and few of all are in the page. */
+async function reaches(page, list, last) {
+  const shown = page.getByRole('list', { name: list, exact: true })
+  await shown.scrollIntoViewIfNeeded()
+  await shown.getByRole('listitem').first().waitFor()
+  await toEndOf(shown)
+  await shown.getByText(last, { exact: true }).first().waitFor()
+  const rows = await shown.getByRole('listitem').count()
+  assert.ok(rows < 80, `${rows} rows of ${list} in the page`)
+}
+
+/** A session that has one of everything, and two snapshots. */
 function begins() {
   const list = join(DATA, 'list.txt')
   writeFileSync(list, 'tea, bread, plums')
@@ -23,7 +36,6 @@ function begins() {
 /** A list of ten thousand, of which few are in the page. */
 async function many() {
   const page = await visitor({ viewport: DESKTOP })
-  const id = (index) => `0197c0de-0000-7000-8000-${String(index).padStart(12, '0')}`
   const at = new Date().toISOString()
   await page.route(/\/sessions(\?|\/)/, (route) => {
     const url = new URL(route.request().url())
@@ -31,7 +43,7 @@ async function many() {
     const from = url.searchParams.has('after') ? Number(url.searchParams.get('after').slice(-12)) + 1 : 0
     const to = Math.min(TOTAL, from + Number(url.searchParams.get('limit')))
     const items = [...Array(to - from).keys()].map((index) => ({
-      id: id(from + index),
+      id: idOf(from + index),
       name: `s${from + index}`,
       description: '<b>bold</b>',
       state: from + index < 5_000 ? 'recoverable' : 'closed',
@@ -40,7 +52,7 @@ async function many() {
       created_at: at,
       updated_at: at,
     }))
-    return route.fulfill({ json: { items, ...(to < TOTAL ? { next: id(to - 1) } : {}) } })
+    return route.fulfill({ json: { items, ...(to < TOTAL ? { next: idOf(to - 1) } : {}) } })
   })
   const problem = { type: 'urn:baton:problem:no_snapshot', title: 'none', status: 404, code: 'no_snapshot', detail: 'none' }
   await enter(page)
@@ -63,7 +75,7 @@ async function many() {
 /** A session of which there are ten thousand of everything: few of each are in the page, and the last one is reached. */
 async function muchOfOne() {
   const page = await visitor({ viewport: DESKTOP })
-  const copies = (one, of) => [...Array(TOTAL).keys()].map((index) => ({ ...one, ...of(index) }))
+  const copies = (one, of) => all.map((index) => ({ ...one, ...of(index) }))
   await enter(page)
   const link = page.getByRole('link', { name: 'shop', exact: true })
   const address = `/sessions/${(await link.getAttribute('href')).split('/').at(-1)}`
@@ -94,24 +106,87 @@ async function muchOfOne() {
     ['Logins', 'site9999.test'],
     ['Items of the receipt', 'item 9999'],
     ['Files', 'file 9999.txt'],
-  ]) {
-    const shown = page.getByRole('list', { name: list, exact: true })
-    await shown.scrollIntoViewIfNeeded()
-    await shown.getByRole('listitem').first().waitFor()
-    await toEndOf(shown)
-    await shown.getByText(last, { exact: true }).first().waitFor()
-    const rows = await shown.getByRole('listitem').count()
-    assert.ok(rows < 80, `${rows} rows of ${list} in the page`)
-  }
+  ])
+    await reaches(page, list, last)
   await calm(page)
   await page.context().close()
   saw('a session with ten thousand of everything')
+}
+
+/** Two snapshots, between which a cookie changed at ten thousand sites, and at one of them as many notes came. */
+async function muchThatChanged() {
+  const page = await visitor({ viewport: DESKTOP })
+  const siteOf = (index) => `site${String(index).padStart(4, '0')}.test`
+  const cookies = all.map((index) => {
+    const at = siteOf(index)
+    return { kind: 'cookie', where: `${at}/ sid`, site: at, change: 'changed', fields: ['value'] }
+  })
+  const site = siteOf(0)
+  const notes = all.map((index) => ({ kind: 'local_storage', where: `https://${site}/`, entry: `note ${index}`, site, change: 'added' }))
+  const diff = { a: {}, b: {}, added: TOTAL, removed: 0, changed: TOTAL, items: [...cookies, ...notes] }
+  await page.route(/\/sessions\/[^/]+\/diff\?/, (route) => route.fulfill({ json: diff }))
+  await enter(page)
+  await page.getByRole('link', { name: 'shop', exact: true }).click()
+  const shots = page.locator('.shot')
+  await shots.nth(1).waitFor()
+  await shots.first().click()
+  await button(page, 'Compare with …').click()
+  await shots.last().click()
+  const both = page.getByRole('region', { name: 'What changed between the two' })
+  await both.getByText('at 10,000 sites').waitFor()
+  await reaches(page, 'What changed, by site and kind', siteOf(TOTAL - 1))
+  await accessible(page, 'ten thousand sites that changed')
+
+  const rows = () => both.locator('.change').count()
+  await both.getByRole('searchbox').fill('site5678')
+  await both.locator('.change', { hasText: siteOf(5678) }).waitFor()
+  assert.equal(await rows(), 1)
+  await both.getByRole('searchbox').fill('note 5678')
+  await both.locator('.change', { hasText: site }).click()
+  assert.equal(await rows(), 1)
+  await both.locator('.names').getByText('and 9,800 more').waitFor()
+  await accessible(page, 'ten thousand names of what changed')
+  await calm(page)
+  await page.context().close()
+  saw('ten thousand sites that changed')
+}
+
+async function manySandboxes() {
+  const page = await visitor({ viewport: DESKTOP })
+  const at = (hours) => new Date(Date.now() + hours * 3_600_000).toISOString()
+  const one = {
+    flavor: 'tools',
+    owner: 'local',
+    createdAt: at(-1),
+    expiresAt: at(1),
+    browserSession: { type: 'reference', name: 'shop', sessionId: idOf(0), writesBack: true },
+    vnc: { address: '127.0.0.1:5900' },
+  }
+  await page.route('**/api/sandboxes', (route) => route.fulfill({ json: { items: all.map((index) => ({ ...one, id: idOf(index) })) } }))
+  await enter(page)
+  await page.getByRole('link', { name: 'Sandboxes', exact: true }).click()
+  const first = page.getByRole('link', { name: 'shop 000000', exact: true })
+  await first.waitFor()
+  await reaches(page, 'Sandboxes', 'shop 009999')
+  await accessible(page, 'ten thousand sandboxes')
+  // By keys to both ends, whatever is in the page.
+  const last = page.getByRole('link', { name: 'shop 009999', exact: true })
+  await last.focus()
+  await page.keyboard.press('Home')
+  await focused(first)
+  await page.keyboard.press('End')
+  await focused(last)
+  await calm(page)
+  await page.context().close()
+  saw('ten thousand sandboxes')
 }
 
 try {
   begins()
   await many()
   await muchOfOne()
+  await muchThatChanged()
+  await manySandboxes()
 } finally {
   await browser.close()
 }

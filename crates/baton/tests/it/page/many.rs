@@ -28,6 +28,8 @@ async fn a_person_goes_through_lists_of_ten_thousand() {
     insta::assert_snapshot!(seen, @"
     ten thousand sessions
     a session with ten thousand of everything
+    ten thousand sites that changed
+    ten thousand sandboxes
     ");
     test_node.clear().await.unwrap();
 }
