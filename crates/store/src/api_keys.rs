@@ -10,8 +10,8 @@ use baton_session::scope::UnknownScope;
 use baton_session::{AuditId, AuditOutcome, Fingerprint, NodeId, Owner, Scope};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use sqlx::Row;
 use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Row};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -256,6 +256,29 @@ impl Store {
     }
 }
 
+/// Revokes the local key of a node, and notes that, within a transaction: the data folder that holds it may still be
+/// somewhere.
+pub(crate) async fn revoke_local_key_of(
+    connection: &mut AnyConnection,
+    node: NodeId,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let rows = sqlx::query(
+        "update api_keys set revoked_at = $1
+         where owner = $2 and name = $3 and revoked_at is null
+         returning id, owner, name, scopes, created_at, revoked_at, for_node",
+    )
+    .bind(at.as_millisecond())
+    .bind(Owner::local().as_str())
+    .bind(local_key_name(Some(node)))
+    .fetch_all(&mut *connection)
+    .await?;
+    for row in &rows {
+        insert_entry(connection, &revoked(decode(row)?, at)).await?;
+    }
+    Ok(())
+}
+
 fn revoked(key: ApiKey, at: Timestamp) -> AuditEntry {
     AuditEntry {
         id: AuditEntry::next_id(at),
@@ -334,22 +357,8 @@ impl Store {
         refuse_nul("an audit entry's subject", &entry.subject)?;
         refuse_nul("an audit entry's detail", &entry.detail)?;
         let mut write = self.write().await?;
-        let added = sqlx::query(
-            "insert into audit (id, at, owner, actor, action, subject, outcome, detail)
-             values ($1, $2, $3, $4, $5, $6, $7, $8)",
-        )
-        .bind(entry.id.to_string())
-        .bind(entry.at.as_millisecond())
-        .bind(entry.owner.as_str())
-        .bind(&entry.actor)
-        .bind(&entry.action)
-        .bind(&entry.subject)
-        .bind(entry.outcome.as_str())
-        .bind(&entry.detail)
-        .execute(write.connection())
-        .await;
-        match added {
-            Ok(_) => write.commit().await,
+        match insert_entry(write.connection(), entry).await {
+            Ok(()) => write.commit().await,
             Err(error) if is_taken(&error) => Err(StoreError::IdTaken { id: entry.id.to_string() }),
             Err(error) => Err(error.into()),
         }
@@ -375,6 +384,25 @@ impl Store {
         .await?;
         rows.iter().map(decode_entry).collect()
     }
+}
+
+async fn insert_entry(connection: &mut AnyConnection, entry: &AuditEntry) -> sqlx::Result<()> {
+    let query = sqlx::query(
+        "insert into audit (id, at, owner, actor, action, subject, outcome, detail)
+         values ($1, $2, $3, $4, $5, $6, $7, $8)",
+    );
+    query
+        .bind(entry.id.to_string())
+        .bind(entry.at.as_millisecond())
+        .bind(entry.owner.as_str())
+        .bind(&entry.actor)
+        .bind(&entry.action)
+        .bind(&entry.subject)
+        .bind(entry.outcome.as_str())
+        .bind(&entry.detail)
+        .execute(connection)
+        .await?;
+    Ok(())
 }
 
 fn decode_entry(row: &AnyRow) -> Result<AuditEntry, StoreError> {

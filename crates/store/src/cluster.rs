@@ -1,8 +1,9 @@
-//! The nodes that are one, as rows: `enter beat list leave`.
+//! The nodes that are one, as rows: `enter beat list leave forget`.
 //!
 //! The one idea: the database says what time it is. Each row has the instant at which its node was last there by
 //! that clock, so nodes whose own clocks differ agree on who is there, and each learns how far its own is off.
 
+use crate::api_keys::revoke_local_key_of;
 use crate::config::Engine;
 use crate::error::StoreError;
 use crate::row::{flag, instant, refuse_nul, word};
@@ -224,6 +225,69 @@ impl Store {
             .execute(write.connection())
             .await?;
         write.commit().await
+    }
+}
+
+/// What became of a node that was to be forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Forgetting {
+    /// It is forgotten.
+    Done,
+    /// It counts as there, by the clock of the database.
+    There {
+        /// Until when, unless it is heard again.
+        until: Timestamp,
+    },
+    /// It holds sessions still.
+    Holds {
+        /// How many.
+        sessions: u64,
+    },
+}
+
+impl Store {
+    /// Forgets a node of a cluster that is gone for good: its row, what it told of callers, the sandboxes that ended
+    /// with it, and its local key, which is revoked. Nothing is changed while it counts as there, or holds a session.
+    ///
+    /// Sessions that rest keep its name, and that it once worked with this database stays known: by that they are told
+    /// from those that a peer has, and are free once it was silent for a lease.
+    pub async fn forget_node(&self, node: NodeId, at: Timestamp) -> Result<Forgetting, StoreError> {
+        let sql = format!(
+            "delete from cluster_nodes where node = $1 and seen_at + lease < {}",
+            now(self.inner.engine)
+        );
+        let mut write = self.write().await?;
+        let gone = sqlx::query(AssertSqlSafe(sql))
+            .bind(node.to_string())
+            .execute(write.connection())
+            .await?;
+        if gone.rows_affected() == 0 {
+            let row =
+                sqlx::query("select seen_at + lease as ends from cluster_nodes where node = $1")
+                    .bind(node.to_string())
+                    .fetch_optional(write.connection())
+                    .await?;
+            if let Some(row) = row {
+                return Ok(Forgetting::There { until: instant(&row, "ends")? });
+            }
+        }
+        let held: i64 =
+            sqlx::query_scalar("select count(*) from leases where node is not null and node = $1")
+                .bind(node.to_string())
+                .fetch_one(write.connection())
+                .await?;
+        if held > 0 {
+            return Ok(Forgetting::Holds { sessions: u64::try_from(held).unwrap_or_default() });
+        }
+        for sql in [
+            "delete from cluster_rates where node = $1",
+            "delete from sandbox_holds where node = $1",
+        ] {
+            sqlx::query(sql).bind(node.to_string()).execute(write.connection()).await?;
+        }
+        revoke_local_key_of(write.connection(), node, at).await?;
+        write.commit().await?;
+        Ok(Forgetting::Done)
     }
 }
 

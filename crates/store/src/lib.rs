@@ -55,7 +55,7 @@ mod write;
 
 pub use agents::{Driver, HumanTurn};
 pub use api_keys::{ApiKey, AuditEntry, FoundKey, PERSON_KEY, is_local_key_name, local_key_name};
-pub use cluster::{ClusterBeat, ClusterMember, ClusterRow};
+pub use cluster::{ClusterBeat, ClusterMember, ClusterRow, Forgetting};
 pub use config::{Config, DatabaseUrl, InvalidDatabaseUrl, Limits};
 pub use error::StoreError;
 pub use identities::StoredIdentity;

@@ -1,8 +1,8 @@
 //! The nodes of a cluster as rows: one start of each, seen by the clock of the database.
 
-use crate::fixture::{Engine, Fixture};
-use baton_session::NodeSecret;
-use baton_store::{ClusterBeat, ClusterMember};
+use crate::fixture::{Engine, Fixture, next_instant, node};
+use baton_session::{NodeSecret, Owner, Scope};
+use baton_store::{ApiKey, ClusterBeat, ClusterMember, Forgetting, local_key_name};
 use rstest::rstest;
 use std::time::Duration;
 
@@ -107,4 +107,57 @@ async fn who_was_not_there_for_a_lease_is_gone(
     fixture.execute("update cluster_nodes set seen_at = seen_at - 60001").await;
     assert!(!store.list_cluster("shop").await.unwrap()[0].is_there);
     assert_eq!(store.enter_cluster(&member(1, "b"), None).await.unwrap(), None);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_node_is_forgotten_once_it_is_gone_and_holds_nothing(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let fixture = Fixture::open(engine).await;
+    let store = &fixture.store;
+    let (gone, left) = (ClusterMember { node: node(), ..member(1, "a") }, member(2, "b"));
+    for member in [&gone, &left] {
+        store.enter_cluster(member, None).await.unwrap();
+        store.tell_rates(member.node, "much").await.unwrap();
+    }
+    let key = ApiKey {
+        id: "key_1".to_owned(),
+        name: local_key_name(Some(node())),
+        owner: Owner::local(),
+        scopes: [Scope::Admin].into(),
+        created_at: next_instant(),
+        revoked_at: None,
+        for_node: None,
+    };
+    store.create_key(&key, [1; 32]).await.unwrap();
+    let made = fixture.session("mail").await;
+    store.acquire_lease(made.id, node()).await.unwrap();
+    let (id, holds) = (node(), "insert into sandbox_holds (sandbox, owner, node) values");
+    fixture.execute(&format!("{holds} ('sbx', 'local', '{id}')")).await;
+    let forget = async || store.forget_node(node(), next_instant()).await.unwrap();
+
+    let seen = store.list_cluster("shop").await.unwrap()[0].seen_at;
+    assert_eq!(forget().await, Forgetting::There { until: seen + gone.lease });
+    fixture.execute(&format!("update cluster_nodes set seen_at = 1 where node = '{id}'")).await;
+    assert_eq!(forget().await, Forgetting::Holds { sessions: 1 });
+    assert_eq!(store.list_cluster("shop").await.unwrap().len(), 2, "nothing was changed");
+    assert!(store.find_key([1; 32]).await.unwrap().is_some());
+    store.release_lease(made.id, node()).await.unwrap();
+    assert_eq!(forget().await, Forgetting::Done);
+
+    let rows = store.list_cluster("shop").await.unwrap();
+    assert_eq!(rows.iter().map(|row| &row.member).collect::<Vec<_>>(), [&left]);
+    assert_eq!(
+        (fixture.count("cluster_rates").await, fixture.count("sandbox_holds").await),
+        (1, 0)
+    );
+    assert!(store.find_key([1; 32]).await.unwrap().is_none(), "its data folder opens nothing");
+    let noted = store.list_audit(None, None, 10).await.unwrap();
+    assert_eq!((noted.len(), noted[0].action.as_str()), (1, "key.revoke"));
+    assert_eq!(noted[0].subject, key.id);
+    // Its sessions are where they were, and it may come again.
+    assert_eq!(store.fetch_session(&made.owner, made.id).await.unwrap().node, node());
+    assert!(!store.beat_cluster(&gone, ClusterBeat::default()).await.unwrap());
+    assert_eq!(store.enter_cluster(&gone, None).await.unwrap(), None);
 }
