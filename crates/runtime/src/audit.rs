@@ -141,6 +141,8 @@ pub enum Action {
     DrainNode,
     /// It takes new sessions again.
     EndDrain,
+    /// A node of a cluster that is gone for good was forgotten.
+    ForgetNode,
     /// A node asked with a token that opens nothing.
     RefuseToken,
     /// A node asked with a key of ours, or a token of a client, for the first time, or with that of another
@@ -211,6 +213,7 @@ impl Action {
             Self::RemovePeer => "peer.remove",
             Self::DrainNode => "node.drain",
             Self::EndDrain => "node.drain_end",
+            Self::ForgetNode => "node.forget",
             Self::TellWebhook => "webhook.tell",
             Self::RefuseToken => "peer.refuse",
             Self::AdmitPeer => "peer.admit",

@@ -128,6 +128,17 @@ pub enum NodeError {
         /// How it was called.
         id: String,
     },
+    /// A node that is to be forgotten may be there still.
+    #[error(
+        "expected node {name} to be gone for good, found that {found}\n\
+         end it first, and ask again then: baton node drain brings what it runs to other nodes"
+    )]
+    NodeNotGone {
+        /// What it is called.
+        name: String,
+        /// What says so.
+        found: String,
+    },
     /// Another node passed a request on that is not for this one.
     #[error(
         "expected a request for node {here}, found one for {found}\nnode.internalUrl of the other node leads here: mend it there"
@@ -300,7 +311,9 @@ impl Answers for NodeError {
             Self::NoNodeHasRoom { .. } | Self::NoRoomElsewhere { .. } => ErrorCode::NoRoom,
 
             Self::NotReachable => ErrorCode::NotReachable,
-            Self::PeerListener { .. } | Self::NoCluster => ErrorCode::Conflict,
+            Self::PeerListener { .. } | Self::NoCluster | Self::NodeNotGone { .. } => {
+                ErrorCode::Conflict
+            }
             Self::Exchange(_) => ErrorCode::Internal,
         }
     }

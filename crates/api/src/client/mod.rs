@@ -105,6 +105,12 @@ impl Client {
         self.fetch(self.request(Method::DELETE, &["nodes", reference, "drain"])?).await
     }
 
+    /// Forgets a node of the cluster that is gone for good.
+    pub async fn forget_node(&self, reference: &str) -> Result<(), ClientError> {
+        let call = self.request(Method::DELETE, &["nodes", reference])?;
+        self.fetch_bytes(call).await.map(drop)
+    }
+
     /// Whether the node lives. The key is not sent: something else may listen there.
     pub async fn health(&self) -> Result<Health, ClientError> {
         self.fetch(self.bare_request(Method::GET, &["health"])?).await

@@ -222,7 +222,7 @@ async fn cluster(client: &Client) -> Check {
         Some((found, wrong)) if wrong.is_empty() => Check::ok("cluster", found),
         Some((found, wrong)) => {
             let found = format!("{found}; {}", wrong.join("; "));
-            let fix = "set clocks that are off, and start nodes that are gone: baton node list";
+            let fix = "set clocks that are off, and start nodes that are gone (baton node list), or forget them: baton node forget";
             Check::warning("cluster", found, fix)
         }
     }

@@ -4,6 +4,7 @@ use super::Context;
 use crate::output;
 use baton_api::{DrainNode, Exit};
 use clap::{Args, Subcommand};
+use serde_json::json;
 use std::time::Duration;
 use tokio::time::sleep;
 
@@ -13,6 +14,7 @@ pub(super) enum NodeCommand {
     List(ListNodes),
     Show(ShowNode),
     Drain(Drain),
+    Forget(ForgetNode),
 }
 
 impl NodeCommand {
@@ -21,6 +23,7 @@ impl NodeCommand {
             Self::List(command) => command.run(context).await,
             Self::Show(command) => command.run(context).await,
             Self::Drain(command) => command.run(context).await,
+            Self::Forget(command) => command.run(context).await,
         }
     }
 }
@@ -29,6 +32,7 @@ impl NodeCommand {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A node that was not there for the length of its lease is gone: what it held can be resumed on another one.
+One that does not come back is listed until baton node forget.
 The settings that make nodes one are cluster.name, storage.database_url and node.internalUrl.
 
 Example:
@@ -109,5 +113,29 @@ impl Drain {
         context.output.answer(&node, || output::drained(&node));
         let stayed = node.drain.as_ref().is_some_and(|drain| !drain.stayed.is_empty());
         Ok(if stayed { Exit::Losses } else { Exit::Done })
+    }
+}
+
+/// Forget a node that is gone for good, such as one whose machine was destroyed
+#[derive(Debug, Args)]
+#[command(after_help = "\
+It is listed no more, its sandboxes count no more, and the key of its data folder opens nothing. Its
+sessions stay, and are resumed on other nodes; their files were on its disk. Refused while the node
+may be there: until it was silent for the length of its lease.
+
+Example:
+  baton node forget berlin")]
+pub(super) struct ForgetNode {
+    /// A node: its name, its id, or a unique prefix of that
+    #[arg(value_name = "NODE")]
+    id: String,
+}
+
+impl ForgetNode {
+    async fn run(self, context: &Context) -> anyhow::Result<Exit> {
+        let id = self.id;
+        context.client().await?.forget_node(&id).await?;
+        context.output.answer(&json!({ "forgotten": id }), || format!("forgot {id}"));
+        Ok(Exit::Done)
     }
 }

@@ -69,10 +69,10 @@ pub(super) enum Whereabouts {
     Elsewhere(NodeId),
 }
 
-struct ObservedBeat {
+pub(super) struct ObservedBeat {
     beat: i64,
-    since: Instant,
-    lease: Option<Duration>,
+    pub(super) since: Instant,
+    pub(super) lease: Option<Duration>,
     /// Whether it fell silent, and nothing of it is active any more.
     is_settled: bool,
 }
@@ -90,7 +90,7 @@ impl Default for Heartbeat {
 }
 
 impl Heartbeat {
-    fn seen(&self) -> MutexGuard<'_, HashMap<NodeId, ObservedBeat>> {
+    pub(super) fn seen(&self) -> MutexGuard<'_, HashMap<NodeId, ObservedBeat>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -135,7 +135,7 @@ impl Heartbeat {
     }
 
     /// The beat of a node that has stood still for longer than its leases last.
-    fn silent(&self, node: NodeId) -> Option<i64> {
+    pub(super) fn silent(&self, node: NodeId) -> Option<i64> {
         let seen = self.seen();
         seen.get(&node).filter(|found| found.is_silent()).map(|found| found.beat)
     }
@@ -205,7 +205,7 @@ impl BrowserSupervisor {
     }
 
     /// Looks at the beats of all nodes.
-    async fn observe(&self) {
+    pub(super) async fn observe(&self) {
         match self.store().list_nodes().await {
             Ok(nodes) => self.0.heartbeat.note(nodes, Instant::now()),
             Err(error) => tracing::warn!(%error, "the other nodes could not be looked at"),
@@ -370,7 +370,7 @@ impl BrowserSupervisor {
 
     /// Ends the leases of one node: of what ran there, and of what it was about to start, perhaps because another one had
     /// lost it.
-    async fn end_leases_of(&self, node: NodeId, beat: i64) -> Result<(), LiveError> {
+    pub(super) async fn end_leases_of(&self, node: NodeId, beat: i64) -> Result<(), LiveError> {
         let since = Timestamp::now().checked_sub(LAPSED).unwrap_or(Timestamp::MIN);
         for session in self.store().list_held_sessions(node).await? {
             match self.end_lease(session.id, node, beat).await {

@@ -8,6 +8,7 @@ mod arriving;
 mod capture;
 mod checkout;
 mod close;
+mod forgetting;
 mod held;
 mod lease;
 mod leaving;

@@ -163,7 +163,7 @@ impl Cluster {
                 Ok(false) if over.is_cancelled() => {}
                 Ok(false) => {
                     tracing::error!(
-                        "another node with this identity took the place of this one: ending"
+                        "another node with this identity took the place of this one, or it was forgotten: ending"
                     );
                     return shutdown.cancel();
                 }
@@ -272,6 +272,18 @@ impl Cluster {
     /// or more than one.
     pub(crate) async fn named(&self, reference: &str) -> Result<Option<ClusterRow>, StoreError> {
         let mut found = named(&self.list().await?, reference);
+        Ok(if found.len() == 1 { found.pop() } else { None })
+    }
+
+    /// The same for who means one that is gone: another one may have its name by now.
+    pub(crate) async fn named_gone(
+        &self,
+        reference: &str,
+    ) -> Result<Option<ClusterRow>, StoreError> {
+        let mut found = named(&self.list().await?, reference);
+        if found.len() > 1 {
+            found.retain(|row| !row.is_there);
+        }
         Ok(if found.len() == 1 { found.pop() } else { None })
     }
 

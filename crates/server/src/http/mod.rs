@@ -192,7 +192,7 @@ fn of_keys() -> OpenApiRouter<Context> {
 fn of_a_cluster() -> OpenApiRouter<Context> {
     OpenApiRouter::new()
         .routes(routes!(nodes::list))
-        .routes(routes!(nodes::show))
+        .routes(routes!(nodes::show, nodes::forget))
         .routes(routes!(nodes::drain, nodes::end_drain))
         .routes(routes!(nodes::call_tool))
         .routes(

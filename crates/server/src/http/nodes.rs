@@ -25,7 +25,7 @@ use baton_runtime::audit::{Action, Note};
 use baton_runtime::{RuntimeError, life, luggage};
 use baton_session::{Session, SessionId};
 use baton_store::blocking::finished;
-use baton_store::{ClusterRow, StoreError};
+use baton_store::{ClusterRow, Forgetting, StoreError, clock};
 use futures_util::StreamExt;
 use serde::Deserialize;
 use std::convert::Infallible;
@@ -70,7 +70,11 @@ async fn named(context: &Context, id: &str) -> Result<ClusterRow, NodeError> {
         Some(cluster) => cluster.named(id).await?,
         None => None,
     };
-    found.ok_or_else(|| NodeError::NodeNotFound { id: id.chars().take(100).collect() })
+    found.ok_or_else(|| not_found(id))
+}
+
+fn not_found(id: &str) -> NodeError {
+    NodeError::NodeNotFound { id: id.chars().take(100).collect() }
 }
 
 fn view(context: &Context, row: ClusterRow) -> NodeView {
@@ -133,6 +137,55 @@ pub(super) async fn end_drain(
     drain::end(&context);
     note.end(&context.store, Ok::<_, NodeError>(())).await?;
     answer(view(&context, own(&context, &id).await?)).await
+}
+
+/// Forgets a node that is gone for good, as one whose machine was destroyed: it is in no list any more, and the key of
+/// its data folder opens nothing. Refused while it may be there still. Its sessions stay, and are resumed at other nodes.
+#[utoipa::path(
+    delete, path = "/nodes/{id}", operation_id = "forget", tag = "nodes", security(("api_key" = [])),
+    params(("id" = String, Path)),
+    responses((status = 204), (status = "4XX", body = Problem))
+)]
+pub(super) async fn forget(
+    State(context): State<Context>,
+    Admin(caller): Admin,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Refusal> {
+    let found = match &context.cluster {
+        Some(cluster) => cluster.named_gone(&id).await.map_err(NodeError::from)?,
+        None => None,
+    };
+    let row = found.ok_or_else(|| not_found(&id))?;
+    let (name, node) = (row.member.name.clone(), row.member.node.to_string());
+    let note = Note::new(&caller.actor, &caller.owner, Action::ForgetNode, name);
+    let forgotten = forget_gone(&context, row).await;
+    note.with("node", node).end(&context.store, forgotten).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Forgets a node, unless it is there, or may hold a session.
+async fn forget_gone(context: &Context, row: ClusterRow) -> Result<(), NodeError> {
+    let (name, node) = (row.member.name, row.member.node);
+    let refused = |found| Err(NodeError::NodeNotGone { name, found });
+    if let Some(left) = context.supervisor.end_leases_of_gone(node).await? {
+        let seconds = left.as_secs() + 1;
+        return refused(format!(
+            "its lease may last for {seconds} s more, unless it is heard again"
+        ));
+    }
+    match context.store.forget_node(node, clock::now()).await? {
+        Forgetting::Done => {}
+        Forgetting::There { until } => {
+            return refused(format!("it counts as there until {until}, unless it is heard again"));
+        }
+        Forgetting::Holds { sessions } => {
+            return refused(format!("it holds {sessions} sessions, whose leases end in a moment"));
+        }
+    }
+    // What was opened with the key of its data folder ends, wherever it is.
+    context.revoked.send_modify(|count| *count += 1);
+    tracing::info!(%node, "forgot a node that is gone");
+    Ok(())
 }
 
 /// Another node of the cluster gives a session to this one, or found it left behind by one that fell silent: it runs

@@ -72,7 +72,7 @@ async fn every_other_address_wants_a_key() {
             asked += 1;
         }
     }
-    assert_eq!(asked, 125, "every operation was tried");
+    assert_eq!(asked, 126, "every operation was tried");
     let unsigned = node.request(Method::POST, REDEEM).body("{}");
     let unsigned = unsigned.header("content-type", "application/json").send().await.unwrap();
     assert_eq!(problem(unsigned).await.code, ErrorCode::Untrusted);

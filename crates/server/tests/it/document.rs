@@ -28,6 +28,7 @@ async fn the_document_names_every_operation() {
     DELETE /cocoons/{id} (key)
     DELETE /keys/{id} (key)
     DELETE /mcp (key)
+    DELETE /nodes/{id} (key)
     DELETE /nodes/{id}/drain (key)
     DELETE /nodes/{id}/sessions/{session} (key)
     DELETE /nodes/{id}/sessions/{session}/files/{name} (key)

@@ -9,6 +9,7 @@ mod carry;
 mod changes;
 mod cluster;
 mod cluster_bus;
+mod cluster_forgotten;
 mod cluster_pages;
 mod cluster_rates;
 mod cluster_sandboxes;

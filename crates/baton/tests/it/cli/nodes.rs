@@ -2,9 +2,10 @@
 
 use super::fake::FakeNode;
 use super::fixture::{stderr, stdout};
-use baton_api::{NodeBus, NodeList, NodeView};
+use baton_api::{ErrorCode, NodeBus, NodeList, NodeView};
 use baton_session::NodeSecret;
 use jiff::{Timestamp, ToSpan};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 fn view(seed: u8, name: &str) -> NodeView {
@@ -83,4 +84,19 @@ async fn a_node_that_is_one_by_itself_says_how_it_becomes_one_of_several() {
     let node = FakeNode::start().await.with("GET /nodes", &list);
     let run = node.folder.run(&["node", "list"]).success();
     insta::assert_snapshot!(stderr(&run, &node.folder.data()), @"this node is one by itself: cluster.name makes it one of several");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_is_gone_is_forgotten_and_one_that_is_there_is_not() {
+    let node = FakeNode::start().await.with("DELETE /nodes/berlin", &());
+    let detail = "expected node bonn to be gone for good, found that it counts as there";
+    let node = node.refusing("DELETE /nodes/bonn", ErrorCode::Conflict, detail);
+    let data = node.folder.data();
+    let run = node.folder.run(&["node", "forget", "berlin"]).success();
+    assert_eq!(stdout(&run, &data).trim(), "forgot berlin");
+    let run = node.folder.run(&["node", "forget", "berlin", "--json"]).success();
+    let said: Value = serde_json::from_str(&stdout(&run, &data)).unwrap();
+    assert_eq!(said, json!({ "forgotten": "berlin" }));
+    let run = node.folder.run(&["node", "forget", "bonn"]).code(4);
+    assert!(stderr(&run, &data).contains(detail), "{}", stderr(&run, &data));
 }

@@ -51,8 +51,11 @@ async fn sessions_of_a_node_that_is_gone_can_be_ended_at_another_one() {
     assert_eq!(title(client, "shop").await, "nobody");
     assert_eq!(home(&other, "shop").await, Some(id(&other).await));
     client.close_session("shop").await.unwrap();
+    eventually("it is forgotten", async || client.forget_node("own").await.is_ok()).await;
+    let nodes = client.list_nodes().await.unwrap().items;
+    assert_eq!(nodes.iter().map(|node| &*node.name).collect::<Vec<_>>(), ["other"]);
 
-    // Where it comes back after all, it leaves them where they are.
+    // Where it comes back after all, it leaves them where they are, and has another key in its folder.
     own.start_node().await.unwrap();
     let listed = own.client().unwrap().fetch_session("shop").await.unwrap();
     assert_eq!(listed.session.state, Lifecycle::Closed);

@@ -47,6 +47,8 @@ use Place::{
 pub const ROUTES: &[(&str, &str, Place)] = &[
     // What it says of itself is more than what the database knows of it.
     ("GET", "/nodes/{id}", NamedNode),
+    // It is gone.
+    ("DELETE", "/nodes/{id}", Anywhere),
     ("POST", "/nodes/{id}/drain", NamedNode),
     ("DELETE", "/nodes/{id}/drain", NamedNode),
     ("POST", "/nodes/{id}/sessions/{session}", NamedNode),

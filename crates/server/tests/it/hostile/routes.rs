@@ -88,6 +88,7 @@ const TABLE: &str = "
     GET /usage read
     GET /nodes admin
     GET /nodes/{id} admin
+    DELETE /nodes/{id} admin
     POST /nodes/{id}/drain admin
     DELETE /nodes/{id}/drain admin
     POST /nodes/{id}/sessions/{session} key
