@@ -5,12 +5,13 @@
 //! back, in the same row and with the same change, so that it is known whatever became of the node.
 
 use crate::error::StoreError;
+use crate::lent::Lent;
 use crate::row::{instant, refuse_nul};
 use crate::store::Store;
 use baton_session::{AgentName, NodeId, Owner, SessionId};
 use jiff::Timestamp;
+use sqlx::Row;
 use sqlx::any::AnyRow;
-use sqlx::{AnyConnection, Row};
 use std::collections::HashMap;
 
 /// Who drives a session.
@@ -41,7 +42,7 @@ const TURNS: i64 = 1000;
 impl Store {
     /// Who drives a session; none when no agent ever did.
     pub async fn fetch_driver(&self, session: SessionId) -> Result<Option<Driver>, StoreError> {
-        fetch(&mut *self.pool().acquire().await?, session).await
+        fetch(&mut self.pool().acquire().await?, session).await
     }
 
     /// The sessions of an owner that an agent drives.
@@ -141,10 +142,7 @@ impl Store {
     }
 }
 
-async fn fetch(
-    connection: &mut AnyConnection,
-    session: SessionId,
-) -> Result<Option<Driver>, StoreError> {
+async fn fetch(connection: &mut Lent, session: SessionId) -> Result<Option<Driver>, StoreError> {
     let row = sqlx::query(
         "select agent, fence, since, reason, gives_back_to from session_agents where session = $1",
     )

@@ -4,14 +4,15 @@
 //! Among them are the local keys: those of the owner `local` that the data folders of nodes hold.
 
 use crate::error::StoreError;
+use crate::lent::Lent;
 use crate::row::{instant, is_taken, maybe_instant, maybe_word, page, refuse_nul, word};
 use crate::store::Store;
 use baton_session::scope::UnknownScope;
 use baton_session::{AuditId, AuditOutcome, Fingerprint, NodeId, Owner, Scope};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use sqlx::Row;
 use sqlx::any::AnyRow;
-use sqlx::{AnyConnection, Row};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -259,7 +260,7 @@ impl Store {
 /// Revokes the local key of a node, and notes that, within a transaction: the data folder that holds it may still be
 /// somewhere.
 pub(crate) async fn revoke_local_key_of(
-    connection: &mut AnyConnection,
+    connection: &mut Lent,
     node: NodeId,
     at: Timestamp,
 ) -> Result<(), StoreError> {
@@ -386,7 +387,7 @@ impl Store {
     }
 }
 
-async fn insert_entry(connection: &mut AnyConnection, entry: &AuditEntry) -> sqlx::Result<()> {
+async fn insert_entry(connection: &mut Lent, entry: &AuditEntry) -> sqlx::Result<()> {
     let query = sqlx::query(
         "insert into audit (id, at, owner, actor, action, subject, outcome, detail)
          values ($1, $2, $3, $4, $5, $6, $7, $8)",

@@ -2,8 +2,9 @@
 
 use crate::config::Engine;
 use crate::error::{SOMEWHERE, StoreError};
+use crate::lent::Pool;
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
-use sqlx::{AnyConnection, AnyPool, ConnectOptions};
+use sqlx::{AnyConnection, ConnectOptions};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
@@ -73,20 +74,20 @@ async fn tune(connection: &mut AnyConnection, engine: Engine) -> sqlx::Result<()
     sqlx::raw_sql(settings).execute(connection).await.map(drop)
 }
 
-pub(crate) async fn pool(options: AnyConnectOptions, engine: Engine) -> sqlx::Result<AnyPool> {
+pub(crate) async fn pool(options: AnyConnectOptions, engine: Engine) -> sqlx::Result<Pool> {
     let connections = match engine {
         Engine::Sqlite => SQLITE_CONNECTIONS,
         Engine::Postgres => POSTGRES_CONNECTIONS,
     };
-    pool_of(connections, engine).connect_with(options).await
+    Ok(Pool::new(pool_of(connections, engine).connect_with(options).await?))
 }
 
 /// Connections for what says that the node lives: one of its own to PostgreSQL, which is made when it
 /// is first asked for.
-pub(crate) fn beats(pool: &AnyPool, options: AnyConnectOptions, engine: Engine) -> AnyPool {
+pub(crate) fn beats(pool: &Pool, options: AnyConnectOptions, engine: Engine) -> Pool {
     match engine {
         Engine::Sqlite => pool.clone(),
-        Engine::Postgres => pool_of(1, engine).connect_lazy_with(options),
+        Engine::Postgres => Pool::new(pool_of(1, engine).connect_lazy_with(options)),
     }
 }
 

@@ -9,13 +9,14 @@
 //! have, no lease and no running browser.
 
 use crate::error::StoreError;
+use crate::lent::Lent;
 use crate::quotas::Counted;
 use crate::row::word;
 use crate::store::Store;
 use baton_session::{Lifecycle, NodeId, Owner, SessionId, Term};
 use jiff::Timestamp;
+use sqlx::Row;
 use sqlx::any::AnyRow;
-use sqlx::{AnyConnection, Row};
 use std::time::Duration;
 
 /// Who holds a session.
@@ -163,7 +164,7 @@ impl Store {
 
 /// Gives the lease of a session back, if `node` holds it.
 pub(crate) async fn release(
-    connection: &mut AnyConnection,
+    connection: &mut Lent,
     session: SessionId,
     node: NodeId,
 ) -> Result<(), StoreError> {
@@ -193,7 +194,7 @@ impl Store {
 /// Whether a term runs, and runs until the transaction ends: the row is taken, so that on PostgreSQL no node
 /// ends the term in between.
 pub(crate) async fn is_current(
-    connection: &mut AnyConnection,
+    connection: &mut Lent,
     session: SessionId,
     term: Term,
 ) -> Result<bool, StoreError> {

@@ -339,7 +339,7 @@ pub(crate) async fn load_data_key(
     master: &MasterKey,
 ) -> Result<Seal, StoreError> {
     let mut transaction = connection.begin_with(write::begin_statement(engine)).await?;
-    write::lock(&mut transaction, engine, DATA_KEY_LOCK).await?;
+    write::lock(&mut *transaction, engine, DATA_KEY_LOCK).await?;
     let rows = list(&mut transaction).await?;
     let seal = if rows.is_empty() {
         refuse_sealed(&mut transaction, SEALED).await?;

@@ -6,13 +6,14 @@
 
 use crate::cluster::now;
 use crate::error::StoreError;
+use crate::lent::Lent;
 use crate::row::{CHUNK, instant, maybe_instant, places, refuse_nul, word};
 use crate::store::Store;
 use crate::write::{Write, lock};
 use baton_session::Owner;
 use jiff::Timestamp;
 use sqlx::any::AnyRow;
-use sqlx::{AnyConnection, AssertSqlSafe, Row};
+use sqlx::{AssertSqlSafe, Row};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -266,7 +267,7 @@ async fn make_room(
 const UNBOUNDED: i64 = i64::MAX;
 
 async fn insert(
-    connection: &mut AnyConnection,
+    connection: &mut Lent,
     cluster: &str,
     page: &SignedInPage,
 ) -> Result<(), StoreError> {

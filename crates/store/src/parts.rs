@@ -7,12 +7,13 @@
 
 use crate::blocking::blocking;
 use crate::error::StoreError;
+use crate::lent::Lent;
 use crate::row::{CHUNK, places, word};
 use crate::seal::Seal;
 use crate::store::Store;
 use baton_session::{Owner, Part, PartHash, PartRef};
 use sqlx::any::AnyRow;
-use sqlx::{AnyConnection, AssertSqlSafe, Row};
+use sqlx::{AssertSqlSafe, Row};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -94,7 +95,7 @@ impl Store {
 
 /// Which of these ids at rest the database has.
 pub(crate) async fn present(
-    connection: &mut AnyConnection,
+    connection: &mut Lent,
     ids: &[&String],
 ) -> Result<BTreeSet<String>, StoreError> {
     let mut found = BTreeSet::new();
@@ -226,7 +227,7 @@ impl Store {
 /// Removes those of `parts` that nothing names any more; the caller holds the owner's lock. Returns
 /// whether that were all of them: what is more than a batch is left to others.
 pub(crate) async fn collect_named(
-    connection: &mut AnyConnection,
+    connection: &mut Lent,
     parts: &[String],
 ) -> Result<bool, StoreError> {
     let batch = &parts[..parts.len().min(COLLECTED_AT_ONCE)];

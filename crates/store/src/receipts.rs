@@ -2,10 +2,11 @@
 
 use crate::blocking::blocking;
 use crate::error::{SOMEWHERE, StoreError};
+use crate::lent::Lent;
 use crate::store::Store;
 use baton_session::{Receipt, SessionId, SnapshotId};
 use jiff::Timestamp;
-use sqlx::{AnyConnection, Row};
+use sqlx::Row;
 
 /// The most bytes of one receipt, before compression.
 const RECEIPT_MAX: u64 = 64 << 20;
@@ -76,7 +77,7 @@ impl Store {
 
 /// The ordinal of the session's next receipt.
 async fn next_ordinal(
-    connection: &mut AnyConnection,
+    connection: &mut Lent,
     session: SessionId,
     snapshot: SnapshotId,
 ) -> Result<i64, StoreError> {

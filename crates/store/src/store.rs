@@ -8,11 +8,11 @@
 
 use crate::config::{Engine, Limits};
 use crate::error::{SOMEWHERE, StoreError};
+use crate::lent::Pool;
 use crate::pins::Pins;
 use crate::quotas::{CountedBytes, Quotas};
 use crate::seal::Seal;
 use baton_session::{Owner, SessionId};
-use sqlx::AnyPool;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, Weak};
 use std::time::Duration;
@@ -28,11 +28,11 @@ pub struct Store {
 
 /// What its clones share.
 pub(crate) struct Inner {
-    pub(crate) pool: AnyPool,
+    pub(crate) pool: Pool,
     pub(crate) engine: Engine,
     /// For what says that this node lives: a connection of its own on PostgreSQL, where the others may all
     /// wait for something. Readers of SQLite do not wait, and its writers for each other anyway.
-    pub(crate) beats: AnyPool,
+    pub(crate) beats: Pool,
     /// Whose turn it is to write to SQLite, which knows one writer at a time.
     pub(crate) turn: Arc<Mutex<()>>,
     /// Whose turn it is to take a connection to PostgreSQL for an owner's parts.
@@ -122,7 +122,7 @@ impl Store {
         self.inner.seal.secret(purpose)
     }
 
-    pub(crate) fn pool(&self) -> &AnyPool {
+    pub(crate) fn pool(&self) -> &Pool {
         &self.inner.pool
     }
 

@@ -7,18 +7,18 @@
 
 use crate::config::Engine;
 use crate::error::StoreError;
+use crate::lent::{Lent, Pool};
 use crate::sessions;
 use crate::store::{Changes, Store, TURN_LIMIT, Turn, too_long};
 use baton_session::{Owner, SessionId};
 use sha2::{Digest, Sha256};
-use sqlx::pool::PoolConnection;
-use sqlx::{Any, AnyConnection, AnyPool};
+use sqlx::{Any, Executor};
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, timeout_at};
 
 /// A transaction that may write. Dropped without `commit`, it changes nothing.
 pub(crate) struct Write {
-    connection: PoolConnection<Any>,
+    connection: Lent,
     committed: bool,
     /// The session that it changes, and where that is sent.
     changed: Option<SessionId>,
@@ -31,7 +31,7 @@ pub(crate) struct Write {
 }
 
 impl Write {
-    pub(crate) fn connection(&mut self) -> &mut AnyConnection {
+    pub(crate) fn connection(&mut self) -> &mut Lent {
         &mut self.connection
     }
 
@@ -86,7 +86,7 @@ impl Store {
         self.write_on(&self.inner.beats).await
     }
 
-    async fn write_on(&self, pool: &AnyPool) -> Result<Write, StoreError> {
+    async fn write_on(&self, pool: &Pool) -> Result<Write, StoreError> {
         let deadline = Instant::now() + TURN_LIMIT;
         let turn = match self.inner.engine {
             Engine::Sqlite => Some(self.turn(deadline).await?),
@@ -148,8 +148,8 @@ pub(crate) fn begin_statement(engine: Engine) -> &'static str {
 }
 
 /// Holds what bears this name until the transaction ends. SQLite's writers exclude each other anyway.
-pub(crate) async fn lock(
-    connection: &mut AnyConnection,
+pub(crate) async fn lock<'c>(
+    connection: impl Executor<'c, Database = Any>,
     engine: Engine,
     name: &str,
 ) -> Result<(), StoreError> {
@@ -175,7 +175,7 @@ mod tests {
     use crate::leases::NodeRecord;
     use crate::master_key::MasterKey;
     use baton_session::NodeId;
-    use sqlx::Connection;
+    use sqlx::{AnyConnection, Connection};
     use std::time::Duration;
 
     const WRITERS: usize = 24;

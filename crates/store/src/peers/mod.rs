@@ -7,6 +7,7 @@
 mod acks;
 
 use crate::error::StoreError;
+use crate::lent::Lent;
 use crate::row::{
     MATCHES_MAX, behind_prefix, instant, is_taken, maybe_instant, maybe_word, parse_prefix,
     refuse_nul, word,
@@ -19,8 +20,8 @@ use baton_session::{AuthMethod, NodeId, NodeKey, Owner, PeerLimits, PeerState, V
 use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
+use sqlx::Row;
 use sqlx::any::AnyRow;
-use sqlx::{AnyConnection, Row};
 
 /// The most bytes of a credential.
 const CREDENTIAL_MAX: u64 = 64 << 10;
@@ -204,7 +205,7 @@ impl Store {
     }
 }
 
-async fn is_registered(connection: &mut AnyConnection, peer: &Peer) -> Result<bool, StoreError> {
+async fn is_registered(connection: &mut Lent, peer: &Peer) -> Result<bool, StoreError> {
     let row = sqlx::query("select node from peers where owner = $1 and node = $2")
         .bind(peer.owner.as_str())
         .bind(peer.node.to_string())
@@ -214,7 +215,7 @@ async fn is_registered(connection: &mut AnyConnection, peer: &Peer) -> Result<bo
 }
 
 /// Refuses a name or an API key that another peer of the owner has.
-async fn refuse_taken(connection: &mut AnyConnection, peer: &Peer) -> Result<(), StoreError> {
+async fn refuse_taken(connection: &mut Lent, peer: &Peer) -> Result<(), StoreError> {
     let row = sqlx::query(
         "select name from peers where owner = $1 and node <> $2 and (name = $3 or api_key = $4)
          order by case when name = $3 then 0 else 1 end limit 1",

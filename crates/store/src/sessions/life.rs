@@ -3,12 +3,12 @@
 
 use crate::error::StoreError;
 use crate::leases;
+use crate::lent::Lent;
 use crate::row::{is_taken, refuse_nul, word};
 use crate::sessions::{fetch_row, not_found};
 use crate::store::Store;
 use baton_session::{Lifecycle, NodeId, Owner, Session, SessionId, SessionName};
 use jiff::Timestamp;
-use sqlx::AnyConnection;
 
 impl Store {
     /// Moves a session of `node` from the state `from`, in which it must be, to the state `to`; one that
@@ -202,7 +202,7 @@ impl Store {
 /// Deletes the row of a session, with all that hangs on it; false when there is none. Refuses one that
 /// is active with `LifecycleConflict`.
 pub(crate) async fn delete(
-    connection: &mut AnyConnection,
+    connection: &mut Lent,
     owner: &Owner,
     id: SessionId,
 ) -> Result<bool, StoreError> {

@@ -5,11 +5,12 @@
 
 use super::{CommitShared, RevisionContent};
 use crate::error::StoreError;
+use crate::lent::Lent;
 use crate::row::{CHUNK, places};
 use crate::snapshots::{Draft, Snapshot};
 use crate::store::Store;
 use baton_session::{Owner, RevisionId, SessionId, SnapshotId};
-use sqlx::{AnyConnection, AssertSqlSafe};
+use sqlx::AssertSqlSafe;
 
 /// How many released revisions of a session keep their content.
 const RELEASED_KEPT: i64 = 8;
@@ -101,7 +102,7 @@ impl Store {
 /// Notes which snapshot holds a revision. Fails with `SnapshotNotFound` when the session has no such
 /// snapshot.
 pub(super) async fn name(
-    connection: &mut AnyConnection,
+    connection: &mut Lent,
     commit: &CommitShared<'_>,
     revision: RevisionId,
     snapshot: SnapshotId,
@@ -140,7 +141,7 @@ pub(super) async fn name(
 /// Releases revisions, saves the snapshots of the others, and forgets the oldest that were released:
 /// all but the newest few, and the one that the local state comes from.
 pub(super) async fn release(
-    connection: &mut AnyConnection,
+    connection: &mut Lent,
     commit: &CommitShared<'_>,
 ) -> Result<(), StoreError> {
     for chunk in commit.released.chunks(CHUNK) {
@@ -176,10 +177,7 @@ pub(super) async fn release(
 }
 
 /// A snapshot is saved while a revision that is not released has it.
-async fn settle_saved(
-    connection: &mut AnyConnection,
-    commit: &CommitShared<'_>,
-) -> Result<(), StoreError> {
+async fn settle_saved(connection: &mut Lent, commit: &CommitShared<'_>) -> Result<(), StoreError> {
     for sql in [
         "update snapshots set saved = 0 where saved = 1 and id in (
              select snapshot from revision_snapshots

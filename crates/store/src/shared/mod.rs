@@ -10,6 +10,7 @@ mod contents;
 
 use crate::blocking::blocking;
 use crate::error::StoreError;
+use crate::lent::Lent;
 use crate::row::word;
 use crate::seal::Seal;
 use crate::snapshots::{NewSnapshot, Pruned};
@@ -20,8 +21,8 @@ use baton_session::{Owner, PeerLease, RevisionId, Session, SessionId, Signed, Sn
 use contents::Prepared;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use sqlx::Row;
 use sqlx::any::AnyRow;
-use sqlx::{AnyConnection, Row};
 use std::fmt;
 
 /// How often what an owner shares has changed. Two changes of one owner never have the same.
@@ -293,7 +294,7 @@ impl Store {
 }
 
 /// Counts up the owner's generation.
-async fn advance(connection: &mut AnyConnection, owner: &Owner) -> Result<Generation, StoreError> {
+async fn advance(connection: &mut Lent, owner: &Owner) -> Result<Generation, StoreError> {
     let generation = sqlx::query_scalar(
         "insert into sync_owners (owner, generation) values ($1, 1)
          on conflict (owner) do update set generation = sync_owners.generation + 1
@@ -307,7 +308,7 @@ async fn advance(connection: &mut AnyConnection, owner: &Owner) -> Result<Genera
 
 /// Writes the row, if it is still the one that was read.
 async fn set(
-    connection: &mut AnyConnection,
+    connection: &mut Lent,
     commit: &CommitShared<'_>,
     blobs: &Blobs,
     generation: Generation,
@@ -340,7 +341,7 @@ async fn set(
 }
 
 async fn store_contents(
-    connection: &mut AnyConnection,
+    connection: &mut Lent,
     commit: &CommitShared<'_>,
     prepared: &mut [(RevisionId, Prepared)],
     seal: &Seal,
@@ -356,7 +357,7 @@ async fn store_contents(
 
 /// Lets the oldest snapshots go, as the newest of those that were stored asks.
 async fn prune(
-    connection: &mut AnyConnection,
+    connection: &mut Lent,
     prepared: &[(RevisionId, Prepared)],
 ) -> Result<Pruned, StoreError> {
     let mut pruned = Pruned::default();

@@ -6,11 +6,12 @@
 //! is damaged costs those, and those before them have another.
 
 use crate::error::StoreError;
+use crate::lent::Lent;
 use crate::seal::{PartIds, Seal, SealError};
 use crate::store::Store;
 use baton_session::{Owner, PartHash, PartKind, PartRef, SessionId, SnapshotId, json};
 use serde::{Deserialize, Serialize};
-use sqlx::{AnyConnection, Row};
+use sqlx::Row;
 use std::collections::BTreeMap;
 
 /// The most bytes that a list of parts may have: 20,000 parts with names of 3 kB each.
@@ -279,7 +280,7 @@ impl Store {
 
 /// Stores a list, unless it is there.
 pub(super) async fn insert_list(
-    connection: &mut AnyConnection,
+    connection: &mut Lent,
     owner: &Owner,
     list: &List,
 ) -> Result<(), StoreError> {

@@ -6,13 +6,14 @@
 //! and none for what was carried over.
 
 use crate::error::StoreError;
+use crate::lent::Lent;
 use crate::parts::collect_named;
 use crate::pins::PinnedSnapshot;
 use crate::row::{CHUNK, places, word};
 use crate::snapshots::Draft;
 use crate::store::Store;
 use baton_session::{Owner, SessionId, SnapshotId};
-use sqlx::{AnyConnection, AssertSqlSafe, Row};
+use sqlx::{AssertSqlSafe, Row};
 use std::collections::BTreeMap;
 
 /// What went.
@@ -31,7 +32,7 @@ impl Store {
     pub async fn prune_snapshots(&self, session: SessionId, keep: u32) -> Result<u64, StoreError> {
         let owner = self.owner_of(session).await?;
         // As a rule there is nothing to do, and then no writer has to wait for us.
-        if !is_over(&mut *self.pool().acquire().await?, session, keep).await? {
+        if !is_over(&mut self.pool().acquire().await?, session, keep).await? {
             return Ok(0);
         }
         let mut write = self.write_parts(&owner).await?;
@@ -75,7 +76,7 @@ impl Store {
 /// Prunes within a transaction that does something else as well: when it fails, that goes on as if it had not
 /// been tried.
 pub(super) async fn try_prune(
-    connection: &mut AnyConnection,
+    connection: &mut Lent,
     session: SessionId,
     keep: u32,
     pinned: &[SnapshotId],
@@ -97,11 +98,7 @@ pub(super) async fn try_prune(
 }
 
 /// Whether a session has more snapshots than that.
-async fn is_over(
-    connection: &mut AnyConnection,
-    session: SessionId,
-    keep: u32,
-) -> Result<bool, StoreError> {
+async fn is_over(connection: &mut Lent, session: SessionId, keep: u32) -> Result<bool, StoreError> {
     let row = sqlx::query("select count(*) as found from snapshots where session = $1")
         .bind(session.to_string())
         .fetch_one(connection)
@@ -110,7 +107,7 @@ async fn is_over(
 }
 
 async fn prune(
-    connection: &mut AnyConnection,
+    connection: &mut Lent,
     session: SessionId,
     keep: u32,
     pinned: &[SnapshotId],
@@ -158,7 +155,7 @@ async fn prune(
 /// Notes what the snapshot with this ordinal names, the newest of its session: the spans of what it
 /// no longer names end with the snapshot before it.
 pub(super) async fn extend_spans(
-    connection: &mut AnyConnection,
+    connection: &mut Lent,
     draft: &Draft,
     ordinal: i64,
 ) -> Result<(), StoreError> {
@@ -173,10 +170,7 @@ pub(super) async fn extend_spans(
 
 /// Removes the spans of a session in which no snapshot is left, and returns the parts in them: those
 /// that may have lost their last name.
-async fn prune_spans(
-    connection: &mut AnyConnection,
-    session: SessionId,
-) -> Result<Vec<String>, StoreError> {
+async fn prune_spans(connection: &mut Lent, session: SessionId) -> Result<Vec<String>, StoreError> {
     let parts = sqlx::query_scalar(
         "delete from part_spans where session = $1 and until is not null and not exists (
              select 1 from snapshots where snapshots.session = part_spans.session
@@ -192,7 +186,7 @@ async fn prune_spans(
 
 /// The parts that the newest snapshot names, by place.
 async fn fetch_open(
-    connection: &mut AnyConnection,
+    connection: &mut Lent,
     session: SessionId,
 ) -> Result<BTreeMap<String, String>, StoreError> {
     let sql = "select place, part from part_spans where session = $1 and until is null";
@@ -201,7 +195,7 @@ async fn fetch_open(
 }
 
 async fn end_spans(
-    connection: &mut AnyConnection,
+    connection: &mut Lent,
     session: SessionId,
     ended: &[&String],
     until: i64,
@@ -221,7 +215,7 @@ async fn end_spans(
 }
 
 async fn begin_spans(
-    connection: &mut AnyConnection,
+    connection: &mut Lent,
     session: SessionId,
     begun: &[(&String, &String)],
     since: i64,

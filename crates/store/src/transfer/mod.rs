@@ -58,13 +58,13 @@ impl Store {
     pub async fn copy_to(&self, to: &DatabaseUrl) -> Result<(), StoreError> {
         let place = to.to_string();
         let mut from = self.pool().acquire().await?;
-        let mut reading = from.begin_with(read(self.inner.engine)).await?;
+        let mut reading = from.itself().begin_with(read(self.inner.engine)).await?;
         let copied = async {
             let (mut server, _) = open::connect_to(to).await?;
             tune_new(&mut server, Engine::Postgres).await?;
             let mut writing = server.begin_with(write::begin_statement(Engine::Postgres)).await?;
             // A node that opens the database meanwhile waits, and then makes no key of its own.
-            write::lock(&mut writing, Engine::Postgres, open::DATA_KEY_LOCK).await?;
+            write::lock(&mut *writing, Engine::Postgres, open::DATA_KEY_LOCK).await?;
             refuse_rows(&mut writing).await?;
             open::apply(&mut writing, Engine::Postgres, KNOWN).await?;
             copy_rows((&mut reading, SOURCE), (&mut writing, &place), KNOWN).await?;
