@@ -2,14 +2,16 @@
 
 use crate::config::Engine;
 use crate::error::{SOMEWHERE, StoreError};
-use crate::lent::Pool;
+use crate::lent::{BEAT_WAIT, Pool, WAIT};
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
-use sqlx::{AnyConnection, ConnectOptions};
+use sqlx::{AnyConnection, ConnectOptions, Connection};
 use std::time::Duration;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 /// How long to wait for a connection.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// How long one that rested may take to answer; then another one is opened in its place, within that limit.
+const PING_LIMIT: Duration = Duration::from_secs(3);
 
 /// How long to wait before a new file is asked again.
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
@@ -32,17 +34,21 @@ const SQLITE_SETTINGS: &str = "
 
 /// A server may acknowledge before it has written; we do not let it. No wait is without a limit, and
 /// neither is a transaction whose node is frozen or cut off: the server ends it, for it may hold what
-/// another node needs to take over.
+/// another node needs to take over. What nothing is heard of any more it gives up in a minute and a half, for it gives
+/// no more than so many connections.
 const POSTGRES_SETTINGS: &str = "
     select set_config('synchronous_commit', 'on', false)
         where current_setting('synchronous_commit') = 'off';
     set lock_timeout = '10s';
     set statement_timeout = '60s';
-    set idle_in_transaction_session_timeout = '30s'";
+    set idle_in_transaction_session_timeout = '30s';
+    set tcp_keepalives_idle = 60;
+    set tcp_keepalives_interval = 10;
+    set tcp_keepalives_count = 3";
 
 /// Connects within the limit.
 pub(crate) async fn connect(options: &AnyConnectOptions) -> Result<AnyConnection, StoreError> {
-    match tokio::time::timeout(CONNECT_LIMIT, options.connect()).await {
+    match timeout(CONNECT_LIMIT, options.connect()).await {
         Ok(connected) => Ok(connected?),
         Err(_) => Err(StoreError::Unreachable {
             place: SOMEWHERE.to_owned(),
@@ -75,11 +81,11 @@ async fn tune(connection: &mut AnyConnection, engine: Engine) -> sqlx::Result<()
 }
 
 pub(crate) async fn pool(options: AnyConnectOptions, engine: Engine) -> sqlx::Result<Pool> {
-    let connections = match engine {
-        Engine::Sqlite => SQLITE_CONNECTIONS,
-        Engine::Postgres => POSTGRES_CONNECTIONS,
+    let (connections, wait) = match engine {
+        Engine::Sqlite => (SQLITE_CONNECTIONS, None),
+        Engine::Postgres => (POSTGRES_CONNECTIONS, Some(WAIT)),
     };
-    Ok(Pool::new(pool_of(connections, engine).connect_with(options).await?))
+    Ok(Pool::new(pool_of(connections, engine).connect_with(options).await?, wait))
 }
 
 /// Connections for what says that the node lives: one of its own to PostgreSQL, which is made when it
@@ -87,15 +93,30 @@ pub(crate) async fn pool(options: AnyConnectOptions, engine: Engine) -> sqlx::Re
 pub(crate) fn beats(pool: &Pool, options: AnyConnectOptions, engine: Engine) -> Pool {
     match engine {
         Engine::Sqlite => pool.clone(),
-        Engine::Postgres => Pool::new(pool_of(1, engine).connect_lazy_with(options)),
+        Engine::Postgres => {
+            Pool::new(pool_of(1, engine).connect_lazy_with(options), Some(BEAT_WAIT))
+        }
     }
 }
 
 fn pool_of(connections: u32, engine: Engine) -> AnyPoolOptions {
-    AnyPoolOptions::new()
+    let options = AnyPoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(CONNECT_LIMIT)
-        .after_connect(move |connection, _| Box::pin(tune(connection, engine)))
+        .after_connect(move |connection, _| Box::pin(tune(connection, engine)));
+    match engine {
+        Engine::Sqlite => options,
+        // The pool itself would ask for as long as anybody may wait for a connection, and open none.
+        Engine::Postgres => options
+            .test_before_acquire(false)
+            .before_acquire(|connection, _| Box::pin(answers(connection))),
+    }
+}
+
+/// Whether a connection that rested is there still.
+async fn answers(connection: &mut AnyConnection) -> sqlx::Result<bool> {
+    let pinged = timeout(PING_LIMIT, connection.ping()).await;
+    Ok(pinged.is_ok_and(|pinged| pinged.is_ok()))
 }
 
 #[cfg(test)]

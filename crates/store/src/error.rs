@@ -11,8 +11,8 @@ use std::path::PathBuf;
 /// The name of the database where none was given.
 pub(crate) const SOMEWHERE: &str = "the database";
 
-/// Every failure of the store. Nothing was changed when one is returned; only when PostgreSQL is cut off in
-/// the middle of a commit it cannot be known, and then it is `Unreachable`.
+/// Every failure of the store. Nothing was changed when one is returned; only when PostgreSQL is cut off, or
+/// says nothing any more, in the middle of a commit it cannot be known: then it is `Unreachable`, and says so.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// Another session of the owner that is not closed bears the name.

@@ -100,6 +100,7 @@ impl Store {
         .await
         .map_err(taken)?;
         if let Some(formerly) = formerly {
+            write.connection().be_patient();
             rename(write.connection(), formerly, identity.node).await.map_err(taken)?;
         }
         write.commit().await

@@ -269,6 +269,8 @@ impl Store {
     /// Gives every session to `node`, and ends every lease.
     pub async fn begin_epoch(&self, node: NodeId, now: Timestamp) -> Result<Epoch, StoreError> {
         let mut write = self.write().await?;
+        // Every session there is becomes another one.
+        write.connection().be_patient();
         let recoverable = sqlx::query(
             "update sessions set lifecycle = 'recoverable', updated_at = $1
              where lifecycle = 'active'

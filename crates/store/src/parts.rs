@@ -87,7 +87,7 @@ impl Store {
         for id in ids {
             query = query.bind(id.as_str());
         }
-        let rows = query.fetch_all(self.pool()).await?;
+        let rows = query.fetch_all(&self.pool().patient()).await?;
         let decode = |row: &AnyRow| Ok((row.try_get("id")?, row.try_get("sealed")?));
         rows.iter().map(decode).collect()
     }
@@ -186,7 +186,7 @@ impl Store {
     /// Removes every part that no snapshot names, of every owner. Returns how many went.
     pub async fn collect_parts(&self) -> Result<u64, StoreError> {
         let rows = sqlx::query(unnamed!("select distinct owner from parts where"))
-            .fetch_all(self.pool())
+            .fetch_all(&self.pool().patient())
             .await?;
         let mut gone = 0;
         for row in &rows {

@@ -54,13 +54,30 @@ impl Write {
             // The last statement: on PostgreSQL others who write there wait until the transaction ends.
             sessions::count_list_change(self.connection(), &owner, session).await?;
         }
-        sqlx::query("commit").execute(self.connection()).await?;
+        if let Err(error) = sqlx::query("commit").execute(self.connection()).await {
+            return Err(self.uncertain(error.into()));
+        }
         self.committed = true;
         if let Some(session) = self.changed {
             // There need be no listener.
             let _ = self.changes.send(session);
         }
         Ok(())
+    }
+
+    /// Why a commit failed. Where the server was cut off in the middle of it, it may have stored all of it.
+    fn uncertain(&self, error: StoreError) -> StoreError {
+        match error {
+            // SQLite, whose writers have a turn, says what it did.
+            StoreError::Unreachable { place, why } if self.turn.is_none() => {
+                let why = format!(
+                    "{why}, in the middle of a commit\n\
+                     it is not known whether what was asked for is stored: look before you ask for it again"
+                );
+                StoreError::Unreachable { place, why }
+            }
+            error => error,
+        }
     }
 }
 
@@ -128,6 +145,8 @@ impl Store {
         };
         let mut write = self.write().await?;
         write.owners_turn = turn;
+        // Parts may be large, and the way to the server narrow.
+        write.connection().be_patient();
         lock(write.connection(), self.inner.engine, owner.as_str()).await?;
         Ok(write)
     }
