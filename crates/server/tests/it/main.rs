@@ -13,6 +13,7 @@ mod cluster_forgotten;
 mod cluster_pages;
 mod cluster_rates;
 mod cluster_sandboxes;
+mod cluster_silence;
 mod cluster_tools;
 mod config;
 mod document;
