@@ -5,7 +5,7 @@
 
 use super::members::Cluster;
 use super::passed::{Origin, Passing};
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, Request, StatusCode};
@@ -14,9 +14,11 @@ use baton_api::Problem;
 use baton_net::internal::{InternalClient, NoAnswer};
 use baton_runtime::Caller;
 use baton_store::ClusterRow;
-use baton_store::blocking::blocking;
+use baton_store::blocking::{Stopping, blocking};
 use baton_sync::identity::Identity;
-use baton_sync::messages::{BATON_CALLER, sign_forwarded, verify_forwarded_answer};
+use baton_sync::messages::{
+    BATON_CALLER, BodyDigest, body_digest, sign_forwarded, verify_forwarded_answer,
+};
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::time::Duration;
@@ -25,6 +27,10 @@ use url::Url;
 
 /// The largest refusal of another node, in bytes.
 pub(crate) const PROBLEM_MAX: usize = 64 << 10;
+/// The largest body of an answer that is signed with it, in bytes: it is kept until all of it has come.
+pub(crate) const SIGNED_MAX: usize = 64 << 10;
+/// The largest body of a request whose digest is no work to speak of, in bytes.
+const LIGHT: usize = 64 << 10;
 /// The largest answer of a node that is only looked at, in bytes.
 const LOOK_MAX: usize = 4 << 20;
 /// How long a node may take for it: all are waited for.
@@ -96,6 +102,43 @@ impl fmt::Display for AskedFor {
     }
 }
 
+/// What a request to another node brings.
+pub(crate) enum Carried {
+    /// All of it is there: its digest is signed.
+    Whole(Bytes),
+    /// It comes piece by piece, and is as good as the network between the nodes.
+    Stream(Body),
+}
+
+impl From<Bytes> for Carried {
+    fn from(bytes: Bytes) -> Self {
+        Self::Whole(bytes)
+    }
+}
+
+impl From<Body> for Carried {
+    fn from(body: Body) -> Self {
+        if body.is_end_stream() { Self::Whole(Bytes::new()) } else { Self::Stream(body) }
+    }
+}
+
+impl Carried {
+    /// Its digest, where all of it is there, and the body that is sent.
+    async fn digested(self) -> Result<(Option<String>, Body), Stopping> {
+        let bytes = match self {
+            Self::Stream(body) => return Ok((None, body)),
+            Self::Whole(bytes) => bytes,
+        };
+        let read = bytes.clone();
+        let digest = if read.len() <= LIGHT {
+            body_digest(&read)
+        } else {
+            blocking(move || body_digest(&read)).await?
+        };
+        Ok((Some(digest), Body::from(bytes)))
+    }
+}
+
 /// Another node did not answer, or another than that node did.
 #[derive(Debug, thiserror::Error)]
 #[error("expected node {name} to answer at {url}, found: {found}")]
@@ -146,7 +189,7 @@ pub(crate) struct Errand<'a> {
     method: Method,
     path: &'a str,
     caller: &'a Caller,
-    body: Body,
+    body: Carried,
     /// How many bytes the body has.
     bytes: u64,
     limit: Duration,
@@ -155,12 +198,12 @@ pub(crate) struct Errand<'a> {
 impl<'a> Errand<'a> {
     /// One with nothing in it but who asks, and how long the answer may take.
     pub(crate) fn new(method: Method, path: &'a str, caller: &'a Caller, limit: Duration) -> Self {
-        Self { method, path, caller, body: Body::empty(), bytes: 0, limit }
+        Self { method, path, caller, body: Carried::Whole(Bytes::new()), bytes: 0, limit }
     }
 
     /// The same with a body of so many bytes. One that turns out to be shorter is no request.
-    pub(crate) fn with_body(self, body: Body, bytes: u64) -> Self {
-        Self { body, bytes, ..self }
+    pub(crate) fn with_body(self, body: impl Into<Carried>, bytes: u64) -> Self {
+        Self { body: body.into(), bytes, ..self }
     }
 }
 
@@ -172,11 +215,14 @@ impl Cluster {
         identity: &Identity,
         row: &ClusterRow,
         mut parts: Parts,
-        body: Body,
+        body: Carried,
     ) -> Result<Response, Unreachable> {
         let unreachable = |found, may_have_begun| Unreachable::new(row, found, may_have_begun);
         let url = url_of(row).map_err(|found| unreachable(found, false))?;
-        let signature = sign_forwarded(identity, &mut parts, self.now())
+        let digested = body.digested().await;
+        let (digest, body) =
+            digested.map_err(|stopping| unreachable(stopping.to_string(), false))?;
+        let signature = sign_forwarded(identity, &mut parts, digest, self.now())
             .map_err(|error| unreachable(error.to_string(), false))?;
         let client = self.client(&url).await;
         let client = client.map_err(|error| unreachable(first_line(&error.to_string()), false))?;
@@ -195,12 +241,17 @@ impl Cluster {
         let (key, now) = (&row.member.key, self.now());
         let verified =
             verify_forwarded_answer(answer.status(), answer.headers(), &signature, key, now);
-        verified.map_err(|untrusted| {
+        let digest = verified.map_err(|untrusted| {
             tracing::warn!(node = %row.member.node, %url, %untrusted, "another than the node answered");
             let found = format!("an answer that is not its own: {}", first_line(&untrusted.to_string()));
             unreachable(found, true)
         })?;
-        Ok(answer)
+        let Some(digest) = digest else { return Ok(answer) };
+        let checked = whole(answer, digest).await;
+        checked.map_err(|found| {
+            tracing::warn!(node = %row.member.node, %url, found, "an answer of a node counts for nothing");
+            unreachable(found.to_owned(), true)
+        })
     }
 
     /// Waits until a node is not known to be there any more, or does not say so when it is asked.
@@ -260,12 +311,12 @@ impl Cluster {
     ) -> Result<T, Unreachable> {
         let unreachable = |found: String| Unreachable::new(row, found, true);
         let (method, body, most) = match &look.filters {
-            None => (Method::GET, Body::empty(), LOOK_MAX),
-            Some(filters) => (Method::POST, Body::from(filters.clone()), TAB_MAX),
+            None => (Method::GET, Bytes::new(), LOOK_MAX),
+            Some(filters) => (Method::POST, Bytes::from(filters.clone()), TAB_MAX),
         };
         let parts = client_request(row, method, look.path, caller, origin)?;
         let looked = async {
-            let answer = self.exchange(identity, row, parts, body).await?;
+            let answer = self.exchange(identity, row, parts, Carried::Whole(body)).await?;
             let (status, body) = (answer.status(), answer.into_body());
             if !status.is_success() {
                 return Err(unreachable(told(status)));
@@ -291,6 +342,17 @@ impl Cluster {
         parts.headers.insert(CONTENT_LENGTH, HeaderValue::from(*bytes));
         Ok(parts)
     }
+}
+
+/// An answer with all of its body, which is what the node signed; else what there was instead.
+async fn whole(answer: Response, mut digest: BodyDigest) -> Result<Response, &'static str> {
+    let (parts, body) = answer.into_parts();
+    let bytes = to_bytes(body, SIGNED_MAX).await.map_err(|_| "an answer that broke off")?;
+    digest.read(&bytes);
+    if !digest.is_met() {
+        return Err("an answer that was changed on its way");
+    }
+    Ok(Response::from_parts(parts, Body::from(bytes)))
 }
 
 /// Why a node refused, which is at most [`PROBLEM_MAX`].

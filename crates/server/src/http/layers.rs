@@ -66,6 +66,7 @@ pub(super) fn around(
         .layer(SetSensitiveRequestHeadersLayer::new([AUTHORIZATION, COOKIE, PAGE, GUEST, TUNNEL]))
         .layer(TraceLayer::new_for_http().make_span_with(span).on_failure(()))
         .layer(PropagateRequestIdLayer::new(REQUEST_ID))
+        .layer(from_fn_with_state(context.clone(), forward::sign))
         .layer(from_fn(write_problem))
         .layer(from_fn_with_state(context.clone(), forward::take))
         .layer(from_fn_with_state(context.clone(), observe))

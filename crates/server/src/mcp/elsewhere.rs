@@ -7,7 +7,7 @@
 use super::answer::{Failure, ToolAnswer};
 use super::verb::{Call, Confirm, Entry, ToolPlace};
 use crate::cluster::{
-    Candidate, Cluster, Kind, PROBLEM_MAX, Unreachable, Wanted, client_request, problem_in,
+    Candidate, Carried, Cluster, Kind, PROBLEM_MAX, Unreachable, Wanted, client_request, problem_in,
 };
 use crate::error::NodeError;
 use crate::everywhere;
@@ -247,7 +247,7 @@ async fn exchange(
     let request = request.clone();
     let body = blocking(move || json::bytes(&request)).await;
     let body = body.map_err(|stopping| silent(&stopping.to_string()))?;
-    let asked = cluster.exchange(&identity, row, parts, Body::from(body));
+    let asked = cluster.exchange(&identity, row, parts, Carried::Whole(body.into()));
     let answer = timeout(BEGIN_LIMIT, asked).await.map_err(|_| silent("no answer"))??;
     if !answer.status().is_success() {
         let status = answer.status();

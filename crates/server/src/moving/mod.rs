@@ -14,7 +14,7 @@ use crate::cluster::{Candidate, Cluster, Errand, Kind, NotDone, Wanted};
 use crate::config::ClusterSettings;
 use crate::context::Context;
 use crate::ending;
-use axum::body::Body;
+use axum::body::Bytes;
 use axum::http::Method;
 use baton_api::{Answers, ErrorCode, TakeSession};
 use baton_runtime::error::{RuntimeError, Stand};
@@ -181,5 +181,5 @@ async fn ask_to_take(
     let files = luggage.map(|luggage| luggage.at(row.member.node));
     let text = json::text(&TakeSession { files });
     let bytes = text.len() as u64;
-    cluster.ask(&identity, row, errand.with_body(Body::from(text), bytes)).await
+    cluster.ask(&identity, row, errand.with_body(Bytes::from(text), bytes)).await
 }

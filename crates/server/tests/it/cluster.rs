@@ -248,7 +248,7 @@ impl Forwarded {
         let request = http::Request::get(url.as_str()).header(HOST, host);
         let request = request.header(BATON_CALLER, self.header()).body(()).unwrap();
         let (mut parts, ()) = request.into_parts();
-        sign_forwarded(&self.identity, &mut parts, self.at).unwrap();
+        sign_forwarded(&self.identity, &mut parts, None, self.at).unwrap();
         parts.headers
     }
 

@@ -8,6 +8,7 @@ mod auth;
 mod carry;
 mod changes;
 mod cluster;
+mod cluster_bodies;
 mod cluster_bus;
 mod cluster_forgotten;
 mod cluster_pages;

@@ -27,8 +27,8 @@ mod signature;
 
 pub use announced::{AnnouncedSignature, announced_by, sign_announced, verify_announced};
 pub use forwarded::{
-    BATON_CALLER, forwarded_by, sign_forwarded, sign_forwarded_answer, verify_forwarded,
-    verify_forwarded_answer,
+    BATON_CALLER, BodyDigest, Forwarded, body_digest, forwarded_by, sign_forwarded,
+    sign_forwarded_answer, verify_forwarded, verify_forwarded_answer,
 };
 
 use crate::identity::{Identity, UntrustedCard, verify_card};

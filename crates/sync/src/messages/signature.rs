@@ -101,7 +101,12 @@ pub(super) fn query(uri: &Uri) -> String {
 
 /// What `Content-Digest` says of `body`.
 pub(super) fn content_digest(body: &[u8]) -> String {
-    format!("sha-256=:{}:", STANDARD.encode(Sha256::digest(body)))
+    digest_text(Sha256::digest(body))
+}
+
+/// The same of a body of which this is the SHA-256.
+pub(super) fn digest_text(hash: impl AsRef<[u8]>) -> String {
+    format!("sha-256=:{}:", STANDARD.encode(hash))
 }
 
 /// What messages are signed for. A signature for the one is none for the other.

@@ -7,7 +7,7 @@
 
 use super::send::NodeAnswer;
 use super::{Forwarding, keep, sending, there};
-use crate::cluster::Cluster;
+use crate::cluster::{Carried, Cluster};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::http::signaling;
@@ -62,7 +62,7 @@ async fn exchange(
     }
     let sending = sending(context, cluster, parts, None).await?;
     for row in rows {
-        match sending.try_send(&row, Body::from(kept.clone())).await? {
+        match sending.try_send(&row, Carried::Whole(kept.clone())).await? {
             Ok(NodeAnswer::Answer(answer)) if answer.status() != StatusCode::UNAUTHORIZED => {
                 return Ok(Forwarding::There(answer));
             }

@@ -3,12 +3,12 @@
 //! The one idea: an ask is in the memory of one node. What opens it, the link and what a guest's page keeps, ends with
 //! a mark of that node; so a balancer may send a guest anywhere, and no node has to ask the others.
 
-use super::{Forwarding, keep, routes, sending, there};
-use crate::cluster::Cluster;
+use super::{Forwarding, carried, keep, routes, sending, there};
+use crate::cluster::{Carried, Cluster};
 use crate::context::Context;
 use crate::ingress::Refusal;
 use crate::page::PageHalves;
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::Request;
 use axum::http::Method;
 use axum::http::request::Parts;
@@ -34,7 +34,11 @@ pub(super) async fn pass_on(
     // Where nobody knows it, the operation says so.
     let Some(row) = row else { return Ok(Forwarding::Here(Request::from_parts(parts, body))) };
     let sending = sending(context, cluster, parts, None).await?;
-    there(&sending, &row, kept.map_or(body, Body::from)).await
+    let sent = match kept {
+        Some(kept) => Carried::Whole(kept),
+        None => carried(body).await?,
+    };
+    there(&sending, &row, sent).await
 }
 
 /// The mark in what a guest shows: in the link, in the address of a picture, or in what their page keeps.

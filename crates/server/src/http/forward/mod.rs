@@ -3,7 +3,7 @@
 //! The one idea: a client is let in where it came, and what it wants is done where the session is. So the first node
 //! finds out who asks, counts it, and passes on who that is, signed; the second believes a living node of its own
 //! cluster, and does it only for sessions of its own: nothing is passed on twice. `routes` says what goes on, `placed`
-//! finds a node with room, `sandboxes` the node of a sandbox, `guests` that of an ask, `pages` that of a code of the page, `tabs` that of a tab, `browsers` that of a code or ticket of a person's browser, `send` is the way out, `take` the way in, and `tunnel` joins connections that are upgraded.
+//! finds a node with room, `sandboxes` the node of a sandbox, `guests` that of an ask, `pages` that of a code of the page, `tabs` that of a tab, `browsers` that of a code or ticket of a person's browser, `send` is the way out, `take` the way in, where `whole` holds a body to what was signed of it, and `tunnel` joins connections that are upgraded.
 
 mod browsers;
 mod guests;
@@ -15,13 +15,14 @@ mod send;
 mod tabs;
 mod take;
 mod tunnel;
+mod whole;
 
 pub use routes::{Place, ROUTES};
-pub(super) use take::take;
+pub(super) use take::{sign, take};
 
 use super::request::Here;
 use crate::auth::{ask, show_caller};
-use crate::cluster::{Cluster, Kind, Passed, Passing, Wanted};
+use crate::cluster::{Carried, Cluster, Kind, Passed, Passing, Wanted};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::{OwnBody, Peer, Refusal};
@@ -247,7 +248,7 @@ async fn to_named(
     // The other node knows itself by its id alone.
     parts.uri = routes::with_node(&parts.uri, row.member.node);
     let sending = sending(context, cluster, parts, Some(asked.caller)).await?;
-    there(&sending, &row, body).await
+    there(&sending, &row, carried(body).await?).await
 }
 
 /// Passes a request on to the node that began its session of the protocol, if that is another one that is there.
@@ -265,7 +266,7 @@ async fn to_begun(
     let Some(row) = row else { return Ok(Forwarding::Here(Request::from_parts(parts, body))) };
     show_caller(&parts, &asked.caller)?;
     let sending = sending(context, cluster, parts, Some(asked.caller)).await?;
-    match sending.try_send(&row, body).await? {
+    match sending.try_send(&row, carried(body).await?).await? {
         Ok(NodeAnswer::Answer(answer) | NodeAnswer::Misdirected(answer)) => {
             Ok(Forwarding::There(answer))
         }
@@ -308,7 +309,8 @@ async fn pass_on(
     }
     let sending = sending(context, cluster, parts, caller).await?;
     let (body, kept) = keep(body).await?;
-    match sending.send(&row, body).await? {
+    let sent = kept.clone().map_or(Carried::Stream(body), Carried::Whole);
+    match sending.send(&row, sent).await? {
         NodeAnswer::Answer(answer) => Ok(Forwarding::There(answer)),
         NodeAnswer::Misdirected(answer) => {
             // The session may have moved since it was looked up.
@@ -321,7 +323,7 @@ async fn pass_on(
                 return Ok(Forwarding::Here(Request::from_parts(sending.parts, Body::from(kept))));
             }
             let Some(row) = cluster.living(now).await else { return Ok(Forwarding::There(answer)) };
-            there(&sending, &row, Body::from(kept)).await
+            there(&sending, &row, kept).await
         }
     }
 }
@@ -346,8 +348,12 @@ async fn sending(
 }
 
 /// Asks a node that has the last word.
-async fn there(sending: &Sending, row: &ClusterRow, body: Body) -> Result<Forwarding, Refusal> {
-    match sending.send(row, body).await? {
+async fn there(
+    sending: &Sending,
+    row: &ClusterRow,
+    body: impl Into<Carried>,
+) -> Result<Forwarding, Refusal> {
+    match sending.send(row, body.into()).await? {
         NodeAnswer::Answer(answer) | NodeAnswer::Misdirected(answer) => {
             Ok(Forwarding::There(answer))
         }
@@ -385,6 +391,12 @@ async fn keep(body: Body) -> Result<(Body, Option<Bytes>), Refusal> {
         )
     })?;
     Ok((Body::from(bytes.clone()), Some(bytes)))
+}
+
+/// A body as it is sent to another node: whole, with its digest, if it is small.
+async fn carried(body: Body) -> Result<Carried, Refusal> {
+    let (body, kept) = keep(body).await?;
+    Ok(kept.map_or(Carried::Stream(body), Carried::Whole))
 }
 
 /// Whether an answer says that the request was for another node.

@@ -6,7 +6,7 @@
 
 use super::send::NodeAnswer;
 use super::{Forwarding, keep, routes, sending};
-use crate::cluster::Cluster;
+use crate::cluster::{Carried, Cluster};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::Refusal;
@@ -31,7 +31,7 @@ pub(super) async fn pass_on(
         return Ok(Forwarding::Here(Request::from_parts(parts, kept.map_or(body, Body::from))));
     };
     let sending = sending(context, cluster, parts, None).await?;
-    match sending.try_send(&row, Body::from(kept.clone())).await? {
+    match sending.try_send(&row, Carried::Whole(kept.clone())).await? {
         Ok(NodeAnswer::Answer(answer) | NodeAnswer::Misdirected(answer)) => {
             Ok(Forwarding::There(answer))
         }

@@ -7,7 +7,7 @@
 use super::send::{NodeAnswer, Sending};
 use super::{Forwarding, read_in, read_whole, sending};
 use crate::auth::{ask, show_caller};
-use crate::cluster::{Candidate, Cluster, Kind, PROBLEM_MAX, Wanted, problem_in};
+use crate::cluster::{Candidate, Carried, Cluster, Kind, PROBLEM_MAX, Wanted, problem_in};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::Refusal;
@@ -151,7 +151,7 @@ enum NotBegun {
 }
 
 async fn attempt(sending: &Sending, row: &ClusterRow, body: &Bytes) -> Result<Attempt, Refusal> {
-    let answer = match sending.try_send(row, Body::from(body.clone())).await? {
+    let answer = match sending.try_send(row, Carried::Whole(body.clone())).await? {
         Ok(NodeAnswer::Answer(answer) | NodeAnswer::Misdirected(answer)) => answer,
         Err(unreachable) if unreachable.may_have_begun => {
             return Err(NodeError::from(unreachable).into());

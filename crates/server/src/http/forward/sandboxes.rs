@@ -3,7 +3,7 @@
 //! The one idea: a sandbox is there as long as its node is, so nobody else notes that it is. Its id bears a mark of
 //! that node; only for the start of an id are all nodes asked.
 
-use super::{Forwarding, placed, read_in, read_whole, routes, sending, there};
+use super::{Forwarding, carried, placed, read_in, read_whole, routes, sending, there};
 use crate::auth::{ask, show_caller};
 use crate::cluster::{Cluster, Kind, Origin, Wanted};
 use crate::context::Context;
@@ -87,7 +87,7 @@ pub(super) async fn make(
     // It is this node's, or that of none: the operation says which.
     let Some(row) = home else { return here(parts, Body::from(kept)) };
     let sending = sending(context, cluster, parts, Some(asked.caller)).await?;
-    there(&sending, &row, Body::from(kept)).await
+    there(&sending, &row, kept).await
 }
 
 /// Passes a request on to the node that made the sandbox which it names, if that is another one that is there.
@@ -126,5 +126,5 @@ pub(super) async fn pass_on(
         show_caller(&parts, caller)?;
     }
     let sending = sending(context, cluster, parts, caller).await?;
-    there(&sending, &row, body).await
+    there(&sending, &row, carried(body).await?).await
 }

@@ -6,12 +6,11 @@
 
 use super::tunnel::{End, join};
 use super::{is_misdirected, own_body, routes};
-use crate::cluster::{AskedFor, Cluster, Passing, Unreachable};
+use crate::cluster::{AskedFor, Carried, Cluster, Passing, Unreachable};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::Refusal;
 use crate::page::{CALLBACK, LivePage, PageHalves, departures_cookie};
-use axum::body::Body;
 use axum::http::header::{
     ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE,
     DATE, HOST, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, RANGE, SEC_WEBSOCKET_EXTENSIONS,
@@ -54,7 +53,8 @@ const KEPT: [HeaderName; 17] = [
     USER_AGENT,
 ];
 /// What of an answer is between the two nodes.
-const OURS: [&str; 4] = ["signature", "signature-input", "keep-alive", "proxy-connection"];
+const OURS: [&str; 5] =
+    ["signature", "signature-input", "content-digest", "keep-alive", "proxy-connection"];
 
 /// A request that is passed on, but for its body.
 pub(super) struct Sending {
@@ -78,7 +78,11 @@ pub(super) enum NodeAnswer {
 
 impl Sending {
     /// Asks a node, and checks that it answered.
-    pub(super) async fn send(&self, row: &ClusterRow, body: Body) -> Result<NodeAnswer, Refusal> {
+    pub(super) async fn send(
+        &self,
+        row: &ClusterRow,
+        body: Carried,
+    ) -> Result<NodeAnswer, Refusal> {
         Ok(self.try_send(row, body).await?.map_err(NodeError::from)?)
     }
 
@@ -86,7 +90,7 @@ impl Sending {
     pub(super) async fn try_send(
         &self,
         row: &ClusterRow,
-        body: Body,
+        body: Carried,
     ) -> Result<Result<NodeAnswer, Unreachable>, Refusal> {
         let asked = AskedFor::by(self.parts.uri.path());
         let Ok(url) = row.member.internal_url.parse::<Url>() else {

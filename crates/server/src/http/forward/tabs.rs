@@ -3,7 +3,7 @@
 //! The one idea: what tabs did is in the memory of one node, and the token of a tab says nothing of nodes. So who does
 //! not know it asks the others which tabs they have; a browser that connects elsewhere later is found there.
 
-use super::{Forwarding, routes, sending, there};
+use super::{Forwarding, carried, routes, sending, there};
 use crate::auth::{ask, show_caller};
 use crate::cluster::{Cluster, Origin};
 use crate::context::Context;
@@ -33,5 +33,5 @@ pub(super) async fn pass_on(
     let Some(row) = row else { return Ok(Forwarding::Here(Request::from_parts(parts, body))) };
     show_caller(&parts, &asked.caller)?;
     let sending = sending(context, cluster, parts, Some(asked.caller)).await?;
-    there(&sending, &row, body).await
+    there(&sending, &row, carried(body).await?).await
 }
