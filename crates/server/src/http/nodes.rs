@@ -167,6 +167,9 @@ pub(super) async fn forget(
 async fn forget_gone(context: &Context, row: ClusterRow) -> Result<(), NodeError> {
     let (name, node) = (row.member.name, row.member.node);
     let refused = |found| Err(NodeError::NodeNotGone { name, found });
+    if node == context.node {
+        return refused("it is the one that answers".to_owned());
+    }
     if let Some(left) = context.supervisor.end_leases_of_gone(node).await? {
         let seconds = left.as_secs() + 1;
         return refused(format!(
