@@ -18,8 +18,8 @@ mod rooms;
 mod sent;
 
 pub(crate) use asking::{
-    AskedFor, Carried, Errand, Look, NotDone, PROBLEM_MAX, SIGNED_MAX, Unreachable,
-    client_request, problem_in,
+    AskedFor, Carried, Errand, Look, NotDone, PROBLEM_MAX, SIGNED_MAX, Unreachable, client_request,
+    problem_in,
 };
 pub(crate) use bus::{
     BusTask, Doorbell, List, ListChange, OwnLists, OwnerMark, start as start_bus,

@@ -157,9 +157,9 @@ pub(super) async fn forget(
     };
     let row = found.ok_or_else(|| not_found(&id))?;
     let (name, node) = (row.member.name.clone(), row.member.node.to_string());
-    let note = Note::new(&caller.actor, &caller.owner, Action::ForgetNode, name);
+    let entry = Note::new(&caller.actor, &caller.owner, Action::ForgetNode, name);
     let forgotten = forget_gone(&context, row).await;
-    note.with("node", node).end(&context.store, forgotten).await?;
+    entry.with("node", node).end(&context.store, forgotten).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -51,12 +51,10 @@ impl HttpBody for ExpectedBody {
                     digest.read(piece);
                 }
             }
-            Poll::Ready(None) => {
-                if self.digest.take().is_some_and(|digest| !digest.is_met()) {
-                    self.is_changed.0.store(true, Ordering::Relaxed);
-                    let error = io::Error::other("another body than the node signed");
-                    return Poll::Ready(Some(Err(axum::Error::new(error))));
-                }
+            Poll::Ready(None) if self.digest.take().is_some_and(|digest| !digest.is_met()) => {
+                self.is_changed.0.store(true, Ordering::Relaxed);
+                let error = io::Error::other("another body than the node signed");
+                return Poll::Ready(Some(Err(axum::Error::new(error))));
             }
             _ => {}
         }
