@@ -86,7 +86,9 @@ async fn a_node_is_forgotten_once_it_is_gone_and_its_sessions_are_free() {
     admin.forget_node("lost").await.unwrap();
 
     assert_eq!(names(&left).await, ["left", "lost", "there"]);
-    assert_eq!(admin.fetch_node("lost").await.unwrap().node_id, next.node());
+    let nodes = admin.list_nodes().await.unwrap().items;
+    let lost_now = nodes.iter().find(|node| node.name == "lost").unwrap();
+    assert_eq!(lost_now.node_id, next.node());
     let missing = admin.fetch_node(&lost.node().to_string()).await.unwrap_err();
     assert_eq!(missing.code(), Some(ErrorCode::NodeNotFound));
     let noted = admin.list_audit(&ListAudit::default()).await.unwrap().items;
