@@ -38,6 +38,7 @@ use std::any::Any;
 use std::time::{Duration, Instant};
 use tower::ServiceBuilder;
 use tower::util::MapRequestLayer;
+use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::{CompressionLayer, Predicate};
 use tower_http::decompression::{DecompressionBody, RequestDecompressionLayer};
@@ -245,9 +246,10 @@ fn is_noted(code: ErrorCode) -> bool {
 /// An answer shorter than this is sent in one packet anyway.
 const LEAST: u64 = 1024;
 
-/// The layer for routes whose answers are lists that show no secret.
+/// The layer for routes whose answers are lists that show no secret. A packer that looks further back takes megabytes
+/// for each answer, and makes lists hardly smaller.
 pub(super) fn answers() -> CompressionLayer<Plain> {
-    CompressionLayer::new().compress_when(Plain)
+    CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(Plain)
 }
 
 /// The layer for routes that take long bodies: those may come as gzip or zstd. The bound of the route is

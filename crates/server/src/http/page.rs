@@ -9,7 +9,9 @@ use crate::ingress::{Peer, Refusal};
 use crate::newcomers;
 use crate::page::{PageCode, PageFile, PageHalves, PageKey, PagePlace, file, no_cookie, security};
 use axum::extract::{FromRequest, Path, Request, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, SET_COOKIE};
+use axum::http::header::{
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, SET_COOKIE, VARY,
+};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
@@ -21,19 +23,18 @@ use baton_runtime::keys::key_of;
 use baton_store::{ApiKey, FoundKey};
 use jiff::Timestamp;
 use secrecy::ExposeSecret;
-use tower_http::compression::CompressionLayer;
 
 /// The addresses of its files, which are no part of the API.
 pub(super) fn files() -> Router<Context> {
-    let router = Router::new().route("/", routing::get(index));
-    router.route("/page/{file}", routing::get(asset)).layer(CompressionLayer::new())
+    Router::new().route("/", routing::get(index)).route("/page/{file}", routing::get(asset))
 }
 
 /// The page, under its own name: at another one it leads there.
-async fn index(Extension(place): Extension<PagePlace>, here: Here) -> Response {
+async fn index(Extension(place): Extension<PagePlace>, here: Here, headers: HeaderMap) -> Response {
     let here = here.http();
     if PagePlace::is_at(&here) {
-        return file("").map_or_else(|| StatusCode::NOT_FOUND.into_response(), serve);
+        let page = file("").map(|page| serve(page, &headers));
+        return page.unwrap_or_else(|| StatusCode::NOT_FOUND.into_response());
     }
     match place.address(&here) {
         Some(address) => Redirect::temporary(address.as_str()).into_response(),
@@ -41,12 +42,28 @@ async fn index(Extension(place): Extension<PagePlace>, here: Here) -> Response {
     }
 }
 
-async fn asset(Path(name): Path<String>) -> Response {
-    file(&name).map_or_else(|| missing(&name).into_response(), serve)
+async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Response {
+    let found = file(&name).map(|file| serve(file, &headers));
+    found.unwrap_or_else(|| missing(&name).into_response())
 }
 
-fn serve(PageFile { kind, bytes }: PageFile) -> Response {
-    (security(), [(CONTENT_TYPE, kind)], bytes).into_response()
+/// A file as a browser takes it: packed, if it can read that.
+fn serve(file: &PageFile, headers: &HeaderMap) -> Response {
+    let about = (security(), [(CONTENT_TYPE, file.kind), (VARY, "accept-encoding")]);
+    match file.packed().filter(|_| takes_gzip(headers)) {
+        Some(packed) => (about, [(CONTENT_ENCODING, "gzip")], packed).into_response(),
+        None => (about, file.bytes).into_response(),
+    }
+}
+
+/// Whether a browser says that it can read gzip (RFC 9110, section 12.5.3).
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let said = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    said.flat_map(|value| value.split(',')).any(|one| {
+        let (name, weight) = one.split_once(';').unwrap_or((one, ""));
+        let is_refused = weight.trim().strip_prefix("q=").is_some_and(|q| q.parse() == Ok(0.0));
+        name.trim().eq_ignore_ascii_case("gzip") && !is_refused
+    })
 }
 
 fn missing(name: &str) -> Refusal {
