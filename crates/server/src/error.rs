@@ -70,9 +70,12 @@ pub enum NodeError {
     BadPairingCode,
     /// The page was to be signed in with a code that does not count.
     #[error(
-        "expected a code that signs the page in, found one that does not count, or no longer\nbaton dashboard opens the page with another one"
+        "expected a code that signs the page in, found {found}\nbaton dashboard opens the page with another one"
     )]
-    BadPageCode,
+    BadPageCode {
+        /// What it was instead.
+        found: &'static str,
+    },
     /// The request carries no key that opens anything.
     #[error("expected \"Authorization: Bearer KEY\" with a valid key, found {found}")]
     Unauthenticated {
@@ -298,7 +301,7 @@ impl Answers for NodeError {
             Self::Token(_)
             | Self::Unauthenticated { .. }
             | Self::BadPairingCode
-            | Self::BadPageCode => ErrorCode::Unauthenticated,
+            | Self::BadPageCode { .. } => ErrorCode::Unauthenticated,
             Self::KeyOfLimitedPeer { .. } | Self::NotANode => ErrorCode::Forbidden,
             Self::TooManyRequests { .. }
             | Self::TooManyConnections { .. }

@@ -2,7 +2,8 @@
 //!
 //! The one idea: whoever comes back, let in or not, is led to the page with a code that counts once, as `baton
 //! dashboard` leads there. So the page learns by one way who is signed in, or why nobody is; and this answer leads
-//! nowhere else.
+//! nowhere else. The code counts in the browser alone that came back, which gets a cookie with it: an address that one
+//! person was given signs in nobody else.
 
 use super::answer::answer;
 use super::page::{no_name, refund};
@@ -127,15 +128,16 @@ pub(super) async fn arrive(
             PageCode::Refused(Box::new(refusal))
         }
     };
-    let (code, _) = context.page_codes.create(stands_for)?;
-    let cookie = no_departure(&back.state, here.scheme() == "https");
+    let new = context.page_codes.create(stands_for)?;
+    let is_secure = here.scheme() == "https";
     let headers = [
-        (LOCATION, format!("/#code={}", code.expose_secret())),
+        (LOCATION, format!("/#code={}", new.code.expose_secret())),
         (CACHE_CONTROL, "no-store".to_owned()),
         (REFERRER_POLICY, "no-referrer".to_owned()),
-        (SET_COOKIE, cookie),
+        (SET_COOKIE, no_departure(&back.state, is_secure)),
     ];
-    Ok((StatusCode::SEE_OTHER, AppendHeaders(headers)))
+    let cookie = new.cookie(is_secure).map(|cookie| (SET_COOKIE, cookie));
+    Ok((StatusCode::SEE_OTHER, AppendHeaders(headers.into_iter().chain(cookie))))
 }
 
 /// Who is back, if it is the browser that left, and the provider and a rule let them in.

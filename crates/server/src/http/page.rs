@@ -92,9 +92,9 @@ pub(super) async fn ticket(
     here: Here,
 ) -> Result<impl IntoResponse, Refusal> {
     let mut url = place.address(&here.http()).ok_or_else(no_name)?;
-    let (code, limit) = context.page_codes.create(PageCode::Key(key))?;
-    url.set_fragment(Some(&format!("code={}", code.expose_secret())));
-    let ticket = PageTicket { url, expires_at: Timestamp::now() + limit };
+    let new = context.page_codes.create(PageCode::Key(key))?;
+    url.set_fragment(Some(&format!("code={}", new.code.expose_secret())));
+    let ticket = PageTicket { url, expires_at: Timestamp::now() + new.limit };
     Ok(([(CACHE_CONTROL, "no-store")], answer(ticket).await?))
 }
 
@@ -115,10 +115,11 @@ pub(super) async fn sign_in(
     let here = here.http();
     let request = Request::from_parts(parts.clone(), body);
     let Json(PageSignIn { code }) = Json::from_request(request, &context).await?;
-    let redeemed = code.map(|code| context.page_codes.redeem(&code).ok_or(NodeError::BadPageCode));
+    let redeemed = code.map(|code| context.page_codes.redeem(&code, &parts.headers));
+    let redeemed = redeemed.transpose().map_err(|found| NodeError::BadPageCode { found })?;
     // A key that is made for a person stays because they have a page.
     let _turn = context.pages.turn().await;
-    let (secret_hash, person, provider) = match redeemed.transpose()? {
+    let (secret_hash, person, provider) = match redeemed {
         None => (key_of(&parts.headers).map_err(NodeError::from)?.hash(), None, None),
         Some(PageCode::Key(key)) => (key.secret_hash, key.person, None),
         Some(PageCode::Person(person)) => {

@@ -4,11 +4,9 @@
 //! an answer of their own. So each departure has a cookie beside its state, of the browser that left; both are needed,
 //! once, within minutes.
 
-use super::halves::{
-    COOKIE_NAME, PageHash, TAG_LENGTH, cookie_alone, cookies, hash, random, secure,
-};
+use super::halves::{COOKIE_NAME, PageHash, TAG_LENGTH, cookies, hash, random, secure};
 use super::own::lock;
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::HeaderMap;
 use baton_sync::oidc::{KeptDeparture, SignInRefusal};
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::HashMap;
@@ -85,11 +83,6 @@ impl Departures {
         let found = away.remove(&state).filter(|one| one.until > Instant::now());
         Ok(found.ok_or_else(|| not_begun("one that does not count, or no longer"))?.kept)
     }
-}
-
-/// The cookie of the departure with this state, and no other one: for the node from which the browser left.
-pub(crate) fn departures_cookie(state: &str, headers: &HeaderMap) -> Option<HeaderValue> {
-    cookie_alone(headers, state.get(..TAG_LENGTH)?)
 }
 
 /// The header that takes the cookie of a departure back.

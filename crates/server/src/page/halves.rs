@@ -135,8 +135,14 @@ pub(super) fn cookies<'a>(headers: &'a HeaderMap, tag: &'a str) -> impl Iterator
     })
 }
 
+/// The cookie that goes with a code, or with the state of who comes back from a provider, and no other one: for the node
+/// that gave both out.
+pub(crate) fn cookie_beside(secret: &str, headers: &HeaderMap) -> Option<HeaderValue> {
+    cookie_alone(headers, secret.get(..TAG_LENGTH)?)
+}
+
 /// The header with the cookie of ours that has this tag, and with no other one.
-pub(super) fn cookie_alone(headers: &HeaderMap, tag: &str) -> Option<HeaderValue> {
+fn cookie_alone(headers: &HeaderMap, tag: &str) -> Option<HeaderValue> {
     let cookie = cookies(headers, tag).next()?;
     HeaderValue::from_str(&format!("{COOKIE_NAME}{tag}={cookie}")).ok()
 }

@@ -15,11 +15,11 @@ mod sessions;
 mod shared;
 
 pub(crate) use codes::{PageCode, PageCodes};
-pub(crate) use departures::{
-    CALLBACK, DEPARTURE_LIMIT, Departures, departures_cookie, no_departure,
-};
+pub(crate) use departures::{CALLBACK, DEPARTURE_LIMIT, Departures, no_departure};
 pub(crate) use files::{PageFile, file, security};
-pub(crate) use halves::{NewGuest, PageHalves, PageHash, hash, marked, no_cookie, random};
+pub(crate) use halves::{
+    NewGuest, PageHalves, PageHash, cookie_beside, hash, marked, no_cookie, random,
+};
 pub(crate) use live::{LivePage, PageKey, PagePerson};
 pub(crate) use own::OwnPages;
 pub(crate) use place::{LinkPlace, PagePlace, host_of};

@@ -180,3 +180,38 @@ async fn an_answer_counts_once_and_for_the_browser_that_left() {
     ");
     scene.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_came_back_leads_no_other_browser_in() {
+    let scene = Scene::start().await;
+    let mut heard = Vec::new();
+    let mut come_back = Vec::new();
+    for query in [("code", "the code"), ("error", "access_denied")] {
+        let departed = scene.depart().await;
+        let token = scene.key.sign(&scene.claims(&departed));
+        scene.says(|says| says.token = token);
+        let query = [query, ("state", &*departed.state)];
+        come_back.push(scene.come_back(&scene.node, &query, Some(&departed.cookie)).await);
+    }
+    let [(code, cookie), (refusal, its_cookie)] = &come_back[..] else { unreachable!() };
+    for (what, code, cookie) in [
+        ("the address alone", code, None),
+        ("a cookie of another one", code, Some(its_cookie)),
+        ("a refusal alone", refusal, None),
+        ("what it belongs to", code, Some(cookie)),
+        ("the same again", code, Some(cookie)),
+        ("a refusal with its own", refusal, Some(its_cookie)),
+    ] {
+        let answer = scene.redeem_at(&scene.node, code, cookie.map(String::as_str)).await;
+        heard.push(format!("{what}: {}", scene.told(answer).await));
+    }
+    insta::assert_snapshot!(heard.join("\n"), @"
+    the address alone: 401 expected a code that signs the page in, found one with which another browser came back
+    a cookie of another one: 401 expected a code that signs the page in, found one with which another browser came back
+    a refusal alone: 401 expected a code that signs the page in, found one with which another browser came back
+    what it belongs to: shop by ada@example.org (Example)
+    the same again: 401 expected a code that signs the page in, found one that does not count, or no longer
+    a refusal with its own: 401 the provider signed nobody in: access_denied
+    ");
+    scene.end().await;
+}

@@ -122,6 +122,33 @@ async function stolen() {
   return ada
 }
 
+/** Mallory signs in as she may, and leads somebody else to where she would be in. */
+async function led() {
+  const mallory = await somebody()
+  const redeems = '**/page/session'
+  const code = new Promise((found) => {
+    void mallory.route(redeems, async (route) => {
+      await route.abort()
+      found(route.request().postDataJSON().code)
+    })
+  })
+  await signInAs(mallory, 'ada')
+  const url = `${PAGE}#code=${await code}`
+  const victim = await somebody()
+  // Where only what is behind # is another one, nothing is loaded.
+  await victim.goto('about:blank')
+  await victim.goto(url)
+  await alert(victim, 'found one with which another browser came back').waitFor()
+  await accessible(victim, 'an address of another browser')
+  await mallory.unroute(redeems)
+  await mallory.goto('about:blank')
+  await mallory.goto(url)
+  await inside(mallory).waitFor()
+  saw('an address that signs in who came back by it, and nobody else')
+  await victim.context().close()
+  await mallory.context().close()
+}
+
 async function silent() {
   const late = await somebody()
   const url = await comeAlmost(late, 'ada')
@@ -166,7 +193,9 @@ async function ends(page) {
 
 const first = await comeAndGo()
 await others()
-await stolen()
+const again = await stolen()
+await again.context().close()
+await led()
 await silent()
 await ends(first)
 await browser.close()

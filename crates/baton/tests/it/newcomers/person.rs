@@ -98,6 +98,7 @@ async fn a_person_comes_from_a_provider_and_has_what_a_rule_says() {
     a person who does not want to
     an answer that another browser brings, and the one that it belongs to
     an answer that comes twice
+    an address that signs in who came back by it, and nobody else
     a provider that does not answer
     a provider with another key, which says more where it is asked
     a node that starts again knows her

@@ -186,9 +186,21 @@ impl Scene {
         query: &[(&str, &str)],
         cookie: Option<&str>,
     ) -> Response {
+        let (code, cookie) = self.come_back(first, query, cookie).await;
+        self.redeem_at(second, &code, Some(&cookie)).await
+    }
+
+    /// A browser comes back to this node: the code with which it is led to the page, and the cookie that it gets with
+    /// it.
+    pub(super) async fn come_back(
+        &self,
+        node: &TestNode,
+        query: &[(&str, &str)],
+        cookie: Option<&str>,
+    ) -> (String, String) {
         let path = Url::parse_with_params("http://x.test/page/oidc/callback", query).unwrap();
         let path = format!("page/oidc/callback?{}", path.query().unwrap_or_default());
-        let mut request = self.request_at(first, Method::GET, &path);
+        let mut request = self.request_at(node, Method::GET, &path);
         if let Some(cookie) = cookie {
             request = request.header("cookie", cookie);
         }
@@ -197,7 +209,26 @@ impl Scene {
         // It leads to the page and nowhere else.
         let place = answer.headers()["location"].to_str().unwrap();
         let code = place.strip_prefix("/#code=").unwrap_or_else(|| panic!("{place}"));
-        let request = self.request_at(second, Method::POST, "page/session");
+        let cookies = answer.headers().get_all("set-cookie").iter();
+        let mut cookies = cookies.map(|cookie| cookie.to_str().unwrap());
+        let cookie = cookies.find(|cookie| cookie.contains("; Path=/page/session;")).unwrap();
+        for wanted in ["; Max-Age=120", "; HttpOnly", "; SameSite=Strict"] {
+            assert!(cookie.contains(wanted), "{cookie}");
+        }
+        (code.to_owned(), cookie.split(';').next().unwrap().to_owned())
+    }
+
+    /// The page of a browser with this cookie gives a code back to this node.
+    pub(super) async fn redeem_at(
+        &self,
+        node: &TestNode,
+        code: &str,
+        cookie: Option<&str>,
+    ) -> Response {
+        let mut request = self.request_at(node, Method::POST, "page/session");
+        if let Some(cookie) = cookie {
+            request = request.header("cookie", cookie);
+        }
         request.json(&json!({ "code": code })).send().await.unwrap()
     }
 

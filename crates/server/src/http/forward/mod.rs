@@ -344,7 +344,8 @@ async fn sending(
     };
     let shown = page.as_ref().map(|page| page.cookie);
     let passing = Passing::new(context.node, caller.as_ref(), here, address, shown);
-    Ok(Sending { context: context.clone(), cluster: cluster.clone(), parts, passing, caller, page })
+    let (context, cluster) = (context.clone(), cluster.clone());
+    Ok(Sending { context, cluster, parts, passing, caller, page, cookie: None })
 }
 
 /// Asks a node that has the last word.

@@ -1,8 +1,9 @@
 //! Signing in to the page at any node: a code, and the state of who comes back from a provider, go to the node that gave
 //! them out.
 //!
-//! The one idea: both count once, for minutes, and are in the memory of one node, whose mark is at their end. The sign-in
-//! that comes of them stands in the database; so once it is there, no node is needed any more.
+//! The one idea: both count once, for minutes, and are in the memory of one node, whose mark is at their end. The cookie by
+//! which that node knows the browser goes along, and no other one. The sign-in that comes of them stands in the database;
+//! so once it is there, no node is needed any more.
 
 use super::send::NodeAnswer;
 use super::{Forwarding, keep, routes, sending};
@@ -10,6 +11,7 @@ use crate::cluster::{Carried, Cluster};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::Refusal;
+use crate::page::cookie_beside;
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::http::Method;
@@ -25,12 +27,16 @@ pub(super) async fn pass_on(
 ) -> Result<Forwarding, Refusal> {
     let (parts, body) = request.into_parts();
     let (body, kept) = keep(body).await?;
-    let row = mark(&parts, kept.as_ref()).and_then(|mark| cluster.marked(mark));
+    let brought = brought(&parts, kept.as_ref());
+    let mark = brought.as_deref().and_then(NodeMark::at_end_of);
+    let row = mark.and_then(|mark| cluster.marked(mark));
     // What no node gave out that is there, this one refuses as any would.
     let (Some(row), Some(kept)) = (row, kept.clone()) else {
         return Ok(Forwarding::Here(Request::from_parts(parts, kept.map_or(body, Body::from))));
     };
-    let sending = sending(context, cluster, parts, None).await?;
+    let mut sending = sending(context, cluster, parts, None).await?;
+    let brought = brought.unwrap_or_default();
+    sending.cookie = cookie_beside(&brought, &sending.parts.headers);
     match sending.try_send(&row, Carried::Whole(kept.clone())).await? {
         Ok(NodeAnswer::Answer(answer) | NodeAnswer::Misdirected(answer)) => {
             Ok(Forwarding::There(answer))
@@ -40,11 +46,11 @@ pub(super) async fn pass_on(
     }
 }
 
-/// The mark in the code of a sign-in, or in the state of who comes back.
-fn mark(parts: &Parts, body: Option<&Bytes>) -> Option<NodeMark> {
+/// The code of a sign-in, or the state of who comes back.
+fn brought(parts: &Parts, body: Option<&Bytes>) -> Option<String> {
     if parts.method == Method::GET {
-        return NodeMark::at_end_of(&routes::state(parts.uri.query())?);
+        return routes::state(parts.uri.query());
     }
     let PageSignIn { code } = serde_json::from_slice(body?).ok()?;
-    NodeMark::at_end_of(&code?)
+    code
 }

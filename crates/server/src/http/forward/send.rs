@@ -10,7 +10,7 @@ use crate::cluster::{AskedFor, Carried, Cluster, Passing, Unreachable};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::Refusal;
-use crate::page::{CALLBACK, LivePage, PageHalves, departures_cookie};
+use crate::page::{LivePage, PageHalves};
 use axum::http::header::{
     ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE,
     DATE, HOST, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, RANGE, SEC_WEBSOCKET_EXTENSIONS,
@@ -66,6 +66,8 @@ pub(super) struct Sending {
     pub(super) caller: Option<Caller>,
     /// The page that asks.
     pub(super) page: Option<LivePage>,
+    /// The one cookie that goes along: what the other node gave to who signs in.
+    pub(super) cookie: Option<HeaderValue>,
 }
 
 /// What came back.
@@ -137,10 +139,7 @@ impl Sending {
         if routes::is_guests(self.parts.uri.path()) {
             headers.extend(PageHalves::guests_headers(&self.parts.headers));
         }
-        if self.parts.uri.path() == CALLBACK {
-            let state = routes::state(self.parts.uri.query()).unwrap_or_default();
-            headers.extend(departures_cookie(&state, &self.parts.headers).map(|it| (COOKIE, it)));
-        }
+        headers.extend(self.cookie.clone().map(|cookie| (COOKIE, cookie)));
         let host = HeaderValue::from_str(&authority);
         headers.insert(HOST, host.map_err(|_| refused("expected a host that can be named"))?);
         headers.insert(BATON_CALLER, caller);
