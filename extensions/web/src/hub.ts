@@ -7,12 +7,14 @@ import { batch, signal } from '@preact/signals'
 import { ask, depart, type Node, nodeOf, type Schemas, signIn } from './node/client.ts'
 import { events } from './node/events.ts'
 import { type Failure, failureOf } from './node/failure.ts'
-import { keepValue, keptValue, takeCode } from './node/keep.ts'
+import { isAnother, keepOwner, keepValue, keptOwner, keptValue, takeCode } from './node/keep.ts'
 import { Writes } from './writes.ts'
 
 /** How it stands with the node. */
 export type Link =
   | { is: 'signed-out'; why: Failure | undefined }
+  /** Somebody else came than who is signed in here, or was: the person is asked whether it is them. */
+  | { is: 'asking'; came: Schemas['PageSession']; before: string | undefined }
   | { is: 'connecting' }
   | { is: 'online' }
   | { is: 'lost'; why: Failure; nextTry: number }
@@ -57,29 +59,72 @@ export function node(): Node {
 /** Whether the page may do what wants this scope. */
 export const may = (scope: Schemas['Scope']): boolean => me.value?.scopes.includes(scope) ?? false
 
-/** Begins: takes the code of the address, or what this tab keeps, and follows the node while somebody looks. */
-export async function begin(): Promise<void> {
+/** Begins: takes the code of the address, or what this tab keeps, and follows the node while somebody looks. Answers why a
+ * code did not count, where the tab stays signed in. */
+export async function begin(): Promise<Failure | undefined> {
   document.addEventListener('visibilitychange', () => (document.hidden ? rest() : wake()))
   setInterval(() => {
     if (!document.hidden) now.value = Date.now()
   }, 60_000)
   const code = takeCode()
-  const value = keptValue()
-  if (code !== undefined) await enter({ code })
-  else if (value !== undefined) start(value)
-  else link.value = { is: 'signed-out', why: undefined }
+  if (code !== undefined) return come(code)
+  goOn()
+  return undefined
 }
 
-/** Signs in. */
-export async function enter(by: { code: string } | { key: string }): Promise<void> {
+/** Comes by an address with a code, which anybody may have sent: it ends nothing that this tab has, and makes nobody
+ * somebody else unasked. */
+async function come(code: string): Promise<Failure | undefined> {
+  try {
+    const came = await signIn({ code })
+    const before = keptOwner()
+    if (isAnother({ value: keptValue(), owner: before }, came.owner)) link.value = { is: 'asking', came, before }
+    else take(came)
+    return undefined
+  } catch (error) {
+    const why = failureOf(error)
+    if (keptValue() === undefined) {
+      goDark(why)
+      return undefined
+    }
+    goOn()
+    return why
+  }
+}
+
+/** The person says whether this tab is from now on who came; one that is not wanted is signed out. */
+export async function settle(came: Schemas['PageSession'], isWanted: boolean): Promise<void> {
+  if (isWanted) take(came)
+  else {
+    goOn()
+    // What it was given stays nowhere, so it opens nothing even where the node does not hear of it.
+    await end(nodeOf(came.value))
+  }
+}
+
+/** Signs in with a key. */
+export async function enter(key: string): Promise<void> {
   link.value = { is: 'connecting' }
   try {
-    const { value } = await signIn(by)
-    keepValue(value)
-    start(value)
+    take(await signIn({ key }))
   } catch (error) {
     goDark(failureOf(error))
   }
+}
+
+/** This tab is signed in, and was asked where that is to be asked. */
+function take({ value, owner }: Schemas['PageSession']): void {
+  keepValue(value)
+  keepOwner(owner)
+  link.value = { is: 'connecting' }
+  start(value)
+}
+
+/** Goes on with what this tab keeps. */
+function goOn(): void {
+  const value = keptValue()
+  link.value = value === undefined ? { is: 'signed-out', why: undefined } : { is: 'connecting' }
+  if (value !== undefined) start(value)
 }
 
 /** Leaves for the provider at which a person signs in; it sends them back with a code. */
@@ -96,7 +141,13 @@ export async function goToProvider(): Promise<void> {
 export async function leave(): Promise<void> {
   const node = found
   goDark(undefined)
-  if (node !== undefined) await ask(node.api.DELETE('/page/session')).catch(() => undefined)
+  keepOwner(undefined)
+  if (node !== undefined) await end(node)
+}
+
+/** Has the node end what a page may. */
+async function end(node: Node): Promise<void> {
+  await ask(node.api.DELETE('/page/session')).catch(() => undefined)
 }
 
 /** Whatever a request failed with: one that is refused ends the page. */
@@ -156,6 +207,7 @@ async function follow(): Promise<void> {
     ])
     if (signal.aborted) return
     me.value = view
+    keepOwner(view.owner)
     const gatherer = new Gatherer(node, signal)
     await gatherer.now()
     if (signal.aborted) return

@@ -10,6 +10,7 @@ import { begin, leave, link, may, me, tryNow } from './hub.ts'
 import type { Schemas } from './node/client.ts'
 import type { Failure } from './node/failure.ts'
 import { followAddress, type Route, route, sandboxAddress } from './route.ts'
+import { AsWhom } from './view/as-whom.tsx'
 import { Asked } from './view/asked.tsx'
 import { sentence } from './view/parts.tsx'
 import { forgetSandboxes, Sandboxes } from './view/sandboxes.tsx'
@@ -31,6 +32,7 @@ function Page() {
   if (at.at === 'asked') return <Asked secret={at.secret} />
   const how = link.value
   if (how.is === 'signed-out') return <SignIn why={how.why} />
+  if (how.is === 'asking') return <AsWhom came={how.came} before={how.before} />
   return (
     <>
       <button type="button" class="skip" onClick={skip}>
@@ -145,5 +147,7 @@ let begun = false
 effect(() => {
   if (begun || route.value.at === 'asked') return
   begun = true
-  void begin()
+  void begin().then((why) => {
+    if (why !== undefined) notice.value = { words: sentence(why.message), failed: true }
+  })
 })

@@ -43,7 +43,7 @@ async function submit(event: SubmitEvent): Promise<void> {
   if (key === '' || busy.value) return
   busy.value = true
   form.reset()
-  await enter({ key })
+  await enter(key)
   busy.value = false
 }
 

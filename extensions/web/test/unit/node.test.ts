@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { effect } from '@preact/signals'
 import { events } from '../../src/node/events.ts'
 import { failureOf, refusal } from '../../src/node/failure.ts'
-import { codeIn } from '../../src/node/keep.ts'
+import { codeIn, isAnother } from '../../src/node/keep.ts'
 import { Writes } from '../../src/writes.ts'
 
 function stream(...chunks: string[]): ReadableStream<Uint8Array> {
@@ -42,6 +42,15 @@ test('a code is taken from the address, and nothing else is one', () => {
   assert.equal(codeIn(`#code=${'a'.repeat(43)}`), 'a'.repeat(43))
   for (const none of ['', '#/', '#code=', '#code=short', `#/sessions/code=${'a'.repeat(43)}`, `#code=${'a'.repeat(43)}&b`])
     assert.equal(codeIn(none), undefined, none)
+})
+
+test('an address asks before it makes somebody else of who is signed in, or was', () => {
+  assert.ok(!isAnother({ value: undefined, owner: undefined }, 'ada'), 'nobody is known here')
+  assert.ok(!isAnother({ value: 'v', owner: 'ada' }, 'ada'))
+  assert.ok(!isAnother({ value: undefined, owner: 'ada' }, 'ada'), 'another tab of hers')
+  assert.ok(isAnother({ value: 'v', owner: 'ada' }, 'mallory'))
+  assert.ok(isAnother({ value: undefined, owner: 'ada' }, 'mallory'), 'a new tab of her browser')
+  assert.ok(isAnother({ value: 'v', owner: undefined }, 'ada'), 'nobody knows whose it is')
 })
 
 test('a refusal says what the node says, with its hint', () => {

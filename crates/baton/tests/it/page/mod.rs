@@ -1,5 +1,6 @@
 //! The page of a node, as a person uses it: stories that Playwright tells in a real Chromium.
 
+mod as_whom;
 mod look;
 mod many;
 mod opened;
