@@ -19,11 +19,11 @@ use std::sync::Arc;
 pub(super) enum Done {
     /// The session was taken over, or was not.
     Taken(Result<Box<PersonTurn>, RuntimeError>),
-    /// It was given back.
-    Given(Result<(), RuntimeError>),
+    /// It was given back, and what of the acts before was refused meanwhile.
+    Given(Result<(), RuntimeError>, Vec<LiveRefusal>),
     /// The browser was looked for.
     Found(Result<Option<Arc<Screen>>, Missing>),
-    /// Something was done with a tab, or was not.
+    /// Something was done with a tab, or was refused, or nothing was to be done any more.
     Tab(Option<LiveRefusal>),
 }
 
@@ -60,10 +60,17 @@ pub(super) fn take_as_guest(
     Box::pin(async move { if alone.await { taken.await } else { Done::Tab(None) } })
 }
 
-/// Gives it back.
-pub(super) fn give_back(context: &Context, turn: PersonTurn) -> Act {
+/// Gives it back once what was done before is over, of which this answers what was refused.
+pub(super) fn give_back(
+    context: &Context,
+    turn: PersonTurn,
+    before: impl Future<Output = Vec<LiveRefusal>> + Send + 'static,
+) -> Act {
     let context = context.clone();
-    Box::pin(async move { Done::Given(turn.give_back(&context).await) })
+    Box::pin(async move {
+        let refused = before.await;
+        Done::Given(turn.give_back(&context).await, refused)
+    })
 }
 
 /// Looks for the session's browser; none where there is none right now.

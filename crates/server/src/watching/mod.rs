@@ -3,11 +3,13 @@
 //! The one idea: a viewer costs nobody anything. It has one picture at a time that it has not drawn, a few
 //! messages that it has not read, and no more; what it asks for is bounded, and what it leaves behind is let go:
 //! buttons that are down, and the session that it took over. Rooms: `line` writes to a viewer, `viewer` is its
-//! whole visit, `sight` how much of it a guest has, `hand` reads what it does, `acts` are what takes longer, `words` what it is told.
+//! whole visit, `sight` how much of it a guest has, `hand` reads what it does, `acts` are what takes longer, `queue`
+//! says which of them still begin, `words` what it is told.
 
 mod acts;
 mod hand;
 mod line;
+mod queue;
 mod sight;
 mod viewer;
 mod words;

@@ -3,8 +3,14 @@
 
 use super::{LIMIT, Scene};
 use crate::damage::Database;
+use axum::Router;
+use axum::routing::get;
 use baton_api::live::ViewerMessage;
-use baton_api::{Client, PassSession};
+use baton_api::{Client, ListAudit, PassSession};
+use baton_playground::Site;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 
 /// Gives the session to kimi.
@@ -95,5 +101,47 @@ async fn a_person_takes_over_under_a_name_that_no_agent_and_no_other_page_has() 
     take_over: expected name to be one that has not taken the session over yet, found ada, who drives it from another page
     give it back there first
     ");
+    scene.strike().await;
+}
+
+/// A message and a farewell in one piece (RFC 6455, section 5.2), masked with nothing: the node hears the second before
+/// anything was done about the first.
+fn last_words(message: &ViewerMessage) -> Vec<u8> {
+    let text = serde_json::to_string(message).unwrap();
+    let length = u8::try_from(text.len()).unwrap();
+    assert!(length < 126, "a length of one byte");
+    let mask = [0; 4];
+    [&[0x81, 0x80 | length][..], &mask, text.as_bytes(), &[0x88, 0x80], &mask].concat()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_said_with_a_farewell_is_not_done_in_the_turn_of_another() {
+    let scene = Scene::set().await;
+    give_to_kimi(scene.client(), "shop").await;
+    let visits = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&visits);
+    let elsewhere = async move || {
+        counted.fetch_add(1, Ordering::SeqCst);
+        "elsewhere"
+    };
+    let elsewhere = Site::start(Router::new().route("/", get(elsewhere))).await.unwrap();
+    let mut ada = scene.watch(scene.client()).await;
+    let tab = ada.tab().await;
+    ada.take_over("ada").await;
+    let go = ViewerMessage::Go { tab, url: elsewhere.url("/").unwrap().to_string() };
+    ada.socket.get_mut().write_all(&last_words(&go)).await.unwrap();
+    let client = scene.client();
+    // The end of a visit is noted once all is over that was under way in it.
+    let left = async {
+        loop {
+            let log = client.list_audit(&ListAudit::default()).await.unwrap().items;
+            if log.iter().any(|entry| entry.action == "session.watch_end") {
+                break;
+            }
+        }
+    };
+    timeout(LIMIT, left).await.expect("the end of the visit");
+    assert_eq!(driver(client, "shop").await.as_deref(), Some("kimi"));
+    assert_eq!(visits.load(Ordering::SeqCst), 0, "kimi's tab stays where it was");
     scene.strike().await;
 }

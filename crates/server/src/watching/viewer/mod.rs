@@ -6,8 +6,9 @@
 
 mod said;
 
-use super::acts::{self, Act, Done, Missing};
+use super::acts::{self, Done, Missing};
 use super::line::{Line, ViewerStream};
+use super::queue::ActQueue;
 use super::sight::Sight;
 use super::words::{self, Farewell};
 use crate::context::Context;
@@ -21,7 +22,6 @@ use baton_runtime::audit::{Action, Note};
 use baton_runtime::sessions::PersonTurn;
 use baton_session::Session;
 use futures_util::future::{BoxFuture, pending};
-use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
@@ -119,7 +119,7 @@ struct Visit {
     hand: Option<Hand>,
     driver: Option<LiveDriver>,
     owed: Owed,
-    acts: FuturesUnordered<Act>,
+    acts: ActQueue,
     passed: watch::Receiver<()>,
     revoked: watch::Receiver<u64>,
     looks: Interval,
@@ -190,7 +190,7 @@ impl Visit {
             hand: None,
             driver: None,
             owed: Owed { tabs: false, driver: true, told_gone: false },
-            acts: FuturesUnordered::new(),
+            acts: ActQueue::new(),
             looks,
             last_turn: now,
             last_pace: now,
@@ -258,12 +258,15 @@ impl Visit {
         }
         drop(looking);
         let tidied = async {
+            acts.let_go().await;
             if let Some(turn) = turn {
                 given_back(turn.give_back(&context).await);
             }
             while let Some(done) = acts.next().await {
-                if let Done::Taken(Ok(turn)) = done {
-                    given_back(turn.give_back(&context).await);
+                match done {
+                    Done::Taken(Ok(turn)) => given_back(turn.give_back(&context).await),
+                    Done::Given(given, _) => given_back(given),
+                    _ => {}
                 }
             }
         };
@@ -307,7 +310,10 @@ impl Visit {
                 }
                 self.find_driver().await;
             }
-            Done::Given(given) => {
+            Done::Given(given, refused) => {
+                for refusal in refused {
+                    self.tell(&LiveMessage::Refused(refusal));
+                }
                 if let Err(error) = given {
                     self.refuse("give_back", error.to_string());
                 }
@@ -332,7 +338,7 @@ impl Visit {
     fn look_for_browser(&mut self) {
         if !self.is_looked_for {
             self.is_looked_for = true;
-            self.acts.push(acts::find(&self.context, &self.session));
+            self.acts.want(acts::find(&self.context, &self.session));
         }
     }
 
@@ -387,7 +393,7 @@ impl Visit {
         if self.turn.is_none() && !self.is_taking {
             self.is_taking = true;
             let act = acts::take_as_guest(&self.context, &self.caller, &self.session, guest);
-            self.acts.push(act);
+            self.acts.want(act);
         }
     }
 
@@ -400,7 +406,9 @@ impl Visit {
         let (context, caller, session) = (&self.context, &self.caller, &self.session);
         let front = ViewerMessage::Front { tab };
         let act = acts::with_tab(context, caller, session, &looking.viewing, &self.sight, front);
-        self.acts.extend(act);
+        if let Some(act) = act {
+            self.acts.on_tab(act);
+        }
     }
 
     fn lose_browser(&mut self) {
@@ -428,6 +436,7 @@ impl Visit {
             && !turn.holds(&self.context).await
         {
             (self.turn, self.hand) = (None, None);
+            self.acts.lose_turn();
             if let Some(looking) = &self.looking {
                 looking.viewing.drive(false);
             }

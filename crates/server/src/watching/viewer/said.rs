@@ -77,7 +77,7 @@ impl Visit {
                 if self.turn.is_none() && !self.is_taking {
                     self.is_taking = true;
                     let act = acts::take(&self.context, &self.caller, &self.session, name, reason);
-                    self.acts.push(act);
+                    self.acts.want(act);
                 }
             }
             // A guest says that it is done, or leaves.
@@ -118,14 +118,14 @@ impl Visit {
 
     fn act(&mut self, message: ViewerMessage) {
         let what = message.word();
-        if self.acts.len() >= ACTS {
+        if self.acts.count() >= ACTS {
             let detail = format!("expected at most {ACTS} things at once, found more");
             return self.refuse_seldom(what, detail);
         }
         let Some(Looking { viewing, .. }) = &self.looking else { return };
         let (context, caller, session) = (&self.context, &self.caller, &self.session);
         if let Some(act) = acts::with_tab(context, caller, session, viewing, &self.sight, message) {
-            self.acts.push(act);
+            self.acts.on_tab(act);
         }
     }
 
@@ -135,7 +135,7 @@ impl Visit {
         if let Some(looking) = &self.looking {
             looking.viewing.drive(false);
         }
-        self.acts.push(acts::give_back(&self.context, turn));
+        self.acts.give_back(&self.context, turn);
     }
 
     fn refuse_input(&mut self, what: &str) {
