@@ -38,6 +38,8 @@ pub const VIEWERS: usize = 16;
 const TABS: usize = 256;
 /// The smallest and the largest picture that is asked for, in pixels of one side.
 const SIDE: (u32, u32) = (160, 2560);
+/// The steps in which sides are asked for, in pixels: each other size begins the pictures anew.
+const STEP: u32 = 160;
 
 /// A picture of a tab.
 #[derive(Debug, Clone, PartialEq)]
@@ -155,11 +157,12 @@ pub struct Wish {
 }
 
 impl Wish {
-    /// The better of both, side by side, within bounds.
+    /// The better of both, side by side, within bounds and in whole steps.
     fn or(self, other: Self) -> Self {
+        let side = |one: u32, other: u32| one.max(other).clamp(SIDE.0, SIDE.1) / STEP * STEP;
         Self {
-            width: self.width.max(other.width).clamp(SIDE.0, SIDE.1),
-            height: self.height.max(other.height).clamp(SIDE.0, SIDE.1),
+            width: side(self.width, other.width),
+            height: side(self.height, other.height),
             quality: self.quality.max(other.quality).min(100),
         }
     }
@@ -470,7 +473,9 @@ mod tests {
     fn viewers_get_together_what_the_best_line_of_them_takes() {
         let small = Wish { width: 390, height: 844, quality: 30 };
         let large = Wish { width: 9000, height: 10, quality: 75 };
-        assert_eq!(small.or(large), Wish { width: 2560, height: 844, quality: 75 });
+        assert_eq!(small.or(large), Wish { width: 2560, height: 800, quality: 75 });
         assert_eq!(large.or(large), Wish { width: 2560, height: 160, quality: 75 });
+        let near = Wish { height: 801, ..small };
+        assert_eq!(near.or(near), small.or(small), "a little more begins nothing anew");
     }
 }

@@ -12,7 +12,7 @@ use super::events::{
     read, side, tidy,
 };
 use super::{ScreenFrame, ScreenState, ScreenTab, Sessions, TABS, Wish};
-use crate::cdp::{CdpError, CdpSession, CdpSessionId, Connection, Event, Events};
+use crate::cdp::{CdpError, CdpSessionId, Connection, Event, Events};
 use crate::targets::{AttachedToTarget, Contexts, DetachedFromTarget, TargetInfo, all};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -33,6 +33,9 @@ const LARGEST_JPEG: usize = 8 << 20;
 const JPEG: [u8; 3] = [0xff, 0xd8, 0xff];
 /// How often it is asked what tabs are called.
 const ASK_PAUSE: Duration = Duration::from_millis(750);
+/// How long it rests after it has asked for other pictures, whatever viewers want meanwhile: the newest of that is asked
+/// for then.
+const CAST_PAUSE: Duration = Duration::from_millis(250);
 /// How many wishes of pages are looked at at once; of more, nobody is asked.
 const WISHES: usize = 16;
 
@@ -49,6 +52,10 @@ pub(super) struct ScreenPump {
     state: watch::Sender<ScreenState>,
     frames: watch::Sender<Option<Arc<ScreenFrame>>>,
     wishes: watch::Receiver<Option<Wish>>,
+    /// What of them is asked for.
+    wanted: Option<Wish>,
+    /// The tabs that were asked for pictures, by their numbers, and for which.
+    casts: HashMap<u32, Wish>,
     asking: Asking,
     /// Wishes of pages, while it is found out whose they are.
     told: FuturesUnordered<BoxFuture<'static, (DocumentWish, Option<Whose>)>>,
@@ -67,7 +74,7 @@ impl ScreenPump {
         wishes: watch::Receiver<Option<Wish>>,
         asking: Asking,
     ) -> Self {
-        let numbers = HashMap::new();
+        let (numbers, casts) = (HashMap::new(), HashMap::new());
         let (next_number, sequence, questions) = (1, 0, 0);
         Self {
             connection,
@@ -80,6 +87,8 @@ impl ScreenPump {
             state,
             frames,
             wishes,
+            wanted: None,
+            casts,
             asking,
             told: FuturesUnordered::new(),
             choosers: Choosers::default(),
@@ -91,6 +100,7 @@ impl ScreenPump {
     pub(super) async fn run(mut self, mut events: Events) {
         let mut asks = interval(ASK_PAUSE);
         asks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let (mut rests, mut pauses) = (false, interval(CAST_PAUSE));
         loop {
             tokio::select! {
                 event = events.next() => match event {
@@ -98,7 +108,12 @@ impl ScreenPump {
                     None => break,
                 },
                 // The screen is there for as long as this runs.
-                Ok(()) = self.wishes.changed() => self.cast_all(),
+                Ok(()) = self.wishes.changed(), if !rests => {
+                    self.cast_all();
+                    rests = true;
+                    pauses.reset();
+                }
+                _ = pauses.tick(), if rests => rests = false,
                 Some(answer) = &mut self.asked => {
                     self.asked = None.into();
                     for info in answer.unwrap_or_default() {
@@ -250,7 +265,7 @@ impl ScreenPump {
         self.state.send_modify(|state| state.tabs.push(tab));
         session.post("Page.enable", json!({}));
         session.post("Inspector.enable", json!({}));
-        self.cast(&session);
+        self.cast(number);
         self.asking.attached(&session);
     }
 
@@ -282,6 +297,7 @@ impl ScreenPump {
         self.asking.detached(&session_id, number);
         let Some(number) = number else { return };
         self.sessions.lock().remove(&number);
+        self.casts.remove(&number);
         self.state.send_modify(|state| {
             state.tabs.retain(|tab| tab.number != number);
             if state.front == Some(number) {
@@ -317,7 +333,7 @@ impl ScreenPump {
         });
     }
 
-    fn visible(&self, number: u32, params: &RawValue) {
+    fn visible(&mut self, number: u32, params: &RawValue) {
         let Some(Visibility { visible }) = read(params) else { return };
         self.state.send_if_modified(|state| {
             let Some(tab) = state.tabs.iter_mut().find(|tab| tab.number == number) else {
@@ -331,6 +347,9 @@ impl ScreenPump {
             }
             true
         });
+        if visible {
+            self.cast(number);
+        }
     }
 
     fn frame(&mut self, tab: u32, params: &RawValue) {
@@ -360,6 +379,7 @@ impl ScreenPump {
         // It is drawn, whatever was said of it before.
         if self.state.borrow().front != Some(tab) {
             self.state.send_modify(|state| state.front = Some(tab));
+            self.cast(tab);
         }
     }
 
@@ -367,22 +387,40 @@ impl ScreenPump {
         self.state.send_modify(|state| state.bad_frames += 1);
     }
 
-    fn cast_all(&self) {
-        let sessions: Vec<CdpSession> = self.sessions.lock().values().cloned().collect();
-        for session in sessions {
-            self.cast(&session);
+    /// Asks for pictures as viewers want them now. A tab that is not drawn sends none: the cast that it has goes on
+    /// as it is until it is drawn, or nobody looks.
+    fn cast_all(&mut self) {
+        self.wanted = *self.wishes.borrow();
+        let numbers: Vec<u32> = self.sessions.lock().keys().copied().collect();
+        for number in numbers {
+            if self.wanted.is_none() || !self.casts.contains_key(&number) || self.is_drawn(number) {
+                self.cast(number);
+            }
         }
     }
 
-    /// Asks a tab for pictures as they are wanted now. The browser changes nothing of a cast that goes on, so
+    fn is_drawn(&self, number: u32) -> bool {
+        let state = self.state.borrow();
+        state.front == Some(number) || state.tab(number).is_some_and(|tab| tab.is_visible)
+    }
+
+    /// Asks a tab for pictures as they are wanted, unless it was. The browser changes nothing of a cast that goes on, so
     /// the one before ends first; the new one begins with a picture of what is there.
-    fn cast(&self, session: &CdpSession) {
-        session.post("Page.stopScreencast", json!({}));
-        if let Some(Wish { width, height, quality }) = *self.wishes.borrow() {
+    fn cast(&mut self, number: u32) {
+        if self.casts.get(&number) == self.wanted.as_ref() {
+            return;
+        }
+        let Some(session) = self.sessions.lock().get(&number).cloned() else { return };
+        if self.casts.remove(&number).is_some() {
+            session.post("Page.stopScreencast", json!({}));
+        }
+        if let Some(wish) = self.wanted {
+            let Wish { width, height, quality } = wish;
             let params = json!({
                 "format": "jpeg", "quality": quality, "maxWidth": width, "maxHeight": height,
             });
             session.post("Page.startScreencast", params);
+            self.casts.insert(number, wish);
         }
     }
 }

@@ -83,6 +83,12 @@ impl Played {
         self.send(json!({ "method": "Target.attachedToTarget", "params": params })).await;
     }
 
+    /// Says whether a tab is drawn.
+    async fn draw(&self, session: &str, is_drawn: bool) {
+        let (method, params) = ("Page.screencastVisibilityChanged", json!({ "visible": is_drawn }));
+        self.send(json!({ "method": method, "sessionId": session, "params": params })).await;
+    }
+
     /// What of casts it was asked, oldest first, once it is as much as this.
     async fn casts(&self, count: usize) -> Vec<String> {
         let mut calls = self.calls.subscribe();
@@ -173,34 +179,67 @@ async fn a_cast_runs_only_while_somebody_looks_and_at_the_quality_that_is_wanted
     let wish = |quality| Some(Wish { width: 800, height: 600, quality });
     // Each is seen before the next one, or only the last of them would be.
     played.attach("shop").await;
-    played.casts(1).await;
+    played.draw("S", true).await;
+    until(&one, |state| state.tabs.iter().any(|tab| tab.is_visible)).await;
     one.wish(wish(40));
-    played.casts(3).await;
+    played.casts(1).await;
     other.wish(wish(75));
-    played.casts(5).await;
+    played.casts(3).await;
     drop(other);
-    played.casts(7).await;
+    played.casts(5).await;
     one.wish(None);
-    played.casts(8).await;
+    played.casts(6).await;
     // Nobody looks, also at a tab that comes then.
     played.attach_as("R", "U", "bank").await;
-    played.casts(9).await;
+    until(&one, |state| state.tabs.len() == 2).await;
     one.wish(wish(25));
-    insta::assert_snapshot!(played.casts(13).await.join("\n"), @r"
+    insta::assert_snapshot!(played.casts(8).await.join("\n"), @r"
+    S start 40 800x480
     S stop
+    S start 75 800x480
     S stop
-    S start 40 800x600
+    S start 40 800x480
     S stop
-    S start 75 800x600
-    S stop
-    S start 40 800x600
-    S stop
-    R stop
-    S stop
-    S start 25 800x600
-    R stop
-    R start 25 800x600
+    S start 25 800x480
+    R start 25 800x480
     ");
+}
+
+#[tokio::test]
+async fn a_viewer_that_wants_another_size_all_the_time_begins_few_casts_and_none_of_a_hidden_tab() {
+    const TIMES: u32 = 2000;
+    let (played, screen) = Played::start().await;
+    let viewing = screen.join().unwrap();
+    played.attach("shop").await;
+    played.attach_as("R", "U", "bank").await;
+    played.draw("S", true).await;
+    let is_drawn = |state: &ScreenState| state.tabs.iter().any(|tab| tab.is_visible);
+    until(&viewing, |state| state.tabs.len() == 2 && is_drawn(state)).await;
+    let wish = |width| viewing.wish(Some(Wish { width, height: 640, quality: 60 }));
+    wish(640);
+    played.casts(2).await;
+    for number in 0..TIMES {
+        wish(800 + 160 * (number % 2));
+        tokio::task::yield_now().await;
+    }
+    wish(1280);
+    let casts = |session: &str| -> Vec<String> {
+        let casts = casts_of(&played.calls.borrow()).into_iter();
+        casts.filter(|cast| cast.starts_with(session)).collect()
+    };
+    let until_last = async |session: &str| {
+        let last = format!("{session} start 60 1280x640");
+        let mut calls = played.calls.subscribe();
+        let is_last = |calls: &Vec<Value>| casts_of(calls).contains(&last);
+        timeout(LIMIT, calls.wait_for(is_last)).await.expect("the newest wish counts").unwrap();
+    };
+    until_last("S").await;
+    let begun = casts("S start").len();
+    assert!(begun < TIMES as usize / 4, "{begun} casts");
+    assert_eq!(casts("R"), ["R start 60 640x640"], "it is not drawn");
+    played.draw("R", true).await;
+    until_last("R").await;
+    assert_eq!(casts("R").len(), 3, "as the others, once it is drawn");
 }
 
 #[tokio::test]
