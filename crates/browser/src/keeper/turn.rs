@@ -3,7 +3,8 @@
 //! The one idea: a client that a person takes over from keeps its connection, and goes on in the same tabs when
 //! they are given back. Until then each call that acts is answered with who drives; those that read, and those
 //! that let a page go on which waits for this client, pass. A script may do anything, so it is one that acts,
-//! unless the browser itself sees to it that it changes nothing (`throwOnSideEffect`).
+//! unless the browser itself sees to it that it changes nothing (`throwOnSideEffect`). What a client has switched on
+//! before, it goes on with: requests that it holds and scripts that it has stopped wait for nobody else.
 //!
 //! It keeps agents and people out of each other's way, and is no wall: what is not listed passes.
 
@@ -23,6 +24,9 @@ pub enum Turn {
 /// What Chromium answers when it does not do as asked.
 const REFUSED: i64 = -32000;
 
+/// It adds a script for the documents that come, and may run it at once in the one that is there.
+const ADDS_SCRIPT: &str = "Page.addScriptToEvaluateOnNewDocument";
+
 /// Methods that act; a name that ends with a dot is a whole domain, one that ends with a star all that begin so.
 const ACTS: &[&str] = &[
     "Autofill.",
@@ -30,6 +34,7 @@ const ACTS: &[&str] = &[
     "Browser.resetPermissions",
     "Browser.setPermission",
     "Browser.setWindowBounds",
+    "CSS.addRule",
     "CSS.set*",
     "CacheStorage.delete*",
     "DOM.copyTo",
@@ -42,19 +47,38 @@ const ACTS: &[&str] = &[
     "DOM.setNode*",
     "DOM.setOuterHTML",
     "DOM.undo",
+    "DOMDebugger.set*",
     "DOMStorage.clear",
     "DOMStorage.remove*",
     "DOMStorage.set*",
     "Debugger.evaluateOnCallFrame",
+    "Debugger.pause*",
+    "Debugger.restartFrame",
+    "Debugger.setBreakpoint",
+    "Debugger.setBreakpointBy*",
+    "Debugger.setBreakpointOn*",
+    "Debugger.setInstrumentationBreakpoint",
+    "Debugger.setPauseOnExceptions",
+    "Debugger.setReturnValue",
+    "Debugger.setScriptSource",
     "Debugger.setVariableValue",
+    "DeviceAccess.selectPrompt",
+    "Emulation.setScriptExecutionDisabled",
+    "Emulation.setVirtualTimePolicy",
+    "EventBreakpoints.set*",
     "FedCm.",
+    "Fetch.enable",
     "IndexedDB.clear*",
     "IndexedDB.delete*",
     "Input.",
     "Network.clearBrowserCache",
     "Network.clearBrowserCookies",
     "Network.deleteCookies",
+    "Network.replayXHR",
     "Network.setCookie*",
+    "Network.setRequestInterception",
+    "Overlay.setInspectMode",
+    ADDS_SCRIPT,
     "Page.bringToFront",
     "Page.close",
     "Page.crash",
@@ -63,10 +87,19 @@ const ACTS: &[&str] = &[
     "Page.reload",
     "Page.resetNavigationHistory",
     "Page.setDocumentContent",
+    "Page.setWebLifecycleState",
     "Page.stopLoading",
+    "Page.waitForDebugger",
     "Runtime.callFunctionOn",
     "Runtime.evaluate",
     "Runtime.runScript",
+    "Runtime.terminateExecution",
+    "ServiceWorker.deliverPushMessage",
+    "ServiceWorker.dispatch*",
+    "ServiceWorker.skipWaiting",
+    "ServiceWorker.startWorker",
+    "ServiceWorker.stop*",
+    "ServiceWorker.unregister",
     "Storage.clear*",
     "Storage.delete*",
     "Storage.set*Cookies",
@@ -87,18 +120,24 @@ fn acts(method: &str) -> bool {
     })
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct EvaluateParams {
-    #[serde(default)]
+/// What says of a script that it does nothing here and now.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ScriptParams {
     throw_on_side_effect: bool,
+    run_immediately: bool,
 }
 
-/// Whether the browser itself sees to it that a script changes nothing.
-fn only_reads(call: &Envelope<'_>) -> bool {
-    let params =
-        call.params.and_then(|params| serde_json::from_str::<EvaluateParams>(params.get()).ok());
-    params.is_some_and(|script| script.throw_on_side_effect)
+/// Whether nothing is changed by a script here and now: the browser itself sees to that, or runs it in later documents
+/// alone. What cannot be read, as where one name stands twice, may be read otherwise by the browser.
+fn is_harmless(method: &str, call: &Envelope<'_>) -> bool {
+    let params = call.params.and_then(|params| serde_json::from_str(params.get()).ok());
+    let Some(ScriptParams { throw_on_side_effect, run_immediately }) = params else { return false };
+    match method {
+        "Runtime.evaluate" | "Runtime.callFunctionOn" => throw_on_side_effect,
+        ADDS_SCRIPT => !run_immediately,
+        _ => false,
+    }
 }
 
 /// What a client hears instead of its call; none when that goes on.
@@ -107,10 +146,10 @@ pub(super) fn refusal(turn: &Turn, call: &[u8]) -> Option<Vec<u8>> {
     // What is no call, the keeper judges.
     let call = Envelope::parse(call).ok()?;
     let (id, method) = (call.id?, call.method.as_deref()?);
-    let is_script = matches!(method, "Runtime.evaluate" | "Runtime.callFunctionOn");
-    if !acts(method) || is_script && only_reads(&call) {
+    if !acts(method) || is_harmless(method, &call) {
         return None;
     }
+    let is_script = matches!(method, "Runtime.evaluate" | "Runtime.callFunctionOn");
     let hint = if is_script { "; a script with throwOnSideEffect reads" } else { "" };
     let text = format!(
         "{method}: {person} has taken over and drives this session until it is given back; calls that read go on{hint}"
@@ -135,6 +174,12 @@ mod tests {
             "DOM.setAttributesAsText",
             "Storage.setCookies",
             "Runtime.evaluate",
+            "Debugger.pause",
+            "Debugger.setBreakpoint",
+            "Debugger.setBreakpointByUrl",
+            "Debugger.setScriptSource",
+            "Emulation.setScriptExecutionDisabled",
+            "Fetch.enable",
         ] {
             assert!(acts(method), "{method}");
         }
@@ -146,7 +191,14 @@ mod tests {
             "Storage.setInterestGroupTracking",
             "Target.setAutoAttach",
             "Runtime.runIfWaitingForDebugger",
+            // What waits for this client goes on by it alone.
+            "Debugger.resume",
+            "Debugger.setBreakpointsActive",
             "Fetch.continueRequest",
+            "Fetch.continueWithAuth",
+            "Fetch.disable",
+            "Fetch.failRequest",
+            "Fetch.fulfillRequest",
         ] {
             assert!(!acts(method), "{method}");
         }
@@ -162,5 +214,20 @@ mod tests {
         let reads = br#"{"id":7,"method":"Runtime.evaluate","params":{"throwOnSideEffect":true}}"#;
         assert_eq!(refusal(&person, reads), None);
         assert_eq!(refusal(&person, b"no call"), None);
+    }
+
+    #[test]
+    fn a_script_for_later_documents_passes_and_one_that_runs_at_once_does_not() {
+        let person = Turn::Of("ada".into());
+        let adds = |params: &str| {
+            let call = format!("{{\"id\":7,\"method\":\"{ADDS_SCRIPT}\",\"params\":{params}}}");
+            refusal(&person, call.as_bytes()).is_some()
+        };
+        assert!(!adds(r#"{"source":"1"}"#));
+        assert!(!adds(r#"{"source":"1","runImmediately":false}"#));
+        assert!(adds(r#"{"source":"1","runImmediately":true}"#));
+        let twice = r#"{"source":"1","runImmediately":false,"runImmediately":true}"#;
+        assert!(adds(twice), "the browser takes the second one");
+        assert!(adds(r#"{"source":"1","throwOnSideEffect":true,"runImmediately":true}"#));
     }
 }

@@ -11,6 +11,7 @@ mod going;
 mod guest_keys;
 mod guests;
 mod handing;
+mod intercepting;
 mod keys;
 mod models;
 mod one_tab;
