@@ -6,7 +6,7 @@
 import { batch, signal } from '@preact/signals'
 import { ask, depart, type Node, nodeOf, type Schemas, signIn } from './node/client.ts'
 import { events } from './node/events.ts'
-import { type Failure, failureOf } from './node/failure.ts'
+import { type Failure, failureOf, unconfirmed } from './node/failure.ts'
 import { isAnother, keepOwner, keepValue, keptOwner, keptValue, takeCode } from './node/keep.ts'
 import { Writes } from './writes.ts'
 
@@ -137,17 +137,24 @@ export async function goToProvider(): Promise<void> {
   }
 }
 
-/** Signs out; a node that does not answer is left all the same. */
+/** Signs out. A node that does not answer is left all the same, and that it did not confirm it is said. */
 export async function leave(): Promise<void> {
   const node = found
   goDark(undefined)
   keepOwner(undefined)
-  if (node !== undefined) await end(node)
+  const why = node === undefined ? undefined : await end(node)
+  if (why !== undefined && link.value.is === 'signed-out') link.value = { is: 'signed-out', why: unconfirmed(why) }
 }
 
-/** Has the node end what a page may. */
-async function end(node: Node): Promise<void> {
-  await ask(node.api.DELETE('/page/session')).catch(() => undefined)
+/** Has the node end what a page may; why it did not say that it did. One that refuses it has ended it before. */
+async function end(node: Node): Promise<Failure | undefined> {
+  try {
+    await ask(node.api.DELETE('/page/session'))
+    return undefined
+  } catch (error) {
+    const why = failureOf(error)
+    return why.kind === 'refused' ? undefined : why
+  }
 }
 
 /** Whatever a request failed with: one that is refused ends the page. */

@@ -205,8 +205,9 @@ pub(super) async fn sign_out(
 ) -> Result<impl IntoResponse, Refusal> {
     let shown = PageHalves::of(&headers).ok_or_else(no_page)?;
     let note = Note::new(&caller.actor, &caller.owner, Action::SignOut, &caller.key);
-    note.done(&context.store).await.map_err(NodeError::from)?;
-    context.pages.close(&shown).await.map_err(NodeError::from)?;
+    // It ends first: a log that does not take it keeps nobody signed in.
+    let closed = context.pages.close(&shown).await.map_err(NodeError::from);
+    note.end(&context.store, closed).await?;
     if newcomers::is_of_person(&context, &caller.key) {
         newcomers::sweep(&context).await.map_err(NodeError::from)?;
     }

@@ -100,7 +100,7 @@ impl OwnPages {
         is_it.then(|| LivePage::new(shown.cookie, key, ends_at, left, ended))
     }
 
-    /// Signs a page out: what it has open ends at once.
+    /// Signs a page out: what it has open ends at once. Fails where a node that starts again would know it still.
     pub(super) async fn close(&self, shown: &PageHalves) -> Result<(), DataError> {
         if let Some(session) = lock(&self.0.sessions).remove(&shown.cookie) {
             session.ended.cancel();
@@ -160,8 +160,10 @@ impl OwnPages {
         let file = self.0.file.clone();
         let written =
             blocking(move || write_private(&file, &baton_session::json::bytes(&sessions)));
-        // A node that ends writes no more: what is on disk then counts.
-        written.await.unwrap_or(Ok(()))
+        // A node that ends writes no more: what is on disk then counts, so nobody is told that it is another.
+        written.await.unwrap_or_else(|stopping| {
+            Err(DataError::Io { path: self.0.file.clone(), source: stopping.into() })
+        })
     }
 }
 

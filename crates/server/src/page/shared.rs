@@ -118,7 +118,12 @@ impl SharedPages {
 
     /// Signs a page out: what it has open ends at once here, and soon everywhere.
     pub(super) async fn close(&self, shown: &PageHalves) -> Result<(), StoreError> {
+        // What is open here ends also where the database does not answer.
+        if let Some(gone) = self.known().remove(&shown.cookie) {
+            gone.page.ended.cancel();
+        }
         self.0.store.delete_page(self.name(), shown.cookie).await?;
+        // Somebody may have asked in its name in between.
         if let Some(gone) = self.known().remove(&shown.cookie) {
             gone.page.ended.cancel();
         }

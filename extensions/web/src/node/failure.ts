@@ -20,6 +20,13 @@ export class Failure extends Error {
   }
 }
 
+/** That the node did not say that it signed a page out, and why not. */
+export function unconfirmed(why: Failure): Failure {
+  const message = `the node did not confirm that it signed this page out: ${why.message}`
+  const hint = 'this page has forgotten what opened the node; where that is not enough, baton keys revoke ends its key'
+  return new Failure(why.kind, message, hint, why.code)
+}
+
 /** What a node answered that is no success. */
 export function refusal(status: number, body: unknown): Failure {
   const problem = readProblem(body)

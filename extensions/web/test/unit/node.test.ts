@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { effect } from '@preact/signals'
 import { events } from '../../src/node/events.ts'
-import { failureOf, refusal } from '../../src/node/failure.ts'
+import { failureOf, refusal, unconfirmed } from '../../src/node/failure.ts'
 import { codeIn, isAnother } from '../../src/node/keep.ts'
 import { Writes } from '../../src/writes.ts'
 
@@ -61,6 +61,8 @@ test('a refusal says what the node says, with its hint', () => {
   assert.equal(refusal(409, JSON.stringify(problem)).code, 'wrong_state')
   assert.equal(refusal(502, '<html>').kind, 'unreachable')
   assert.equal(failureOf(new TypeError('Failed to fetch')).kind, 'unreachable')
+  const left = unconfirmed(failureOf(new TypeError('Failed to fetch')))
+  assert.equal(left.message, 'the node did not confirm that it signed this page out: the node does not answer')
 })
 
 test('who reads what was written hears of the next write of it', () => {

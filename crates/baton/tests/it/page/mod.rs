@@ -5,4 +5,5 @@ mod look;
 mod many;
 mod opened;
 mod sessions;
+mod signed_out;
 mod telling;
