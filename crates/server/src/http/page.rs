@@ -2,7 +2,7 @@
 
 use super::answer::{Answer, answer};
 use super::request::{Here, Json};
-use crate::auth::{Known, attempt};
+use crate::auth::{Known, attempt, count};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::{Peer, Refusal};
@@ -140,6 +140,8 @@ pub(super) async fn sign_in(
         return Err(no_name());
     }
     refund(&parts, &context);
+    // It counts as any request with this key does: each one writes, and a page too many ends another one.
+    count(&context, &key.id)?;
     let note = Note::new(&Actor::key(&key), &key.owner, Action::SignIn, &key.id);
     let note = match provider {
         Some((issuer, subject)) => note.with("issuer", issuer).with("subject", subject),

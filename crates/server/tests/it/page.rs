@@ -5,6 +5,7 @@ use baton_api::{
     CreateKey, CreatedKey, ErrorCode, ListAudit, LoginList, PAGE_HEADER, PageSession, PageTicket,
     PageView, Scope,
 };
+use baton_net::rates::RateLimits;
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::json;
 use tokio::time::timeout;
@@ -178,6 +179,27 @@ async fn it_is_signed_in_under_its_own_name_only() {
     let call = node.request(Method::POST, "/page/session").header("host", &host);
     let call = call.bearer_auth(format!("baton_{}", "A".repeat(43))).json(&json!({}));
     assert_eq!(call.send().await.unwrap().status(), 401);
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn signing_in_again_and_again_counts_as_other_requests_of_its_key_do() {
+    let folder = Folder::new();
+    let mut config = folder.config();
+    config.rates = RateLimits { requests_per_minute: 4, ..RateLimits::default() };
+    let node = folder.start_with(config).await;
+    // To ask for an address is a request itself.
+    let host = host(&node.admin().open_page().await.unwrap());
+    let sign_in = async || {
+        let call = node.admin_request(Method::POST, "/page/session").header("host", &host);
+        call.json(&json!({})).send().await.unwrap()
+    };
+    for _ in 0..3 {
+        assert_eq!(sign_in().await.status(), 200);
+    }
+    let refused = sign_in().await;
+    assert!(refused.headers().contains_key("retry-after"));
+    insta::assert_snapshot!(one_line(&problem(refused).await), @"429 too_many_requests: expected at most 4 requests with one key a minute, found more");
     node.stop().await;
 }
 
