@@ -10,11 +10,12 @@ use crate::request::Caller;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use baton_session::SessionId;
+use baton_store::clock::Deadline;
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a ticket that opens once waits for that.
 pub const ONCE_LIMIT: Duration = Duration::from_mins(1);
@@ -47,7 +48,7 @@ impl<W, I> Default for Tickets<W, I> {
 struct Ticket<W, I> {
     thing: I,
     caller: Caller,
-    until: Instant,
+    until: Deadline,
     uses: Uses,
     with: W,
 }
@@ -82,15 +83,15 @@ impl<W: Clone, I: Copy> Tickets<W, I> {
     ) -> Result<(SecretString, Duration), RuntimeError> {
         let (uses, limit) =
             if reusable { (Uses::Many, REUSABLE_LIMIT) } else { (Uses::Once, ONCE_LIMIT) };
-        let now = Instant::now();
         let mut tickets = self.tickets();
-        make_room(&mut tickets, "tickets of one key", MOST_OF_A_KEY, now, |ticket| {
+        make_room(&mut tickets, "tickets of one key", MOST_OF_A_KEY, |ticket| {
             ticket.caller.key == caller.key
         })?;
-        make_room(&mut tickets, "tickets", MOST, now, |_| true)?;
+        make_room(&mut tickets, "tickets", MOST, |_| true)?;
         let random: [u8; 32] = rand::random();
         let secret = SecretString::from(URL_SAFE_NO_PAD.encode(random));
-        let ticket = Ticket { thing, caller: caller.clone(), until: now + limit, uses, with };
+        let until = Deadline::after(limit);
+        let ticket = Ticket { thing, caller: caller.clone(), until, uses, with };
         tickets.insert(hash(&secret), ticket);
         Ok((secret, limit))
     }
@@ -100,7 +101,7 @@ impl<W: Clone, I: Copy> Tickets<W, I> {
         let tickets = self.tickets();
         let found = match tickets.get(&hash(secret)) {
             None => "an unknown one",
-            Some(ticket) if ticket.until <= Instant::now() => "one whose time has passed",
+            Some(ticket) if ticket.until.is_over() => "one whose time has passed",
             Some(ticket) if ticket.uses == Uses::Used => "one that was used already",
             Some(ticket) => return Ok((ticket.thing, ticket.caller.clone())),
         };
@@ -152,19 +153,18 @@ fn make_room<W, I>(
     tickets: &mut TicketTable<W, I>,
     what: &'static str,
     most: usize,
-    now: Instant,
     counts: impl Fn(&Ticket<W, I>) -> bool,
 ) -> Result<(), RuntimeError> {
     if tickets.values().filter(|ticket| counts(ticket)).count() < most {
         return Ok(());
     }
-    tickets.retain(|_, ticket| ticket.until > now && ticket.uses != Uses::Used);
-    let left: Vec<_> =
-        tickets.values().filter(|ticket| counts(ticket)).map(|ticket| ticket.until).collect();
+    tickets.retain(|_, ticket| !ticket.until.is_over() && ticket.uses != Uses::Used);
+    let counted = tickets.values().filter(|ticket| counts(ticket));
+    let left: Vec<_> = counted.map(|ticket| ticket.until.left()).collect();
     if left.len() < most {
         return Ok(());
     }
-    let wait = left.into_iter().min().unwrap_or(now).duration_since(now);
+    let wait = left.into_iter().min().unwrap_or_default();
     Err(RuntimeError::TooManyTickets { what, most, wait })
 }
 

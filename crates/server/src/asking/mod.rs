@@ -6,6 +6,8 @@
 
 mod sites;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use sites::Sites;
 pub use table::AskRefusal;

@@ -10,6 +10,7 @@ use baton_browser::TargetId;
 use baton_browser::screen::VIEWERS;
 use baton_runtime::Caller;
 use baton_session::{AgentName, Session, SessionId};
+use baton_store::clock::Deadline;
 use baton_store::{PinnedSnapshot, clock};
 use jiff::{SignedDuration, Timestamp};
 use secrecy::{ExposeSecret, SecretString};
@@ -131,6 +132,8 @@ pub(crate) struct Ask {
     created_at: Timestamp,
     link: PageHash,
     expires_at: Timestamp,
+    /// The same by the clocks that go on while the machine sleeps.
+    deadline: Deadline,
     standing: watch::Sender<Standing>,
     /// Held while it is being opened: one opens it, and one that fails has not.
     opening: tokio::sync::Mutex<()>,
@@ -193,6 +196,7 @@ impl Asks {
             created_at: now,
             link: hash(secret.expose_secret()),
             expires_at: now + limit,
+            deadline: Deadline::after(Duration::try_from(limit).unwrap_or_default()),
             standing: watch::Sender::new(standing),
             opening: tokio::sync::Mutex::default(),
             is_ending: AtomicBool::new(false),
@@ -268,6 +272,16 @@ impl Ask {
         self.expires_at
     }
 
+    /// Whether it has.
+    pub(crate) fn is_late(&self) -> bool {
+        self.deadline.is_over()
+    }
+
+    /// Waits until it has.
+    pub(crate) async fn late(&self) {
+        self.deadline.wait().await;
+    }
+
     /// Who opened it.
     pub(crate) fn opened_by(&self) -> Option<OpenedBy> {
         self.standing.borrow().opened.as_ref().map(|(_, opened)| opened.clone())
@@ -321,7 +335,7 @@ impl Ask {
     pub(crate) fn expect_waiting(&self) -> Result<(), AskRefusal> {
         let found = match self.state() {
             AskState::Waiting if self.is_ending.load(Ordering::Relaxed) => "one that has ended",
-            AskState::Waiting if self.expires_at <= clock::now() => "one whose time has passed",
+            AskState::Waiting if self.is_late() => "one whose time has passed",
             AskState::Waiting => return Ok(()),
             AskState::Opened | AskState::Done | AskState::Declined => "one that was used already",
             AskState::TimedOut => "one whose time has passed",
@@ -371,9 +385,9 @@ impl Ask {
         });
     }
 
-    /// Whether its end was claimed.
+    /// Whether its end was claimed, or its time has passed: who sees to that may still be asleep.
     pub(crate) fn is_ending(&self) -> bool {
-        self.is_ending.load(Ordering::Acquire)
+        self.is_ending.load(Ordering::Acquire) || self.is_late()
     }
 
     /// Whether a guest's picture is shown.

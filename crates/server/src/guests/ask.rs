@@ -16,13 +16,13 @@ use baton_browser::screen::{ScreenState, Wish};
 use baton_runtime::audit::Action;
 use baton_runtime::{Caller, sessions};
 use baton_session::{Lifecycle, SessionId};
-use baton_store::{StoreError, clock};
+use baton_store::StoreError;
 use baton_sync::people::{Message, tell};
 use jiff::SignedDuration;
 use secrecy::ExposeSecret;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+use tokio::time::{MissedTickBehavior, interval, timeout};
 
 /// The longest text, in characters.
 const TEXT: usize = 500;
@@ -182,8 +182,7 @@ fn checked_minutes(minutes: Option<u32>) -> Result<SignedDuration, Invalid> {
 
 /// Sees to it that an ask ends.
 async fn see_to(context: Context, ask: Arc<Ask>) {
-    let left = ask.expires_at().duration_since(clock::now());
-    let mut late = std::pin::pin!(sleep(Duration::try_from(left).unwrap_or_default()));
+    let mut late = std::pin::pin!(ask.late());
     let mut revoked = context.revoked.subscribe();
     let mut looks = interval(LOOK_PAUSE);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -195,6 +194,10 @@ async fn see_to(context: Context, ask: Arc<Ask>) {
             () = &mut late => break AskState::TimedOut,
             Ok(()) = revoked.changed() => {}
             _ = looks.tick() => {}
+        }
+        // Timers stood still if the machine slept.
+        if ask.is_late() {
+            break AskState::TimedOut;
         }
         if let Some(state) = ended(&context, &ask).await {
             break state;

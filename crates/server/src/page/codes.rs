@@ -12,11 +12,12 @@ use super::own::lock;
 use axum::http::HeaderMap;
 use baton_runtime::RuntimeError;
 use baton_session::NodeMark;
+use baton_store::clock::Deadline;
 use baton_sync::oidc::{Person, SignInRefusal};
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a code counts: a browser is started with it.
 const CODE_LIMIT: Duration = Duration::from_mins(2);
@@ -82,7 +83,7 @@ struct KeptCode {
     stands_for: PageCode,
     /// The hash of what its browser keeps; none where it counts in any.
     half: Option<PageHash>,
-    until: Instant,
+    until: Deadline,
 }
 
 /// The codes of a node. Cheap to clone.
@@ -100,13 +101,11 @@ impl PageCodes {
 
     /// A new code.
     pub(crate) fn create(&self, stands_for: PageCode) -> Result<NewCode, RuntimeError> {
-        let now = Instant::now();
         let codes = &mut lock(&self.codes);
-        codes.retain(|_, kept| kept.until > now);
+        codes.retain(|_, kept| !kept.until.is_over());
         let of_the_same = codes.values().filter(|kept| kept.stands_for.is_of_the_same(&stands_for));
-        let first = of_the_same.clone().map(|kept| kept.until).min();
+        let wait = of_the_same.clone().map(|kept| kept.until.left()).min().unwrap_or_default();
         if of_the_same.count() >= CODES_OF_ONE {
-            let wait = first.map(|first| first.saturating_duration_since(now)).unwrap_or_default();
             let what = "codes for the page of one key";
             return Err(RuntimeError::TooManyTickets { what, most: CODES_OF_ONE, wait });
         }
@@ -118,7 +117,7 @@ impl PageCodes {
         let kept = KeptCode {
             stands_for,
             half: half.as_ref().map(|half| hash(half.expose_secret())),
-            until: now + CODE_LIMIT,
+            until: Deadline::after(CODE_LIMIT),
         };
         codes.insert(hash(code.expose_secret()), kept);
         Ok(NewCode { code, limit: CODE_LIMIT, half })
@@ -134,7 +133,7 @@ impl PageCodes {
         if codes.get(&code).is_some_and(|kept| kept.half.is_some() && kept.half != shown) {
             return Err("one with which another browser came back");
         }
-        let found = codes.remove(&code).filter(|kept| kept.until > Instant::now());
+        let found = codes.remove(&code).filter(|kept| !kept.until.is_over());
         Ok(found.ok_or("one that does not count, or no longer")?.stands_for)
     }
 }
@@ -142,7 +141,7 @@ impl PageCodes {
 /// Anybody can be refused, so refusals take no more room than this.
 fn make_room(codes: &mut HashMap<PageHash, KeptCode>) {
     let refusals = codes.iter().filter(|(_, kept)| matches!(kept.stands_for, PageCode::Refused(_)));
-    let oldest = refusals.clone().min_by_key(|(_, kept)| kept.until).map(|(hash, _)| *hash);
+    let oldest = refusals.clone().min_by_key(|(_, kept)| kept.until.left()).map(|(hash, _)| *hash);
     if refusals.count() >= MOST_REFUSALS
         && let Some(oldest) = oldest
     {

@@ -7,12 +7,13 @@
 use super::halves::{COOKIE_NAME, PageHash, TAG_LENGTH, cookies, hash, random, secure};
 use super::own::lock;
 use axum::http::HeaderMap;
+use baton_store::clock::Deadline;
 use baton_sync::oidc::{KeptDeparture, SignInRefusal};
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long somebody may take to sign in there.
 pub(crate) const DEPARTURE_LIMIT: Duration = Duration::from_mins(10);
@@ -28,7 +29,7 @@ struct Away {
     cookie: PageHash,
     kept: KeptDeparture,
     address: Option<IpAddr>,
-    until: Instant,
+    until: Deadline,
 }
 
 /// Who is on their way. Cheap to clone.
@@ -44,20 +45,19 @@ impl Departures {
         address: Option<IpAddr>,
         is_secure: bool,
     ) -> Result<String, SignInRefusal> {
-        let now = Instant::now();
         let half = random();
         let away = &mut lock(&self.0);
-        away.retain(|_, one| one.until > now);
+        away.retain(|_, one| !one.until.is_over());
         let of_address = away.iter().filter(|(_, one)| address.is_some() && one.address == address);
         if of_address.clone().count() >= MOST_OF_AN_ADDRESS {
-            let first = of_address.min_by_key(|(_, one)| one.until).map(|(state, _)| *state);
+            let first = of_address.min_by_key(|(_, one)| one.until.left()).map(|(state, _)| *state);
             first.and_then(|first| away.remove(&first));
         }
         if away.len() >= MOST {
             return Err(SignInRefusal::TooMany { most: MOST });
         }
         let cookie = hash(half.expose_secret());
-        let one = Away { cookie, kept, address, until: now + DEPARTURE_LIMIT };
+        let one = Away { cookie, kept, address, until: Deadline::after(DEPARTURE_LIMIT) };
         away.insert(hash(state.expose_secret()), one);
         Ok(header(state.expose_secret(), half.expose_secret(), DEPARTURE_LIMIT, is_secure))
     }
@@ -80,7 +80,7 @@ impl Departures {
         if away.get(&state).is_some_and(|one| Some(one.cookie) != shown) {
             return Err(not_begun("one that another browser began"));
         }
-        let found = away.remove(&state).filter(|one| one.until > Instant::now());
+        let found = away.remove(&state).filter(|one| !one.until.is_over());
         Ok(found.ok_or_else(|| not_begun("one that does not count, or no longer"))?.kept)
     }
 }

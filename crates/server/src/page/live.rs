@@ -6,12 +6,12 @@
 
 use super::halves::{NewPage, PageHash};
 use baton_session::Owner;
+use baton_store::clock::Deadline;
 use baton_sync::oidc::RuleId;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 /// How long a page stays signed in.
@@ -62,8 +62,8 @@ pub(crate) struct LivePage {
     pub(crate) key: PageKey,
     /// When it ends.
     pub(crate) ends_at: Timestamp,
-    /// The same by a clock that nobody sets.
-    until: Instant,
+    /// The same by the clocks of this node.
+    until: Deadline,
     /// Ends what it has open; who has something open has this in hand.
     pub(super) ended: Arc<CancellationToken>,
 }
@@ -77,14 +77,16 @@ impl LivePage {
         left: SignedDuration,
         ended: Arc<CancellationToken>,
     ) -> Self {
-        let until = Instant::now() + Duration::try_from(left).unwrap_or_default();
+        let until = Deadline::after(Duration::try_from(left).unwrap_or_default());
         Self { cookie, key, ends_at, until, ended }
     }
 
     /// Waits until it has ended.
     pub(crate) async fn end(self) {
-        // Either is the end.
-        let _ = timeout_at(self.until, self.ended.cancelled()).await;
+        tokio::select! {
+            () = self.ended.cancelled() => {}
+            () = self.until.wait() => {}
+        }
     }
 
     /// Whether something is done in its name, besides keeping it.
