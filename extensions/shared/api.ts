@@ -7507,7 +7507,7 @@ export interface components {
             expires_at: string;
             /** @description Whether they may give files of their own to the site. */
             files: boolean;
-            /** @description Who asks: an agent's name, or else whose session it is. */
+            /** @description Who asks: an agent's name, with its owner unless that is `local`; without an agent the owner. */
             from: string;
             /** @description What the session is called. */
             session: components["schemas"]["SessionName"];

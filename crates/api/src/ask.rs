@@ -233,7 +233,7 @@ pub struct EndAsk {
 /// What a guest sees of an ask: who asks for what, and nothing else of the node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct GuestView {
-    /// Who asks: an agent's name, or else whose session it is.
+    /// Who asks: an agent's name, with its owner unless that is `local`; without an agent the owner.
     pub from: String,
     /// For what.
     pub text: String,

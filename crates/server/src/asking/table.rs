@@ -9,7 +9,7 @@ use baton_api::{AskOutcome, AskState, AskView, GuestView, OPEN_ASK};
 use baton_browser::TargetId;
 use baton_browser::screen::VIEWERS;
 use baton_runtime::Caller;
-use baton_session::{AgentName, Session, SessionId};
+use baton_session::{AgentName, Owner, Session, SessionId};
 use baton_store::clock::Deadline;
 use baton_store::{PinnedSnapshot, clock};
 use jiff::{SignedDuration, Timestamp};
@@ -305,11 +305,20 @@ impl Ask {
         }
     }
 
+    /// Who asks. What an agent is called it says itself, so whose it is goes with it.
+    fn asked_by(&self) -> String {
+        let Caller { agent, owner, .. } = &self.caller;
+        match agent {
+            Some(agent) if *owner == Owner::local() => agent.to_string(),
+            Some(agent) => format!("{agent} ({owner})"),
+            None => owner.to_string(),
+        }
+    }
+
     /// As a guest sees it.
     pub(crate) fn guest_view(&self) -> GuestView {
-        let from = self.caller.agent.as_ref().map(ToString::to_string);
         GuestView {
-            from: from.unwrap_or_else(|| self.caller.owner.to_string()),
+            from: self.asked_by(),
             text: self.text.clone(),
             session: self.session.name.clone(),
             sites: self.sites.names(),

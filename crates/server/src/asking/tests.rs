@@ -1,4 +1,4 @@
-//! Asks by themselves: when their time has passed.
+//! Asks by themselves: who it is that asks, and when their time has passed.
 
 use super::{Ask, Asks, NewAsk, OpenedBy, Sites};
 use crate::page::NewGuest;
@@ -54,4 +54,20 @@ async fn an_ask_ends_with_its_time_though_nobody_has_ended_it_yet() {
     assert!(late.is_ending());
     assert!(open(&late).unwrap_err().contains("one whose time has passed"));
     late.late().await;
+}
+
+#[test]
+fn who_asks_is_told_with_whose_agent_it_is() {
+    let from = |owner: &str, agent: Option<&str>| {
+        let caller = Caller {
+            agent: agent.map(|agent| agent.parse().unwrap()),
+            ..Caller::node(owner.parse().unwrap())
+        };
+        ask(caller, SignedDuration::from_mins(1)).guest_view().from
+    };
+    assert_eq!(from("local", Some("kimi")), "kimi");
+    assert_eq!(from("local", None), "local");
+    // It calls itself as it likes.
+    assert_eq!(from("mallory", Some("admin")), "admin (mallory)");
+    assert_eq!(from("mallory", None), "mallory");
 }
