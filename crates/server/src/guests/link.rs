@@ -29,9 +29,8 @@ pub(crate) struct Redeemed {
 }
 
 /// What a link is for. Changes nothing.
-pub(crate) async fn look(context: &Context, secret: &str) -> Result<GuestView, NodeError> {
-    let ask = waiting(context, secret).await?;
-    Ok(ask.guest_view())
+pub(crate) async fn look(context: &Context, secret: &str) -> Result<Arc<Ask>, NodeError> {
+    waiting(context, secret).await
 }
 
 /// The ask that a link opens still.

@@ -95,9 +95,11 @@ pub(super) async fn look(
     request: Request,
 ) -> Result<impl IntoResponse, Refusal> {
     let (parts, LookAtAsk { secret }) = tried(&context, request).await?;
-    let view = guests::look(&context, &secret).await?;
+    let ask = guests::look(&context, &secret).await?;
     good(&context, &parts);
-    Ok(([(CACHE_CONTROL, "no-store")], answer(view).await?))
+    // It counts as what a guest asks who has opened it.
+    count(&context, &ask.id)?;
+    Ok(([(CACHE_CONTROL, "no-store")], answer(ask.guest_view()).await?))
 }
 
 /// Opens what a link is for, once, in the browser that asks; or declines it. The answer has one half of what opens
