@@ -3,7 +3,7 @@
 //! Texts of pages are cut and freed of control characters here, so that nobody behind this has to.
 
 use super::asking::Whose;
-use super::{Chooser, PageDialog};
+use super::{Chooser, PageDialog, TabAddress};
 use crate::cdp::CdpSessionId;
 use crate::targets::TargetInfo;
 use serde::Deserialize;
@@ -11,7 +11,6 @@ use serde_json::value::RawValue;
 
 /// How long the texts of pages are, in characters.
 pub(super) const TITLE: usize = 200;
-pub(super) const ADDRESS: usize = 2000;
 const MESSAGE: usize = 2000;
 
 /// Reads what is needed of an event; none when it has another form.
@@ -76,8 +75,8 @@ pub(super) struct NavigatedFrame {
 
 impl NavigatedFrame {
     /// Where the top document of the tab is now; none where another frame went somewhere.
-    pub(super) fn into_top(self) -> Option<String> {
-        self.parent_id.is_none().then(|| tidy(&self.url, ADDRESS))
+    pub(super) fn into_top(self) -> Option<TabAddress> {
+        self.parent_id.is_none().then(|| TabAddress::of(&self.url))
     }
 }
 

@@ -4,10 +4,11 @@
 //! asks every tab for pictures, and the browser sends those of the tab in front only: the others are not drawn.
 //! Nothing is queued: the newest picture takes the place of the one before, also for a viewer that reads slowly,
 //! and the browser is told at once that it may send the next one, for a picture that it left out while it
-//! waited would never come. Rooms: `pump` hears what the browser says, `events` reads it, `input` writes what a person does,
-//! `asking` holds what pages wish for until a person has answered, `choosers` finds out who asks for files, [`pace`]
-//! says how good a picture the line of a viewer takes.
+//! waited would never come. Rooms: `pump` hears what the browser says, `events` reads it, `address` says whose page a
+//! tab shows, `input` writes what a person does, `asking` holds what pages wish for until a person has answered,
+//! `choosers` finds out who asks for files, [`pace`] says how good a picture the line of a viewer takes.
 
+mod address;
 mod asking;
 mod choosers;
 mod events;
@@ -15,6 +16,7 @@ mod input;
 pub mod pace;
 mod pump;
 
+pub use address::TabAddress;
 pub use asking::PermissionQuestion;
 pub use input::{Hand, Key, KeyEvent, Mouse, MouseButton, MouseEvent, Point, Touch, TouchEvent};
 
@@ -57,7 +59,7 @@ pub struct ScreenFrame {
     /// A JPEG.
     pub jpeg: Vec<u8>,
     /// What its tab was at then: see [`ScreenTab::addresses`].
-    pub addresses: [String; 2],
+    pub addresses: [TabAddress; 2],
 }
 
 /// A tab of a screen.
@@ -67,10 +69,10 @@ pub struct ScreenTab {
     pub number: u32,
     /// Names it for the browser.
     pub target: TargetId,
-    /// Its address, cut to a length for people.
-    pub url: String,
+    /// Its address.
+    pub url: TabAddress,
     /// The address of the document that its page was last said to have committed; none before that is heard.
-    pub committed: Option<String>,
+    pub committed: Option<TabAddress>,
     /// Its title without control characters, cut to a length for people.
     pub title: String,
     /// Whether the browser draws it: it is in front.
@@ -88,8 +90,8 @@ pub struct ScreenTab {
 impl ScreenTab {
     /// What it is at, as the browser says it and as its page does. One may be known before the other, so what
     /// matters is what both say.
-    pub fn addresses(&self) -> [&str; 2] {
-        [&self.url, self.committed.as_deref().unwrap_or(&self.url)]
+    pub fn addresses(&self) -> [&TabAddress; 2] {
+        [&self.url, self.committed.as_ref().unwrap_or(&self.url)]
     }
 }
 
@@ -385,7 +387,11 @@ impl TabControl {
 
     /// Goes back (-1) or forward (1) to the nearest page in its history whose address `may` be shown; where
     /// there is none, it stays.
-    pub async fn step_among(&self, by: i64, may: impl Fn(&str) -> bool) -> Result<(), CdpError> {
+    pub async fn step_among(
+        &self,
+        by: i64,
+        may: impl Fn(&TabAddress) -> bool,
+    ) -> Result<(), CdpError> {
         let history = self.session.call("Page.getNavigationHistory", json!({})).await?;
         let entries = history["entries"].as_array().map(Vec::as_slice).unwrap_or_default();
         let mut at = history["currentIndex"].as_i64().unwrap_or_default();
@@ -397,7 +403,7 @@ impl TabControl {
             let (Some(id), Some(url)) = (entry["id"].as_i64(), entry["url"].as_str()) else {
                 return Ok(());
             };
-            if may(url) {
+            if may(&TabAddress::of(url)) {
                 let params = json!({ "entryId": id });
                 return self.session.call("Page.navigateToHistoryEntry", params).await.map(drop);
             }

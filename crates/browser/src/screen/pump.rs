@@ -8,10 +8,10 @@
 use super::asking::{Asking, DocumentWish, Whose};
 use super::choosers::Choosers;
 use super::events::{
-    ADDRESS, Cast, Changed, ChooserOpened, FrameDetached, Navigated, Opening, TITLE, Visibility,
-    read, side, tidy,
+    Cast, Changed, ChooserOpened, FrameDetached, Navigated, Opening, TITLE, Visibility, read, side,
+    tidy,
 };
-use super::{ScreenFrame, ScreenState, ScreenTab, Sessions, TABS, Wish};
+use super::{ScreenFrame, ScreenState, ScreenTab, Sessions, TABS, TabAddress, Wish};
 use crate::cdp::{CdpError, CdpSessionId, Connection, Event, Events};
 use crate::targets::{AttachedToTarget, Contexts, DetachedFromTarget, TargetInfo, all};
 use base64::Engine;
@@ -252,7 +252,7 @@ impl ScreenPump {
         self.sessions.lock().insert(number, session.clone());
         let tab = ScreenTab {
             number,
-            url: tidy(&target_info.url, ADDRESS),
+            url: TabAddress::of(&target_info.url),
             committed: None,
             title: tidy(&target_info.title, TITLE),
             target: target_info.target_id,
@@ -325,7 +325,7 @@ impl ScreenPump {
         self.state.send_if_modified(|state| {
             let found = state.tabs.iter_mut().find(|tab| tab.target == info.target_id);
             let Some(tab) = found else { return false };
-            let url = tidy(&info.url, ADDRESS);
+            let url = TabAddress::of(&info.url);
             let title = tidy(&info.title, TITLE);
             let is_other = tab.url != url || tab.title != title;
             (tab.url, tab.title) = (url, title);
@@ -369,7 +369,7 @@ impl ScreenPump {
         if width == 0 || height == 0 {
             return self.bad_frame();
         }
-        let shown = self.state.borrow().tab(tab).map(|tab| tab.addresses().map(str::to_owned));
+        let shown = self.state.borrow().tab(tab).map(|tab| tab.addresses().map(TabAddress::clone));
         let Some(addresses) = shown else { return };
         self.sequence += 1;
         let scale = metadata.page_scale_factor;

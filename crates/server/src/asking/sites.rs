@@ -1,9 +1,9 @@
 //! The sites that a guest sees: domains with all that is below them, and what is at one of them.
 
 use baton_api::Invalid;
+use baton_browser::screen::TabAddress;
 use baton_session::storage::Site;
 use baton_session::view::Domain;
-use url::Url;
 
 /// How many may be named.
 const MOST: usize = 10;
@@ -32,15 +32,15 @@ impl Sites {
     }
 
     /// The site of what is at this address; none where it belongs to no site.
-    pub(crate) fn at(address: &str) -> Option<Self> {
-        let domain = Site::of_host(&host_of(address)?).as_str().parse().ok()?;
+    pub(crate) fn at(address: &TabAddress) -> Option<Self> {
+        let domain = Site::of_host(address.host()?).as_str().parse().ok()?;
         Some(Self(vec![domain]))
     }
 
     /// Whether all of these addresses are at one of them.
-    pub(crate) fn have<'a>(&self, addresses: impl IntoIterator<Item = &'a str>) -> bool {
+    pub(crate) fn have<'a>(&self, addresses: impl IntoIterator<Item = &'a TabAddress>) -> bool {
         let has = |host: &str| self.0.iter().any(|domain| domain.has(host));
-        addresses.into_iter().all(|address| host_of(address).is_some_and(|host| has(&host)))
+        addresses.into_iter().all(|address| address.host().is_some_and(has))
     }
 
     /// Their names.
@@ -49,20 +49,14 @@ impl Sites {
     }
 }
 
-/// The host of a page of the web.
-fn host_of(address: &str) -> Option<String> {
-    let url = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
-    url.host_str().map(str::to_owned)
-}
-
 /// What people call the place of an address: its host, or else that it is no site.
-pub(super) fn place_of(address: &str) -> String {
-    let nameless = if address.is_empty() {
+fn place_of(address: &TabAddress) -> String {
+    let nameless = if address.shown().is_empty() {
         "a page whose address is not known yet"
     } else {
         "a page that belongs to no site"
     };
-    host_of(address).unwrap_or_else(|| nameless.to_owned())
+    address.host().unwrap_or(nameless).to_owned()
 }
 
 impl Sites {
@@ -70,9 +64,9 @@ impl Sites {
     ///
     /// While a page moves to another process, the browser says an empty address for a moment: that counts as
     /// elsewhere, and is named only where nothing else is known.
-    pub(crate) fn away(&self, addresses: [&str; 2]) -> Option<String> {
+    pub(crate) fn away(&self, addresses: [&TabAddress; 2]) -> Option<String> {
         let elsewhere = || addresses.into_iter().filter(|address| !self.have([*address]));
-        let named = elsewhere().find(|address| host_of(address).is_some());
+        let named = elsewhere().find(|address| address.host().is_some());
         named.or_else(|| elsewhere().next()).map(place_of)
     }
 }
@@ -87,7 +81,14 @@ mod tests {
             Sites::named(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>())
         };
         let bank = named(&["bank.example"]).unwrap().unwrap();
-        assert!(bank.have(["https://bank.example/", "http://login.bank.example:8443/x"]));
+        let has = |address: &str| bank.have([&TabAddress::of(address)]);
+        let away = |both: [&str; 2]| {
+            let [one, other] = both.map(TabAddress::of);
+            bank.away([&one, &other])
+        };
+        assert!(has("https://bank.example/") && has("http://login.bank.example:8443/x"));
+        // What was cut of it would be at the bank.
+        let long = format!("https://bank.example:{}@mail.example/", "0".repeat(2100));
         for other in [
             "https://notbank.example/",
             "https://bank.example.evil.test/",
@@ -97,16 +98,18 @@ mod tests {
             "data:text/html,bank.example",
             "file://bank.example/etc/passwd",
             "chrome-error://bank.example/",
+            &long,
             "",
         ] {
-            assert!(!bank.have([other]), "{other}");
+            assert!(!has(other), "{other}");
         }
+        assert_eq!(away([long.as_str(), &long]).as_deref(), Some("mail.example"));
         // What only one of both says does not count.
         assert_eq!(
-            bank.away(["https://bank.example/", "https://evil.test/"]).unwrap(),
-            "evil.test"
+            away(["https://bank.example/", "https://evil.test/"]).as_deref(),
+            Some("evil.test")
         );
-        assert_eq!(bank.away(["https://bank.example/", "https://bank.example/2"]), None);
+        assert_eq!(away(["https://bank.example/", "https://bank.example/2"]), None);
         // What is known is named, and what is not yet known is not where they may be.
         for (addresses, place) in [
             (["", "https://evil.test/"], "evil.test"),
@@ -114,10 +117,11 @@ mod tests {
             (["", "https://bank.example/"], "a page whose address is not known yet"),
             (["about:blank", "about:blank"], "a page that belongs to no site"),
         ] {
-            assert_eq!(bank.away(addresses).as_deref(), Some(place), "{addresses:?}");
+            assert_eq!(away(addresses).as_deref(), Some(place), "{addresses:?}");
         }
-        assert_eq!(Sites::at("https://login.bank.example/in").unwrap().names(), ["bank.example"]);
-        assert!(Sites::at("about:blank").is_none());
+        let at = |address| Sites::at(&TabAddress::of(address));
+        assert_eq!(at("https://login.bank.example/in").unwrap().names(), ["bank.example"]);
+        assert_eq!(at("about:blank"), None);
         assert!(named(&[]).unwrap().is_none());
         for bad in ["https://bank.example", "bank.example/x", "", "*", "a b"] {
             assert!(named(&[bad]).is_err(), "{bad}");

@@ -7,7 +7,9 @@ use super::words;
 use crate::asking::{Ask, AskVisit};
 use baton_api::live::{LiveTab, LiveTabs, ViewerMessage};
 use baton_browser::TargetId;
-use baton_browser::screen::{Chooser, PermissionQuestion, ScreenFrame, ScreenState, ScreenTab};
+use baton_browser::screen::{
+    Chooser, PermissionQuestion, ScreenFrame, ScreenState, ScreenTab, TabAddress,
+};
 use baton_session::AgentName;
 use std::sync::Arc;
 
@@ -45,7 +47,8 @@ impl Guest {
 
     /// Whether a document is part of the ask, and so is the page around it: of others they are asked nothing.
     fn is_part(&self, origin: &str, within: Option<&str>) -> bool {
-        self.ask.sites.have([origin].into_iter().chain(within))
+        let places: Vec<_> = [origin].into_iter().chain(within).map(TabAddress::of).collect();
+        self.ask.sites.have(&places)
     }
 
     /// Whether they are asked what a site may.
@@ -94,9 +97,7 @@ impl Sight {
         let Self::Guest(guest) = self else { return true };
         let sites = &guest.ask.sites;
         guest.tab(state).is_some_and(|tab| {
-            tab.number == frame.tab
-                && sites.have(tab.addresses())
-                && sites.have(frame.addresses.iter().map(String::as_str))
+            tab.number == frame.tab && sites.have(tab.addresses()) && sites.have(&frame.addresses)
         })
     }
 
@@ -165,7 +166,7 @@ impl Sight {
     }
 
     /// Whether a guest may be led to this address.
-    pub(super) fn leads_to(&self) -> impl Fn(&str) -> bool + Send + use<> {
+    pub(super) fn leads_to(&self) -> impl Fn(&TabAddress) -> bool + Send + use<> {
         let sites = match self {
             Self::Whole => None,
             Self::Guest(guest) => Some(guest.ask.sites.clone()),
@@ -242,7 +243,7 @@ mod tests {
             session,
             caller: Caller::node(Owner::local()),
             text: "sign in".to_owned(),
-            sites: Sites::at("https://bank.test/").unwrap(),
+            sites: Sites::at(&TabAddress::of("https://bank.test/")).unwrap(),
             files: false,
             limit: SignedDuration::from_mins(1),
             tab: Some(tab.clone()),
@@ -260,7 +261,7 @@ mod tests {
         let tab = ScreenTab {
             number: 7,
             target: TargetId::new("T"),
-            url: "https://bank.test/".to_owned(),
+            url: TabAddress::of("https://bank.test/"),
             committed: None,
             title: String::new(),
             is_visible: true,

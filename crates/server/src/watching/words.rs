@@ -47,7 +47,7 @@ pub(super) fn tab(tab: &ScreenTab) -> LiveTab {
     LiveTab {
         number: tab.number,
         title: tab.title.clone(),
-        url: LiveTab::address(&tab.url),
+        url: LiveTab::address(tab.url.shown()),
         crashed: tab.has_crashed,
         dialog,
         chooser,

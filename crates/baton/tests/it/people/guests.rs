@@ -301,7 +301,7 @@ async fn baton_server_routes(scene: &Scene) -> Vec<(Method, String)> {
 }
 
 /// Why a message is not heard. That is said once a second at most.
-async fn refusal(viewer: &mut Viewer, message: &ViewerMessage) -> String {
+pub(super) async fn refusal(viewer: &mut Viewer, message: &ViewerMessage) -> String {
     viewer.refused.clear();
     let said = async {
         loop {

@@ -1,6 +1,7 @@
 //! People watch a session live and take it over, at a real browser: what they see, who may act, what becomes of
 //! what they hold, and what ends a picture.
 
+mod addresses;
 mod asked;
 mod changed;
 mod choosers;

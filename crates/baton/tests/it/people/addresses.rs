@@ -1,0 +1,49 @@
+//! What a guest is told of addresses, and that none looks as if it were one of a site that was named.
+
+use super::Viewer;
+use super::driving::mouse;
+use super::guests::{Guest, Scene, refusal, secret};
+use crate::test_nodes;
+use baton_api::live::{MouseKind, ViewerMessage};
+
+/// Where the tab is that is not where a guest may be.
+fn away(viewer: &Viewer) -> Option<&str> {
+    viewer.tabs.as_ref()?.away.as_deref()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_long_address_that_begins_as_one_of_the_site_shows_no_other_site() {
+    let scene = Scene::set(test_nodes::test_node().await).await;
+    let ask = scene.ask().await;
+    let mut guest = Guest::at(&scene, &ask);
+    guest.open(&secret(&ask)).await;
+    let mut ada = guest.watch().await;
+    let tab = ada.tab().await;
+    let page = scene.page().await;
+    // What is before the `@` is a name and a password. A part of it alone would lead to the bank.
+    let elsewhere = scene.elsewhere("/");
+    let behind = elsewhere.as_str().strip_prefix("http://").unwrap();
+    let long = format!("http://bank.localhost:{}@{behind}", "0".repeat(2100));
+    let leave = format!("setTimeout(() => location = '{long}'), true");
+    assert!(page.evaluate::<bool>(&leave).await.unwrap());
+    ada.until("to be away", |viewer| away(viewer) == Some("evil.localhost")).await;
+    let before = ada.pictures;
+    let why = refusal(&mut ada, &mouse(tab, MouseKind::Down, 150.0, 70.0)).await;
+    assert!(why.contains("evil.localhost"), "{why}");
+    assert_eq!(ada.pictures, before, "no picture of another site");
+
+    // Who watches with a key is told where it is, and not what looks as if it were there.
+    let access = scene.client().open_live("shop").await.unwrap();
+    let mut bea = Viewer::connect(&access.live_url).await;
+    let told = bea.until("the address", |viewer| {
+        let mut tabs = viewer.tabs.iter().flat_map(|tabs| &tabs.tabs);
+        tabs.any(|tab| tab.url.as_str() == elsewhere.as_str())
+    });
+    ada.hear_during(told).await;
+    drop(bea);
+    ada.say(&ViewerMessage::Step { tab, by: -1 }).await;
+    ada.until("to be back", |viewer| away(viewer).is_none()).await;
+    ada.until("pictures again", |viewer| viewer.pictures > before).await;
+    drop((ada, page));
+    scene.test_node.clear().await.unwrap();
+}
