@@ -93,6 +93,8 @@ pub(super) struct CastMetadata {
     pub(super) page_scale_factor: f32,
     pub(super) device_width: f64,
     pub(super) device_height: f64,
+    /// When it was taken, in seconds since 1970.
+    pub(super) timestamp: Option<f64>,
 }
 
 #[derive(Deserialize)]

@@ -5,10 +5,12 @@
 //! Nothing is queued: the newest picture takes the place of the one before, also for a viewer that reads slowly,
 //! and the browser is told at once that it may send the next one, for a picture that it left out while it
 //! waited would never come. Rooms: `pump` hears what the browser says, `events` reads it, `address` says whose page a
-//! tab shows, `input` writes what a person does, `asking` holds what pages wish for until a person has answered,
-//! `choosers` finds out who asks for files, [`pace`] says how good a picture the line of a viewer takes.
+//! tab shows, `arrivals` which pictures were taken there, `input` writes what a person does, `asking` holds what pages
+//! wish for until a person has answered, `choosers` finds out who asks for files, [`pace`] says how good a picture the
+//! line of a viewer takes.
 
 mod address;
+mod arrivals;
 mod asking;
 mod choosers;
 mod events;
@@ -60,6 +62,8 @@ pub struct ScreenFrame {
     pub jpeg: Vec<u8>,
     /// What its tab was at then: see [`ScreenTab::addresses`].
     pub addresses: [TabAddress; 2],
+    /// Whether it was surely taken there: the browser may tell of a picture after its tab has gone on.
+    pub is_of_them: bool,
 }
 
 /// A tab of a screen.

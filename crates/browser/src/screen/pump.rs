@@ -5,6 +5,7 @@
 //!
 //! A message that holds no JPEG, or one that is too large, is counted and drawn for nobody.
 
+use super::arrivals::Arrivals;
 use super::asking::{Asking, DocumentWish, Whose};
 use super::choosers::Choosers;
 use super::events::{
@@ -23,7 +24,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -31,7 +32,7 @@ use tokio::time::{MissedTickBehavior, interval};
 const LARGEST_JPEG: usize = 8 << 20;
 /// How a JPEG begins (ITU-T T.81, section B.1.1.3: the marker SOI, and the next one).
 const JPEG: [u8; 3] = [0xff, 0xd8, 0xff];
-/// How often it is asked what tabs are called.
+/// How often it is asked what tabs are called, and for a picture in the place of one that was late.
 const ASK_PAUSE: Duration = Duration::from_millis(750);
 /// How long it rests after it has asked for other pictures, whatever viewers want meanwhile: the newest of that is asked
 /// for then.
@@ -60,6 +61,7 @@ pub(super) struct ScreenPump {
     /// Wishes of pages, while it is found out whose they are.
     told: FuturesUnordered<BoxFuture<'static, (DocumentWish, Option<Whose>)>>,
     choosers: Choosers,
+    arrivals: Arrivals,
     /// The question what tabs are called, while it is not answered.
     asked: OptionFuture<BoxFuture<'static, Result<Vec<TargetInfo>, CdpError>>>,
 }
@@ -92,6 +94,7 @@ impl ScreenPump {
             asking,
             told: FuturesUnordered::new(),
             choosers: Choosers::default(),
+            arrivals: Arrivals::default(),
             asked: None.into(),
         }
     }
@@ -131,6 +134,9 @@ impl ScreenPump {
                 _ = asks.tick() => {
                     self.asking.expire();
                     self.ask();
+                    for tab in self.arrivals.take_wanted() {
+                        self.cast_anew(tab);
+                    }
                 }
             }
         }
@@ -219,15 +225,29 @@ impl ScreenPump {
         });
     }
 
-    fn change(&self, number: u32, change: impl FnOnce(&mut ScreenTab)) {
+    fn change(&mut self, number: u32, change: impl FnOnce(&mut ScreenTab)) {
+        self.change_where(|tab| tab.number == number, change);
+    }
+
+    /// Changes a tab. Where it is somewhere else then, a picture of that is asked for.
+    fn change_where(
+        &mut self,
+        is_it: impl Fn(&ScreenTab) -> bool,
+        change: impl FnOnce(&mut ScreenTab),
+    ) {
+        let mut moved = None;
         self.state.send_if_modified(|state| {
-            let Some(tab) = state.tabs.iter_mut().find(|tab| tab.number == number) else {
-                return false;
-            };
+            let Some(tab) = state.tabs.iter_mut().find(|tab| is_it(tab)) else { return false };
             let before = tab.clone();
             change(tab);
+            let [is, was] = [&*tab, &before].map(|tab| tab.addresses().map(TabAddress::host));
+            moved = (is != was).then_some(tab.number);
             *tab != before
         });
+        if let Some(tab) = moved {
+            self.arrivals.moved(tab, SystemTime::now());
+            self.cast_anew(tab);
+        }
     }
 
     fn attached(&mut self, parent: Option<&CdpSessionId>, params: &RawValue) {
@@ -298,6 +318,7 @@ impl ScreenPump {
         let Some(number) = number else { return };
         self.sessions.lock().remove(&number);
         self.casts.remove(&number);
+        self.arrivals.gone(number);
         self.state.send_modify(|state| {
             state.tabs.retain(|tab| tab.number != number);
             if state.front == Some(number) {
@@ -306,7 +327,7 @@ impl ScreenPump {
         });
     }
 
-    fn renamed(&self, params: &RawValue) {
+    fn renamed(&mut self, params: &RawValue) {
         if let Some(Changed { target_info }) = read(params) {
             self.rename(&target_info);
         }
@@ -321,16 +342,11 @@ impl ScreenPump {
         }
     }
 
-    fn rename(&self, info: &TargetInfo) {
-        self.state.send_if_modified(|state| {
-            let found = state.tabs.iter_mut().find(|tab| tab.target == info.target_id);
-            let Some(tab) = found else { return false };
-            let url = TabAddress::of(&info.url);
-            let title = tidy(&info.title, TITLE);
-            let is_other = tab.url != url || tab.title != title;
-            (tab.url, tab.title) = (url, title);
-            is_other
-        });
+    fn rename(&mut self, info: &TargetInfo) {
+        self.change_where(
+            |tab| tab.target == info.target_id,
+            |tab| (tab.url, tab.title) = (TabAddress::of(&info.url), tidy(&info.title, TITLE)),
+        );
     }
 
     fn visible(&mut self, number: u32, params: &RawValue) {
@@ -371,10 +387,12 @@ impl ScreenPump {
         }
         let shown = self.state.borrow().tab(tab).map(|tab| tab.addresses().map(TabAddress::clone));
         let Some(addresses) = shown else { return };
+        let is_of_them = self.arrivals.shows(tab, metadata.timestamp, SystemTime::now());
         self.sequence += 1;
         let scale = metadata.page_scale_factor;
         let sequence = self.sequence;
-        let frame = ScreenFrame { sequence, tab, width, height, scale, jpeg, addresses };
+        let frame =
+            ScreenFrame { sequence, tab, width, height, scale, jpeg, addresses, is_of_them };
         self.frames.send_replace(Some(Arc::new(frame)));
         // It is drawn, whatever was said of it before.
         if self.state.borrow().front != Some(tab) {
@@ -402,6 +420,17 @@ impl ScreenPump {
     fn is_drawn(&self, number: u32) -> bool {
         let state = self.state.borrow();
         state.front == Some(number) || state.tab(number).is_some_and(|tab| tab.is_visible)
+    }
+
+    /// Asks a tab for a picture of what is there now, if anybody looks: a cast begins with one.
+    fn cast_anew(&mut self, number: u32) {
+        let session = self.sessions.lock().get(&number).cloned();
+        if let Some(session) = session.filter(|_| self.wanted.is_some())
+            && self.casts.remove(&number).is_some()
+        {
+            session.post("Page.stopScreencast", json!({}));
+        }
+        self.cast(number);
     }
 
     /// Asks a tab for pictures as they are wanted, unless it was. The browser changes nothing of a cast that goes on, so

@@ -1,15 +1,15 @@
-//! A screen of a browser that the test plays, which sends what no picture is, and titles that are none, and is asked
-//! for pictures only while somebody looks. A page of it asks whether it may be left.
+//! A screen of a browser that the test plays, which sends what no picture is, pictures that come late, and titles that
+//! are none, and is asked for pictures only while somebody looks. A page of it asks whether it may be left.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use baton_browser::cdp::{Connection, FrameWriter, Transport};
 use baton_browser::keeper::{KeeperLink, Welcome};
-use baton_browser::screen::{Screen, ScreenState, Viewing, Wish};
+use baton_browser::screen::{Screen, ScreenFrame, ScreenState, TabAddress, Viewing, Wish};
 use baton_session::SessionId;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::{Mutex, watch};
 use tokio::time::timeout;
 
@@ -89,6 +89,13 @@ impl Played {
         self.send(json!({ "method": method, "sessionId": session, "params": params })).await;
     }
 
+    /// The page of the first tab is another one.
+    async fn navigate(&self, url: &str) {
+        let params = json!({ "frame": { "id": "F", "url": url } });
+        let method = "Page.frameNavigated";
+        self.send(json!({ "method": method, "sessionId": "S", "params": params })).await;
+    }
+
     /// What of casts it was asked, oldest first, once it is as much as this.
     async fn casts(&self, count: usize) -> Vec<String> {
         let mut calls = self.calls.subscribe();
@@ -118,6 +125,14 @@ async fn until(viewing: &Viewing, holds: impl FnMut(&ScreenState) -> bool) -> Sc
     let mut state = viewing.state();
     let seen = timeout(LIMIT, state.wait_for(holds)).await.expect("it is seen").unwrap();
     seen.clone()
+}
+
+/// The picture of this number.
+async fn shown(viewing: &Viewing, number: u64) -> Arc<ScreenFrame> {
+    let mut frames = viewing.frames();
+    let seen = frames.wait_for(|it| it.as_ref().is_some_and(|it| it.sequence == number));
+    let frame = timeout(LIMIT, seen).await.expect("a picture").unwrap().clone();
+    frame.unwrap()
 }
 
 fn picture(bytes: &[u8]) -> Value {
@@ -158,6 +173,48 @@ async fn what_is_no_picture_is_counted_and_shown_to_nobody() {
     let shown = frames.wait_for(Option::is_some);
     let shown = timeout(LIMIT, shown).await.expect("a picture").unwrap().clone().unwrap();
     assert_eq!((shown.sequence, shown.width, shown.jpeg.as_slice()), (1, 800, &jpeg[..]));
+}
+
+#[tokio::test]
+async fn a_picture_from_before_its_tab_went_on_is_late_and_another_one_is_asked_for() {
+    let (played, screen) = Played::start().await;
+    let viewing = screen.join().unwrap();
+    played.attach("shop").await;
+    played.casts(1).await;
+    viewing.wish(Some(Wish { width: 800, height: 600, quality: 40 }));
+    played.casts(3).await;
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
+    let show = async |taken: Option<f64>| {
+        let mut picture = picture(b"\xff\xd8\xff\xe0 and so on");
+        picture["metadata"]["timestamp"] = taken.into();
+        played.show(picture).await;
+    };
+    show(None).await;
+    assert!(shown(&viewing, 1).await.is_of_them, "it was nowhere else");
+    let before = now() - 1.0;
+    played.navigate("https://b.test/").await;
+    until(&viewing, |state| {
+        state.tabs[0].committed.as_ref().and_then(TabAddress::host) == Some("b.test")
+    })
+    .await;
+    assert_eq!(played.casts(5).await[3..5], ["S stop", "S start 40 800x600"]);
+    // The browser was still at work on these.
+    for (number, taken) in [(2, Some(before)), (3, None)] {
+        show(taken).await;
+        let late = shown(&viewing, number).await;
+        assert!(!late.is_of_them, "{taken:?}");
+        assert_eq!(late.addresses[1].host(), Some("b.test"));
+    }
+    // A page that stands still sends no other one by itself.
+    let asked = played.casts(5).await.len();
+    played.casts(asked + 2).await;
+    show(Some(now())).await;
+    assert!(shown(&viewing, 4).await.is_of_them);
+    // Another page of the same host is no other place.
+    let there = now();
+    played.navigate("https://b.test/in").await;
+    show(Some(there)).await;
+    assert!(shown(&viewing, 5).await.is_of_them);
 }
 
 #[tokio::test]

@@ -97,7 +97,10 @@ impl Sight {
         let Self::Guest(guest) = self else { return true };
         let sites = &guest.ask.sites;
         guest.tab(state).is_some_and(|tab| {
-            tab.number == frame.tab && sites.have(tab.addresses()) && sites.have(&frame.addresses)
+            tab.number == frame.tab
+                && frame.is_of_them
+                && sites.have(tab.addresses())
+                && sites.have(&frame.addresses)
         })
     }
 
@@ -271,6 +274,28 @@ mod tests {
             permission: Some(question),
         };
         ScreenState { tabs: vec![tab], front: Some(7), ..ScreenState::default() }
+    }
+
+    #[test]
+    fn a_guest_sees_pictures_that_were_taken_where_they_may_be() {
+        let (sight, own) = (guest(), "https://bank.test");
+        let picture = |tab, address: &str, is_of_them| ScreenFrame {
+            sequence: 1,
+            tab,
+            width: 800,
+            height: 600,
+            scale: 1.0,
+            jpeg: Vec::new(),
+            addresses: [own, address].map(TabAddress::of),
+            is_of_them,
+        };
+        let mut state = asking(1, own);
+        assert!(sight.shows(&picture(7, own, true), &state));
+        assert!(!sight.shows(&picture(7, own, false), &state), "one from before it came there");
+        assert!(!sight.shows(&picture(8, own, true), &state), "one of another tab");
+        assert!(!sight.shows(&picture(7, "https://evil.test/", true), &state));
+        state.tabs[0].committed = Some(TabAddress::of("https://evil.test/"));
+        assert!(!sight.shows(&picture(7, own, true), &state), "it has gone on since");
     }
 
     #[test]

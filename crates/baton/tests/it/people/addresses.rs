@@ -1,4 +1,5 @@
-//! What a guest is told of addresses, and that none looks as if it were one of a site that was named.
+//! What a guest sees of a tab by where that is: nothing at an address that only looks as if it were of a site that was
+//! named, and all of it again once the tab is back.
 
 use super::Viewer;
 use super::driving::mouse;
@@ -9,6 +10,16 @@ use baton_api::live::{MouseKind, ViewerMessage};
 /// Where the tab is that is not where a guest may be.
 fn away(viewer: &Viewer) -> Option<&str> {
     viewer.tabs.as_ref()?.away.as_deref()
+}
+
+/// What the page is called.
+fn title(viewer: &Viewer) -> Option<&str> {
+    viewer.tabs.as_ref()?.tabs.first().map(|tab| tab.title.as_str())
+}
+
+/// What leads a page there, after it has answered.
+fn to(address: &str) -> String {
+    format!("setTimeout(() => location = '{address}'), true")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -24,8 +35,7 @@ async fn a_long_address_that_begins_as_one_of_the_site_shows_no_other_site() {
     let elsewhere = scene.elsewhere("/");
     let behind = elsewhere.as_str().strip_prefix("http://").unwrap();
     let long = format!("http://bank.localhost:{}@{behind}", "0".repeat(2100));
-    let leave = format!("setTimeout(() => location = '{long}'), true");
-    assert!(page.evaluate::<bool>(&leave).await.unwrap());
+    assert!(page.evaluate::<bool>(&to(&long)).await.unwrap());
     ada.until("to be away", |viewer| away(viewer) == Some("evil.localhost")).await;
     let before = ada.pictures;
     let why = refusal(&mut ada, &mouse(tab, MouseKind::Down, 150.0, 70.0)).await;
@@ -44,6 +54,32 @@ async fn a_long_address_that_begins_as_one_of_the_site_shows_no_other_site() {
     ada.say(&ViewerMessage::Step { tab, by: -1 }).await;
     ada.until("to be back", |viewer| away(viewer).is_none()).await;
     ada.until("pictures again", |viewer| viewer.pictures > before).await;
+    drop((ada, page));
+    scene.test_node.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_stands_still_is_shown_each_time_that_its_tab_is_back() {
+    let scene = Scene::set(test_nodes::test_node().await).await;
+    let ask = scene.ask().await;
+    let mut guest = Guest::at(&scene, &ask);
+    guest.open(&secret(&ask)).await;
+    let mut ada = guest.watch().await;
+    let tab = ada.tab().await;
+    let page = scene.page().await;
+    let still = scene.site.url_on("bank", "/still").unwrap();
+    assert!(page.evaluate::<bool>(&to(still.as_str())).await.unwrap());
+    ada.until("the page", |viewer| title(viewer) == Some("Still")).await;
+    for _ in 0..5 {
+        let leave = to(scene.elsewhere("/still").as_str());
+        assert!(page.evaluate::<bool>(&leave).await.unwrap());
+        ada.until("to be away", |viewer| away(viewer) == Some("evil.localhost")).await;
+        let before = ada.pictures;
+        ada.say(&ViewerMessage::Step { tab, by: -1 }).await;
+        ada.until("to be back", |viewer| away(viewer).is_none()).await;
+        // Nothing moves there, and what was drawn elsewhere is not for them.
+        ada.until("a picture", |viewer| viewer.pictures > before).await;
+    }
     drop((ada, page));
     scene.test_node.clear().await.unwrap();
 }

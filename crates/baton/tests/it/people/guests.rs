@@ -53,6 +53,8 @@ impl Scene {
     pub(super) async fn set(test_node: TestNode) -> Self {
         let pages = Router::new().route("/", get(async || Html(PAGE)));
         let pages = pages.route("/frame", get(async || Html(FRAME)));
+        let pages =
+            pages.route("/still", get(async || Html("<!doctype html><title>Still</title>")));
         let site = Site::start(pages).await.unwrap();
         let id = test_node.open("shop", [site.url_on("bank", "/").unwrap()]).await.unwrap();
         Self { test_node, site, id }
