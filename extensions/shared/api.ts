@@ -7897,7 +7897,7 @@ export interface components {
         LiveMouse: {
             /**
              * Format: int32
-             * @description Which button (`MouseEvent.button`): 0 left, 1 middle, 2 right, 3 back, 4 forward.
+             * @description Which button (`MouseEvent.button`): 0 left, 1 middle, 2 right.
              */
             button?: number;
             /**

@@ -302,7 +302,7 @@ pub struct LiveMouse {
     pub x: f64,
     /// From the top.
     pub y: f64,
-    /// Which button (`MouseEvent.button`): 0 left, 1 middle, 2 right, 3 back, 4 forward.
+    /// Which button (`MouseEvent.button`): 0 left, 1 middle, 2 right.
     #[serde(default)]
     pub button: u8,
     /// How often it was clicked in a row (`MouseEvent.detail`).

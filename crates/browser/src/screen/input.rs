@@ -1,7 +1,8 @@
 //! What a person's hand does in a tab: mouse, keys, text and touch, as calls of CDP's domain `Input`.
 //!
 //! The one idea: a hand knows what it holds. When it leaves, in the middle of a drag or with a key down, buttons,
-//! keys and fingers are let go, so that no page goes on dragging after a person who is not there.
+//! keys and fingers are let go, so that no page goes on dragging after a person who is not there. All of it is for the
+//! page: a hand has no key and no button by which the browser itself would do something.
 //!
 //! Calls are sent in order and not waited for: a page that is busy answers late, and the next one need not wait.
 
@@ -15,7 +16,8 @@ const LONGEST_TEXT: usize = 1 << 20;
 const MOST_KEYS: usize = 32;
 const MOST_FINGERS: usize = 16;
 
-/// A button of a mouse.
+/// A button of a mouse. Those that go back and forward are none: they lead through the history of a tab, whatever its
+/// page makes of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MouseButton {
     /// The first.
@@ -24,14 +26,10 @@ pub enum MouseButton {
     Middle,
     /// The second.
     Right,
-    /// The one that goes back.
-    Back,
-    /// The one that goes forward.
-    Forward,
 }
 
 impl MouseButton {
-    const ALL: [Self; 5] = [Self::Left, Self::Middle, Self::Right, Self::Back, Self::Forward];
+    const ALL: [Self; 3] = [Self::Left, Self::Middle, Self::Right];
 
     /// `Input.MouseButton`.
     fn word(self) -> &'static str {
@@ -39,8 +37,6 @@ impl MouseButton {
             Self::Left => "left",
             Self::Middle => "middle",
             Self::Right => "right",
-            Self::Back => "back",
-            Self::Forward => "forward",
         }
     }
 
@@ -50,8 +46,6 @@ impl MouseButton {
             Self::Left => 1,
             Self::Right => 2,
             Self::Middle => 4,
-            Self::Back => 8,
-            Self::Forward => 16,
         }
     }
 }
@@ -130,12 +124,14 @@ impl Key {
         }
     }
 
+    /// As a key that ends at the page. One with a native number counts as one of the browser's window
+    /// (`InputHandler::DispatchKeyEvent` in Chromium), which has the first and the last word about it: Ctrl+W closes
+    /// the tab.
     fn params(&self) -> Value {
         let mut params = json!({
             "key": self.key,
             "code": self.code,
             "windowsVirtualKeyCode": self.number,
-            "nativeVirtualKeyCode": self.number,
             "location": self.location,
             "isKeypad": self.location == 3,
             "modifiers": self.modifiers,
@@ -371,5 +367,15 @@ mod tests {
         assert_eq!(key("ArrowLeft", 0).text(), None);
         assert_eq!(key("a", 0).params()["type"], "keyDown");
         assert_eq!(key("Tab", 0).params()["type"], "rawKeyDown");
+    }
+
+    #[test]
+    fn no_key_is_one_of_the_browsers_window() {
+        for (text, modifiers) in [("w", 2), ("a", 0), ("Tab", 2)] {
+            let params = key(text, modifiers).params();
+            for name in ["nativeVirtualKeyCode", "isSystemKey", "commands"] {
+                assert!(params.get(name).is_none(), "{text}: {params}");
+            }
+        }
     }
 }

@@ -73,13 +73,12 @@ pub(super) fn give(hand: &mut Hand, message: &ViewerMessage) -> Given {
     if done { Given::Done } else { Given::NoTab }
 }
 
+/// A button that pages have; none of those that lead through the history of a tab.
 fn button(number: u8) -> Option<MouseButton> {
     Some(match number {
         0 => MouseButton::Left,
         1 => MouseButton::Middle,
         2 => MouseButton::Right,
-        3 => MouseButton::Back,
-        4 => MouseButton::Forward,
         _ => return None,
     })
 }

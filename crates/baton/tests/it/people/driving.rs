@@ -24,6 +24,16 @@ fn key(tab: u32, down: bool, key: &str, code: &str, number: u16) -> ViewerMessag
     ViewerMessage::Key(pressed)
 }
 
+/// Presses a key, which has a meaning, a place and a number, with others that are down, and lets it up.
+pub(super) async fn press(viewer: &mut Viewer, tab: u32, pressed: (&str, &str, u16, u8)) {
+    let (key, code, number, modifiers) = pressed;
+    for down in [true, false] {
+        let (key, code) = (key.to_owned(), code.to_owned());
+        let key = LiveKey { tab, down, again: false, key, code, number, location: 0, modifiers };
+        viewer.say(&ViewerMessage::Key(key)).await;
+    }
+}
+
 fn touch(tab: u32, kind: TouchKind, fingers: &[(f64, f64)]) -> ViewerMessage {
     let fingers = fingers.iter().map(|(x, y)| LiveFinger { id: 1, x: *x, y: *y }).collect();
     ViewerMessage::Touch(LiveTouch { tab, kind, fingers, modifiers: 0 })
@@ -45,7 +55,7 @@ async fn type_in(viewer: &mut Viewer, tab: u32, text: &str) {
 
 impl Scene {
     /// A look into the page, beside everybody.
-    async fn page(&self) -> Page {
+    pub(super) async fn page(&self) -> Page {
         let socket = self.test_node.keeper_socket(self.id);
         Page::attach(&socket, self.site.url("/").unwrap().as_str()).await.unwrap()
     }

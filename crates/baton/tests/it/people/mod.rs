@@ -5,6 +5,7 @@ mod addresses;
 mod asked;
 mod changed;
 mod choosers;
+mod commands;
 mod driving;
 mod elsewhere;
 mod given;

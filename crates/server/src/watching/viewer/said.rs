@@ -110,7 +110,9 @@ impl Visit {
                 self.refuse_seldom(&what, detail);
             }
             Given::Nonsense => {
-                self.refuse_seldom(what, "expected a button or a key, found neither".to_owned());
+                let detail = "expected one of the first three buttons of a mouse, or a key, found neither\n\
+                              the page has buttons of its own that go back and forward";
+                self.refuse_seldom(what, detail.to_owned());
             }
             Given::NoInput => self.act(message),
         }
