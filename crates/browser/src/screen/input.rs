@@ -8,7 +8,6 @@
 
 use super::Sessions;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 
 /// The longest text that is put in at once, in characters.
 const LONGEST_TEXT: usize = 1 << 20;
@@ -124,6 +123,19 @@ impl Key {
         }
     }
 
+    /// Whether both are one key of a keyboard. Many keyboards on screens say of none where it is: theirs are told apart
+    /// by what they mean.
+    fn is_same(&self, other: &Self) -> bool {
+        (&self.code, self.location) == (&other.code, other.location)
+            && (!self.code.is_empty() || self.key == other.key)
+    }
+
+    /// Whether both may be one key that means something else by now, as when Shift came up first.
+    fn may_be(&self, other: &Self) -> bool {
+        (&self.code, self.location, self.number) == (&other.code, other.location, other.number)
+            && self.number != 0
+    }
+
     /// As a key that ends at the page. One with a native number counts as one of the browser's window
     /// (`InputHandler::DispatchKeyEvent` in Chromium), which has the first and the last word about it: Ctrl+W closes
     /// the tab.
@@ -151,6 +163,17 @@ impl Key {
         }
         params
     }
+}
+
+/// What became of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyOutcome {
+    /// The browser has it.
+    Sent,
+    /// It has no such tab.
+    NoTab,
+    /// As many are down as may be, so this one could not be let go.
+    TooMany,
 }
 
 /// What fingers did.
@@ -186,15 +209,15 @@ pub struct Hand {
     at: Point,
     /// The bits of the buttons that are down.
     buttons: u8,
-    /// The keys that are down, by where they are.
-    keys: BTreeMap<String, Key>,
+    /// The keys that are down.
+    keys: Vec<Key>,
     touches: bool,
 }
 
 impl Hand {
     pub(super) fn new(sessions: Sessions) -> Self {
         let (tab, at, buttons) = (None, Point::default(), 0);
-        Self { sessions, tab, at, buttons, keys: BTreeMap::new(), touches: false }
+        Self { sessions, tab, at, buttons, keys: Vec::new(), touches: false }
     }
 
     /// Sends a call to a tab; false when there is no such tab.
@@ -255,18 +278,28 @@ impl Hand {
         MouseButton::ALL.into_iter().find(|button| self.buttons & button.bit() != 0)
     }
 
-    /// Presses a key, or lets it up; false when there is no such tab.
-    pub fn key(&mut self, tab: u32, key: Key) -> bool {
+    /// Presses a key, or lets it up. None goes down that could not be let go when the hand leaves.
+    pub fn key(&mut self, tab: u32, key: Key) -> KeyOutcome {
         self.enter(tab);
-        let is_sent = self.post(tab, "Input.dispatchKeyEvent", key.params());
-        match key.event {
-            KeyEvent::Up => drop(self.keys.remove(&key.code)),
-            KeyEvent::Down { .. } if self.keys.len() < MOST_KEYS => {
-                self.keys.insert(key.code.clone(), key);
-            }
-            KeyEvent::Down { .. } => {}
+        let same = self.keys.iter().position(|held| held.is_same(&key));
+        let is_new = same.is_none() && key.event != KeyEvent::Up;
+        if is_new && self.keys.len() >= MOST_KEYS {
+            return KeyOutcome::TooMany;
         }
-        is_sent
+        if !self.post(tab, "Input.dispatchKeyEvent", key.params()) {
+            return KeyOutcome::NoTab;
+        }
+        match (key.event, same) {
+            (KeyEvent::Down { .. }, Some(at)) => self.keys[at] = key,
+            (KeyEvent::Down { .. }, None) => self.keys.push(key),
+            (KeyEvent::Up, same) => {
+                let held = same.or_else(|| self.keys.iter().position(|held| held.may_be(&key)));
+                if let Some(at) = held {
+                    self.keys.remove(at);
+                }
+            }
+        }
+        KeyOutcome::Sent
     }
 
     /// Writes a text as if it had been typed: what was pasted, or what an input method has made; false when
@@ -323,7 +356,7 @@ impl Hand {
             });
             self.last(tab, "Input.dispatchMouseEvent", params);
         }
-        for (_, key) in std::mem::take(&mut self.keys) {
+        for key in std::mem::take(&mut self.keys) {
             let up = Key { event: KeyEvent::Up, modifiers: 0, ..key };
             self.last(tab, "Input.dispatchKeyEvent", up.params());
         }
@@ -367,6 +400,23 @@ mod tests {
         assert_eq!(key("ArrowLeft", 0).text(), None);
         assert_eq!(key("a", 0).params()["type"], "keyDown");
         assert_eq!(key("Tab", 0).params()["type"], "rawKeyDown");
+    }
+
+    #[test]
+    fn a_key_is_known_again_when_it_comes_up() {
+        let of = |text: &str, code: &str, number| {
+            let code = code.to_owned();
+            Key { code, number, ..key(text, 0) }
+        };
+        assert!(of("A", "KeyA", 65).is_same(&of("a", "KeyA", 65)));
+        assert!(!of("a", "KeyA", 65).is_same(&of("s", "KeyS", 83)));
+        let right = Key { location: 2, ..of("Shift", "", 16) };
+        assert!(!right.is_same(&of("Shift", "", 16)));
+        // Without a place they are told apart by what they mean.
+        assert!(!of("a", "", 65).is_same(&of("b", "", 66)));
+        assert!(!of("A", "", 65).is_same(&of("a", "", 65)));
+        assert!(of("A", "", 65).may_be(&of("a", "", 65)));
+        assert!(!of("a", "", 0).may_be(&of("b", "", 0)));
     }
 
     #[test]

@@ -20,7 +20,9 @@ mod pump;
 
 pub use address::TabAddress;
 pub use asking::PermissionQuestion;
-pub use input::{Hand, Key, KeyEvent, Mouse, MouseButton, MouseEvent, Point, Touch, TouchEvent};
+pub use input::{
+    Hand, Key, KeyEvent, KeyOutcome, Mouse, MouseButton, MouseEvent, Point, Touch, TouchEvent,
+};
 
 use crate::cdp::{CdpError, CdpSession, CdpSessionId, Connection};
 use crate::keeper::KeeperLink;

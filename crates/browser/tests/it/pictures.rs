@@ -1,13 +1,17 @@
 //! A screen of a browser that the test plays, which sends what no picture is, pictures that come late, and titles that
-//! are none, and is asked for pictures only while somebody looks. A page of it asks whether it may be left.
+//! are none, and is asked for pictures only while somebody looks. A page of it asks whether it may be left, and a hand in
+//! it lets go.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use baton_browser::cdp::{Connection, FrameWriter, Transport};
 use baton_browser::keeper::{KeeperLink, Welcome};
-use baton_browser::screen::{Screen, ScreenFrame, ScreenState, TabAddress, Viewing, Wish};
+use baton_browser::screen::{
+    Key, KeyEvent, KeyOutcome, Screen, ScreenFrame, ScreenState, TabAddress, Viewing, Wish,
+};
 use baton_session::SessionId;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::{Mutex, watch};
@@ -315,4 +319,40 @@ async fn who_leads_a_tab_elsewhere_does_not_wait_while_its_page_asks_whether_it_
     let method = "Page.javascriptDialogOpening";
     played.send(json!({ "method": method, "sessionId": "S", "params": params })).await;
     timeout(LIMIT, goes).await.expect("an end").unwrap().unwrap();
+}
+
+/// The keys that went up, or all others of these calls, each in the order of the calls.
+fn keys_of(calls: &[Value], up: bool) -> Vec<String> {
+    let keys = calls.iter().filter(|call| call["method"] == "Input.dispatchKeyEvent");
+    let keys = keys.filter(|call| (call["params"]["type"] == "keyUp") == up);
+    keys.map(|call| call["params"]["key"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn no_key_goes_down_that_a_hand_could_not_let_go() {
+    let (played, screen) = Played::start().await;
+    let viewing = screen.join().unwrap();
+    played.attach("shop").await;
+    let tab = until(&viewing, |state| state.tabs.len() == 1).await.tabs[0].number;
+    let mut hand = viewing.hand();
+    // A keyboard on a screen says of no key where it is.
+    let mut press = |name: &str, event| {
+        let (key, code) = (name.to_owned(), String::new());
+        hand.key(tab, Key { event, key, code, number: 0, location: 0, modifiers: 0 })
+    };
+    let (down, again) = (KeyEvent::Down { again: false }, KeyEvent::Down { again: true });
+    for number in 0..32 {
+        assert_eq!(press(&format!("Key {number}"), down), KeyOutcome::Sent);
+    }
+    assert_eq!(press("One more", down), KeyOutcome::TooMany);
+    assert_eq!(press("Key 0", again), KeyOutcome::Sent, "it is down already");
+    assert_eq!(press("Key 1", KeyEvent::Up), KeyOutcome::Sent);
+    assert_eq!(press("One more", down), KeyOutcome::Sent);
+    drop(hand);
+    let mut calls = played.calls.subscribe();
+    let let_go = calls.wait_for(|calls| keys_of(calls, true).len() == 33);
+    let calls = timeout(LIMIT, let_go).await.expect("all of them come up").unwrap().clone();
+    let all = |up| keys_of(&calls, up).into_iter().collect::<BTreeSet<_>>();
+    assert_eq!(all(true), all(false));
+    assert_eq!(keys_of(&calls, false).len(), 34);
 }

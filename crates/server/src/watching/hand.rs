@@ -2,7 +2,7 @@
 
 use baton_api::live::{MouseKind, TouchKind, ViewerMessage};
 use baton_browser::screen::{
-    Hand, Key, KeyEvent, Mouse, MouseButton, MouseEvent, Point, Touch, TouchEvent,
+    Hand, Key, KeyEvent, KeyOutcome, Mouse, MouseButton, MouseEvent, Point, Touch, TouchEvent,
 };
 
 /// How far from a viewport a place may be, in CSS pixels.
@@ -19,6 +19,8 @@ pub(super) enum Given {
     NoTab,
     /// It says something that no hand does.
     Nonsense,
+    /// As many keys are down as may be.
+    TooMany,
     /// It is about something else.
     NoInput,
 }
@@ -54,7 +56,11 @@ pub(super) fn give(hand: &mut Hand, message: &ViewerMessage) -> Given {
                 location: key.location,
                 modifiers: key.modifiers & 0xf,
             };
-            hand.key(key.tab, pressed)
+            match hand.key(key.tab, pressed) {
+                KeyOutcome::Sent => true,
+                KeyOutcome::NoTab => false,
+                KeyOutcome::TooMany => return Given::TooMany,
+            }
         }
         ViewerMessage::Text { tab, text } => hand.insert(*tab, text),
         ViewerMessage::Compose { tab, text } => hand.compose(*tab, text),
