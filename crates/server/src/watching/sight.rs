@@ -5,7 +5,7 @@
 
 use super::words;
 use crate::asking::{Ask, AskVisit};
-use baton_api::live::{LiveTab, LiveTabs, ViewerMessage};
+use baton_api::live::{LiveKey, LiveMouse, LiveTab, LiveTabs, MouseKind, ViewerMessage};
 use baton_browser::TargetId;
 use baton_browser::screen::{
     Chooser, PermissionQuestion, ScreenFrame, ScreenState, ScreenTab, TabAddress,
@@ -116,6 +116,12 @@ impl Sight {
         let Some(tab) = own else {
             return Err("expected the tab of the ask, found another one".to_owned());
         };
+        if pastes(message) {
+            return Err(
+                "expected what a guest pastes as text, found what pastes from the session's machine"
+                    .to_owned(),
+            );
+        }
         match message {
             // These only lead back to where they may be.
             ViewerMessage::Step { .. } | ViewerMessage::Front { .. } => return Ok(()),
@@ -218,6 +224,30 @@ fn tab_of(message: &ViewerMessage) -> Option<u32> {
     }
 }
 
+/// The middle button of a mouse, which pastes what is selected beside the page where a browser has a window.
+const MIDDLE: u8 = 1;
+/// The numbers of V and Insert (`KeyboardEvent.keyCode`).
+const V: u16 = 0x56;
+const INSERT: u16 = 0x2d;
+
+/// Whether a message would put in what the browser has copied, which may be of another tab or of the agent. A page
+/// does so by number and modifiers of a key, or by a meaning (`EditingBehavior::InterpretKeyEvent` in Chromium); what
+/// is down beside them changes nothing of it here.
+fn pastes(message: &ViewerMessage) -> bool {
+    match message {
+        ViewerMessage::Mouse(LiveMouse { kind, button, .. }) => {
+            *kind != MouseKind::Move && *button == MIDDLE
+        }
+        ViewerMessage::Key(LiveKey { down: true, key, number, modifiers, .. }) => {
+            let (is_command, is_shifted) = (modifiers & 0b0110 != 0, modifiers & 0b1000 != 0);
+            let is_v = *number == V || key.eq_ignore_ascii_case("v");
+            let is_insert = *number == INSERT || key == "Insert";
+            key == "Paste" || (is_command && is_v) || (is_shifted && is_insert)
+        }
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -296,6 +326,51 @@ mod tests {
         assert!(!sight.shows(&picture(7, "https://evil.test/", true), &state));
         state.tabs[0].committed = Some(TabAddress::of("https://evil.test/"));
         assert!(!sight.shows(&picture(7, own, true), &state), "it has gone on since");
+    }
+
+    #[test]
+    fn a_guest_pastes_nothing_of_the_browser() {
+        let (sight, state) = (guest(), asking(1, "https://bank.test"));
+        let hears = |message: &ViewerMessage| sight.hears(message, &state).is_ok();
+        let press = |down, key: &str, number, modifiers| {
+            let (key, code) = (key.to_owned(), String::new());
+            let (tab, again, location) = (7, false, 0);
+            ViewerMessage::Key(LiveKey { tab, down, again, key, code, number, location, modifiers })
+        };
+        // Alt 1, Ctrl 2, Meta 4, Shift 8; what a key means need not fit its number.
+        for (key, number, modifiers) in [
+            ("v", 86, 2),
+            ("V", 86, 10),
+            ("v", 86, 4),
+            ("x", 86, 2),
+            ("м", 86, 2),
+            ("v", 0, 2),
+            ("v", 86, 3),
+            ("Insert", 45, 8),
+            ("x", 45, 8),
+            ("Insert", 0, 10),
+            ("Paste", 0, 0),
+        ] {
+            assert!(!hears(&press(true, key, number, modifiers)), "{key} {number} {modifiers}");
+            assert!(hears(&press(false, key, number, modifiers)), "{key} {number} {modifiers}");
+        }
+        for (key, number, modifiers) in [
+            ("v", 86, 0),
+            ("V", 86, 8),
+            ("v", 86, 1),
+            ("c", 67, 2),
+            ("x", 88, 2),
+            ("Insert", 45, 0),
+            ("Insert", 45, 2),
+        ] {
+            assert!(hears(&press(true, key, number, modifiers)), "{key} {number} {modifiers}");
+        }
+        let mouse = |kind, button| {
+            let (tab, x, y, clicks, modifiers) = (7, 1.0, 1.0, 1, 0);
+            ViewerMessage::Mouse(LiveMouse { tab, kind, x, y, button, clicks, modifiers })
+        };
+        assert!(!hears(&mouse(MouseKind::Down, 1)) && !hears(&mouse(MouseKind::Up, 1)));
+        assert!(hears(&mouse(MouseKind::Move, 1)) && hears(&mouse(MouseKind::Down, 2)));
     }
 
     #[test]

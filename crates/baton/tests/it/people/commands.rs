@@ -1,11 +1,11 @@
 //! Keys and buttons in the hand of a person: what they press is for the page. It edits there, and neither opens nor
-//! closes a tab nor leads elsewhere, as it would in a browser of their own.
+//! closes a tab nor leads elsewhere, as it would in a browser of their own; and a guest pastes what is theirs.
 
 use super::driving::press;
-use super::guests::{self, Guest, secret};
+use super::guests::{self, Guest, refusal, secret};
 use super::{LIMIT, Scene, Viewer};
 use crate::test_nodes;
-use baton_api::live::{LiveMouse, MouseKind, ViewerMessage};
+use baton_api::live::{LiveKey, LiveMouse, MouseKind, ViewerMessage};
 use baton_playground::Page;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -15,6 +15,7 @@ use url::Url;
 
 const ALT: u8 = 1;
 const CTRL: u8 = 2;
+const META: u8 = 4;
 const SHIFT: u8 = 8;
 
 /// A key: what it means, where it is, its number, and what is down with it.
@@ -184,4 +185,53 @@ async fn keys_that_edit_do_so_without_a_browser_that_hears_of_them() {
     ada.hear_during(page.wait_for("globalThis.sent === 'um'")).await.unwrap();
     drop((ada, page));
     scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_guest_pastes_nothing_that_the_browser_has_copied() {
+    let scene = guests::Scene::set(test_nodes::test_node().await).await;
+    let page = scene.page().await;
+    // What is cut there is where the agent has what it copies.
+    let copies = "document.body.insertAdjacentHTML('beforeend', '<input id=name value=secret \
+                  style=\"position:absolute;left:40px;top:220px;width:300px;height:40px\">'); true";
+    assert!(page.evaluate::<bool>(copies).await.unwrap());
+    let ask = scene.ask().await;
+    let mut guest = Guest::at(&scene, &ask);
+    guest.open(&secret(&ask)).await;
+    let mut ada = guest.watch().await;
+    let tab = ada.tab().await;
+    ada.click(tab, 100.0, 240.0).await;
+    for key in [("a", "KeyA", 65, CTRL), ("x", "KeyX", 88, CTRL)] {
+        press(&mut ada, tab, key).await;
+    }
+    let has = |value: &str| format!("document.getElementById('name').value === '{value}'");
+    ada.hear_during(page.wait_for(&has(""))).await.unwrap();
+    let keys: [Pressed; 5] = [
+        ("v", "KeyV", 86, CTRL),
+        ("V", "KeyV", 86, CTRL | SHIFT),
+        ("v", "KeyV", 86, META),
+        ("Insert", "Insert", 45, SHIFT),
+        ("Paste", "", 0, 0),
+    ];
+    for (key, code, number, modifiers) in keys {
+        let (key, code) = (key.to_owned(), code.to_owned());
+        let (down, again, location) = (true, false, 0);
+        let pressed = LiveKey { tab, down, again, key, code, number, location, modifiers };
+        let why = refusal(&mut ada, &ViewerMessage::Key(pressed)).await;
+        assert_eq!(
+            why,
+            "key: expected what a guest pastes as text, found what pastes from the session's machine"
+        );
+    }
+    for kind in [MouseKind::Down, MouseKind::Up] {
+        let (button, clicks) = (1, 1);
+        let mouse = LiveMouse { tab, kind, x: 100.0, y: 240.0, button, clicks, modifiers: 0 };
+        let why = refusal(&mut ada, &ViewerMessage::Mouse(mouse)).await;
+        assert!(why.starts_with("mouse: expected what a guest pastes"), "{why}");
+    }
+    // What is theirs comes as text.
+    ada.say(&ViewerMessage::Text { tab, text: "own".to_owned() }).await;
+    ada.hear_during(page.wait_for(&has("own"))).await.unwrap();
+    drop((ada, page));
+    scene.test_node.clear().await.unwrap();
 }
