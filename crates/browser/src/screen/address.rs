@@ -39,6 +39,15 @@ impl TabAddress {
     pub fn host(&self) -> Option<&str> {
         self.host.as_deref()
     }
+
+    /// Whether a title is nothing but an address there, with or without its scheme. So a browser calls a page without
+    /// a title, as people read it: a title that has it otherwise than the address, or not to its end, is one, too.
+    pub fn is_title(&self, title: &str) -> bool {
+        let plain =
+            ["https://", "http://"].into_iter().find_map(|scheme| title.strip_prefix(scheme));
+        let named = Url::parse(&format!("http://{}", plain.unwrap_or(title))).ok();
+        self.host.is_some() && named.as_ref().and_then(Url::host_str) == self.host()
+    }
 }
 
 fn names_a_user(url: &Url) -> bool {
@@ -77,6 +86,34 @@ mod tests {
         assert_eq!((address.host(), address.shown()), (Some("evil.test"), "https://evil.test/in"));
         // A part of it would have been of the bank.
         assert_eq!(TabAddress::of(&long[..2000]).host(), Some("bank.test"));
+    }
+
+    #[test]
+    fn a_title_that_is_the_address_is_known() {
+        let address = TabAddress::of("https://bank.test:8443/in/%C3%A4 b?token=secret#c");
+        for title in [
+            "https://bank.test:8443/in/ä b?token=secret#c",
+            "bank.test:8443/in/ä b?token=secret",
+            "bank.test/in",
+            "bank.test:8443",
+            "bank.test",
+            "Bank.test?token",
+        ] {
+            assert!(address.is_title(title), "{title}");
+        }
+        for title in [
+            "The bank",
+            "bank.test - sign in",
+            "bank.test: sign in",
+            "evil.test/bank.test",
+            "in",
+            "",
+        ] {
+            assert!(!address.is_title(title), "{title}");
+        }
+        // As people read a name that is written in other letters.
+        assert!(TabAddress::of("https://xn--bcher-kva.test/x").is_title("https://bücher.test/x"));
+        assert!(!TabAddress::of("about:blank").is_title("about:blank"));
     }
 
     #[test]

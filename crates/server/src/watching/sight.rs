@@ -76,8 +76,12 @@ impl Sight {
         };
         let away = guest.ask.sites.away(tab.addresses());
         let mut told = words::tab(tab);
-        // Who sees one site needs no address, and none may lie in it that opens something.
+        // Who sees one site needs no address, and none may lie in it that opens something. A page without a title is
+        // called by it.
         told.url = LiveTab::address("");
+        if let Some(address) = tab.addresses().into_iter().find(|it| it.is_title(&tab.title)) {
+            told.title = address.host().unwrap_or_default().to_owned();
+        }
         if away.is_some() {
             (told.title, told.dialog, told.chooser) = (String::new(), None, None);
             told.permission = None;
@@ -326,6 +330,21 @@ mod tests {
         assert!(!sight.shows(&picture(7, "https://evil.test/", true), &state));
         state.tabs[0].committed = Some(TabAddress::of("https://evil.test/"));
         assert!(!sight.shows(&picture(7, own, true), &state), "it has gone on since");
+    }
+
+    #[test]
+    fn a_guest_is_told_a_title_and_no_address() {
+        let sight = guest();
+        for (title, told) in [
+            ("The bank", "The bank"),
+            ("https://bank.test/in?token=secret", "bank.test"),
+            ("bank.test/in?token=secret", "bank.test"),
+        ] {
+            let mut state = asking(1, "https://bank.test");
+            state.tabs[0].title = title.to_owned();
+            let tab = sight.tabs(&state).tabs.remove(0);
+            assert_eq!((tab.title.as_str(), tab.url.as_str()), (told, ""), "{title}");
+        }
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! What a guest sees of a tab by where that is: nothing at an address that only looks as if it were of a site that was
-//! named, and all of it again once the tab is back.
+//! named, and all of it again once the tab is back; and of the address of a page without a title the host alone.
 
-use super::Viewer;
 use super::driving::mouse;
 use super::guests::{Guest, Scene, refusal, secret};
+use super::{LIMIT, Viewer};
 use crate::test_nodes;
 use baton_api::live::{MouseKind, ViewerMessage};
+use tokio::time::timeout;
 
 /// Where the tab is that is not where a guest may be.
 fn away(viewer: &Viewer) -> Option<&str> {
@@ -80,6 +81,28 @@ async fn a_page_that_stands_still_is_shown_each_time_that_its_tab_is_back() {
         // Nothing moves there, and what was drawn elsewhere is not for them.
         ada.until("a picture", |viewer| viewer.pictures > before).await;
     }
+    drop((ada, page));
+    scene.test_node.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_without_a_title_tells_a_guest_no_path() {
+    let scene = Scene::set(test_nodes::test_node().await).await;
+    let ask = scene.ask().await;
+    let mut guest = Guest::at(&scene, &ask);
+    guest.open(&secret(&ask)).await;
+    let mut ada = guest.watch().await;
+    ada.until("a page", |viewer| title(viewer) == Some("The <b>bank</b>")).await;
+    let page = scene.page().await;
+    let untitled = scene.site.url_on("bank", "/untitled?token=secret").unwrap();
+    assert!(page.evaluate::<bool>(&to(untitled.as_str())).await.unwrap());
+    let heard = async {
+        while title(&ada) != Some("bank.localhost") {
+            ada.hear().await;
+            assert!(!title(&ada).is_some_and(|title| title.contains("token")), "{:?}", ada.tabs);
+        }
+    };
+    timeout(LIMIT, heard).await.expect("the name of the site");
     drop((ada, page));
     scene.test_node.clear().await.unwrap();
 }

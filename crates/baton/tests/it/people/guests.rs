@@ -55,6 +55,7 @@ impl Scene {
         let pages = pages.route("/frame", get(async || Html(FRAME)));
         let pages =
             pages.route("/still", get(async || Html("<!doctype html><title>Still</title>")));
+        let pages = pages.route("/untitled", get(async || Html("<!doctype html><p>No title")));
         let site = Site::start(pages).await.unwrap();
         let id = test_node.open("shop", [site.url_on("bank", "/").unwrap()]).await.unwrap();
         Self { test_node, site, id }
