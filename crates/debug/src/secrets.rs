@@ -10,7 +10,7 @@ use baton_api::debug::{
     Answered, ConsoleEntry, ConsoleEvent, Failed, Finished, Headers, NetworkChange, NetworkEvent,
     Redirected, Requested, SocketEvent,
 };
-use baton_redaction::Redactor;
+use baton_redaction::{HIDDEN, Redactor};
 use std::fmt;
 use std::mem;
 
@@ -188,8 +188,11 @@ impl Cleaner<'_> {
 
     fn address(&mut self, url: &str) -> String {
         let most = self.limits.text_bytes;
-        let url = cut(url.to_owned(), most, &mut false);
+        let mut is_cut = false;
+        let url = cut(url.to_owned(), most, &mut is_cut);
         match &mut self.redactor {
+            // What is before its host, a password too, is known by what is behind that.
+            Some(_) if is_cut && !has_whole_host(&url) => HIDDEN.to_owned(),
             Some(redactor) => cut(redactor.address(&url), most, &mut false),
             None => url,
         }
@@ -220,6 +223,12 @@ impl Cleaner<'_> {
 fn content_type(headers: Option<&Headers>) -> Option<String> {
     let (_, mime) = headers?.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"))?;
     Some(mime.clone())
+}
+
+/// Whether the beginning of an address goes on behind its host.
+fn has_whole_host(url: &str) -> bool {
+    let named = url.split_once("//").filter(|(scheme, _)| !scheme.contains('/'));
+    named.is_none_or(|(_, behind)| behind.contains(['/', '\\', '?', '#']))
 }
 
 /// The beginning of a text, cut between two characters.

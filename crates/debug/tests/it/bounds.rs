@@ -182,6 +182,22 @@ fn whatever_is_long_is_cut_and_says_so() {
 }
 
 #[test]
+fn a_password_that_is_longer_than_an_address_may_be_is_hidden_with_it() {
+    let long = "correct-horse-".repeat(2_000);
+    for (id, url) in
+        [("1", format!("https://ada:{long}@a.test/in")), ("2", format!("wss://{long}@a.test/"))]
+    {
+        let mut tab = Tab::new();
+        tab.sent(requested(id, "GET", &url, 0));
+        assert_eq!(tab.only().url, "[redacted]");
+    }
+    // What is only long behind its host is shown as far as it goes.
+    let mut tab = Tab::new();
+    tab.sent(requested("1", "GET", &format!("https://a.test/{}", "shop/".repeat(10_000)), 0));
+    assert!(tab.only().url.starts_with("https://a.test/shop/shop/"));
+}
+
+#[test]
 fn a_talkative_socket_keeps_its_newest_messages() {
     let mut tab = Tab::with(small());
     tab.sent(requested("1", "GET", "wss://a.test/", 0));

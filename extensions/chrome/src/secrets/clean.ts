@@ -6,7 +6,7 @@
 import { HEADERS, TEXT_BYTES } from '../limits.ts'
 import type { ConsoleEntry, Headers, NetworkChange, TabEvent } from '../protocol.ts'
 import { cut } from './cut.ts'
-import { ALL_HIDDEN, type Redacting } from './redactor.ts'
+import { ALL_HIDDEN, HIDDEN, type Redacting } from './redactor.ts'
 
 /** The event without its secrets; bodies have at most so many bytes. */
 export function clean(redactor: Redacting, event: TabEvent, bodyBytes: number): TabEvent {
@@ -86,7 +86,10 @@ function cleanChange(how: Redacting, change: NetworkChange, most: number): Netwo
 }
 
 function address(how: Redacting, url: string): string {
-  return cut(how.address(cut(url, TEXT_BYTES).text), TEXT_BYTES).text
+  const { text, isCut } = cut(url, TEXT_BYTES)
+  // What is before its host, a password too, is known by what is behind that.
+  if (isCut && /^[^/]*\/\/[^/\\?#]*$/.test(text)) return HIDDEN
+  return cut(how.address(text), TEXT_BYTES).text
 }
 
 function line(how: Redacting, text: string): string {

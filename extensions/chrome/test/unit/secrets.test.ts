@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import type { NetworkEvent, TabEvent } from '../../src/protocol.ts'
-import { clean } from '../../src/secrets/clean.ts'
+import { clean, cleanAddress } from '../../src/secrets/clean.ts'
 import { readNames } from '../../src/secrets/names.ts'
 import { HIDDEN, Redactor, hideBy } from '../../src/secrets/redactor.ts'
 
@@ -336,6 +336,12 @@ test('what a header shows to be a secret is hidden in the address and in the bod
   assert.equal(fresh().line(`got ${secret}`), `got ${secret}`, 'and no other tab does')
   redactor.close()
   assert.equal(redactor.line(`got ${secret}`), `got ${secret}`, 'nor what comes after it is closed')
+})
+
+test('a password that is longer than an address may be is hidden with it', () => {
+  const long = 'correct-horse-'.repeat(2000)
+  for (const url of [`https://ada:${long}@a.test/in`, `wss://${long}@a.test/`]) assert.equal(cleanAddress(fresh(), url), HIDDEN)
+  assert.ok(cleanAddress(fresh(), `https://a.test/${'shop/'.repeat(10000)}`).startsWith('https://a.test/shop/shop/'))
 })
 
 test("names of the node's own are hidden and shown, by each tab from then on", () => {
