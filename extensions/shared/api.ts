@@ -7984,7 +7984,7 @@ export interface components {
             permission?: components["schemas"]["LivePermission"] | null;
             /** @description Its title, as its page calls itself: to be shown as text and nothing else. */
             title: string;
-            /** @description Its address, whole: a viewer has the scope `watch`, which shows pages as they are. Empty for a guest. */
+            /** @description Its address, without user and password: the scope `watch` shows pages as they are. Empty for a guest. */
             url: components["schemas"]["ShownAddress"];
         };
         /** @description What the browser has open. */

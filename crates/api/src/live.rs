@@ -68,7 +68,7 @@ pub struct LiveTab {
     pub number: u32,
     /// Its title, as its page calls itself: to be shown as text and nothing else.
     pub title: String,
-    /// Its address, whole: a viewer has the scope `watch`, which shows pages as they are. Empty for a guest.
+    /// Its address, without user and password: the scope `watch` shows pages as they are. Empty for a guest.
     pub url: ShownAddress,
     /// Whether its page crashed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
