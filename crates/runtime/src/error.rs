@@ -142,6 +142,13 @@ pub enum RuntimeError {
         /// What was expected, and what was found; never a value.
         reason: String,
     },
+    /// The session in a file has a way out to the network, and an environment that no session can have.
+    #[error(
+        "in the file, {0}\n\
+         correct that there: a session with a way out of its own (environment.egress) is taken with all of its \
+         environment, or not at all"
+    )]
+    BadEnvironment(Invalid),
     /// Neither the file nor its sender names the session.
     #[error(
         "expected a name for the session, found none in the file that fits\ngive one with --name"
@@ -280,7 +287,9 @@ impl Answers for RuntimeError {
             Self::Board(error) => board(error),
             Self::Elsewhere(error) => error.code(),
             Self::NotConfined { .. } => ErrorCode::NotConfined,
-            Self::Invalid(_) | Self::BadFile { .. } | Self::NoName => ErrorCode::InvalidRequest,
+            Self::Invalid(_) | Self::BadFile { .. } | Self::BadEnvironment(_) | Self::NoName => {
+                ErrorCode::InvalidRequest
+            }
             Self::FileTooLarge { .. } => ErrorCode::StorageFull,
             Self::BadTicket { .. } => ErrorCode::Unauthenticated,
             Self::Forbidden { .. } => ErrorCode::Forbidden,

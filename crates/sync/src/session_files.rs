@@ -296,7 +296,7 @@ fn read_file(file: &FileText, now: Timestamp) -> Result<File, SyncError> {
     let session = session.map_err(|error| bad(format!("in the session file, at id: {error}")))?;
     let name = head.name.parse().map_err(|_| SyncError::Runtime(RuntimeError::NoName))?;
     left_out.extend(admit::admit(&mut state, Expiry(now.as_microsecond())));
-    check::environment(&state.environment)?;
+    check::environment_of_file(&mut state.environment, &mut left_out)?;
     Ok(File {
         session,
         name,

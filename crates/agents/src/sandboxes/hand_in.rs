@@ -14,6 +14,7 @@ use baton_net::outbound::Reach;
 use baton_runtime::audit::Action;
 use baton_runtime::life::{CheckOut, CheckedOut, Want, Wish, expect_driver, stored};
 use baton_runtime::live::{Checkout, Handed, LiveError};
+use baton_runtime::sessions::check;
 use baton_runtime::{Caller, RuntimeError};
 use baton_session::cookie::Expiry;
 use baton_session::import::{ImportError, Imported};
@@ -166,7 +167,8 @@ pub(super) async fn find(
         }
         Sought::Elsewhere(url, reference) => {
             let (state, left_out) = fetch(context, caller, url, reference).await?;
-            accept(admitted(BrowserSessionType::Reference, state, left_out, clock::now()), domains)
+            let kind = BrowserSessionType::Reference;
+            accept(admitted(kind, state, left_out, clock::now())?, domains)
         }
     }
 }
@@ -178,7 +180,7 @@ fn refuse<T>(expected: &'static str, found: impl Into<String>) -> Result<T, Agen
 /// What came with the request.
 fn inline(file: &[u8], now: Timestamp) -> Result<HandIn, AgentsError> {
     let read = import::read(file).map_err(SandboxRefusal::from)?;
-    Ok(admitted(BrowserSessionType::Inline, read.state, read.left_out, now))
+    admitted(BrowserSessionType::Inline, read.state, read.left_out, now)
 }
 
 /// What came from elsewhere, as far as a browser can be given it. Cookies that have expired stay until it is
@@ -188,11 +190,12 @@ fn admitted(
     mut state: State,
     mut receipt: Receipt,
     now: Timestamp,
-) -> HandIn {
+) -> Result<HandIn, AgentsError> {
     let ended: Vec<_> =
         state.cookies.iter().filter(|cookie| is_over(cookie, now)).cloned().collect();
     receipt.extend(admit::admit(&mut state, Expiry(now.as_microsecond())));
     state.cookies.extend(ended);
+    check::environment_of_file(&mut state.environment, &mut receipt)?;
     let told = HandedIn {
         kind,
         session_id: None,
@@ -202,7 +205,7 @@ fn admitted(
         logins: Vec::new(),
         receipt,
     };
-    HandIn {
+    Ok(HandIn {
         looks: Looks::of(&state.environment, &state.tabs).with_workers(workers(&state).cloned()),
         state,
         at_hand: AtHand::default(),
@@ -213,7 +216,7 @@ fn admitted(
         checkout: None,
         ended: None,
         told,
-    }
+    })
 }
 
 fn is_over(cookie: &baton_session::Cookie, now: Timestamp) -> bool {

@@ -8,8 +8,9 @@ use baton_session::certificate::MAX_CERTIFICATES;
 use baton_session::egress::Egress;
 use baton_session::identity::{BrowserName, Contradiction};
 use baton_session::permission::MAX_PERMISSIONS;
+use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::state::{Geolocation, Viewport};
-use baton_session::{Certificate, Environment, Permission, SessionName};
+use baton_session::{Certificate, Environment, Permission, Receipt, SessionName};
 use baton_store::data::DataFolder;
 use std::fmt::Display;
 use std::path::Path;
@@ -110,23 +111,105 @@ pub(super) fn cdp_address(url: &Url) -> Result<(), RuntimeError> {
 
 /// Whether a session can have this environment.
 pub fn environment(environment: &Environment) -> Result<(), RuntimeError> {
-    environment.viewport.map_or(Ok(()), viewport)?;
-    environment.geolocation.map_or(Ok(()), geolocation)?;
-    permissions(&environment.permissions)?;
-    certificates(&environment.certificates)?;
-    environment.egress.as_ref().map_or(Ok(()), egress)?;
-    let agent = |c: char| matches!(c, ' '..='~');
-    let zone = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '+');
-    let tag = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    let (user_agent, timezone) = (&environment.user_agent, &environment.timezone);
-    text("environment.userAgent", "visible ASCII characters", user_agent.as_deref(), agent)?;
-    text("environment.timezone", "a time zone such as Asia/Tokyo", timezone.as_deref(), zone)?;
-    text("environment.locale", "a tag such as ja-JP", environment.locale.as_deref(), tag)?;
-    environment.browser.as_ref().map_or(Ok(()), browser)?;
-    identity(environment)
+    FIELDS.iter().try_for_each(|field| (field.check)(environment)).map_err(RuntimeError::from)
 }
 
-fn browser(name: &BrowserName) -> Result<(), RuntimeError> {
+/// Takes out of the environment in a file what no session can have, each field with a line in `left_out`.
+///
+/// A file whose session has a way out is refused as a whole instead, with what is wrong with it: its writer wants
+/// its browser to reach some hosts alone, or to go by some proxy, and whatever else of it is misspelled, it is not
+/// for this node to guess how much of that counts. So a way out is never what is taken out.
+pub fn environment_of_file(
+    environment: &mut Environment,
+    left_out: &mut Receipt,
+) -> Result<(), RuntimeError> {
+    for Field { name, check, reset } in &FIELDS {
+        let Err(wrong) = check(environment) else { continue };
+        match reset {
+            Some(reset) if environment.egress.is_none() => reset(environment),
+            Some(_) | None => return Err(RuntimeError::BadEnvironment(wrong)),
+        }
+        left_out.push(ReceiptItem::rejected(ItemKind::Environment, *name, wrong));
+    }
+    Ok(())
+}
+
+/// One field of an environment.
+struct Field {
+    /// What the API calls it.
+    name: &'static str,
+    /// Whether a session can have it.
+    check: fn(&Environment) -> Result<(), Invalid>,
+    /// Leaves it to the browser; the way out never is.
+    reset: Option<fn(&mut Environment)>,
+}
+
+/// Each field, in the order in which a caller hears of it. The identity comes last: it is compared with others.
+const FIELDS: [Field; 10] = [
+    Field {
+        name: "environment.viewport",
+        check: |one| one.viewport.map_or(Ok(()), viewport),
+        reset: Some(|one| one.viewport = None),
+    },
+    Field {
+        name: "environment.geolocation",
+        check: |one| one.geolocation.map_or(Ok(()), geolocation),
+        reset: Some(|one| one.geolocation = None),
+    },
+    Field {
+        name: "environment.permissions",
+        check: |one| permissions(&one.permissions),
+        reset: Some(|one| one.permissions.clear()),
+    },
+    Field {
+        name: "environment.certificates",
+        check: |one| certificates(&one.certificates),
+        reset: Some(|one| one.certificates.clear()),
+    },
+    Field {
+        name: "environment.egress",
+        check: |one| one.egress.as_ref().map_or(Ok(()), egress),
+        reset: None,
+    },
+    Field {
+        name: "environment.userAgent",
+        check: |one| user_agent(one.user_agent.as_deref()),
+        reset: Some(|one| one.user_agent = None),
+    },
+    Field {
+        name: "environment.timezone",
+        check: |one| timezone(one.timezone.as_deref()),
+        reset: Some(|one| one.timezone = None),
+    },
+    Field {
+        name: "environment.locale",
+        check: |one| locale(one.locale.as_deref()),
+        reset: Some(|one| one.locale = None),
+    },
+    Field {
+        name: "environment.browser",
+        check: |one| one.browser.as_ref().map_or(Ok(()), browser),
+        reset: Some(|one| one.browser = None),
+    },
+    Field { name: "environment.identity", check: identity, reset: Some(|one| one.identity = None) },
+];
+
+fn user_agent(agent: Option<&str>) -> Result<(), Invalid> {
+    let allowed = |c: char| matches!(c, ' '..='~');
+    text("environment.userAgent", "visible ASCII characters", agent, allowed)
+}
+
+fn timezone(zone: Option<&str>) -> Result<(), Invalid> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '+');
+    text("environment.timezone", "a time zone such as Asia/Tokyo", zone, allowed)
+}
+
+fn locale(tag: Option<&str>) -> Result<(), Invalid> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    text("environment.locale", "a tag such as ja-JP", tag, allowed)
+}
+
+fn browser(name: &BrowserName) -> Result<(), Invalid> {
     if name.is_plain() {
         return Ok(());
     }
@@ -135,14 +218,14 @@ fn browser(name: &BrowserName) -> Result<(), RuntimeError> {
 }
 
 /// Whether its identity is that of one browser.
-fn identity(environment: &Environment) -> Result<(), RuntimeError> {
+fn identity(environment: &Environment) -> Result<(), Invalid> {
     let Some(identity) = &environment.identity else { return Ok(()) };
     let (user_agent, locale) = (environment.user_agent.as_deref(), environment.locale.as_deref());
     let checked = identity.check(user_agent, locale);
     checked.or_else(|Contradiction { field, expected, found }| invalid(field, expected, found))
 }
 
-fn viewport(Viewport { width, height }: Viewport) -> Result<(), RuntimeError> {
+fn viewport(Viewport { width, height }: Viewport) -> Result<(), Invalid> {
     let sizes = 1..=16_384;
     if sizes.contains(&width) && sizes.contains(&height) {
         return Ok(());
@@ -151,7 +234,7 @@ fn viewport(Viewport { width, height }: Viewport) -> Result<(), RuntimeError> {
     invalid("environment.viewport", "1 to 16384 pixels wide and high", found)
 }
 
-fn geolocation(place: Geolocation) -> Result<(), RuntimeError> {
+fn geolocation(place: Geolocation) -> Result<(), Invalid> {
     let Geolocation { latitude, longitude, accuracy } = place;
     let on_earth = (-90.0..=90.0).contains(&latitude) && (-180.0..=180.0).contains(&longitude);
     if on_earth && accuracy.is_finite() && accuracy >= 0.0 {
@@ -161,7 +244,7 @@ fn geolocation(place: Geolocation) -> Result<(), RuntimeError> {
     invalid("environment.geolocation", "a place on Earth and a radius", found)
 }
 
-fn egress(egress: &Egress) -> Result<(), RuntimeError> {
+fn egress(egress: &Egress) -> Result<(), Invalid> {
     const FIELD: &str = "environment.egress";
     // What the node knows of proxies is looked at when the browser starts.
     match EgressSpec::of(egress, &KnownProxies::default()) {
@@ -198,7 +281,7 @@ fn egress(egress: &Egress) -> Result<(), RuntimeError> {
     }
 }
 
-fn permissions(permissions: &[Permission]) -> Result<(), RuntimeError> {
+fn permissions(permissions: &[Permission]) -> Result<(), Invalid> {
     let field = "environment.permissions";
     if permissions.len() > MAX_PERMISSIONS {
         return invalid(field, "at most 1000 permissions", permissions.len());
@@ -212,7 +295,7 @@ fn permissions(permissions: &[Permission]) -> Result<(), RuntimeError> {
 }
 
 /// What each of them is, was looked at when it was read.
-fn certificates(certificates: &[Certificate]) -> Result<(), RuntimeError> {
+fn certificates(certificates: &[Certificate]) -> Result<(), Invalid> {
     if certificates.len() > MAX_CERTIFICATES {
         let field = "environment.certificates";
         return invalid(field, "at most 20 certificates", certificates.len());
@@ -225,7 +308,7 @@ fn text(
     expected: &'static str,
     value: Option<&str>,
     allowed: impl Fn(char) -> bool,
-) -> Result<(), RuntimeError> {
+) -> Result<(), Invalid> {
     match value {
         Some(text)
             if text.is_empty() || text.chars().count() > MAX_TEXT || !text.chars().all(allowed) =>
@@ -236,10 +319,10 @@ fn text(
     }
 }
 
-fn invalid<T>(
+fn invalid<T, E: From<Invalid>>(
     field: &'static str,
     expected: &'static str,
     found: impl Display,
-) -> Result<T, RuntimeError> {
+) -> Result<T, E> {
     Err(Invalid { field, expected, found: found.to_string() }.into())
 }

@@ -19,8 +19,8 @@ use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::state::OriginState;
 use baton_session::wire::{Head, SessionFile, Version};
 use baton_session::{
-    Environment, Lifecycle, Owner, Part, Receipt, Session, SessionId, SessionName, SnapshotId,
-    SnapshotReason, State, StorageKey, admit, import, parts, playwright, wire,
+    Lifecycle, Owner, Part, Receipt, Session, SessionId, SessionName, SnapshotId, SnapshotReason,
+    State, StorageKey, admit, import, parts, playwright, wire,
 };
 use baton_store::blocking::blocking;
 use baton_store::{NewSnapshot, clock};
@@ -209,18 +209,10 @@ fn open(file: &FileText, now: Timestamp) -> Result<ImportedFile, RuntimeError> {
     let Imported { head, mut state, mut left_out, .. } =
         read.map_err(|error| RuntimeError::BadFile { reason: error.to_string() })?;
     left_out.extend(admit::admit(&mut state, Expiry(now.as_microsecond())));
-    admit_environment(&mut state, &mut left_out);
+    check::environment_of_file(&mut state.environment, &mut left_out)?;
     let holds = Contents::from(&state);
     let (name, description) = (head.name, head.description);
     Ok(ImportedFile { name, description, holds, parts: parts::split(&state), left_out })
-}
-
-/// An environment that no session could be opened with costs itself only.
-fn admit_environment(state: &mut State, left_out: &mut Receipt) {
-    if let Err(error) = check::environment(&state.environment) {
-        left_out.push(ReceiptItem::rejected(ItemKind::Environment, "environment", error));
-        state.environment = Environment::default();
-    }
 }
 
 /// The name that was asked for, or else that of the file.

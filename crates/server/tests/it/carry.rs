@@ -94,13 +94,79 @@ async fn what_cannot_be_taken_is_told_item_by_item() {
     assert_eq!((imported.left_out.rejected, imported.left_out.items.len()), (2, 2));
 
     let mut file = json!({"name": "two", "state": {"cookies": [], "origins": []}});
-    file["state"]["environment"] =
-        json!({"timezone": "a zone", "viewport": {"width": 0, "height": 0}});
+    file["state"]["environment"] = json!({
+        "timezone": "a zone", "viewport": {"width": 0, "height": 0}, "locale": "ja-JP",
+        "identity": {"platform": "MacIntel"},
+    });
     file["tabs"] = json!([{"url": "file:///etc/passwd"}, {"url": "https://app.test/"}]);
     let imported = node.admin().import_session(&import(None, &file)).await.unwrap();
     let tabs: Vec<&str> = imported.session.tabs.iter().map(|tab| tab.url.as_str()).collect();
     assert_eq!(tabs, ["https://app.test/"]);
-    assert_eq!(imported.left_out.rejected, 2);
+    assert_eq!(imported.left_out.rejected, 4);
+    // What is wrong of the environment costs itself alone.
+    let settings =
+        imported.left_out.items.iter().filter(|item| item.kind.as_str() == "environment");
+    let settings: Vec<(&str, &str)> =
+        settings.map(|item| (&*item.place, item.reason.as_deref().unwrap_or_default())).collect();
+    let places: Vec<&str> = settings.iter().map(|(place, _)| *place).collect();
+    assert_eq!(
+        places,
+        ["environment.viewport", "environment.timezone", "environment.identity"],
+        "{settings:?}"
+    );
+    assert_eq!(
+        settings[1].1,
+        "expected environment.timezone to be a time zone such as Asia/Tokyo, found \"a zone\""
+    );
+    let again = node.admin().export_session("two", &whole(ExportFormat::Session)).await.unwrap();
+    let again: Value = serde_json::from_str(again.file.as_str()).unwrap();
+    assert_eq!(again["state"]["environment"], json!({"locale": "ja-JP"}));
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn a_list_of_hosts_is_taken_with_all_around_it_or_nothing_is() {
+    let node = Node::start().await;
+    let admin = node.admin();
+    let file = |environment: &Value| {
+        json!({
+            "id": "0190aaaa-0000-7000-8000-000000000003", "name": "shop",
+            "state": {"cookies": [], "origins": [], "environment": environment},
+        })
+    };
+    let list = json!({"only": ["app.test"]});
+    for (environment, field) in [
+        (json!({"egress": {"only": ["https://app.test"]}}), "environment.egress"),
+        (json!({"egress": {"proxy": "ftp://proxy.test"}}), "environment.egress"),
+        (json!({"egress": list, "locale": "de_DE"}), "environment.locale"),
+        (json!({"egress": list, "viewport": {"width": 0, "height": 0}}), "environment.viewport"),
+        (
+            json!({"egress": list, "identity": {"platform": "MacIntel"}}),
+            "environment.identity.platform",
+        ),
+    ] {
+        let body = json!({"file": file(&environment)});
+        let ways = [("/sessions/import", body), ("/sync/sessions", file(&environment))];
+        for (path, body) in ways {
+            let call = node.admin_request(Method::POST, path).json(&body);
+            let refused = problem(call.send().await.unwrap()).await;
+            assert_eq!(refused.code, ErrorCode::InvalidRequest, "{path}: {refused:?}");
+            let begins = format!("in the file, expected {field} to be ");
+            assert!(refused.detail.starts_with(&begins), "{path}: {refused:?}");
+            let hint = refused.hint.unwrap_or_default();
+            assert!(hint.starts_with("correct that there"), "{path}: {hint}");
+        }
+    }
+    // Nor is one whose list has another name.
+    let misspelled = json!({"egress": {"onyl": ["app.test"]}});
+    assert!(admin.import_session(&import(None, &file(&misspelled))).await.is_err());
+    assert_eq!(admin.list_sessions(&ListSessions::default()).await.unwrap().items, []);
+
+    let good = file(&json!({"egress": list, "locale": "de-DE"}));
+    let imported = admin.import_session(&import(None, &good)).await.unwrap();
+    assert_eq!(imported.left_out.items, []);
+    let egress = admin.fetch_session("shop").await.unwrap().egress.unwrap();
+    assert_eq!(egress.only, ["app.test"]);
     node.stop().await;
 }
 
