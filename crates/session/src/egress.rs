@@ -37,6 +37,23 @@ impl Egress {
         let is_asked = !only.is_empty() || proxy.is_some();
         is_asked.then_some(Self { only, proxy, ..Self::default() })
     }
+
+    /// The same for a node that is given a part of a session: of the credentials it learns only that there are
+    /// some, so that it does not go out as if the proxy wanted none.
+    #[must_use]
+    pub fn without_credentials(&self) -> Self {
+        let credentials = self.credentials.as_ref().map(|_| ProxyCredentials::left_out());
+        Self { only: self.only.clone(), proxy: self.proxy.clone(), credentials }
+    }
+
+    /// The same with the credentials that are known of its proxy, where they were left out of it.
+    #[must_use]
+    pub fn completed_by(self, known: Option<&Self>) -> Self {
+        let were_left_out = self.credentials.as_ref().is_some_and(ProxyCredentials::are_left_out);
+        let known = known.filter(|known| were_left_out && known.proxy == self.proxy);
+        let credentials = known.and_then(|known| known.credentials.clone()).or(self.credentials);
+        Self { only: self.only, proxy: self.proxy, credentials }
+    }
 }
 
 /// What a proxy wants to know of who comes. It is a secret, as the value of a cookie is, and no output of the
@@ -59,6 +76,17 @@ pub struct ProxyCredentials {
 pub struct NotCredentials;
 
 impl ProxyCredentials {
+    /// What stands for those that a node has not given: neither a user nor a password. An older node, too,
+    /// starts no browser with them.
+    fn left_out() -> Self {
+        Self { user: String::new(), password: String::new() }
+    }
+
+    /// Whether it was not given any, and only that there are some.
+    pub fn are_left_out(&self) -> bool {
+        *self == Self::left_out()
+    }
+
     /// Whether a proxy can be told them (RFC 7617, section 2; RFC 1929, section 2).
     pub fn validate(&self) -> Result<(), NotCredentials> {
         let fits =
@@ -81,5 +109,37 @@ impl FromStr for ProxyCredentials {
 impl fmt::Debug for ProxyCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ProxyCredentials").field("user", &self.user).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Egress, ProxyCredentials};
+
+    fn through(proxy: &str, credentials: Option<&str>) -> Egress {
+        let credentials = credentials.map(|text| text.parse().unwrap());
+        Egress { proxy: Some(proxy.to_owned()), credentials, ..Egress::default() }
+    }
+
+    #[test]
+    fn what_is_left_out_is_no_login_and_is_put_back_by_who_has_it() {
+        let (one, other) = ("http://one.example", "http://other.example");
+        let whole = through(one, Some("al:s3cret"));
+        let given = whole.without_credentials();
+        assert_eq!((&given.only, &given.proxy), (&whole.only, &whole.proxy));
+        let left = given.credentials.clone().unwrap();
+        assert!(left.are_left_out() && left.validate().is_err());
+        assert_eq!(given.without_credentials(), given);
+        let open = through(one, None);
+        assert_eq!(open.without_credentials(), open, "nothing stands for nothing");
+
+        assert_eq!(given.clone().completed_by(Some(&whole)), whole);
+        for known in [None, Some(&given), Some(&open), Some(&through(other, Some("bo:another")))] {
+            assert_eq!(given.clone().completed_by(known), given, "{known:?}");
+        }
+        let own = through(one, Some("al:new"));
+        assert_eq!(own.clone().completed_by(Some(&whole)), own);
+        assert_eq!(open.clone().completed_by(Some(&whole)), open);
+        assert!(!ProxyCredentials { user: "al".into(), password: String::new() }.are_left_out());
     }
 }

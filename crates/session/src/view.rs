@@ -3,8 +3,10 @@
 //!
 //! The one idea: what belongs together stays together. The unit is the registrable site, for cookies and
 //! tokens of one site are worth nothing without each other; and within it the kind. Whose something is
-//! says its own host: that of a frame in another site is the frame's, not the site's around it.
+//! says its own host: that of a frame in another site is the frame's, not the site's around it. The way out
+//! to the network is of no kind: it goes along with whatever is given of a session, and no part says what it is.
 
+use crate::egress::Egress;
 use crate::receipt::{ItemKind, Receipt, ReceiptItem};
 use crate::state::{Environment, OriginState, State};
 use crate::storage::{Site, StorageKey};
@@ -152,8 +154,16 @@ impl View {
         }
         let permissions = &mut seen.environment.permissions;
         permissions.retain(|one| has(&Site::of_origin(&one.origin), StateKind::Environment));
+        seen.environment.egress = self.way_out(state);
         seen.normalize();
         seen
+    }
+
+    /// The way out of a state as it goes along with what is in the view: a login that came without it would go
+    /// everywhere. Who comes to its proxy is told only to a node that sees all of the session.
+    pub fn way_out(&self, state: &State) -> Option<Egress> {
+        let egress = state.environment.egress.as_ref().filter(|_| !self.is_empty())?;
+        Some(if self.is_whole() { egress.clone() } else { egress.without_credentials() })
     }
 
     /// Whether a state in normal form has nothing that is not in it.
@@ -203,7 +213,7 @@ fn pick(
 ///
 /// A node that says what of a session is its to say changes nothing else of it. What it does not see stays
 /// where it is: other tabs at their places, and in its own tabs the sessionStorage of other sites and a
-/// history that led there.
+/// history that led there. The way out is never its to say: that stays where it is.
 pub fn mix(
     over: &State,
     under: &State,
@@ -246,7 +256,7 @@ fn environment(
     let permissions = each(&over.permissions, &under.permissions, |one| {
         is_over(Some(&Site::of_origin(&one.origin)), StateKind::Environment)
     });
-    Environment { permissions, ..from.clone() }
+    Environment { permissions, egress: under.egress.clone(), ..from.clone() }
 }
 
 /// The tabs: those of `under` at their places, and at the places of those that are over the ones of

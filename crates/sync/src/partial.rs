@@ -7,7 +7,8 @@
 //!
 //! The part is shared, and all else that the browser here holds is this node's own. No peer
 //! hears of it, because none asked for it; and what arrives takes the place of the part only. Where it is
-//! damaged, what a resume would take is taken.
+//! damaged, what a resume would take is taken. The way out to the network goes along with a part, and is only for
+//! who has the whole session to change.
 
 use crate::contents;
 use crate::contents::{Contents, is_damage, shared_parts};
@@ -19,17 +20,19 @@ use crate::parcels::fetch_among;
 use crate::reconcile::aside;
 use crate::shelf::Shelf;
 use baton_api::sync::{Parcel, Wanted};
+use baton_runtime::latest::last_good;
 use baton_runtime::live::LiveError;
+use baton_session::egress::Egress;
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::revision::merge::seen_by;
 use baton_session::revision::{Content, Knowledge, PartList};
 use baton_session::view::mix;
 use baton_session::{
-    NodeSecret, Owner, Part, PartHash, PartRef, Receipt, RevisionId, Session, SessionId, Signed,
-    Site, State, StateKind, View, parts, wire,
+    NodeSecret, Owner, Part, PartHash, PartKind, PartRef, Receipt, RevisionId, Session, SessionId,
+    Signed, Site, State, StateKind, View, parts, wire,
 };
 use baton_store::blocking::blocking;
-use baton_store::{NewSnapshot, PackedPart, RevisionContent, Snapshot};
+use baton_store::{NewSnapshot, PackedPart, RevisionContent, Snapshot, StoreError};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -271,8 +274,34 @@ pub(super) async fn of(
     };
     let state = contents::state(context, &shelf.owner, &shared_parts(snapshot)).await?;
     let knowledge = base.knowledge();
-    let (contents, parts) = blocking(move || cut(&seen_by(&knowledge, &state))).await?;
+    let came_along = came_along(context, &shelf.owner, base).await?;
+    let work = move || {
+        let mut seen = seen_by(&knowledge, &state);
+        if let Some(CameAlong(egress)) = came_along {
+            seen.environment.egress = egress;
+        }
+        cut(&seen)
+    };
+    let (contents, parts) = blocking(work).await?;
     Ok((contents, RevisionContent::New(NewSnapshot { parts, ..aside(shelf) })))
+}
+
+/// The way out that came along with a part, if one did.
+pub(super) struct CameAlong(pub(super) Option<Egress>);
+
+/// The way out that came along with a revision; none when its content is here no more. A part never says what
+/// that is: what is written on top of one says the same.
+pub(super) async fn came_along(
+    context: &Sync,
+    owner: &Owner,
+    revision: &Signed,
+) -> Result<Option<CameAlong>, SyncError> {
+    let held = context.store.fetch_content(owner, revision.session, revision.id()).await?;
+    let Some(held) = held else { return Ok(None) };
+    let is_it = |part: &&PartRef| part.kind == PartKind::Egress;
+    let parts: Vec<PartRef> = held.parts.iter().filter(is_it).cloned().collect();
+    let state = contents::state(context, owner, &parts).await?;
+    Ok(Some(CameAlong(state.environment.egress)))
 }
 
 /// A state as parts, and what a revision says of it.
@@ -299,16 +328,46 @@ pub(super) async fn with_own(
     let own = match Box::pin(context.supervisor.load_last_good(session)).await {
         Ok(own) => own,
         Err(LiveError::NoSnapshot(_)) => return Ok((alone(new), Receipt::default())),
-        Err(LiveError::SnapshotsDamaged { why, .. }) => {
+        Err(LiveError::SnapshotsDamaged { id, why }) => {
+            if !has_way_out(held) && had_way_out(context, session).await? {
+                // What says where it may go is damaged, and did not come: it would go everywhere.
+                return Err(LiveError::SnapshotsDamaged { id, why }.into());
+            }
             let lost = ReceiptItem::rejected(ItemKind::Part, "what is only here", why);
             return Ok((alone(new), Receipt::from_iter([lost])));
         }
         Err(error) => return Err(error.into()),
     };
     let shared = contents::state(context, &shelf.owner, &shared_parts(held)).await?;
+    let way_out = way_out(&shared, &own.state);
     let over = over(current.knowledge(), shared, own.state);
-    let parts = blocking(move || parts::split(&over())).await?;
+    let split = move || {
+        let mut state = over();
+        state.environment.egress = way_out;
+        parts::split(&state)
+    };
+    let parts = blocking(split).await?;
     Ok((NewSnapshot { parts, ..new }, own.receipt))
+}
+
+/// The way out that came along with a part, completed by what is known of its proxy here; where none came, the
+/// one that is here already.
+fn way_out(shared: &State, own: &State) -> Option<Egress> {
+    let known = own.environment.egress.as_ref();
+    let came = shared.environment.egress.clone();
+    came.map(|egress| egress.completed_by(known)).or_else(|| known.cloned())
+}
+
+fn has_way_out(snapshot: &Snapshot) -> bool {
+    snapshot.parts.iter().any(|part| part.kind == PartKind::Egress)
+}
+
+/// Whether the session had a way out in the newest snapshot of which the list of parts can be read.
+async fn had_way_out(context: &Sync, session: &Session) -> Result<bool, SyncError> {
+    match last_good(&context.store, session.id).await {
+        Err(StoreError::SnapshotCorrupt { .. }) => Ok(false),
+        found => Ok(found?.is_some_and(|found| has_way_out(&found.snapshot))),
+    }
 }
 
 /// Puts what a revision says over what else there is.

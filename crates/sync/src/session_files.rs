@@ -7,6 +7,7 @@
 use crate::contents::{shared_parts, state};
 use crate::context::Sync;
 use crate::error::SyncError;
+use crate::partial::{CameAlong, came_along};
 use crate::reconcile::{aside, reconcile};
 use crate::save::tell_by_itself;
 use crate::shelf::{ATTEMPTS, Along, Shelf, author, is_race, row};
@@ -18,7 +19,7 @@ use baton_runtime::sessions::check;
 use baton_runtime::{Caller, RuntimeError};
 use baton_session::cookie::Expiry;
 use baton_session::import::{FileForm, Imported};
-use baton_session::revision::merge::seen_by;
+use baton_session::revision::merge::is_within;
 use baton_session::revision::{Content, Origin, PartList};
 use baton_session::wire::{Head, NodeType, Provenance, SessionFile, Version};
 use baton_session::{
@@ -172,7 +173,7 @@ async fn attempt(
 ) -> Result<SavedView, SyncError> {
     let mut shelf = Shelf::load(context, &caller.owner, file.session).await?;
     let base = base(&shelf, based_on)?;
-    expect_within(file, base.as_ref()).await?;
+    expect_within(context, &caller.owner, file, base.as_ref()).await?;
     let here = row(context, &caller.owner, file.session).await?;
     let create = match &here {
         None => Some(new_row(context, caller, file)),
@@ -212,15 +213,23 @@ async fn attempt(
     Ok(view(&revision, snapshot))
 }
 
-/// Checks that a file that comes from a part of a session says nothing beyond that.
-async fn expect_within(file: &File, base: Option<&Signed>) -> Result<(), SyncError> {
+/// Checks that a file that comes from a part of a session says nothing beyond that, and has the way out that came
+/// along.
+async fn expect_within(
+    context: &Sync,
+    owner: &Owner,
+    file: &File,
+    base: Option<&Signed>,
+) -> Result<(), SyncError> {
     let Some(base) = base.filter(|base| base.is_partial()) else { return Ok(()) };
     let (knowledge, parts) = (base.knowledge(), file.parts.clone());
-    let is_within = move || {
+    let came_along = came_along(context, owner, base).await?;
+    let is_seen = move || {
         let (state, _) = parts::join(&parts);
-        seen_by(&knowledge, &state) == state
+        let is_same = |CameAlong(egress)| egress == state.environment.egress;
+        came_along.is_none_or(is_same) && is_within(&knowledge, &state)
     };
-    if blocking(is_within).await? {
+    if blocking(is_seen).await? {
         return Ok(());
     }
     Err(SyncError::BeyondViews { rev: base.id() })

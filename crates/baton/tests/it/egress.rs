@@ -15,9 +15,9 @@ use baton_api::{
     SwitchDebug,
 };
 use baton_playground::{Page, Site, TestNode};
-use baton_session::SessionId;
 use baton_session::egress::Egress;
 use baton_session::receipt::{ItemKind, Outcome};
+use baton_session::{PeerLimits, SessionId};
 use serde_json::json;
 use std::net::TcpListener;
 use url::Url;
@@ -185,6 +185,30 @@ async fn a_fence_goes_along_to_another_node_in_a_file_and_by_sync() {
     let import = ImportSession { name, description: None, file };
     story.hosted.client().unwrap().import_session(&import).await.unwrap();
     fence_holds(&story.hosted, "filed", &url, &tracker).await;
+
+    two_nodes::baton(&story.hosted, &["sync", "run"]).success();
+    fence_holds(&story.hosted, "shop", &url, &tracker).await;
+    other.set_nonblocking(true).unwrap();
+    assert!(other.accept().is_err(), "somebody came");
+    story.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fence_holds_at_a_peer_that_is_given_some_kinds_alone() {
+    let (_site, url) = shop().await;
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let tracker = format!("tracker.localhost:{}", other.local_addr().unwrap().port());
+    let story = two_nodes::Story::begin().await;
+    let only = vec![format!("shop.localhost:{}", url.port().unwrap())];
+    let client = story.cloud.client().unwrap();
+    let peer = client.list_peers().await.unwrap().items.remove(0).node_id.to_string();
+    let limits = json!({"give": {"kinds": ["cookies", "tabs"]}});
+    let limits: PeerLimits = serde_json::from_value(limits).unwrap();
+    client.limit_peer(&peer, &limits).await.unwrap();
+    let egress = Egress { only, ..Egress::default() };
+    client.open_session(&opens(&url, egress)).await.unwrap();
+    two_nodes::baton(&story.cloud, &["save", "shop"]).success();
+    two_nodes::baton(&story.cloud, &["sessions", "close", "shop"]).success();
 
     two_nodes::baton(&story.hosted, &["sync", "run"]).success();
     fence_holds(&story.hosted, "shop", &url, &tracker).await;

@@ -38,6 +38,17 @@ pub enum BadEgress {
         "expected credentials beside the address of the proxy that wants them, found no such address"
     )]
     NoProxy,
+    /// A node that gave a part of the session left them out, and the settings of this one have none.
+    #[error(
+        "expected a user and a password for the proxy {proxy}, found that the node which gave this session left \
+         them out, as it gave a part of it\n\
+         put url = \"{proxy}\" and credentials_file = FILE, which holds USER:PASSWORD, below [[browser.proxies]] in \
+         the settings of this node; or have all of the session given: baton peers limit PEER --none, there"
+    )]
+    LeftOut {
+        /// The address of the proxy.
+        proxy: String,
+    },
     /// What the settings of the node say of a proxy cannot be read.
     #[error("expected USER:PASSWORD in {}, which browser.proxies names, found: {why}", path.display())]
     Login {
@@ -51,7 +62,7 @@ pub enum BadEgress {
 impl BadEgress {
     /// Whether whoever runs the node can mend it, and not whoever asks.
     pub fn is_of_the_node(&self) -> bool {
-        matches!(self, Self::Machine(_) | Self::Login { .. })
+        matches!(self, Self::Machine(_) | Self::Login { .. } | Self::LeftOut { .. })
     }
 }
 
@@ -164,7 +175,8 @@ impl EgressSpec {
         let hosts = egress.only.iter().map(|rule| rule.parse()).collect::<Result<Vec<_>, _>>()?;
         let others = if hosts.is_empty() { Others::All } else { Others::None };
         let credentials = egress.credentials.as_ref();
-        credentials.map_or(Ok(()), ProxyCredentials::validate)?;
+        let own = credentials.filter(|credentials| !credentials.are_left_out());
+        own.map_or(Ok(()), ProxyCredentials::validate)?;
         let proxy = match egress.proxy.as_deref() {
             None | Some(SYSTEM) if credentials.is_some() => return Err(BadEgress::NoProxy),
             None => None,
@@ -172,11 +184,16 @@ impl EgressSpec {
             Some(url) => {
                 let url: ProxyUrl = url.parse()?;
                 let login = known.logins.iter().find(|login| login.proxy == url);
-                let credentials = match (credentials, login) {
+                let told = match (own, login) {
                     (Some(own), _) => Some(own.clone()),
-                    (None, login) => login.map(|login| login.credentials.read()).transpose()?,
+                    (None, Some(login)) => Some(login.credentials.read()?),
+                    // Without them it would be asked as if it wanted none.
+                    (None, None) if credentials.is_some() => {
+                        return Err(BadEgress::LeftOut { proxy: url.to_string() });
+                    }
+                    (None, None) => None,
                 };
-                Some(ProxySpec::One(OneProxy { url: url.to_string(), credentials }))
+                Some(ProxySpec::One(OneProxy { url: url.to_string(), credentials: told }))
             }
         };
         let fence = Fence { hosts, others, lent: None };
@@ -221,6 +238,19 @@ mod tests {
             through("socks5://other.example", None),
             Ok(ProxySpec::One(one("socks5://other.example:1080", None)))
         );
+        // Those that a part of a session came without are not none: the node knows them, or nothing goes out.
+        let egress = Egress {
+            proxy: Some(url.to_owned()),
+            credentials: Some(login("own:a")),
+            only: Vec::new(),
+        };
+        let left_out = egress.without_credentials().credentials;
+        assert_eq!(through(url, left_out.clone()), spec(Some(login("node:b"))));
+        let elsewhere = through("http://other.example:3128", left_out.clone()).unwrap_err();
+        assert!(elsewhere.is_of_the_node(), "{elsewhere}");
+        let told = "expected a user and a password for the proxy http://other.example:3128";
+        assert!(elsewhere.to_string().starts_with(told), "{elsewhere}");
+        assert_eq!(through("system", left_out), Err(BadEgress::NoProxy));
         assert_eq!(through("system", Some(login("own:a"))), Err(BadEgress::NoProxy));
         let bad = ProxyCredentials { user: "a:b".to_owned(), password: "c".to_owned() };
         assert!(matches!(through(url, Some(bad)), Err(BadEgress::Credentials(_))));

@@ -14,8 +14,9 @@
 //! and `views` come before all that where a revision speaks of a part of a session.
 
 use super::knowledge::Knowledge;
-use super::vector::Order;
+use super::vector::{Order, Vector};
 use crate::cookie::Cookie;
+use crate::egress::Egress;
 use crate::id::PartHash;
 use crate::json;
 use crate::permission::Permission;
@@ -23,7 +24,7 @@ use crate::state::{Environment, OriginState, State};
 use crate::storage::{Entries, Site, StorageKey};
 use crate::tab::{History, Tab};
 use crate::text_form::{InvalidText, parse_hex, text_form};
-use crate::view::{StateKind, mix};
+use crate::view::{StateKind, View, mix};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -388,19 +389,50 @@ pub fn merge_views(base: Option<&State>, winner: Side<'_>, loser: Side<'_>) -> M
     // The one that speaks of more says where tabs stand.
     let is_frame = winner.knowledge.speaks_of(loser.knowledge);
     let (frame, other) = if is_frame { (winner, loser) } else { (loser, winner) };
-    let ahead = |site: Option<&Site>, kind| ahead(frame.knowledge, other.knowledge, site, kind);
-    let settled = mix(other.state, frame.state, |site, kind| ahead(site, kind) == Ahead::Other);
+    let ahead = |site: Option<&Site>, kind| {
+        let place = (site, kind);
+        ahead(frame.knowledge.at(place), other.knowledge.at(place))
+    };
+    let mut settled = mix(other.state, frame.state, |site, kind| ahead(site, kind) == Ahead::Other);
     let is_open = |site: Option<&Site>, kind: StateKind| ahead(site, kind) == Ahead::Nobody;
-    let opened = mix(other.state, &settled, is_open);
+    let mut opened = mix(other.state, &settled, is_open);
     let nothing = State::default();
-    let base = seen_by(other.knowledge, base.unwrap_or(&nothing));
-    let base = mix(&base, &settled, is_open);
+    let base = base.unwrap_or(&nothing);
+    let mut before = mix(&seen_by(other.knowledge, base), &settled, is_open);
+    let states = [&mut settled, &mut opened, &mut before];
+    for (state, egress) in states.into_iter().zip(ways_out(frame, other, base)) {
+        state.environment.egress = egress;
+    }
     let (winner, loser) = if is_frame { (&settled, &opened) } else { (&opened, &settled) };
-    merge(&base, winner, loser)
+    merge(&before, winner, loser)
 }
 
-fn ahead(frame: &Knowledge, other: &Knowledge, site: Option<&Site>, kind: StateKind) -> Ahead {
-    match (frame.at((site, kind)), other.at((site, kind))) {
+/// The way out of what is settled, of what is open, and of what both come from.
+///
+/// Who speaks of the whole session says what it is. A part only has it along, so that who has the part goes by
+/// it: none there is no removal, and another one no news. Of two parts, the one that has it counts.
+fn ways_out(frame: Side<'_>, other: Side<'_>, base: &State) -> [Option<Egress>; 3] {
+    let of = |state: &State| state.environment.egress.clone();
+    let known = of(frame.state);
+    let completed = |state: &State| Some(of(state)?.completed_by(known.as_ref()));
+    let said = completed(other.state);
+    let whole = View::whole();
+    let [by_frame, by_other] = [frame, other].map(|side| side.knowledge.throughout(&whole));
+    let is_by_frame = by_frame.is_some();
+    match ahead(by_frame, by_other) {
+        Ahead::Nobody => [known.clone(), said, completed(base)],
+        Ahead::Other => [said.clone(), said.clone(), said],
+        Ahead::Frame if is_by_frame => [known.clone(), known.clone(), known],
+        Ahead::Frame => {
+            let either = known.or(said);
+            [either.clone(), either.clone(), either]
+        }
+    }
+}
+
+/// Who is ahead, by how far each has come where it speaks; the frame where the other says nothing.
+fn ahead(frame: Option<Vector>, other: Option<Vector>) -> Ahead {
+    match (frame, other) {
         (_, None) => Ahead::Frame,
         (None, Some(_)) => Ahead::Other,
         (Some(frame), Some(other)) => match frame.compare(&other) {
@@ -414,7 +446,18 @@ fn ahead(frame: &Knowledge, other: &Knowledge, site: Option<&Site>, kind: StateK
 /// What of a state a node sees.
 pub fn seen_by(knowledge: &Knowledge, state: &State) -> State {
     let seen = State::default();
-    knowledge
+    let mut seen = knowledge
         .views()
-        .fold(seen, |seen, view| mix(&view.of(state), &seen, |site, kind| view.has(site, kind)))
+        .fold(seen, |seen, view| mix(&view.of(state), &seen, |site, kind| view.has(site, kind)));
+    let ways_out = knowledge.views().filter_map(|view| view.way_out(state));
+    seen.environment.egress = ways_out.reduce(|one, other| one.completed_by(Some(&other)));
+    seen
+}
+
+/// Whether a state has nothing that a revision does not speak of. Its way out goes along with every revision,
+/// and an older node gives the credentials of its proxy along.
+pub fn is_within(knowledge: &Knowledge, state: &State) -> bool {
+    let mut seen = seen_by(knowledge, state);
+    seen.environment.egress.clone_from(&state.environment.egress);
+    seen == *state
 }

@@ -1,8 +1,9 @@
 //! Views of states: what is in them, and what putting one back never touches.
 
 use crate::arbitrary;
+use baton_session::egress::Egress;
 use baton_session::view::mix;
-use baton_session::{Site, State, StateKind, View};
+use baton_session::{Environment, Site, State, StateKind, View};
 use baton_testing::cases;
 use proptest::collection::vec;
 use proptest::option;
@@ -46,6 +47,12 @@ fn plain(mut state: State) -> State {
     state
 }
 
+/// A state without its way out.
+fn unled(mut state: State) -> State {
+    state.environment.egress = None;
+    state
+}
+
 proptest! {
     #![proptest_config(cases(128))]
 
@@ -53,6 +60,8 @@ proptest! {
     fn what_is_put_back_unchanged_changes_nothing(view in view(), state in state()) {
         let seen = view.of(&state);
         prop_assert!(view.holds(&seen));
+        let goes_along = state.environment.egress.is_some() && !view.is_empty();
+        prop_assert_eq!(seen.environment.egress.is_some(), goes_along);
         prop_assert_eq!(mix(&seen, &state, |site, kind| view.has(site, kind)), state);
     }
 
@@ -64,8 +73,10 @@ proptest! {
     ) {
         let said = view.of(&other);
         let after = mix(&said, &before, |site, kind| view.has(site, kind));
+        // The way out is no view's to say.
+        prop_assert_eq!(&after.environment.egress, &before.environment.egress);
         prop_assert_eq!(beside(&view, &plain(after.clone())), beside(&view, &plain(before)));
-        prop_assert_eq!(plain(view.of(&after)), plain(said));
+        prop_assert_eq!(unled(plain(view.of(&after))), unled(plain(said)));
     }
 
     #[test]
@@ -79,6 +90,35 @@ proptest! {
         prop_assert!(common.contains(&one) == one.meet(&common).contains(&one));
         prop_assert_eq!(other.of(&one.of(&state)).cookies, common.of(&state).cookies);
         prop_assert_eq!(other.of(&one.of(&state)).origins, common.of(&state).origins);
+    }
+}
+
+#[test]
+fn the_way_out_goes_along_with_every_part_and_its_password_with_none() {
+    let credentials = Some("al:s3cret".parse().unwrap());
+    let (only, proxy) = (vec!["shop.test".to_owned()], Some("http://proxy.test:3128".to_owned()));
+    let egress = Egress { only, proxy, credentials };
+    let environment = Environment { egress: Some(egress.clone()), ..Environment::default() };
+    let state = State { environment, ..State::default() };
+    let view = |text: &str| serde_json::from_str::<View>(text).unwrap();
+    for part in [
+        r#"{"kinds": ["cookies", "local-storage"]}"#,
+        r#"{"kinds": ["environment"]}"#,
+        r#"{"sites": ["shop.test"]}"#,
+        r#"{"sites": ["shop.test"], "kinds": ["tabs"]}"#,
+    ] {
+        let seen = view(part).of(&state);
+        assert_eq!(seen.environment.egress, Some(egress.without_credentials()), "{part}");
+        assert!(!serde_json::to_string(&seen).unwrap().contains("s3cret"), "{part}");
+        // What comes back of it, with less or more, changes nothing of it.
+        for said in [seen, State::default()] {
+            let after = mix(&said, &state, |site, kind| view(part).has(site, kind));
+            assert_eq!(after.environment.egress.as_ref(), Some(&egress), "{part}");
+        }
+    }
+    assert_eq!(View::whole().of(&state), state);
+    for nothing in [r#"{"kinds": []}"#, r#"{"sites": []}"#] {
+        assert_eq!(view(nothing).of(&state).environment.egress, None, "{nothing}");
     }
 }
 

@@ -10,7 +10,7 @@ use crate::error::SyncError;
 use crate::parcels::pays;
 use crate::shelf::Shelf;
 use baton_api::sync::{Exchange, Wanted};
-use baton_session::revision::merge::seen_by;
+use baton_session::revision::merge::is_within;
 use baton_session::{Owner, PartHash, PartKind, PartRef, Signed, wire};
 use baton_store::StoreError;
 use baton_store::blocking::blocking;
@@ -68,7 +68,7 @@ pub(super) async fn check_states(
         let knowledge = revision.knowledge();
         let expected = revision.checksum;
         let work = move || {
-            let is_within = knowledge.is_plain() || seen_by(&knowledge, &state) == state;
+            let is_within = knowledge.is_plain() || is_within(&knowledge, &state);
             let found = wire::checksum_of(&state);
             // One that was signed before the order of cookies counted.
             let is_same = found == expected || wire::checksum_by_key(&state) == expected;

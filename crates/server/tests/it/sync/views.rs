@@ -7,6 +7,7 @@ use crate::fixture::{Node, problem};
 use baton_api::sync::{Difference, FetchParts, MovementOutcome, Wanted};
 use baton_api::{CreateKey, ErrorCode, Scope};
 use baton_server::config::Choices;
+use baton_session::egress::Egress;
 use baton_session::{Part, PartKind, PeerLimits, SessionId, Site, State, View, parts};
 use jiff::Timestamp;
 use reqwest::{Method, StatusCode};
@@ -166,6 +167,96 @@ async fn kinds_are_limited_like_sites() {
     let laptop = scene.laptop().await;
     assert!(laptop.cookies.iter().all(|cookie| cookie.value == "new"));
     assert_eq!(laptop.origins.len(), 2, "localStorage is the laptop's alone");
+    scene.pair.stop().await;
+}
+
+/// A way out by a proxy that wants to know who comes.
+fn led() -> Egress {
+    let egress = json!({
+        "only": ["shop.test"], "proxy": "http://127.0.0.1:9",
+        "credentials": {"user": "al", "password": "s3cret"},
+    });
+    serde_json::from_value(egress).unwrap()
+}
+
+/// A laptop that gives the cloud a part of a session with that way out.
+async fn led_scene(limits: Value) -> Scene {
+    let pair = Pair::new().await;
+    limit(&pair.laptop, "cloud", limits).await;
+    let mut all = logged_in(&[("shop.test", "one"), ("bank.test", "secret")]);
+    all.environment.egress = Some(led());
+    let session = seed(&pair.laptop, "work", &all).await;
+    save(&pair.laptop, "work").await;
+    Scene { pair, session }
+}
+
+#[tokio::test]
+async fn a_list_of_hosts_goes_along_with_every_part_and_a_password_with_none() {
+    let kinds = json!({"kinds": ["cookies", "local-storage"]});
+    for limits in [json!({"give": kinds, "take": kinds}), shop()] {
+        let scene = led_scene(limits.clone()).await;
+        assert_eq!(scene.pair.push("work").await.outcome, MovementOutcome::Moved);
+        let given = Some(led().without_credentials());
+        assert_eq!(scene.cloud().await.environment.egress, given, "{limits}");
+        assert_eq!(scene.difference().await, [Difference::Same]);
+        assert_eq!(scene.pair.push("work").await.outcome, MovementOutcome::Unchanged);
+
+        // What comes back of the part changes nothing of it, whatever became of it there.
+        let [mut two, three] = ["two", "three"].map(|token| logged_in(&[("shop.test", token)]));
+        two.environment.egress = given.clone();
+        for (token, changed) in [("two", two), ("three", three)] {
+            edit(&scene.pair.cloud, scene.session, &changed).await;
+            scene.pair.pull("work").await;
+            let laptop = scene.laptop().await;
+            assert_eq!(laptop.environment.egress, Some(led()), "{limits}: {token}");
+            assert_eq!(self::token(&laptop, "shop.test").unwrap(), token, "{limits}");
+            scene.pair.push("work").await;
+            assert_eq!(scene.difference().await, [Difference::Same], "{limits}: {token}");
+        }
+        assert_eq!(scene.conflicts().await, 0, "{limits}");
+
+        // Another list comes along, too.
+        let mut new = scene.laptop().await;
+        new.environment.egress = Some(Egress { only: vec!["other.test".to_owned()], ..led() });
+        edit(&scene.pair.laptop, scene.session, &new).await;
+        scene.pair.push("work").await;
+        let cloud = scene.cloud().await.environment.egress.unwrap();
+        assert_eq!(cloud.only, ["other.test"], "{limits}");
+        scene.pair.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn without_the_password_that_was_left_out_no_browser_starts() {
+    let scene = led_scene(json!({"give": {"kinds": ["cookies", "local-storage"]}})).await;
+    scene.pair.push("work").await;
+    let refused = scene.pair.cloud.admin().resume_session("work").await.unwrap_err();
+    assert_eq!(refused.code(), Some(ErrorCode::BrowserUnavailable), "{refused}");
+    insta::assert_snapshot!(refused, @"expected a user and a password for the proxy http://127.0.0.1:9, found that the node which gave this session left them out, as it gave a part of it");
+    scene.pair.stop().await;
+}
+
+#[tokio::test]
+async fn a_file_that_comes_from_a_part_has_the_way_out_that_came_along() {
+    let scene = led_scene(shop()).await;
+    scene.pair.push("work").await;
+    let path = format!("/sync/sessions/{}", scene.session);
+    let got = scene.pair.cloud.admin_request(Method::GET, &path).send().await.unwrap();
+    let tag = got.headers()["etag"].to_str().unwrap().to_owned();
+    let mut file: Value = got.json().await.unwrap();
+    file["sync"].as_object_mut().unwrap().remove("checksum");
+    let send = |file: Value| {
+        let request = scene.pair.cloud.admin_request(Method::POST, "/sync/sessions");
+        request.header("if-match", &tag).json(&file).send()
+    };
+    for other in [json!({"only": ["bank.test"]}), Value::Null] {
+        let mut changed = file.clone();
+        changed["state"]["environment"]["egress"] = other;
+        let refused = problem(send(changed).await.unwrap()).await;
+        assert_eq!(refused.code.as_str(), "revision_refused", "{refused:?}");
+    }
+    file["state"]["cookies"] = json!([]);
+    assert_eq!(send(file).await.unwrap().status(), 201);
     scene.pair.stop().await;
 }
 

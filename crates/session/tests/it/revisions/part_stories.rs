@@ -1,6 +1,8 @@
 //! Stories of nodes that see a part of a session.
 
 use super::node::{Node, content, deleted, log_in, start};
+use baton_session::egress::Egress;
+use baton_session::revision::merge::{Side, merge_views};
 use baton_session::revision::{Knowledge, Offer, Order, Refused, Within};
 use baton_session::{NodeSecret, Revision, Signed, Site, State, StateKind, Vector, View};
 use std::collections::BTreeMap;
@@ -131,4 +133,60 @@ fn what_is_known_of_two_parts_is_known_of_both_together() {
     assert_eq!(known.throughout(&view([&one, &other])), Some(vector.clone()));
     assert_eq!(known.throughout(&view([&one, &neither])), None);
     assert!(known.covers(&Knowledge::new([within(view([&one, &other]))])));
+}
+
+/// A way out to this host alone.
+fn to(host: &str) -> Option<Egress> {
+    Some(Egress { only: vec![host.to_owned()], ..Egress::default() })
+}
+
+fn led(values: [&str; 2], egress: Option<Egress>) -> State {
+    let mut state = state(values);
+    state.environment.egress = egress;
+    state
+}
+
+#[test]
+fn what_comes_back_of_a_part_neither_takes_the_way_out_nor_brings_one() {
+    let (whole, mut part) = two();
+    let base = part.folder.replica.current().cloned();
+    let author = part.author(start());
+    let new = shop().of(&state(["new", "bank"]));
+    let changed = part.folder.replica.edit(base.as_ref(), content(&new), &author);
+    let by_whole = whole.folder.replica.current().unwrap().knowledge();
+    let by_part = changed.knowledge();
+    for (kept, came, counts) in [
+        // An older node has lost it on its way.
+        (to("shop.test"), None, to("shop.test")),
+        (to("shop.test"), to("bank.test"), to("shop.test")),
+        (None, to("bank.test"), None),
+    ] {
+        let kept = led(["shop", "bank"], kept);
+        let came = shop().of(&led(["new", "bank"], came));
+        let one = Side { knowledge: &by_whole, state: &kept };
+        let other = Side { knowledge: &by_part, state: &came };
+        for (winner, loser) in [(one, other), (other, one)] {
+            let merged = merge_views(None, winner, loser).state;
+            assert_eq!(merged.environment.egress, counts);
+            assert_eq!(merged.cookies, led(["new", "bank"], None).cookies);
+        }
+    }
+}
+
+#[test]
+fn of_two_parts_the_one_that_has_a_way_out_counts() {
+    let vector = two().0.folder.replica.current().unwrap().vector.clone();
+    let known = |kind: StateKind| {
+        let view = View { sites: None, kinds: Some([kind].into()) };
+        Knowledge::new([Within { view, vector: vector.clone() }])
+    };
+    let [cookies, storage] = [StateKind::Cookies, StateKind::LocalStorage].map(known);
+    let (fenced, other) = (led(["shop", "bank"], to("shop.test")), State::default());
+    let one = Side { knowledge: &cookies, state: &fenced };
+    let other = Side { knowledge: &storage, state: &other };
+    for (winner, loser) in [(one, other), (other, one)] {
+        let merged = merge_views(None, winner, loser).state;
+        assert_eq!(merged.environment.egress, to("shop.test"));
+        assert_eq!(merged.cookies, fenced.cookies);
+    }
 }
