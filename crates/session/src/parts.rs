@@ -64,6 +64,11 @@ impl PartKind {
         matches!(self, Self::Preview | Self::Icon)
     }
 
+    /// Whether it is the environment, or what of that is a kind of its own.
+    pub fn is_of_environment(self) -> bool {
+        matches!(self, Self::Environment | Self::Certificates | Self::Egress)
+    }
+
     /// Whether a revision never holds it, because it says something of this node's own captures only.
     pub fn is_of_one_node(self) -> bool {
         matches!(self, Self::Unread | Self::Icon | Self::SignIns)
@@ -121,6 +126,14 @@ impl PartRef {
                 Some(StorageKey::new(self.name.clone()))
             }
             _ => None,
+        }
+    }
+
+    /// Of which site it is; none when it is of no single one.
+    pub fn site(&self) -> Option<Site> {
+        match self.kind {
+            PartKind::Cookies => Some(Site::of_host(&self.name)),
+            _ => self.key().map(|key| key.site()),
         }
     }
 }

@@ -193,10 +193,10 @@ async fn store(
     };
     match read_session(context, &*kept.sandbox, checked_out, is_kept(kept)).await {
         Ok(ReadSession { before, after, left_out }) => {
-            let held = Holdings::of(&before);
+            let held = Holdings::of(&before.state);
             let taken = written_back(before, after, &checked_out.receipt, checked_out.take_back);
             let snapshot =
-                context.supervisor.write_back(&checked_out.checkout, held, taken.state).await?;
+                context.supervisor.write_back(&checked_out.checkout, held, &taken).await?;
             told.left_out = left_out;
             told.left_out.extend(taken.left_out);
             left_sites = taken.left_sites;

@@ -20,7 +20,7 @@ use baton_runtime::live::LiveError;
 use baton_sandbox::{Sandbox, SandboxError};
 use baton_session::cookie::Expiry;
 use baton_session::receipt::{ItemKind, ReceiptItem};
-use baton_session::write_back::{After, TakeBack, lent};
+use baton_session::write_back::{After, Before, TakeBack};
 use baton_session::{Entries, Pages, Receipt, Site, State, StorageKey, admit};
 use baton_store::blocking::blocking;
 use baton_store::clock;
@@ -37,7 +37,7 @@ const MOST_KEYS: usize = 200;
 
 /// What a session held when it was handed in, and what of it a sandbox holds now.
 pub(super) struct ReadSession {
-    pub(super) before: State,
+    pub(super) before: Before,
     pub(super) after: After,
     /// What could not be read, or is not taken.
     pub(super) left_out: Receipt,
@@ -73,10 +73,10 @@ pub(super) async fn read_session(
     let tabs = tabs::after(std::mem::take(&mut state.tabs), read_notes(sandbox).await);
     left_out.extend(unread);
     let others = folders.keys().into_iter().filter(|key| !taken.has(key)).collect();
-    let keys = taken.keys(&before, &state, &folders);
+    let keys = taken.keys(&before.state, &state, &folders);
     let mut pages = Pages::new();
     if !keys.is_empty() && !folders.is_empty() {
-        match read_pages(context, &before, keys, folders, &mut left_out).await {
+        match read_pages(context, &before.state, keys, folders, &mut left_out).await {
             Ok(found) => pages = found,
             Err(Fault::Ours(why)) if is_kept => return Err(Fault::Ours(why).into()),
             Err(fault) => {
@@ -97,10 +97,10 @@ enum AcceptedSites {
 }
 
 impl AcceptedSites {
-    fn of(before: &State, which: TakeBack) -> Self {
+    fn of(before: &Before, which: TakeBack) -> Self {
         match which {
             TakeBack::All => Self::All,
-            TakeBack::Lent => Self::Lent(lent(before)),
+            TakeBack::Lent => Self::Lent(before.sites.clone()),
         }
     }
 

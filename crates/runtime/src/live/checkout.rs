@@ -2,7 +2,9 @@
 //! what became of it comes back as a snapshot.
 //!
 //! The one idea: a session that is checked out is active, without a browser of this node. When the node dies, its
-//! sandboxes die with it, and the next node finds a session without a browser: recoverable.
+//! sandboxes die with it, and the next node finds a session without a browser: recoverable. What was handed in is
+//! known until it comes back, its environment as a whole: nothing that is damaged in the database meanwhile is taken
+//! from the session for that.
 
 use super::capture::Draft;
 use super::close::Ending;
@@ -15,13 +17,15 @@ use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile::{CacheKey, CompileError, OF_PAGES, ProfileCache, Times};
 use baton_browser::profile::packed::AtHand;
 use baton_session::login::SignIns;
+use baton_session::write_back::{Before, WrittenBack, lent};
 use baton_session::{
-    Holdings, Lifecycle, Part, PartKind, PartRef, Receipt, SandboxId, Session, SnapshotId,
-    SnapshotReason, State, Term, parts,
+    Environment, Holdings, Lifecycle, Part, PartKind, PartRef, Receipt, SandboxId, Session, Site,
+    SnapshotId, SnapshotReason, State, Term, parts,
 };
 use baton_store::clock::{Anchor, uptime};
 use baton_store::{NewSnapshot, SealedParts, Snapshot, StoreError};
 use jiff::Timestamp;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -59,6 +63,10 @@ pub struct Checkout {
     term: Term,
     /// What it held then.
     parts: Vec<PartRef>,
+    /// The sites of that.
+    sites: BTreeSet<Site>,
+    /// Its environment then. Without its way out it would go everywhere when it comes back.
+    environment: Environment,
     since: Anchor,
 }
 
@@ -101,15 +109,17 @@ impl BrowserSupervisor {
         }
     }
 
-    /// What a session held when it was checked out, and what of that cannot be read any more.
+    /// What a session held when it was checked out, and why what of that cannot be read any more.
     pub async fn read_checked_out(
         &self,
         checkout: &Checkout,
-    ) -> Result<(State, Receipt), LiveError> {
-        let wanted = checkout.parts.iter().filter(|part| !part.kind.is_picture()).cloned();
-        let Read { state, receipt, .. } =
+    ) -> Result<(Before, Receipt), LiveError> {
+        let is_known = |kind: PartKind| kind.is_picture() || kind.is_of_environment();
+        let wanted = checkout.parts.iter().filter(|part| !is_known(part.kind)).cloned();
+        let Read { mut state, damaged, receipt, .. } =
             self.read(&checkout.session.owner, wanted.collect()).await?;
-        Ok((state, receipt))
+        state.environment.clone_from(&checkout.environment);
+        Ok((Before { state, sites: checkout.sites.clone(), damaged }, receipt))
     }
 
     /// Checks out a session that this node holds in `term`: from now on the sandbox `to` alone has it.
@@ -132,7 +142,11 @@ impl BrowserSupervisor {
         hold.set_checked_out_to(Some(to));
         tracing::info!(session = %id, sandbox = %to, "lent a session to a sandbox");
         let since = Anchor::new(Timestamp::now(), uptime());
-        Ok(Checkout { session: session.clone(), term, parts: handed.parts.clone(), since })
+        let (parts, environment) = (handed.parts.clone(), handed.state.environment.clone());
+        // Of what is at hand as a profile the state has nothing.
+        let mut sites = lent(&handed.state);
+        sites.extend(parts.iter().filter_map(PartRef::site));
+        Ok(Checkout { session: session.clone(), term, parts, sites, environment, since })
     }
 
     /// Stores what became of a session that is checked out and held `before` then. When this returns it is on
@@ -141,18 +155,22 @@ impl BrowserSupervisor {
         &self,
         checkout: &Checkout,
         before: Holdings,
-        state: State,
+        back: &WrittenBack,
     ) -> Result<Snapshot, LiveError> {
         let taken_at = Timestamp::now();
+        let mut state = back.state.clone();
+        // Whatever became of it elsewhere, it has the way out that it had.
+        state.environment.egress.clone_from(&checkout.environment.egress);
         let shrunk =
             LastHeld::then(before, checkout.since).has_shrunk_to(&state, taken_at, uptime());
-        let cut = |known: Vec<PartRef>, state: State| {
-            self.blocking(move || Ok::<_, LiveError>(draft(&state, &known)))
+        let cut = |known: Vec<PartRef>, kept: Vec<PartRef>, state: State| {
+            self.blocking(move || Ok::<_, LiveError>(draft(&state, &known, kept)))
         };
-        let first = cut(checkout.parts.clone(), state.clone()).await?;
+        let whole = checkout.parts.iter().filter(|part| !back.damaged.contains(part)).cloned();
+        let first = cut(whole.collect(), back.kept.clone(), state.clone()).await?;
         match self.store_check_in(checkout, taken_at, shrunk, first).await {
             Err(StoreError::PartMissing { .. }) => {
-                let whole = cut(Vec::new(), state).await?;
+                let whole = cut(Vec::new(), Vec::new(), state).await?;
                 Ok(self.store_check_in(checkout, taken_at, shrunk, whole).await?)
             }
             stored => Ok(stored?),
@@ -211,12 +229,20 @@ fn kinds_of(at_hand: &AtHand) -> Vec<PartKind> {
     local_storage.chain(pages).collect()
 }
 
-/// The parts of a state, with the pictures that were there before, and what sign-ins had changed by then.
-fn draft(state: &State, known: &[PartRef]) -> Draft {
+/// The parts of a state, with the pictures that were there before, and what sign-ins had changed by then; and those
+/// that cannot be read and are kept, unless the state has something in their place.
+fn draft(state: &State, known: &[PartRef], kept: Vec<PartRef>) -> Draft {
     let all: Vec<Part> = parts::split(state);
-    let mut draft = Draft::of(all, known);
+    let has =
+        |part: &PartRef| all.iter().any(|one| (one.kind, &one.name) == (part.kind, &part.name));
+    let kept: Vec<PartRef> = kept.into_iter().filter(|part| !has(part)).collect();
+    // The environment is at hand: what of it is damaged by now is stored anew.
+    let carries = |part: &&PartRef| !part.kind.is_of_environment();
+    let known: Vec<PartRef> = known.iter().filter(carries).cloned().collect();
+    let mut draft = Draft::of(all, &known);
     let stays = |kind: PartKind| kind.is_picture() || kind == PartKind::SignIns;
-    draft.carried.extend(known.iter().filter(|part| stays(part.kind)).cloned());
+    draft.carried.extend(known.into_iter().filter(|part| stays(part.kind)));
+    draft.carried.extend(kept);
     draft
 }
 

@@ -10,10 +10,12 @@ mod unlent;
 
 pub use tabs::TabsAfter;
 
+use crate::parts::{PartKind, PartRef};
 use crate::receipt::{ItemKind, Outcome, Receipt, ReceiptItem};
 use crate::state::{OriginState, Pages, State};
 use crate::storage::{Entries, Site, StorageKey};
 use crate::stored::{Cache, Database, Registration, no_script_reads};
+use crate::text::Text;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,11 +34,33 @@ pub enum TakeBack {
     All,
 }
 
+/// What a session held when it was handed in.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Before {
+    /// That, as far as it can be read now.
+    pub state: State,
+    /// The sites of which it had a cookie, or anything stored.
+    pub sites: BTreeSet<Site>,
+    /// Its parts that cannot be read any more.
+    pub damaged: Vec<PartRef>,
+}
+
+impl From<State> for Before {
+    /// Of a session of which all can be read.
+    fn from(state: State) -> Self {
+        Self { sites: lent(&state), state, damaged: Vec::new() }
+    }
+}
+
 /// What a session holds now, and what of a profile was not taken for it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WrittenBack {
     /// What it holds.
     pub state: State,
+    /// The parts that it had and that cannot be read any more.
+    pub damaged: Vec<PartRef>,
+    /// Those of them that stay as they are, unless something came back in their place.
+    pub kept: Vec<PartRef>,
     /// What the profile held of sites that were not handed in, item by item up to a bound, and what the session can
     /// have no longer.
     pub left_out: Receipt,
@@ -57,16 +81,17 @@ pub struct After {
     pub others: Vec<StorageKey>,
 }
 
-/// The state `before`, of which the items in the receipt were in a profile that holds `after` now.
+/// What is left of `before`, of which the items in the receipt were in a profile that holds `after` now.
 pub fn written_back(
-    before: State,
+    before: Before,
     after: After,
     handed_in: &Receipt,
     which: TakeBack,
 ) -> WrittenBack {
     let mut rest = Left::default();
+    let Before { state: before, sites, damaged } = before;
     let After { state: mut after, tabs, mut pages, others } = after;
-    let sites = (which == TakeBack::Lent).then(|| lent(&before));
+    let sites = (which == TakeBack::Lent).then_some(sites);
     if let Some(lent) = &sites {
         after.cookies.retain(|cookie| {
             lent.contains(&cookie.site())
@@ -84,6 +109,7 @@ pub fn written_back(
         }
     }
     let handed = HandedIn::of(handed_in);
+    let kept = damaged.iter().filter(|part| handed.leaves(part, &pages)).cloned().collect();
     let mut state = State { cookies: after.cookies, ..before };
     let (open, foreign) = tabs::merged(std::mem::take(&mut state.tabs), tabs, sites.as_ref());
     state.tabs = open;
@@ -111,7 +137,7 @@ pub fn written_back(
         left_out.extend(handed.settle(&key, origin, found));
     }
     state.normalize();
-    WrittenBack { state, left_out, left_sites: rest.sites }
+    WrittenBack { state, damaged, kept, left_out, left_sites: rest.sites }
 }
 
 /// The sites of which a session has a cookie, or anything stored.
@@ -147,6 +173,33 @@ impl<'a> HandedIn<'a> {
 
     fn has_part(&self, kind: ItemKind, place: &str) -> bool {
         self.in_part.contains(&(kind, place))
+    }
+
+    /// Whether a part that cannot be read any more stays, because what it held was not in the profile, or is of a key
+    /// of which no page was read. Cookies were all there, and tabs have no places but in their row.
+    fn leaves(&self, part: &PartRef, read: &Pages) -> bool {
+        let Some(key) = part.key() else { return false };
+        let is_read = read.contains_key(&key);
+        let had = |kind| {
+            let name = serde_json::from_str::<(StorageKey, Text)>(&part.name);
+            name.is_ok_and(|(_, name)| self.has(kind, &key.place_of(&name)))
+        };
+        let had_workers = || {
+            let begin = format!("{key} ");
+            let is_one = |(kind, place): &(ItemKind, &str)| {
+                *kind == ItemKind::ServiceWorker && place.starts_with(&begin)
+            };
+            self.whole.iter().any(is_one)
+        };
+        match part.kind {
+            PartKind::LocalStorage => !self.has(ItemKind::LocalStorage, key.as_str()),
+            PartKind::Database => !is_read || !had(ItemKind::IndexedDb),
+            PartKind::Cache => !is_read || !had(ItemKind::Cache),
+            PartKind::Files => !is_read || !self.has(ItemKind::Files, key.as_str()),
+            PartKind::ServiceWorkers => !is_read || !had_workers(),
+            // Folders of another instant are worth nothing beside what was read.
+            _ => !is_read,
+        }
     }
 
     /// Takes what pages found of a key. What was not in the profile cannot have been deleted there. Says what of that

@@ -180,7 +180,7 @@ fn what_pages_made_in_a_sandbox_is_back_and_what_was_never_there_stays() {
         others: vec![planted.clone()],
         ..After::default()
     };
-    let back = written_back(before.clone(), after(), &handed, TakeBack::Lent);
+    let back = written_back(before.clone().into(), after(), &handed, TakeBack::Lent);
     assert_eq!(back.left_out.items[0].place, "https://bank.test/");
     let held = back.state;
     let names: Vec<_> =
@@ -189,7 +189,7 @@ fn what_pages_made_in_a_sandbox_is_back_and_what_was_never_there_stays() {
     assert_eq!(held.origins[&key].databases[0], database("auth", &["new"]));
     assert_eq!(held.origins[&key].local_storage, entries("kept"));
     assert!(!held.origins.contains_key(&planted));
-    let all = written_back(before.clone(), after(), &handed, TakeBack::All).state;
+    let all = written_back(before.clone().into(), after(), &handed, TakeBack::All).state;
     assert!(all.origins.contains_key(&planted));
 }
 
@@ -217,7 +217,7 @@ fn a_sandbox_changes_only_what_was_in_its_profile() {
     .collect();
     let after = stored(state(&[cookie("app.test", "sid2", None)]), "https://app.test", "new");
     let after = stored(after, "https://new.test", "new");
-    let back = written_back(before.clone(), rows(after), &handed, TakeBack::All);
+    let back = written_back(before.clone().into(), rows(after), &handed, TakeBack::All);
     assert_eq!(back.left_out, Receipt::default());
     let held = back.state;
     assert_eq!(held.cookies, [cookie("app.test", "sid2", None)]);
@@ -241,7 +241,8 @@ fn a_sandbox_gives_back_only_sites_that_it_was_lent() {
     ];
     let after = stored(state(&cookies), "https://api.stored.test", "new");
     let after = stored(after, "https://bank.test", "planted");
-    let back = written_back(before.clone(), rows(after), &Receipt::default(), TakeBack::Lent);
+    let back =
+        written_back(before.clone().into(), rows(after), &Receipt::default(), TakeBack::Lent);
     let mut domains: Vec<&str> = back.state.cookies.iter().map(|one| &*one.domain).collect();
     domains.sort_unstable();
     assert_eq!(domains, [".www.app.test", "api.stored.test", "app.test"]);
@@ -255,7 +256,7 @@ fn a_sandbox_gives_back_only_sites_that_it_was_lent() {
 
     // However many are planted, the answer stays short, and says how many.
     let many: Vec<_> = (0..5000).map(|at| cookie(&format!("s{at}.test"), "x", None)).collect();
-    let back = written_back(before, rows(state(&many)), &Receipt::default(), TakeBack::Lent);
+    let back = written_back(before.into(), rows(state(&many)), &Receipt::default(), TakeBack::Lent);
     assert_eq!((back.state.cookies.len(), back.left_sites.len()), (0, 5000));
     assert_eq!(back.left_out.items.len(), 201);
     assert_eq!(back.left_out.items[200].place, "4800 more");

@@ -3,8 +3,10 @@
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::state::OriginState;
 use baton_session::stored::{CacheEntry, CachedResponse};
-use baton_session::write_back::{After, TakeBack, WrittenBack, written_back};
-use baton_session::{Cache, Database, Pages, Receipt, State, StorageKey};
+use baton_session::write_back::{After, Before, TakeBack, WrittenBack, written_back};
+use baton_session::{
+    Cache, Cookie, Database, Pages, Part, PartKind, PartRef, Receipt, State, StorageKey, parts,
+};
 use serde_json::{Value, json};
 
 fn key() -> StorageKey {
@@ -43,7 +45,7 @@ fn with_database(database: Database) -> OriginState {
 fn back(before: OriginState, after: OriginState, handed: &Receipt) -> WrittenBack {
     let before = State { origins: pages(before), ..State::default() };
     let after = After { pages: pages(after), ..After::default() };
-    written_back(before, after, handed, TakeBack::Lent)
+    written_back(before.into(), after, handed, TakeBack::Lent)
 }
 
 /// That all of it went in, but for what no script can read.
@@ -139,4 +141,38 @@ fn a_response_that_no_script_can_read_is_in_its_cache_as_before() {
     // The page removed its cache.
     let back = back(before, OriginState::default(), &handed());
     assert_eq!(back.state.origins[&key()], cache(vec![lost("a"), lost("c")]));
+}
+
+#[test]
+fn what_cannot_be_read_any_more_was_handed_in_all_the_same() {
+    let cookie = |value: &str| -> Cookie {
+        let cookie = json!({ "name": "sid", "value": value, "domain": "app.test", "path": "/" });
+        serde_json::from_value(cookie).unwrap()
+    };
+    let vault = |value: &str| with_database(database(1, &[("a", text(value))]));
+    let stored = OriginState { local_storage: [("a", "1")].into_iter().collect(), ..vault("1") };
+    let had = State { cookies: vec![cookie("1")], origins: pages(stored), ..State::default() };
+    let all = parts::split(&had);
+    let damaged: Vec<PartRef> =
+        all.iter().map(Part::reference).filter(|part| !part.kind.is_of_environment()).collect();
+    let sites = damaged.iter().filter_map(PartRef::site).collect();
+    let before = Before { state: State::default(), sites, damaged: damaged.clone() };
+    let state = State { cookies: vec![cookie("2")], ..State::default() };
+    let after = After { state, pages: pages(vault("2")), ..After::default() };
+    let handed = Receipt::from_iter([
+        ReceiptItem::restored(ItemKind::LocalStorage, key().as_str()),
+        ReceiptItem::restored(ItemKind::IndexedDb, key().place_of(&"vault".into())),
+    ]);
+    let back = written_back(before.clone(), after.clone(), &handed, TakeBack::Lent);
+    assert_eq!((back.state.cookies, back.left_sites.len()), (vec![cookie("2")], 0));
+    assert_eq!(back.state.origins[&key()], vault("2"), "a page cleared its localStorage");
+    assert_eq!((back.damaged, back.kept), (damaged, vec![]));
+
+    // What was not in the profile, and what nobody looked at, cannot have been changed there.
+    let unread = After { pages: Pages::new(), ..after.clone() };
+    let kinds = |back: WrittenBack| back.kept.iter().map(|part| part.kind).collect::<Vec<_>>();
+    let kept = written_back(before.clone(), unread, &handed, TakeBack::Lent);
+    assert_eq!(kinds(kept), [PartKind::Database]);
+    let kept = written_back(before, after, &Receipt::default(), TakeBack::Lent);
+    assert_eq!(kinds(kept), [PartKind::LocalStorage, PartKind::Database]);
 }

@@ -1,5 +1,5 @@
 //! Damaged parts of the newest snapshot, one at a time and all together: the one before stands in, and the
-//! receipt and the audit log say so.
+//! receipt and the audit log say so. What is damaged while a sandbox has the session takes nothing from it.
 
 use super::scene::{Scene, reference, refused};
 use crate::damage::Database;
@@ -8,6 +8,8 @@ use baton_api::sandbox::{BrowserSession, CreateSandbox};
 use baton_api::{ErrorCode, ListAudit, OpenSession};
 use baton_playground::Page;
 use baton_session::SnapshotId;
+use baton_session::receipt::ItemKind;
+use serde_json::json;
 
 /// A session of two snapshots that have no part in common.
 async fn begin(scene: &Scene) -> SnapshotId {
@@ -94,4 +96,40 @@ async fn damage_in_postgresql_costs_no_more_than_it_has_to() {
     let test_node = test_nodes::build().with("BATON_DATABASE_URL", &url);
     let scene = Scene::set_in(test_node, "").await;
     whatever_is_damaged_the_newest_whole_one_stands_in(scene, Database::Postgres(url)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_damaged_while_a_sandbox_has_the_session_takes_nothing_from_it() {
+    let scene = Scene::set().await;
+    let database = Database::Sqlite(scene.test_node.data().database());
+    let only = ["shop.example"];
+    let mut state = scene.state();
+    state["environment"] = json!({"egress": {"only": only}});
+    let mut named = Vec::new();
+    for at in 0.. {
+        let name = format!("shop-{at}");
+        scene.session_of(&name, &state).await;
+        let snapshot = scene.client().fetch_session(&name).await.unwrap().snapshot.unwrap().id;
+        let parts = database.parts_of(&snapshot.to_string());
+        let Some(part) = parts.get(at) else { break };
+        let sandbox = scene.sandbox_of(&name).await;
+        database.flip(part);
+        let ended = scene.end(&sandbox).await.browser_session.unwrap();
+        assert!(ended.snapshot.is_some(), "{:?}", ended.reason);
+        let damaged = ended.left_out.items.into_iter().filter(|item| item.kind == ItemKind::Part);
+        named.extend(damaged.map(|item| item.place));
+
+        let view = scene.client().fetch_session(&name).await.unwrap();
+        assert_eq!(view.egress.unwrap().only, only, "{named:?}");
+        let cookies = scene.cookies(&name).await;
+        let refresh = ("refresh".to_owned(), "1".to_owned());
+        assert!(cookies.contains(&refresh), "{named:?}: {cookies:?}");
+        let held = scene.client().fetch_state(&name, true).await.unwrap().state.to_string();
+        assert!(held.contains("t0k3n"), "{named:?}: {held}");
+    }
+    // Of the environment, and of the list in it, nothing had to be read again.
+    let mut kinds: Vec<&str> = named.iter().filter_map(|place| place.split(' ').next()).collect();
+    kinds.sort_unstable();
+    assert_eq!(kinds, ["cookies", "local-storage", "tab"]);
+    scene.strike().await;
 }
