@@ -80,26 +80,31 @@ fn agrees(identity: &Identity, said: &ParsedUserAgent) -> Result<(), Contradicti
         let found = format!("mobile {}; right is {}", metadata.mobile, said.mobile);
         return refuse(METADATA, THAT_OF_THE_USER_AGENT, found);
     }
-    let all = metadata.brands.iter().chain(&metadata.full_version_list);
-    if let Some(other) = all.into_iter().find(|brand| is_other(brand, said.major)) {
-        let right = said.identity().metadata.unwrap_or_default();
-        let found = format!(
-            "the brand {:?} {} beside {}; right is {}",
-            other.brand,
-            other.version,
-            said.browser(),
-            right.brand_list()
-        );
-        return refuse(METADATA, THAT_OF_THE_USER_AGENT, found);
-    }
-    Ok(())
+    let Some(wrong) = wrong_brand(metadata, said) else { return Ok(()) };
+    let right = said.identity().metadata.unwrap_or_default();
+    let found = format!("{wrong} beside {}; right is {}", said.browser(), right.brand_list());
+    refuse(METADATA, THAT_OF_THE_USER_AGENT, found)
 }
 
-/// Whether it is a brand of another major version; the one that is none has any.
-fn is_other(brand: &BrandVersion, major: u32) -> bool {
+/// The brand that the browser does not say, or the one that it lacks, in words; none when all are right.
+fn wrong_brand(metadata: &UserAgentMetadata, said: &ParsedUserAgent) -> Option<String> {
+    let lists = [&metadata.brands, &metadata.full_version_list];
+    let other = lists.into_iter().flatten().find(|brand| is_other(brand, said));
+    if let Some(BrandVersion { brand, version }) = other {
+        return Some(format!("the brand {brand:?} {version}"));
+    }
+    let needed = said.family.needed_brand()?;
+    let lacks = |list: &&Vec<BrandVersion>| {
+        !list.is_empty() && list.iter().all(|brand| brand.brand != needed)
+    };
+    lists.iter().any(lacks).then(|| format!("no brand {needed:?}"))
+}
+
+/// Whether it is a brand of another browser, or of another major version; the one that is none has any.
+fn is_other(brand: &BrandVersion, said: &ParsedUserAgent) -> bool {
     let is_none = brand.brand.starts_with("Not") && brand.brand.contains("Brand");
     let number = brand.version.split('.').next().and_then(|number| number.parse().ok());
-    !is_none && number != Some(major)
+    !is_none && (number != Some(said.major) || said.family.is_anothers(&brand.brand))
 }
 
 /// Whether it looks like a BCP 47 tag.
@@ -221,6 +226,62 @@ mod tests {
             let said = identity.check(Some(MAC), Some("de-DE")).unwrap_err().to_string();
             assert!(said.contains(words), "expected {words} in {said}");
         }
+    }
+
+    #[test]
+    fn a_brand_of_another_browser_is_none_of_this_one() {
+        const EDGE: &str = "the brand \"Google Chrome\" 147 beside Microsoft Edge 147; \
+                            right is \"Microsoft Edge\";v=\"147\"";
+        let agent = |rest: &str| MAC.replace("Safari/537.36", &format!("Safari/537.36 {rest}"));
+        let (chrome, edge) = (agent(""), agent("Edg/147.0.0.0"));
+        let headless = MAC.replace("Chrome/", "HeadlessChrome/");
+        let with = |brands: &[&str]| {
+            let brand =
+                |name: &&str| BrandVersion { brand: (*name).to_owned(), version: "147".to_owned() };
+            hints(|hints| {
+                hints.brands = brands.iter().map(brand).collect();
+                hints.full_version_list.clear();
+            })
+        };
+        let right: [(&str, &[&str]); 5] = [
+            (&chrome, &["Google Chrome", "Chromium"]),
+            // What Chromium says of itself, and a browser that is made of it.
+            (&chrome, &["Chromium"]),
+            (&chrome, &["Brave", "Chromium"]),
+            (&edge, &["Microsoft Edge", "Chromium"]),
+            (&headless, &["HeadlessChrome", "Chromium"]),
+        ];
+        for (agent, brands) in right {
+            assert_eq!(with(brands).check(Some(agent), None), Ok(()), "{agent}: {brands:?}");
+        }
+        let wrong: [(&str, &[&str], &str); 5] = [
+            (&edge, &["Google Chrome", "Chromium"], EDGE),
+            (
+                &edge,
+                &["Chromium"],
+                "no brand \"Microsoft Edge\" beside Microsoft Edge 147; right is",
+            ),
+            (
+                &chrome,
+                &["Microsoft Edge", "Chromium"],
+                "the brand \"Microsoft Edge\" 147 beside Google Chrome",
+            ),
+            (&chrome, &["HeadlessChrome", "Chromium"], "the brand \"HeadlessChrome\" 147"),
+            (&headless, &["Google Chrome", "Chromium"], "the brand \"Google Chrome\" 147"),
+        ];
+        for (agent, brands, words) in wrong {
+            let said = with(brands).check(Some(agent), None).unwrap_err().to_string();
+            assert!(said.contains(words), "expected {words} in {said}");
+        }
+        // Nor are its whole versions.
+        let edges = Identity::of_user_agent(&edge).unwrap();
+        assert_eq!(edges.check(Some(&edge), None), Ok(()));
+        let chromes = Identity::of_user_agent(&chrome).unwrap().metadata.unwrap();
+        let mixed = hints(|hints| {
+            hints.brands = edges.metadata.clone().unwrap().brands;
+            hints.full_version_list = chromes.full_version_list;
+        });
+        mixed.check(Some(&edge), None).unwrap_err();
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub(super) enum Family {
 }
 
 impl Family {
+    const ALL: [Self; 4] = [Self::Chrome, Self::HeadlessChrome, Self::Chromium, Self::Edge];
+
     /// Its own brand; Chromium has none beside the one that all have.
     fn brand(self) -> Option<&'static str> {
         match self {
@@ -31,6 +33,17 @@ impl Family {
             Self::Chromium => None,
             Self::Edge => Some("Microsoft Edge"),
         }
+    }
+
+    /// The brand without which it is another one. Chromium, too, says that it is Chrome, and so do browsers that are
+    /// made of it and have brands of their own: of that user agent none is missed.
+    pub(super) fn needed_brand(self) -> Option<&'static str> {
+        self.brand().filter(|_| self != Self::Chrome)
+    }
+
+    /// Whether a brand is another one's own.
+    pub(super) fn is_anothers(self, brand: &str) -> bool {
+        Self::ALL.iter().any(|other| *other != self && other.brand() == Some(brand))
     }
 }
 
