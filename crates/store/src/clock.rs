@@ -94,7 +94,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_deadline_is_over_as_soon_as_one_clock_says_so() {
-        let hour = Duration::from_secs(3600);
+        let hour = Duration::from_hours(1);
         let soon = Deadline::after(hour);
         assert!(!soon.is_over() && soon.left() <= hour);
         // A machine that slept, and one whose timers know nothing of it: either clock has gone on.

@@ -70,23 +70,23 @@ mod tests {
         UNIX_EPOCH + Duration::from_secs_f64(1_800_000_000.0 + second)
     }
 
-    fn taken(second: f64) -> Option<f64> {
-        Some(1_800_000_000.0 + second)
+    fn taken(second: f64) -> f64 {
+        1_800_000_000.0 + second
     }
 
     #[test]
     fn a_picture_from_before_a_tab_came_where_it_is_is_late() {
         let mut arrivals = Arrivals::default();
-        assert!(arrivals.shows(1, taken(0.0), at(0.1)), "it was nowhere else");
+        assert!(arrivals.shows(1, Some(taken(0.0)), at(0.1)), "it was nowhere else");
         // It went elsewhere and came back; pictures of all three places come afterwards.
         arrivals.moved(1, at(1.0));
         arrivals.moved(1, at(2.0));
         for (second, is_there) in [(0.9, false), (1.5, false), (1.999, false), (2.0, true)] {
-            assert_eq!(arrivals.shows(1, taken(second), at(2.1)), is_there, "{second}");
+            assert_eq!(arrivals.shows(1, Some(taken(second)), at(2.1)), is_there, "{second}");
         }
-        assert!(arrivals.shows(2, taken(0.5), at(2.1)), "another tab");
+        assert!(arrivals.shows(2, Some(taken(0.5)), at(2.1)), "another tab");
         arrivals.gone(1);
-        assert!(arrivals.shows(1, taken(0.5), at(2.2)));
+        assert!(arrivals.shows(1, Some(taken(0.5)), at(2.2)));
     }
 
     #[test]
@@ -97,7 +97,7 @@ mod tests {
         for taken in [None, Some(f64::NAN), Some(f64::INFINITY), Some(-1.0)] {
             assert!(!arrivals.shows(1, taken, at(2.0)), "{taken:?}");
         }
-        assert!(arrivals.shows(1, taken(1.5), at(2.0)));
+        assert!(arrivals.shows(1, Some(taken(1.5)), at(2.0)));
     }
 
     #[test]
@@ -105,12 +105,12 @@ mod tests {
         let mut arrivals = Arrivals::default();
         arrivals.moved(1, at(1000.0));
         // Set back by a quarter of an hour: what was taken before is of a moment that is still to come.
-        assert!(!arrivals.shows(1, taken(999.0), at(100.0)));
-        assert!(!arrivals.shows(1, taken(99.9), at(100.2)));
-        assert!(arrivals.shows(1, taken(100.1), at(100.2)));
+        assert!(!arrivals.shows(1, Some(taken(999.0)), at(100.0)));
+        assert!(!arrivals.shows(1, Some(taken(99.9)), at(100.2)));
+        assert!(arrivals.shows(1, Some(taken(100.1)), at(100.2)));
         // And on: a picture from before is older than ever.
-        assert!(!arrivals.shows(1, taken(99.9), at(5000.0)));
-        assert!(arrivals.shows(1, taken(5000.0), at(5000.0)));
+        assert!(!arrivals.shows(1, Some(taken(99.9)), at(5000.0)));
+        assert!(arrivals.shows(1, Some(taken(5000.0)), at(5000.0)));
     }
 
     #[test]
@@ -119,10 +119,10 @@ mod tests {
         arrivals.moved(1, at(1.0));
         assert_eq!(arrivals.take_wanted(), BTreeSet::from([1]));
         assert!(arrivals.take_wanted().is_empty(), "it is not drawn, so none comes");
-        arrivals.shows(1, taken(0.5), at(1.5));
+        arrivals.shows(1, Some(taken(0.5)), at(1.5));
         assert_eq!(arrivals.take_wanted(), BTreeSet::from([1]));
-        arrivals.shows(1, taken(0.6), at(1.6));
-        arrivals.shows(1, taken(1.2), at(1.7));
+        arrivals.shows(1, Some(taken(0.6)), at(1.6));
+        arrivals.shows(1, Some(taken(1.2)), at(1.7));
         assert!(arrivals.take_wanted().is_empty());
     }
 }

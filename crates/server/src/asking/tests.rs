@@ -3,6 +3,7 @@
 use super::{Ask, Asks, NewAsk, OpenedBy, Sites};
 use crate::page::NewGuest;
 use baton_browser::TargetId;
+use baton_browser::screen::TabAddress;
 use baton_runtime::Caller;
 use baton_session::{Lifecycle, NodeId, Owner, Session, SessionId};
 use jiff::{SignedDuration, Timestamp};
@@ -27,7 +28,7 @@ fn ask(caller: Caller, limit: SignedDuration) -> Arc<Ask> {
         session,
         caller,
         text: "sign in".to_owned(),
-        sites: Sites::at("https://bank.test/").unwrap(),
+        sites: Sites::at(&TabAddress::of("https://bank.test/")).unwrap(),
         files: false,
         limit,
         tab: None,

@@ -80,7 +80,7 @@ impl Sight {
         // called by it.
         told.url = LiveTab::address("");
         if let Some(address) = tab.addresses().into_iter().find(|it| it.is_title(&tab.title)) {
-            told.title = address.host().unwrap_or_default().to_owned();
+            address.host().unwrap_or_default().clone_into(&mut told.title);
         }
         if away.is_some() {
             (told.title, told.dialog, told.chooser) = (String::new(), None, None);

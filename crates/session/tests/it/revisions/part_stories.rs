@@ -136,8 +136,8 @@ fn what_is_known_of_two_parts_is_known_of_both_together() {
 }
 
 /// A way out to this host alone.
-fn to(host: &str) -> Option<Egress> {
-    Some(Egress { only: vec![host.to_owned()], ..Egress::default() })
+fn to(host: &str) -> Egress {
+    Egress { only: vec![host.to_owned()], ..Egress::default() }
 }
 
 fn led(values: [&str; 2], egress: Option<Egress>) -> State {
@@ -157,9 +157,9 @@ fn what_comes_back_of_a_part_neither_takes_the_way_out_nor_brings_one() {
     let by_part = changed.knowledge();
     for (kept, came, counts) in [
         // An older node has lost it on its way.
-        (to("shop.test"), None, to("shop.test")),
-        (to("shop.test"), to("bank.test"), to("shop.test")),
-        (None, to("bank.test"), None),
+        (Some(to("shop.test")), None, Some(to("shop.test"))),
+        (Some(to("shop.test")), Some(to("bank.test")), Some(to("shop.test"))),
+        (None, Some(to("bank.test")), None),
     ] {
         let kept = led(["shop", "bank"], kept);
         let came = shop().of(&led(["new", "bank"], came));
@@ -181,12 +181,12 @@ fn of_two_parts_the_one_that_has_a_way_out_counts() {
         Knowledge::new([Within { view, vector: vector.clone() }])
     };
     let [cookies, storage] = [StateKind::Cookies, StateKind::LocalStorage].map(known);
-    let (fenced, other) = (led(["shop", "bank"], to("shop.test")), State::default());
+    let (fenced, other) = (led(["shop", "bank"], Some(to("shop.test"))), State::default());
     let one = Side { knowledge: &cookies, state: &fenced };
     let other = Side { knowledge: &storage, state: &other };
     for (winner, loser) in [(one, other), (other, one)] {
         let merged = merge_views(None, winner, loser).state;
-        assert_eq!(merged.environment.egress, to("shop.test"));
+        assert_eq!(merged.environment.egress, Some(to("shop.test")));
         assert_eq!(merged.cookies, fenced.cookies);
     }
 }
