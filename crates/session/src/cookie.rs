@@ -128,6 +128,10 @@ pub struct PartitionKey {
 pub type CookieKey<'a> =
     (&'a str, &'a str, &'a str, Option<&'a PartitionKey>, SourceScheme, Option<u16>);
 
+/// What makes two cookies the same to who replaces one by the other: by which scheme and port it was set may become known
+/// later.
+pub type CookieIdentity<'a> = (&'a str, &'a str, &'a str, Option<&'a PartitionKey>);
+
 /// Why a cookie cannot be set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidCookie {
@@ -180,6 +184,11 @@ impl Cookie {
             self.source_scheme,
             self.source_port,
         )
+    }
+
+    /// What makes it the same cookie as another, whatever set the two.
+    pub fn identity(&self) -> CookieIdentity<'_> {
+        (&self.domain, &self.path, &self.name, self.partition_key.as_ref())
     }
 
     /// Where it lives, for people and receipts: domain, path and name, never its value. Up to the first `/`

@@ -117,16 +117,27 @@ impl Part {
     }
 }
 
+impl Part {
+    /// Of which storage key it is; none when it is of none, or its name says nothing.
+    pub fn key(&self) -> Option<StorageKey> {
+        key_of(self.kind, &self.name)
+    }
+}
+
 impl PartRef {
     /// Of which storage key it is; none when it is of none, or its name says nothing.
     pub fn key(&self) -> Option<StorageKey> {
-        match self.kind {
-            PartKind::Database | PartKind::Cache => key(self.kind, &self.name).ok(),
-            PartKind::LocalStorage | PartKind::Files | PartKind::ServiceWorkers | PartKind::Raw => {
-                Some(StorageKey::new(self.name.clone()))
-            }
-            _ => None,
+        key_of(self.kind, &self.name)
+    }
+}
+
+fn key_of(kind: PartKind, name: &str) -> Option<StorageKey> {
+    match kind {
+        PartKind::Database | PartKind::Cache => key(kind, name).ok(),
+        PartKind::LocalStorage | PartKind::Files | PartKind::ServiceWorkers | PartKind::Raw => {
+            Some(StorageKey::new(name))
         }
+        _ => None,
     }
 
     /// Of which site it is; none when it is of no single one.

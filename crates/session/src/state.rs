@@ -327,7 +327,7 @@ fn lives(cookie: &Cookie, now: Expiry) -> bool {
 }
 
 fn identity(cookie: &Cookie) -> u64 {
-    hash(&(&cookie.domain, &cookie.path, &cookie.name, cookie.partition_key.as_ref()))
+    hash(&cookie.identity())
 }
 
 fn storage(state: &State) -> BTreeSet<u64> {

@@ -1,6 +1,7 @@
 //! What to open: where the database is, the key that opens it, and how large things may grow.
 
 use crate::master_key::MasterKey;
+use baton_session::write_back::Bounds;
 use secrecy::{ExposeSecret, SecretString};
 use sqlx::ConnectOptions;
 use sqlx::any::AnyConnectOptions;
@@ -20,6 +21,9 @@ pub struct Config {
     pub limits: Limits,
 }
 
+/// The most bytes that a list of parts may have: 20,000 parts with names of 3 kB each.
+pub(crate) const MANIFEST_MAX: u64 = 64 << 20;
+
 /// How large things may grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -35,6 +39,15 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self { part_bytes: 64 << 20, snapshot_parts: 20_000, staged_bytes: 2 << 30 }
+    }
+}
+
+impl Limits {
+    /// How much one snapshot holds at most.
+    pub fn of_a_snapshot(&self) -> Bounds {
+        // A list that says how it differs from another one names what is gone, too.
+        let list_bytes = MANIFEST_MAX / 2;
+        Bounds { part_bytes: self.part_bytes, parts: self.snapshot_parts, list_bytes }
     }
 }
 

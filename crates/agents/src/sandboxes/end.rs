@@ -12,10 +12,14 @@ use crate::registry::{CheckInOutcome, Kept, LeftSites, SandboxSession};
 use baton_api::sandbox::{EndedSandbox, WrittenBack};
 use baton_browser::profile::Fault;
 use baton_runtime::audit::{Action, Note};
+use baton_runtime::live::LiveError;
 use baton_runtime::{Actor, Caller, RuntimeError};
-use baton_session::write_back::written_back;
-use baton_session::{Holdings, Receipt, SandboxId};
+use baton_session::write_back::{fitted, written_back};
+use baton_session::{Holdings, PartRef, Receipt, SandboxId, State};
+use baton_store::StoreError;
+use baton_store::blocking::blocking;
 use futures_util::future::join_all;
+use std::mem::take;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -156,7 +160,11 @@ async fn check_in(
         checked_out.taken.get_or_try_init(|| settle_and_store(context, kept, checked_out)).await?;
     context.peers.release(context, &session.owner, session.id).await?;
     // Last of all: from here on another holder may have it, and run it.
-    context.supervisor.check_in(&checked_out.checkout).await?;
+    match context.supervisor.check_in(&checked_out.checkout).await {
+        // One that is gone nobody can have.
+        Ok(()) | Err(LiveError::Store(StoreError::SessionNotFound { .. })) => {}
+        Err(error) => return Err(error.into()),
+    }
     Ok(taken.clone())
 }
 
@@ -194,16 +202,28 @@ async fn store(
     match read_session(context, &*kept.sandbox, checked_out, is_kept(kept)).await {
         Ok(ReadSession { before, after, left_out }) => {
             let held = Holdings::of(&before.state);
-            let taken = written_back(before, after, &checked_out.receipt, checked_out.take_back);
-            let snapshot =
-                context.supervisor.write_back(&checked_out.checkout, held, &taken).await?;
+            let mut taken =
+                written_back(before, after, &checked_out.receipt, checked_out.take_back);
             told.left_out = left_out;
-            told.left_out.extend(taken.left_out);
-            left_sites = taken.left_sites;
-            told.shrunk = snapshot.shrunk;
-            told.snapshot = Some(snapshot.id);
-            if snapshot.sibling {
-                told.reason = Some("another node took the session: what the sandbox left is kept beside what that one captured".to_owned());
+            told.left_out.extend(take(&mut taken.left_out));
+            left_sites = take(&mut taken.left_sites);
+            let (state, too_much) =
+                fit(context, checked_out, take(&mut taken.state), &taken.kept).await?;
+            taken.state = state;
+            told.left_out.extend(too_much);
+            match context.supervisor.write_back(&checked_out.checkout, held, &taken).await {
+                Ok(snapshot) => {
+                    told.shrunk = snapshot.shrunk;
+                    told.snapshot = Some(snapshot.id);
+                    if snapshot.sibling {
+                        told.reason = Some("another node took the session: what the sandbox left is kept beside what that one captured".to_owned());
+                    }
+                }
+                Err(LiveError::Store(error)) if is_final(&error) => {
+                    tracing::warn!(session = %session.id, sandbox = %kept.view.id, %error, "a session was not written back");
+                    told.reason = Some(format!("what the sandbox left cannot be stored: {error}"));
+                }
+                Err(error) => return Err(error.into()),
             }
         }
         Err(NotRead::Store(error)) => return Err(error),
@@ -216,6 +236,36 @@ async fn store(
         }
     }
     Ok(CheckInOutcome { told, left_sites })
+}
+
+/// What of a session there is room for in a snapshot, beside parts that are carried over; what is too much is as it was
+/// before, and named.
+async fn fit(
+    context: &Agents,
+    checked_out: &SandboxSession,
+    state: State,
+    carried: &[PartRef],
+) -> Result<(State, Receipt), AgentsError> {
+    let bounds = context.store.limits().of_a_snapshot().beside(carried);
+    let (fits, state) = blocking(move || (bounds.hold(&state), state)).await?;
+    if fits {
+        return Ok((state, Receipt::default()));
+    }
+    let (before, _) = context.supervisor.read_checked_out(&checked_out.checkout).await?;
+    Ok(blocking(move || fitted(&before.state, state, &bounds)).await?)
+}
+
+/// Whether the store refuses what a sandbox left however often it is asked: for what that is, or because its session is
+/// gone. Then there is nothing to wait for.
+fn is_final(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::PartTooLarge { .. }
+            | StoreError::TooManyParts { .. }
+            | StoreError::DuplicatePart { .. }
+            | StoreError::SnapshotCorrupt { .. }
+            | StoreError::SessionNotFound { .. }
+    )
 }
 
 /// Whether a sandbox that this node could not read is kept, to be read later.

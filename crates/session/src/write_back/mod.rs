@@ -4,10 +4,12 @@
 //! among it, is as it was. And of the profile, only the sites that were handed in: whatever ran there could write
 //! what it liked, and a cookie of a bank that it planted would log the session's owner in as another person.
 
+mod bounds;
 mod permissions;
 mod tabs;
 mod unlent;
 
+pub use bounds::{Bounds, fitted};
 pub use tabs::TabsAfter;
 
 use crate::parts::{PartKind, PartRef};

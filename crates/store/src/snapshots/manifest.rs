@@ -5,6 +5,7 @@
 //! stays for as long as a snapshot has it, and goes with the last one. Few snapshots share a list: one that
 //! is damaged costs those, and those before them have another.
 
+use crate::config::MANIFEST_MAX;
 use crate::error::StoreError;
 use crate::lent::Lent;
 use crate::seal::{PartIds, Seal, SealError};
@@ -13,9 +14,6 @@ use baton_session::{Owner, PartHash, PartKind, PartRef, SessionId, SnapshotId, j
 use serde::{Deserialize, Serialize};
 use sqlx::Row;
 use std::collections::BTreeMap;
-
-/// The most bytes that a list of parts may have: 20,000 parts with names of 3 kB each.
-const MANIFEST_MAX: u64 = 64 << 20;
 
 /// The place of the list that the snapshots of a session differ from. No other place is named so:
 /// those have the digits of a hash.

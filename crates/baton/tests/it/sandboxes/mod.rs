@@ -31,6 +31,7 @@ mod tabs;
 mod taken;
 mod tasks;
 mod told;
+mod too_much;
 mod unlimited;
 mod viewer;
 mod vnc;

@@ -171,9 +171,8 @@ const PATH: usize = 1024;
 pub(in crate::profile) fn usable(cookies: &[Cookie], now: Expiry) -> (Vec<Cookie>, Receipt) {
     let (mut taken, mut left_out, mut seen) = (Vec::new(), Receipt::default(), HashSet::new());
     for cookie in cookies.iter().rev() {
-        let same = (&cookie.domain, &cookie.path, &cookie.name, cookie.partition_key.as_ref());
         let refused = check(cookie, now).err().or_else(|| {
-            (!seen.insert(same)).then(|| "a later cookie is the same cookie".to_owned())
+            (!seen.insert(cookie.identity())).then(|| "a later cookie is the same cookie".to_owned())
         });
         match refused {
             Some(reason) => {
