@@ -18,5 +18,5 @@ mod provider;
 pub use network::{Allowed, Destination, InvalidAllowed, Network};
 pub use provider::{
     Answer, Command, Connections, Ended, Enforced, InitCommand, Input, Limits, Mount, Output,
-    Process, Provider, Sandbox, SandboxError, SandboxSpec, WORKSPACE,
+    Process, Provider, Sandbox, SandboxError, SandboxSpec, UNREAD, WORKSPACE,
 };

@@ -19,6 +19,10 @@ use tokio_util::sync::DropGuard;
 /// Where a sandbox's own files are, in it.
 pub const WORKSPACE: &str = "/workspace";
 
+/// How the archive of a folder says that something in it could not be read, and why: an attribute (POSIX, `pax`) of an
+/// empty file in its place.
+pub const UNREAD: &str = "BATON.unread";
+
 /// An answer that takes a while.
 pub type Answer<'a, T> = BoxFuture<'a, Result<T, SandboxError>>;
 
@@ -56,10 +60,11 @@ pub trait Sandbox: Send + Sync + std::fmt::Debug {
     /// be.
     fn unpack<'a>(&'a self, archive: File, path: &'a str) -> Answer<'a, Result<(), String>>;
 
-    /// The command that passes a folder as a tar archive to its output (`pack`), the one that writes a file
-    /// whole from its input or not at all (`write`), the one that passes a plain file to its output
-    /// (`read`; given one more word, at most so many bytes), and the one that passes its input and output
-    /// to a socket and back (`connect`).
+    /// The command that passes a folder as a tar archive to its output (`pack`; what of it cannot be read is
+    /// [named](UNREAD) there), the one that writes a file whole from its input or not at all (`write`), the one
+    /// that passes a plain file to its output (`read`; given one more word, at most so many bytes), and the one
+    /// that passes its input and output to a socket and back (`connect`). One that ends with another code than 0
+    /// has not done all of it.
     fn tool(&self, verb: &str, path: &str) -> Command;
 
     /// Where the program is that its first process runs, as its commands know it.

@@ -4,7 +4,7 @@
 //! The one idea: whatever ran there could write what it liked. A profile that is damaged or too large costs
 //! itself, a folder in it that folder, and only what this machine could not do is tried again.
 
-use super::exec::LIMIT;
+use super::exec::{LIMIT, complaint, ended, nothing};
 use super::{NOTES_NAME, PROFILE, WRAPPER, tabs};
 use crate::Agents;
 use crate::error::AgentsError;
@@ -17,7 +17,7 @@ use baton_browser::profile::read::{ProfileFolder, ReadError};
 use baton_browser::profile::{Fault, packed, read};
 use baton_browser::restore::offstage::Kinds;
 use baton_runtime::live::LiveError;
-use baton_sandbox::{Sandbox, SandboxError};
+use baton_sandbox::{Process, Sandbox, SandboxError};
 use baton_session::cookie::Expiry;
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::write_back::{After, Before, TakeBack};
@@ -193,8 +193,7 @@ async fn read_profile(
     let read = async {
         let command = sandbox.tool("pack", PROFILE);
         let mut process = sandbox.start(&command).await.map_err(|error| not_started(&error))?;
-        let empty = Box::new(tokio::io::empty());
-        let output = SyncIoBridge::new(std::mem::replace(&mut process.output, empty));
+        let output = SyncIoBridge::new(std::mem::replace(&mut process.output, nothing()));
         let work = move || {
             let folder = tempfile::tempdir_in(&scratch).map_err(|error| {
                 Fault::Ours(format!("could not make a folder in {}: {error}", scratch.display()))
@@ -222,9 +221,24 @@ async fn read_profile(
                 Err(ours) => Err(ours),
             }
         };
-        finished(tokio::task::spawn_blocking(work).await)
+        let read = finished(tokio::task::spawn_blocking(work).await);
+        whole(read, process).await
     };
     in_time(LIMIT, read).await
+}
+
+/// How the system says that nobody reads on (`EPIPE`).
+const NOBODY_READS: &str = "os error 32";
+
+/// What was read of an archive, if its tool has packed all of it: what is missing would count as deleted. One that broke
+/// off, and not because its reader did, may be whole the next time, whatever was read of it.
+async fn whole<T>(read: Result<T, Fault>, mut process: Process) -> Result<T, Fault> {
+    let complaint = complaint(&mut process).await;
+    match (read, ended(process, &complaint).await) {
+        (read, Ok(())) => read,
+        (Err(fault), Err(why)) if why.contains(NOBODY_READS) => Err(fault),
+        (_, Err(why)) => Err(Fault::Ours(format!("the profile was not packed: {why}"))),
+    }
 }
 
 /// What came of reading a profile; what ended the reader says nothing of the profile.
@@ -292,7 +306,11 @@ fn read(folder: &Path) -> Result<(State, Receipt), Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use baton_sandbox::{Ended, Output};
     use std::future::pending;
+    use std::io::Cursor;
+    use tokio::sync::oneshot;
+    use tokio_util::sync::CancellationToken;
 
     /// Why nothing was read; a fault of the node's has the sandbox kept, and read later.
     fn ours(read: Result<(), Fault>) -> String {
@@ -312,6 +330,32 @@ mod tests {
     async fn a_reader_that_panics_is_the_nodes_fault() {
         let read = tokio::task::spawn_blocking(|| panic!("anything")).await;
         assert!(ours(finished(read)).contains("a fault of Baton"));
+    }
+
+    /// A tool that has ended like this, with a last word.
+    fn tool(end: Ended, said: &str) -> Process {
+        let (ends, ended) = oneshot::channel();
+        ends.send(end).unwrap();
+        let outputs = ["", said].map(|said| Box::new(Cursor::new(said.to_owned())) as Output);
+        Process::new(None, outputs, ended, CancellationToken::new().drop_guard())
+    }
+
+    #[tokio::test]
+    async fn an_archive_that_breaks_off_says_nothing_of_the_profile() {
+        let why = ours(whole(Ok(()), tool(Ended::Code(1), "error: /a: Input/output error")).await);
+        assert_eq!(why, "the profile was not packed: /a: Input/output error");
+        let cut = || Err(Fault::Bytes("cut".to_owned()));
+        let why = ours(whole(cut(), tool(Ended::Signal(9), "")).await);
+        assert_eq!(why, "the profile was not packed: it said nothing");
+        // One whose reader wants no more of it ends, too.
+        let broken = tool(Ended::Code(1), "error: /a: Broken pipe (os error 32)");
+        assert_eq!(whole::<()>(cut(), broken).await, Err(Fault::Bytes("cut".to_owned())));
+        assert_eq!(whole(Ok(7), tool(Ended::Code(0), "")).await, Ok(7));
+    }
+
+    #[test]
+    fn what_cannot_be_packed_is_called_alike_by_who_packs_and_who_unpacks() {
+        assert_eq!(baton_sandbox::UNREAD, packed::UNREAD);
     }
 
     #[tokio::test]

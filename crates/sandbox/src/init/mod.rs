@@ -6,6 +6,7 @@
 
 mod handed;
 mod loopback;
+mod pack;
 mod processes;
 mod serve;
 mod tool;

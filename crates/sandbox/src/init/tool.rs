@@ -7,7 +7,7 @@ use super::{InitError, Notice, Unpack};
 use crate::provider::Ended;
 use rustix::fs::{Mode, OFlags};
 use std::fs::{File, Permissions};
-use std::io::{BufReader, BufWriter, Error, ErrorKind, Read, Write, stdin, stdout};
+use std::io::{BufReader, Error, ErrorKind, Read, Write, stdin, stdout};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
@@ -27,7 +27,7 @@ pub(super) fn run(verb: &str, path: &Path, more: Option<&str>) -> Result<(), Ini
             Err(_) => return Err(InitError::NoTool),
         },
         "write" => write(path),
-        "pack" => pack(path),
+        "pack" => super::pack::pack(path),
         "connect" => connect(path),
         _ => return Err(InitError::NoTool),
     }
@@ -78,35 +78,6 @@ fn beside(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}", std::process::id()));
     PathBuf::from(name)
-}
-
-/// Every file says to the nanosecond when it was written (POSIX, `pax`): of two databases the one counts
-/// that was written later. Sockets and the like are left out.
-fn pack(path: &Path) -> std::io::Result<()> {
-    let mut archive = tar::Builder::new(BufWriter::with_capacity(CHUNK, stdout().lock()));
-    archive.follow_symlinks(false);
-    // A file with holes goes as if it had none: its reader takes no descriptions of holes.
-    archive.sparse(false);
-    let mut folders = vec![PathBuf::new()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(path.join(&folder))? {
-            let entry = entry?;
-            let (kind, name) = (entry.file_type()?, folder.join(entry.file_name()));
-            if kind.is_dir() {
-                archive.append_dir(&name, entry.path())?;
-                folders.push(name);
-            } else if kind.is_file() {
-                let since = entry.metadata()?.modified()?.duration_since(UNIX_EPOCH);
-                let since = since.unwrap_or_default().as_nanos();
-                let time = format!("{}.{:09}", since / 1_000_000_000, since % 1_000_000_000);
-                archive.append_pax_extensions([("mtime", time.as_bytes())])?;
-                archive.append_path_with_name(entry.path(), name)?;
-            } else if kind.is_symlink() {
-                archive.append_path_with_name(entry.path(), name)?;
-            }
-        }
-    }
-    archive.into_inner()?.flush()
 }
 
 /// Passes everything on in both directions, until the socket's other end closes.

@@ -98,7 +98,9 @@ impl Sandbox for LocalSandbox {
     fn tool(&self, verb: &str, path: &str) -> Command {
         let program = self.init.program.display().to_string();
         let words = std::iter::once(program).chain(self.init.args.iter().cloned());
-        Command::new(words.chain([verb.to_owned(), self.place(path)]))
+        let command = Command::new(words.chain([verb.to_owned(), self.place(path)]));
+        // What runs in the workspace may have closed that.
+        Command { directory: "/".to_owned(), ..command }
     }
 
     fn program(&self) -> &Path {

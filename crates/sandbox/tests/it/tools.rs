@@ -1,7 +1,10 @@
 //! Files go in and come out.
 
 use super::fixture::{run, sandbox, says, unpack};
-use baton_sandbox::Ended;
+use baton_sandbox::{Ended, Sandbox, UNREAD};
+use std::collections::BTreeMap;
+use std::io::Read;
+use tokio::io::AsyncReadExt;
 
 #[tokio::test]
 async fn a_file_is_written_whole_and_read_back() {
@@ -25,7 +28,7 @@ async fn folders_move_as_archives() {
     says(&*sandbox, line).await;
     let mut packed = sandbox.start(&sandbox.tool("pack", "/workspace/a")).await.unwrap();
     let mut archive = Vec::new();
-    tokio::io::AsyncReadExt::read_to_end(&mut packed.output, &mut archive).await.unwrap();
+    packed.output.read_to_end(&mut archive).await.unwrap();
     assert_eq!(packed.ended().await, Ended::Code(0));
     // Of two databases the one counts that was written later.
     assert!(String::from_utf8_lossy(&archive).contains("mtime=1000000000.000000007\n"));
@@ -35,6 +38,58 @@ async fn folders_move_as_archives() {
     assert_eq!(says(&*sandbox, "cat c/b/one; readlink c/link").await, "one\n/etc/passwd");
     let broken = unpack(&*sandbox, b"no archive", "/workspace/d").await.unwrap_err();
     assert!(broken.starts_with("/workspace/d: "), "{broken}");
+}
+
+/// The plain files in a folder, as its archive has them, with what is in each or why that could not be read.
+async fn packed(sandbox: &dyn Sandbox, path: &str) -> BTreeMap<String, String> {
+    let mut process = sandbox.start(&sandbox.tool("pack", path)).await.unwrap();
+    let mut archive = Vec::new();
+    process.output.read_to_end(&mut archive).await.unwrap();
+    assert_eq!(process.ended().await, Ended::Code(0));
+    let mut found = BTreeMap::new();
+    for entry in tar::Archive::new(&*archive).entries().unwrap() {
+        let mut entry = entry.unwrap();
+        if !entry.header().entry_type().is_file() {
+            continue;
+        }
+        let mut text = String::new();
+        for extension in entry.pax_extensions().unwrap().into_iter().flatten() {
+            let extension = extension.unwrap();
+            if extension.key() == Ok(UNREAD) {
+                text = format!("unread: {}", extension.value().unwrap());
+            }
+        }
+        entry.read_to_string(&mut text).unwrap();
+        found.insert(entry.path().unwrap().display().to_string(), text);
+    }
+    found
+}
+
+#[tokio::test]
+async fn what_a_command_has_closed_is_packed_all_the_same() {
+    let sandbox = sandbox().await;
+    let line = "mkdir -p a/b/c; printf one > a/b/one; printf two > a/b/c/two; \
+                chmod 0 a/b/c/two a/b/one; chmod 100 a/b/c; chmod 400 a/b; chmod 0 a .";
+    says(&*sandbox, line).await;
+    let found = packed(&*sandbox, "/workspace/a").await;
+    let found: Vec<_> = found.iter().map(|(path, text)| (&**path, &**text)).collect();
+    assert_eq!(found, [("b/c/two", "two"), ("b/one", "one")]);
+}
+
+#[tokio::test]
+async fn what_cannot_be_packed_is_named_and_costs_nothing_else() {
+    let sandbox = sandbox().await;
+    let deep = "python3 -c 'import os\nos.makedirs(\"a/near\")\nopen(\"a/near/file\", \"w\").write(\"here\")\n\
+                os.chdir(\"a\")\nfor _ in range(30):\n    os.mkdir(\"x\" * 200)\n    os.chdir(\"x\" * 200)'";
+    says(&*sandbox, deep).await;
+    let found = packed(&*sandbox, "/workspace/a").await;
+    assert_eq!(found["near/file"], "here");
+    assert_eq!(found.len(), 2);
+    let (place, why) = found.last_key_value().unwrap();
+    assert!(place.starts_with("xxx") && place.len() > 3000, "{place}");
+    assert_eq!(why, "unread: File name too long (os error 36)");
+    let found = packed(&*sandbox, "/workspace/none").await;
+    assert_eq!(found["."], "unread: No such file or directory (os error 2)");
 }
 
 #[tokio::test]

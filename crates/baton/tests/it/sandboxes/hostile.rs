@@ -213,3 +213,28 @@ async fn a_session_is_taken_back_from_under_whoever_lies_in_wait() {
     assert!(grown < 200 << 20, "{} MiB", grown >> 20);
     scene.strike().await;
 }
+
+/// Changes a cookie, and then closes what a profile lies in, from the inside out.
+const CLOSE: &str = "cd .browser-profile && python3 - << 'END' && chmod 0 Default/Cookies 'Default/Local Storage' Default .. .
+import sqlite3
+store = sqlite3.connect('Default/Cookies')
+store.execute(\"update cookies set value = 'rotated' where name = 'refresh'\")
+store.commit()
+END";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_sandbox_has_closed_is_read_and_does_not_count_as_deleted() {
+    let scene = Scene::set().await;
+    scene.session("shop").await;
+    let sandbox = scene.sandbox_of("shop").await;
+    scene.says(&sandbox, CLOSE).await;
+    let ended = scene.end(&sandbox).await.browser_session.unwrap();
+    assert_eq!((ended.shrunk, ended.reason), (false, None));
+    assert!(ended.left_out.items.is_empty(), "{:?}", ended.left_out);
+    let cookies = scene.cookies("shop").await;
+    assert!(cookies.contains(&("refresh".to_owned(), "rotated".to_owned())), "{cookies:?}");
+    let state = scene.client().fetch_state("shop", true).await.unwrap().state;
+    let stored = &state["origins"][&scene.url()]["localStorage"];
+    assert_eq!(stored.to_string(), r#"[["token","t0k3n"]]"#);
+    scene.strike().await;
+}

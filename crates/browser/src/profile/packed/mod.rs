@@ -11,7 +11,7 @@ mod written;
 
 pub use bounded::BoundedTar;
 pub use pages::{PageFolder, PageFolders};
-pub use unpack::unpack;
+pub use unpack::{UNREAD, unpack};
 
 use crate::profile::compile::{
     CacheKey, CompileError, DEFAULT, ProfileCache, StateRows, Store, StoreArchive, Times,

@@ -54,6 +54,14 @@ impl PageFolder {
         Some(Self { kind, name: name.to_owned() })
     }
 
+    /// Of a whole kind: all of them where each is a folder of its own.
+    fn whole(kind: &'static str) -> Self {
+        match kind {
+            "Service Worker" | "File System" => Self { kind, name: String::new() },
+            _ => Self::others(kind),
+        }
+    }
+
     /// What stands for the folders of a kind that are not named.
     fn others(kind: &'static str) -> Self {
         Self { kind, name: OTHERS.to_owned() }
@@ -264,6 +272,22 @@ impl PageFolders {
             Err(Fault::Bytes(why)) => self.leave(folder, &why),
             written => written,
         }
+    }
+
+    /// Leaves out a folder of which something could not be read where it comes from, by its place below `Default`. Fails
+    /// only when this machine does.
+    pub(super) fn leave_unread(&mut self, names: &[&str], why: &str) -> Result<(), Fault> {
+        let folder = match names {
+            [kind] => PAGES.into_iter().find(|known| known == kind).map(PageFolder::whole),
+            [.., last] if NO_STATE.contains(last) => None,
+            _ => PageFolder::of(names),
+        };
+        let Some(folder) = folder else { return Ok(()) };
+        let is_wanted = folder.is_others() || self.wants(&folder);
+        if !is_wanted || self.is_left_out(&folder) {
+            return Ok(());
+        }
+        self.leave(folder, &format!("it cannot be read: {why}"))
     }
 
     /// Whether a folder may hold anything that is wanted; whose databases are not is remembered.

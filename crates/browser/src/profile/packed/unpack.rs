@@ -26,9 +26,15 @@ const DATABASES: [&str; 4] =
 const BESIDE: [&str; 3] = ["", "-journal", "-wal"];
 const OTHERS: [&str; 2] = ["Preferences", cookies::MOVED];
 
+/// The attribute by which an archive says of an empty file that what stands in its place could not be read where it was
+/// packed, and why.
+pub const UNREAD: &str = "BATON.unread";
+/// How much is shown of why, in characters.
+const SHOWN: usize = 200;
+
 /// Takes the state-bearing files of a profile out of an archive into `profile`, an empty folder, and what only
 /// pages made into `pages`. Says whether there was all of the former: past the bounds nothing more is taken.
-/// Blocks on the disk.
+/// Fails where one of the former could not be read there: it would count as deleted. Blocks on the disk.
 pub fn unpack(archive: impl Read, profile: &Path, pages: &mut PageFolders) -> Result<bool, Fault> {
     let (mut left, mut files) = (MOST_BYTES, 0);
     let failed = |error: io::Error| Fault::Bytes(error.to_string());
@@ -36,6 +42,10 @@ pub fn unpack(archive: impl Read, profile: &Path, pages: &mut PageFolders) -> Re
     for entry in tar::Archive::new(archive).entries().map_err(failed)? {
         let mut entry = entry.map_err(failed)?;
         let path = entry.path().map_err(failed)?.into_owned();
+        if let Some(why) = unread(&mut entry).map_err(failed)? {
+            leave(&path, &why, pages)?;
+            continue;
+        }
         let Some(names) = names(&path, entry.header().entry_type()) else { continue };
         // How much of it is read, whatever its header says.
         let size = entry.size();
@@ -69,8 +79,34 @@ fn written_at(entry: &mut Entry<'_, impl Read>) -> io::Result<Option<SystemTime>
     Ok(None)
 }
 
-/// Where an entry lies below the folder `Default`, if it is a file there.
-fn names(path: &Path, kind: EntryType) -> Option<Vec<&str>> {
+/// Why what stands in the place of an entry could not be read where it was packed; none where it was.
+fn unread(entry: &mut Entry<'_, impl Read>) -> io::Result<Option<String>> {
+    for extension in entry.pax_extensions()?.into_iter().flatten() {
+        let extension = extension?;
+        if extension.key_bytes() == UNREAD.as_bytes() {
+            let why = String::from_utf8_lossy(extension.value_bytes());
+            return Ok(Some(why.chars().take(SHOWN).collect()));
+        }
+    }
+    Ok(None)
+}
+
+/// Leaves out what could not be read where it was packed: a folder of what only pages made costs itself, one of all else
+/// the profile, and one that is none of both nothing.
+fn leave(path: &Path, why: &str, pages: &mut PageFolders) -> Result<(), Fault> {
+    let Some(names) = plain(path) else { return Ok(()) };
+    match names.split_first() {
+        None => Err(Fault::Bytes(format!("its folder cannot be read: {why}"))),
+        Some((&DEFAULT, below)) if below.is_empty() || may_hold_known(below) => {
+            Err(Fault::Bytes(format!("{} in it cannot be read: {why}", names.join("/"))))
+        }
+        Some((&DEFAULT, below)) => pages.leave_unread(below, why),
+        Some(_) => Ok(()),
+    }
+}
+
+/// The names on the way to an entry; none where one is no text, or leads elsewhere.
+fn plain(path: &Path) -> Option<Vec<&str>> {
     let mut names = Vec::new();
     for part in path.components() {
         match part {
@@ -79,8 +115,22 @@ fn names(path: &Path, kind: EntryType) -> Option<Vec<&str>> {
             _ => return None,
         }
     }
+    Some(names)
+}
+
+/// Where an entry lies below the folder `Default`, if it is a file there.
+fn names(path: &Path, kind: EntryType) -> Option<Vec<&str>> {
+    let mut names = plain(path)?;
     let is_below = names.len() > 1 && names[0] == DEFAULT;
     (kind == EntryType::Regular && is_below).then(|| names.split_off(1))
+}
+
+/// Whether that is one of these files, or a folder that may hold some.
+fn may_hold_known(names: &[&str]) -> bool {
+    let folder = format!("{}/", names.join("/"));
+    is_known(names)
+        || matches!(names, [only] if FOLDERS.contains(only))
+        || DATABASES.iter().chain(&OTHERS).any(|place| place.starts_with(&folder))
 }
 
 /// Whether a file there is one of cookies, localStorage, tabs or settings.
@@ -216,6 +266,69 @@ mod tests {
         one(&mut files, names[0], "-1e400");
         let folder = tempfile::tempdir().unwrap();
         assert!(unpack(&*files.into_inner().unwrap(), folder.path()).unwrap());
+    }
+
+    /// An archive that names what could not be read where it was packed.
+    fn lacking(places: &[&str]) -> Vec<u8> {
+        let mut files = tar::Builder::new(Vec::new());
+        for place in places {
+            files.append_pax_extensions([(UNREAD, &b"Permission denied"[..])]).unwrap();
+            let mut header = Header::new_gnu();
+            header.set_size(0);
+            files.append_data(&mut header, place, io::empty()).unwrap();
+        }
+        files.into_inner().unwrap()
+    }
+
+    #[test]
+    fn what_could_not_be_read_where_it_was_packed_was_not_deleted_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut told = Vec::new();
+        for place in [
+            ".",
+            "Default",
+            "Default/Cookies",
+            "Default/Local Storage",
+            "Default/Local Storage/leveldb/CURRENT",
+            "Default/Network",
+            "Default/Preferences",
+        ] {
+            let mut pages = PageFolders::new(folder.path().join("pages"));
+            let error = super::unpack(&*lacking(&[place]), folder.path(), &mut pages).unwrap_err();
+            assert!(matches!(error, Fault::Bytes(_)), "{error:?}");
+            told.push(error.to_string());
+        }
+        insta::assert_snapshot!(told.join("\n"), @r"
+        its folder cannot be read: Permission denied
+        Default in it cannot be read: Permission denied
+        Default/Cookies in it cannot be read: Permission denied
+        Default/Local Storage in it cannot be read: Permission denied
+        Default/Local Storage/leveldb/CURRENT in it cannot be read: Permission denied
+        Default/Network in it cannot be read: Permission denied
+        Default/Preferences in it cannot be read: Permission denied
+        ");
+        // What only pages made costs itself, and what is nothing of both costs nothing.
+        let places = [
+            "Default/IndexedDB/https_app.test_0.indexeddb.leveldb/CURRENT",
+            "Default/IndexedDB/https_app.test_0.indexeddb.leveldb/LOCK",
+            "Default/Service Worker",
+            "Default/WebStorage",
+            "Default/Cache/deep",
+            "Default/Cookies-x",
+            "Profile 1/Cookies",
+        ];
+        let mut pages = PageFolders::new(folder.path().join("pages"));
+        assert!(super::unpack(&*lacking(&places), folder.path(), &mut pages).unwrap());
+        let left: Vec<_> = pages.left_out().map(|(left, why)| (left.place(), why)).collect();
+        let why = "it cannot be read: Permission denied";
+        assert_eq!(
+            left,
+            [
+                ("https://app.test/".to_owned(), why),
+                ("the folder Service Worker".to_owned(), why),
+                ("other folders in WebStorage".to_owned(), why),
+            ]
+        );
     }
 
     #[test]
