@@ -171,7 +171,23 @@ pub enum InvalidCookie {
     /// It ended before the restore.
     #[error("it expired")]
     Expired,
+    /// Space that the store of a profile loses.
+    #[error("expected no space at the ends of the name and the value, found one")]
+    Padded,
+    /// A page may set one with a tab in its value, and the store of a profile loses it.
+    #[error("expected no tab in the value, found one")]
+    Tab,
+    /// More than a browser takes (RFC 6265bis, 5.6).
+    #[error("expected name and value in at most {PAIR} bytes, found {0}")]
+    Large(usize),
+    /// The same of a path.
+    #[error("expected a path of at most {PATH} bytes, found {0}")]
+    LongPath(usize),
 }
+
+/// The most bytes of name and value together, and of a path (RFC 6265bis, 5.6).
+const PAIR: usize = 4096;
+const PATH: usize = 1024;
 
 impl Cookie {
     /// What makes it the same cookie as another.
@@ -229,6 +245,27 @@ impl Cookie {
         }
         if self.expires.is_some_and(|expires| expires <= now) {
             return Err(InvalidCookie::Expired);
+        }
+        Ok(())
+    }
+
+    /// Checks also what the store of a profile does not keep as it is. One that fails here is in no profile that is made,
+    /// and so cannot have been deleted where that was used.
+    pub fn validate_in_store(&self, now: Expiry) -> Result<(), InvalidCookie> {
+        self.validate(now)?;
+        let is_padded = |text: &str| text.trim_matches([' ', '\t']).len() != text.len();
+        if is_padded(&self.name) || is_padded(&self.value) {
+            return Err(InvalidCookie::Padded);
+        }
+        if self.value.contains('\t') {
+            return Err(InvalidCookie::Tab);
+        }
+        let size = self.name.len() + self.value.len();
+        if size > PAIR {
+            return Err(InvalidCookie::Large(size));
+        }
+        if self.path.len() > PATH {
+            return Err(InvalidCookie::LongPath(self.path.len()));
         }
         Ok(())
     }

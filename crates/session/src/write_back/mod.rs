@@ -5,6 +5,7 @@
 //! what it liked, and a cookie of a bank that it planted would log the session's owner in as another person.
 
 mod bounds;
+mod cookies;
 mod permissions;
 mod tabs;
 mod unlent;
@@ -112,7 +113,8 @@ pub fn written_back(
     }
     let handed = HandedIn::of(handed_in);
     let kept = damaged.iter().filter(|part| handed.leaves(part, &pages)).cloned().collect();
-    let mut state = State { cookies: after.cookies, ..before };
+    let cookies = cookies::merged(&before.cookies, after.cookies);
+    let mut state = State { cookies, ..before };
     let (open, foreign) = tabs::merged(std::mem::take(&mut state.tabs), tabs, sites.as_ref());
     state.tabs = open;
     let known = std::mem::take(&mut state.environment.permissions);

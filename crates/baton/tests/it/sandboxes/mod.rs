@@ -19,6 +19,7 @@ mod hostile;
 mod leaks;
 mod looks;
 mod model;
+mod never_there;
 mod page;
 mod prepared;
 mod provider;
