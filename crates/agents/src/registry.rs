@@ -10,6 +10,7 @@ use baton_egress::Ledger;
 use baton_runtime::live::Checkout;
 use baton_runtime::sessions::egress_hosts;
 use baton_sandbox::{Provider, Sandbox};
+use baton_session::write_back::GivenTab;
 use baton_session::{Owner, Receipt, SandboxId, SessionId, Site};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -105,6 +106,8 @@ pub(crate) struct SandboxSession {
     pub checkout: Checkout,
     /// What of it was in the profile.
     pub(crate) receipt: Receipt,
+    /// Which of its tabs a browser there is given.
+    pub(crate) given: Vec<GivenTab>,
     /// Which sites are written back.
     pub(crate) take_back: TakeBack,
     /// What was written back, once it was: never a second time, whatever fails after that.

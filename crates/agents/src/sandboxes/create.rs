@@ -235,13 +235,14 @@ fn keep(
             let receipt = pack.receipt().clone();
             found.told.receipt.extend(looks.settled(receipt.clone(), &plan.spec.env));
             found.told.receipt.forget_restored();
-            let take_back = plan.take_back;
+            let (take_back, given) = (plan.take_back, looks.given_tabs());
             let taken = OnceCell::new();
             (
                 Some(found.told),
                 found.checkout.map(|checkout| SandboxSession {
                     checkout,
                     receipt,
+                    given,
                     take_back,
                     taken,
                 }),

@@ -13,6 +13,7 @@ use baton_browser::launch::switches;
 use baton_runtime::sessions::check;
 use baton_sandbox::Sandbox;
 use baton_session::receipt::{ItemKind, Outcome, ReceiptItem, Verified};
+use baton_session::write_back::GivenTab;
 use baton_session::{Environment, Identity, Receipt, StorageKey, Tab};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -91,6 +92,11 @@ impl Looks {
         let spec = WrapperSpec { program, environment, tabs, workers, notes };
         let command = [sandbox.program().display().to_string(), COMMAND.to_owned()];
         Some(spec.pack(&command, &folder))
+    }
+
+    /// Which tabs of the session it is given.
+    pub(super) fn given_tabs(&self) -> Vec<GivenTab> {
+        self.tabs.given()
     }
 
     /// The variables for commands, in a sandbox with a workspace and with variables of its own.

@@ -3,13 +3,13 @@
 //!
 //! The one idea: tabs that open by themselves are in the way of a program, which takes the first page that it finds
 //! for its own. So what logs in, sessionStorage, waits for the first page or frame that it is of, whoever opens that;
-//! where the tabs were is said by a variable, and only a browser that a person starts opens them.
+//! where the tabs were is said by a variable, and only a browser that a person starts opens them. Which tabs of the
+//! session these are is remembered: of the others nothing changes, whatever becomes of these.
 
 use baton_browser::keeper::HandedOver;
 use baton_session::receipt::{ItemKind, Outcome, ReceiptItem};
-use baton_session::write_back::TabsAfter;
+use baton_session::write_back::{GivenTab, TabsAfter};
 use baton_session::{Entries, StorageKey, Tab};
-use std::collections::BTreeSet;
 
 /// The variable with the addresses of the tabs, a line each.
 pub(super) const ADDRESSES: &str = "BATON_TABS";
@@ -29,27 +29,31 @@ const TOO_MUCH: &str =
 
 /// The tabs that are given, in their order, with what their pages get.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct HandedTabs(Vec<Tab>);
+pub(super) struct HandedTabs {
+    tabs: Vec<Tab>,
+    /// Where each of them stands among the session's.
+    positions: Vec<usize>,
+}
 
 impl HandedTabs {
     pub(super) fn of(tabs: &[Tab]) -> Self {
-        let given: Vec<&Tab> = tabs.iter().filter(|tab| is_address(&tab.url)).collect();
         // The one in front is among them, and has the first word in what fits.
-        let mut order: Vec<usize> = (0..given.len()).collect();
-        order.sort_by_key(|at| !given[*at].active);
+        let mut order: Vec<usize> =
+            (0..tabs.len()).filter(|at| is_address(&tabs[*at].url)).collect();
+        order.sort_by_key(|at| !tabs[*at].active);
         let mut left = MOST_ADDRESSES;
-        let mut fitting: Vec<usize> = order
+        let mut positions: Vec<usize> = order
             .into_iter()
             .filter(|at| {
-                let length = given[*at].url.len() + 1;
+                let length = tabs[*at].url.len() + 1;
                 let fits = length <= left;
                 left -= if fits { length } else { 0 };
                 fits
             })
             .take(MOST)
             .collect();
-        fitting.sort_unstable();
-        let given: Vec<&Tab> = fitting.into_iter().map(|at| given[at]).collect();
+        positions.sort_unstable();
+        let given: Vec<&Tab> = positions.iter().map(|at| &tabs[*at]).collect();
         let mut order: Vec<usize> = (0..given.len()).collect();
         order.sort_by_key(|at| !given[*at].active);
         let mut left = MOST_BYTES;
@@ -66,21 +70,32 @@ impl HandedTabs {
                 }
             }
         }
-        Self(taken)
+        Self { tabs: taken, positions }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.tabs.is_empty()
     }
 
     /// For a wrapper.
     pub(super) fn to_tabs(&self) -> Vec<Tab> {
-        self.0.clone()
+        self.tabs.clone()
+    }
+
+    /// Which tabs of the session they are, in the order in which a wrapper counts them; of none a page was handed anything
+    /// yet.
+    pub(super) fn given(&self) -> Vec<GivenTab> {
+        let all = self.positions.iter().zip(&self.tabs);
+        let given = |(position, tab): (&usize, &Tab)| {
+            let (position, url) = (*position, tab.url.clone());
+            GivenTab { position, url, ..GivenTab::default() }
+        };
+        all.map(given).collect()
     }
 
     /// What the variable says; none where there is no tab.
     pub(super) fn addresses(&self) -> Option<String> {
-        let all: Vec<&str> = self.0.iter().map(|tab| tab.url.as_str()).collect();
+        let all: Vec<&str> = self.tabs.iter().map(|tab| tab.url.as_str()).collect();
         (!all.is_empty()).then(|| all.join("\n"))
     }
 
@@ -92,11 +107,11 @@ impl HandedTabs {
         let (is_given, waits, never) = match item.kind {
             ItemKind::Tab => {
                 let is_it = |tab: &Tab| tab.place() == item.place;
-                (self.0.iter().any(is_it), OPENED, TOO_MUCH)
+                (self.tabs.iter().any(is_it), OPENED, TOO_MUCH)
             }
             ItemKind::SessionStorage => {
                 let key = StorageKey::new(item.place.as_str());
-                let is_given = self.0.iter().any(|tab| tab.session_storage.contains_key(&key));
+                let is_given = self.tabs.iter().any(|tab| tab.session_storage.contains_key(&key));
                 let waits = if key.is_first_party() { FILLED } else { FILLED_IN_A_FRAME };
                 (is_given, waits, if key.is_reachable() { TOO_MUCH } else { OF_NO_DOCUMENT })
             }
@@ -127,11 +142,20 @@ fn size(entries: &Entries) -> usize {
     entries.0.iter().map(|(key, value)| (key.len() + value.len()) * 2).sum()
 }
 
-/// What a browser had open, by its profile and by the notes of its wrapper.
-pub(super) fn after(tabs: Vec<Tab>, notes: Option<HandedOver>) -> TabsAfter {
-    let HandedOver { keys, tabs: were_opened } = notes.unwrap_or_default();
-    let handed_over: BTreeSet<StorageKey> = keys;
-    TabsAfter { tabs, handed_over, were_opened }
+/// What a browser had open, by its profile, of those that it was given, and by the notes of its wrapper.
+pub(super) fn after(
+    tabs: Vec<Tab>,
+    mut given: Vec<GivenTab>,
+    notes: Option<HandedOver>,
+) -> TabsAfter {
+    let HandedOver { areas, tabs: were_opened } = notes.unwrap_or_default();
+    for (tab, key) in areas {
+        // What it says of others is none of the wrapper's notes.
+        if let Some(one) = given.get_mut(tab) {
+            one.handed.insert(key);
+        }
+    }
+    TabsAfter { tabs, given, were_opened }
 }
 
 #[cfg(test)]
@@ -156,11 +180,15 @@ mod tests {
         );
         all.push(tab("https://c.test/", true, "https://c.test/", large));
         let given = HandedTabs::of(&all);
-        assert_eq!(given.0.len(), MOST);
-        assert_eq!(given.0.last().unwrap().url, "https://c.test/");
-        assert_eq!(given.0.last().unwrap().session_storage.len(), 1);
-        assert!(given.0[0].session_storage.is_empty(), "there is no room for it");
-        assert_eq!(given.0[1].session_storage.len(), 1, "a small one of a frame fits");
+        assert_eq!(given.tabs.len(), MOST);
+        assert_eq!(given.tabs.last().unwrap().url, "https://c.test/");
+        assert_eq!(given.tabs.last().unwrap().session_storage.len(), 1);
+        assert!(given.tabs[0].session_storage.is_empty(), "there is no room for it");
+        assert_eq!(given.tabs[1].session_storage.len(), 1, "a small one of a frame fits");
+        // Which of the session's they are: those that are too many are none of them.
+        let positions: Vec<usize> = given.given().iter().map(|tab| tab.position).collect();
+        let expected: Vec<usize> = [0].into_iter().chain(2..50).chain([62]).collect();
+        assert_eq!(positions, expected);
         let long = format!("https://a.test/{}", "x".repeat(MOST_ADDRESSES));
         let long =
             [tab(&long, true, "https://a.test/", 1), tab("https://a.test/a\nb", false, "k", 1)];
@@ -179,9 +207,23 @@ mod tests {
         let other = tab("https://a.test/2", false, of_page, MOST_BYTES / 4);
         let given = HandedTabs::of(&[front, other]);
         let keys = |at: usize| -> Vec<&str> {
-            given.0[at].session_storage.keys().map(StorageKey::as_str).collect()
+            given.tabs[at].session_storage.keys().map(StorageKey::as_str).collect()
         };
         assert_eq!((keys(0), keys(1)), (vec!["https://b.test/^31"], vec![of_page]));
+    }
+
+    #[test]
+    fn what_the_notes_say_of_a_tab_that_was_given_counts_and_nothing_else() {
+        let all = [
+            tab("about:blank", false, "https://a.test/", 1),
+            tab("https://a.test/", true, "https://a.test/", 1),
+        ];
+        let notes =
+            HandedOver::read("0 https://a.test/\n7 https://a.test/\nhttps://a.test/\ntabs\n");
+        let after = after(Vec::new(), HandedTabs::of(&all).given(), Some(notes));
+        let handed = [StorageKey::new("https://a.test/")].into();
+        let given = GivenTab { position: 1, url: "https://a.test/".to_owned(), handed };
+        assert_eq!((after.given, after.were_opened), (vec![given], true));
     }
 
     #[test]

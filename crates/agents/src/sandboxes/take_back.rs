@@ -70,7 +70,8 @@ pub(super) async fn read_session(
     let taken = AcceptedSites::of(&before, session.take_back);
     let Profile { mut state, mut left_out, folders, folder } =
         read_profile(context, sandbox, taken.sites()).await?;
-    let tabs = tabs::after(std::mem::take(&mut state.tabs), read_notes(sandbox).await);
+    let notes = read_notes(sandbox).await;
+    let tabs = tabs::after(std::mem::take(&mut state.tabs), session.given.clone(), notes);
     left_out.extend(unread);
     let others = folders.keys().into_iter().filter(|key| !taken.has(key)).collect();
     let keys = taken.keys(&before.state, &state, &folders);

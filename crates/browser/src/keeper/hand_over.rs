@@ -1,8 +1,9 @@
 //! sessionStorage on its way into a browser that another program starts: each area goes to one document, once.
 //!
 //! The one idea: what was handed over belongs to its page, which may have cleared it since, because somebody signed
-//! out. So it is noted in a file first, which outlives the browser: no later page and no later browser gets it again,
-//! and whoever reads the profile afterwards knows that what is not there any more is gone.
+//! out. So it is noted in a file first, which outlives the browser, with the tab that it is from: no later page and no
+//! later browser gets it again, and whoever reads the profile afterwards knows that what is not there any more is gone,
+//! and what never was there is not.
 
 use crate::cdp::quoted;
 use baton_session::{Entries, Site, StorageKey, Tab, Text};
@@ -17,7 +18,7 @@ use url::Url;
 pub const NOTES_LIMIT: u64 = 1 << 20;
 /// The note that the tabs were opened, each with what is its own.
 const TABS: &str = "tabs";
-/// What stands before a key that was taken back: its page never came.
+/// What stands before what was taken back: its page never came.
 const BACK: char = '-';
 /// How often a key that was taken back is handed over again in one browser: a frame that its page loads for ever, and
 /// that is refused each time, fills no notes.
@@ -26,29 +27,40 @@ const BACKS: usize = 16;
 /// What the notes of a browser say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HandedOver {
-    /// Whose sessionStorage a page was given.
-    pub keys: BTreeSet<StorageKey>,
+    /// Which sessionStorage pages were given: of which tab, by its number among those that are there, and whose.
+    pub areas: BTreeSet<(usize, StorageKey)>,
     /// Whether all tabs were opened.
     pub tabs: bool,
 }
 
 impl HandedOver {
-    /// Reads notes. Lines that are no storage key hurt nobody: they are keys that no session has.
+    /// Reads notes. Lines that are none of ours hurt nobody, and say nothing.
     pub fn read(notes: &str) -> Self {
         let mut found = Self::default();
         for line in notes.lines() {
             match line.strip_prefix(BACK) {
-                Some(key) => {
-                    found.keys.remove(&StorageKey::new(key));
+                Some(area) => {
+                    if let Some(area) = read_area(area) {
+                        found.areas.remove(&area);
+                    }
                 }
                 None if line == TABS => found.tabs = true,
-                None => {
-                    found.keys.insert(StorageKey::new(line));
-                }
+                None => found.areas.extend(read_area(line)),
             }
         }
         found
     }
+
+    /// Whether a page was given any that has this key.
+    pub fn has(&self, key: &StorageKey) -> bool {
+        self.areas.iter().any(|(_, of)| of == key)
+    }
+}
+
+/// The number of a tab, and a key.
+fn read_area(line: &str) -> Option<(usize, StorageKey)> {
+    let (tab, key) = line.split_once(' ')?;
+    Some((tab.parse().ok()?, StorageKey::new(key)))
 }
 
 /// The sessionStorage of one tab and storage key.
@@ -180,8 +192,8 @@ pub(super) struct HandOver {
     notes: PathBuf,
     /// Whether each tab is there to get its own; else a key has one area only, whichever page comes first.
     to_its_tab: bool,
-    /// Of how many tabs this one handed over what they had, by the key.
-    given: BTreeMap<StorageKey, usize>,
+    /// Of which tabs this one handed over what they had, by the key.
+    given: BTreeMap<StorageKey, BTreeSet<usize>>,
     /// The origins at which a service worker answers.
     workers: BTreeSet<String>,
     /// How often it took a key back.
@@ -207,7 +219,7 @@ impl HandOver {
         let mut all = Self { areas, notes: notes.to_owned(), ..Self::default() };
         match all.noted(|_, _| Ok(())) {
             Ok(before) => {
-                all.areas.retain(|area| !before.tabs && !before.keys.contains(&area.key));
+                all.areas.retain(|area| !before.tabs && !before.has(&area.key));
             }
             Err(error) => all.refuse(&error),
         }
@@ -264,22 +276,21 @@ impl HandOver {
         let any =
             || at_its_page().or_else(|| all().next()).filter(|_| !self.to_its_tab || tab.is_none());
         let area = its_own.or_else(any)?.clone();
-        let key = area.key.clone();
-        if !self.given.contains_key(&key) {
-            let noted = self.noted(|noted, file| {
-                if noted.keys.contains(&key) {
-                    return Err(io::ErrorKind::AlreadyExists.into());
-                }
-                writeln!(file, "{key}")
-            });
-            if let Err(error) = noted {
-                // Another browser was faster, or nothing could keep it from being handed over again.
-                tracing::debug!(%key, %error, "sessionStorage is not handed over");
-                self.areas.retain(|area| area.key != key);
-                return None;
+        let (tab, key) = (area.tab, area.key.clone());
+        let is_first = !self.given.contains_key(&key);
+        let noted = self.noted(|noted, file| {
+            if is_first && noted.has(&key) {
+                return Err(io::ErrorKind::AlreadyExists.into());
             }
+            writeln!(file, "{tab} {key}")
+        });
+        if let Err(error) = noted {
+            // Another browser was faster, or nothing could keep it from being handed over again.
+            tracing::debug!(%key, %error, "sessionStorage is not handed over");
+            self.areas.retain(|area| area.key != key);
+            return None;
         }
-        *self.given.entry(key.clone()).or_default() += 1;
+        self.given.entry(key.clone()).or_default().insert(tab);
         if self.to_its_tab {
             let at = self.areas.iter().position(|one| *one == area)?;
             self.areas.remove(at);
@@ -292,15 +303,15 @@ impl HandOver {
     /// Takes back an area whose page never came. After so many of its key this browser hands none of it over any more,
     /// and it is kept for the next one. Blocks on the disk.
     pub(super) fn put_back(&mut self, area: SessionStorageArea) {
-        let key = area.key.clone();
-        match self.given.get_mut(&key) {
-            // The page of another tab has it, and may have cleared it since: no other browser gets any.
-            Some(tabs) if *tabs > 1 => *tabs -= 1,
-            _ => {
-                if let Err(error) = self.noted(|_, file| writeln!(file, "{BACK}{key}")) {
-                    tracing::debug!(%key, %error, "sessionStorage is not taken back");
-                    return;
-                }
+        let (tab, key) = (area.tab, area.key.clone());
+        if let Err(error) = self.noted(|_, file| writeln!(file, "{BACK}{tab} {key}")) {
+            tracing::debug!(%key, %error, "sessionStorage is not taken back");
+            return;
+        }
+        // Where the page of another tab has its own, and may have cleared it since, no other browser gets any.
+        if let Some(tabs) = self.given.get_mut(&key) {
+            tabs.remove(&tab);
+            if tabs.is_empty() {
                 self.given.remove(&key);
             }
         }

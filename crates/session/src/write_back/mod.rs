@@ -11,7 +11,7 @@ mod tabs;
 mod unlent;
 
 pub use bounds::{Bounds, fitted};
-pub use tabs::TabsAfter;
+pub use tabs::{GivenTab, TabsAfter};
 
 use crate::parts::{PartKind, PartRef};
 use crate::receipt::{ItemKind, Outcome, Receipt, ReceiptItem};
@@ -115,7 +115,8 @@ pub fn written_back(
     let kept = damaged.iter().filter(|part| handed.leaves(part, &pages)).cloned().collect();
     let cookies = cookies::merged(&before.cookies, after.cookies);
     let mut state = State { cookies, ..before };
-    let (open, foreign) = tabs::merged(std::mem::take(&mut state.tabs), tabs, sites.as_ref());
+    let tabs::MergedTabs { tabs: open, foreign, named } =
+        tabs::merged(std::mem::take(&mut state.tabs), tabs, sites.as_ref());
     state.tabs = open;
     let known = std::mem::take(&mut state.environment.permissions);
     let (may, of_others, not_taken) =
@@ -136,6 +137,7 @@ pub fn written_back(
     }
     let mut left_out = rest.receipt();
     left_out.extend(not_taken);
+    left_out.extend(named);
     for (key, found) in pages {
         let origin = state.origins.entry(key.clone()).or_default();
         left_out.extend(handed.settle(&key, origin, found));

@@ -1,25 +1,42 @@
 //! The tabs of a session after a browser somewhere else had them, or some of what they hold.
 //!
 //! The one idea: what that browser has open at its end is what there is of the sites that it shows. A tab takes the
-//! place of the session's own at the same origin, and one that has none is added; the session's other tabs were
-//! never there, and are as they were. But sessionStorage that was handed over is where it went, or gone.
+//! place of the session's own at the same origin, and one that has none is added; but what was never there is as it
+//! was: tabs that it was not given, and sessionStorage that no page of it was handed. What was handed over is where it
+//! went, or gone. Where it is gone, somebody may have signed out, so what other tabs keep of that site is named.
 
-use crate::receipt::ItemKind;
-use crate::storage::{Site, StorageKey};
+use super::MOST_NAMED;
+use crate::receipt::{ItemKind, Receipt, ReceiptItem};
+use crate::storage::{Entries, Site, StorageKey};
 use crate::tab::Tab;
 use std::collections::BTreeSet;
 
 /// The most tabs that a session has of a browser elsewhere besides its own.
 const MOST_ADDED: usize = 100;
 
+const NOT_THERE: &str = "it is as before, for it was not there; of this site another tab was, which gave up what it kept: \
+                         where somebody signed out, this tab may be signed in still";
+const TOO_MANY: &str = "expected at most 100 tabs besides the session's own";
+
+/// A tab of the session that a browser elsewhere was given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GivenTab {
+    /// Where it stands among the session's.
+    pub position: usize,
+    /// Where it was.
+    pub url: String,
+    /// Whose sessionStorage of it a page was handed.
+    pub handed: BTreeSet<StorageKey>,
+}
+
 /// What a browser elsewhere has open.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TabsAfter {
     /// In the order of its windows; none when it is not known.
     pub tabs: Vec<Tab>,
-    /// The sessionStorage that was handed over to one of its tabs.
-    pub handed_over: BTreeSet<StorageKey>,
-    /// Whether the session's tabs were opened there: then those that are not there any more were closed.
+    /// The session's tabs that it was given.
+    pub given: Vec<GivenTab>,
+    /// Whether those were opened there: then of them those that are not there any more were closed.
     pub were_opened: bool,
 }
 
@@ -30,13 +47,22 @@ pub(super) struct Foreign {
     pub(super) site: Site,
 }
 
-/// The tabs `before`, after a browser that has `after`; and what of that is not taken. Without `sites` all is.
+/// The tabs of a session, and what there is to say of them.
+pub(super) struct MergedTabs {
+    pub(super) tabs: Vec<Tab>,
+    /// What is not taken.
+    pub(super) foreign: Vec<Foreign>,
+    /// What has no room, and what is kept although its site may have been signed out.
+    pub(super) named: Receipt,
+}
+
+/// The tabs `before`, after a browser that has `after`. Without `sites` all of that is taken.
 pub(super) fn merged(
     before: Vec<Tab>,
     after: TabsAfter,
     sites: Option<&BTreeSet<Site>>,
-) -> (Vec<Tab>, Vec<Foreign>) {
-    let TabsAfter { tabs, handed_over, were_opened } = after;
+) -> MergedTabs {
+    let TabsAfter { tabs, given, were_opened } = after;
     let mut foreign = Vec::new();
     let shown: BTreeSet<Site> = before.iter().map(|tab| Site::of_origin(&tab.url)).collect();
     let mut taken = Vec::new();
@@ -60,64 +86,160 @@ pub(super) fn merged(
         });
         taken.push(tab);
     }
-    (joined(before, taken, &handed_over, were_opened), foreign)
+    let (tabs, named) = joined(before, taken, &given, were_opened);
+    MergedTabs { tabs, foreign, named }
+}
+
+/// A tab of the session, while those of a browser elsewhere take their places.
+#[derive(Default)]
+struct Place {
+    tab: Tab,
+    is_given: bool,
+    /// Of which keys it had something that a page there was handed.
+    handed: BTreeSet<StorageKey>,
+    /// Whether what is there now is a tab of that browser.
+    is_taken: bool,
+}
+
+impl Place {
+    fn of(tab: Tab) -> Self {
+        Self { tab, ..Self::default() }
+    }
+
+    /// Whether a tab there may be the one that was here: at the same origin, and without something of its own in the place
+    /// of what never was there. A tab whose own sessionStorage no page was handed was not there itself, unless all that
+    /// were given were opened.
+    fn may_be(&self, tab: &Tab, own: &StorageKey, were_opened: bool) -> bool {
+        let left = &self.tab.session_storage;
+        let was_there = if were_opened { self.is_given } else { !left.contains_key(own) };
+        let is_free = !self.is_taken && origin(&self.tab.url) == origin(&tab.url);
+        is_free && was_there && left.keys().all(|key| !tab.session_storage.contains_key(key))
+    }
+
+    /// A tab there is the one that was here, with what that has besides.
+    fn take(&mut self, tab: Tab) {
+        let known = std::mem::replace(&mut self.tab, tab);
+        self.tab.session_storage.extend(known.session_storage);
+        if self.tab.url == known.url {
+            self.tab.history = known.history;
+        }
+    }
+
+    /// Whether it was opened there, and closed. What was not handed over keeps it: its page never came.
+    fn was_closed(&self) -> bool {
+        let keeps_any = self.tab.session_storage.keys().any(StorageKey::is_reachable);
+        self.is_given && !self.is_taken && !keeps_any
+    }
 }
 
 fn joined(
     before: Vec<Tab>,
-    tabs: Vec<Tab>,
-    handed_over: &BTreeSet<StorageKey>,
+    after: Vec<Tab>,
+    given: &[GivenTab],
     were_opened: bool,
-) -> Vec<Tab> {
-    if tabs.is_empty() {
+) -> (Vec<Tab>, Receipt) {
+    if after.is_empty() {
         // Nothing is known of what was open: what there was may be there still.
-        return before;
+        return (before, Receipt::default());
     }
-    if were_opened {
-        return tabs;
-    }
-    let mut joined = before;
-    for tab in &mut joined {
-        tab.session_storage.retain(|key, _| !handed_over.contains(key));
-    }
-    let front = tabs.iter().position(|tab| tab.active);
-    let mut places: Vec<usize> = Vec::new();
-    let mut added = 0;
-    for tab in tabs {
-        let its_origin = origin(&tab.url);
-        let is_free =
-            |(at, one): &(usize, &Tab)| origin(&one.url) == its_origin && !places.contains(at);
-        let mut own: Vec<_> = joined.iter().enumerate().filter(is_free).collect();
-        // The one in front was the one that was handed over.
-        own.sort_by_key(|(_, one)| !one.active);
-        let own = own.first().map(|(at, _)| *at);
-        match own {
+    let mut places: Vec<Place> = before.into_iter().map(Place::of).collect();
+    let handed = take_out(&mut places, given);
+    let mut named = kept(&places, &handed, &after);
+    let homes = find_all(&mut places, &after, were_opened);
+    let (mut front, mut added) = (None, 0);
+    for (tab, home) in after.into_iter().zip(homes) {
+        let is_in_front = tab.active && front.is_none();
+        let at = match home {
             Some(at) => {
-                let known = std::mem::replace(&mut joined[at], tab);
-                let tab = &mut joined[at];
-                for (key, entries) in known.session_storage {
-                    tab.session_storage.entry(key).or_insert(entries);
-                }
-                if tab.url == known.url {
-                    tab.history = known.history;
-                }
-                places.push(at);
+                places[at].take(tab);
+                at
             }
-            None if added < MOST_ADDED => {
+            None if were_opened || added < MOST_ADDED => {
                 added += 1;
-                joined.push(tab);
-                places.push(joined.len() - 1);
+                places.push(Place { is_taken: true, ..Place::of(tab) });
+                places.len() - 1
             }
-            None => places.push(usize::MAX),
-        }
+            None => {
+                named.push(ReceiptItem::rejected(ItemKind::Tab, tab.place(), TOO_MANY));
+                continue;
+            }
+        };
+        front = front.or(is_in_front.then_some(at));
     }
-    let front = front.and_then(|front| places.get(front)).filter(|at| **at < joined.len());
     if let Some(front) = front {
-        for (at, tab) in joined.iter_mut().enumerate() {
-            tab.active = at == *front;
+        for (at, place) in places.iter_mut().enumerate() {
+            place.tab.active = at == front;
         }
     }
-    joined
+    places.retain(|place| !were_opened || !place.was_closed());
+    (places.into_iter().map(|place| place.tab).collect(), named)
+}
+
+/// Takes out of the session's tabs what pages elsewhere were handed of it.
+fn take_out(places: &mut [Place], given: &[GivenTab]) -> Vec<(StorageKey, Entries)> {
+    let mut handed = Vec::new();
+    for one in given {
+        // A part that cannot be read any more is no tab of the session's now.
+        let place = places.get_mut(one.position).filter(|place| place.tab.url == one.url);
+        let Some(place) = place else { continue };
+        place.is_given = true;
+        for key in &one.handed {
+            if let Some(entries) = place.tab.session_storage.remove(key) {
+                place.handed.insert(key.clone());
+                handed.push((key.clone(), entries));
+            }
+        }
+    }
+    handed
+}
+
+/// Names what tabs keep of keys of which something that was handed over is gone.
+fn kept(places: &[Place], handed: &[(StorageKey, Entries)], after: &[Tab]) -> Receipt {
+    let is_gone = |(key, entries): &&(StorageKey, Entries)| {
+        entries.0.iter().any(|(entry, value)| {
+            let had = handed.iter().filter(|(of, all)| of == key && all.0.contains_key(entry));
+            let have = after.iter().filter_map(|tab| tab.session_storage.get(key)?.0.get(entry));
+            let have: Vec<_> = have.collect();
+            // One that was renewed is not gone.
+            have.len() < had.count() && !have.contains(&value)
+        })
+    };
+    let gone: BTreeSet<&StorageKey> = handed.iter().filter(is_gone).map(|(key, _)| key).collect();
+    let all = places.iter().flat_map(|place| place.tab.session_storage.keys());
+    let all = all.filter(|key| gone.contains(key)).take(MOST_NAMED);
+    let line =
+        |key: &StorageKey| ReceiptItem::rejected(ItemKind::SessionStorage, key.as_str(), NOT_THERE);
+    all.map(line).collect()
+}
+
+/// Where the session's tab is that each of the tabs there is. Those that keep something of their own are looked for first,
+/// since a page was handed what it may be of.
+fn find_all(places: &mut [Place], tabs: &[Tab], were_opened: bool) -> Vec<Option<usize>> {
+    let own: Vec<Option<StorageKey>> = tabs.iter().map(own_key).collect();
+    let keeps_own =
+        |at: usize| own[at].as_ref().is_some_and(|own| tabs[at].session_storage.contains_key(own));
+    let mut order: Vec<usize> = (0..tabs.len()).collect();
+    order.sort_by_key(|at| !keeps_own(*at));
+    let mut homes = vec![None; tabs.len()];
+    for at in order {
+        let Some(own) = &own[at] else { continue };
+        let tab = &tabs[at];
+        let free = places.iter().enumerate().filter(|(_, one)| one.may_be(tab, own, were_opened));
+        let best = free.min_by_key(|(_, one)| {
+            let is_alike = one.handed.contains(own) == keeps_own(at);
+            (!is_alike, one.tab.url != tab.url, !one.tab.active)
+        });
+        homes[at] = best.map(|(home, _)| home);
+        if let Some(home) = homes[at] {
+            places[home].is_taken = true;
+        }
+    }
+    homes
+}
+
+/// The key of what a tab itself keeps.
+fn own_key(tab: &Tab) -> Option<StorageKey> {
+    Some(StorageKey::first_party(&origin(&tab.url)?))
 }
 
 /// The origin of an address of the web.
@@ -127,110 +249,4 @@ fn origin(url: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::storage::Entries;
-    use crate::text::Text;
-
-    fn tab(url: &str, active: bool, stored: &[(&str, &str)]) -> Tab {
-        let areas = stored.iter().map(|(origin, token)| {
-            (StorageKey::first_party(origin), [("token", *token)].into_iter().collect())
-        });
-        Tab { url: url.to_owned(), active, session_storage: areas.collect(), ..Tab::default() }
-    }
-
-    fn before() -> Vec<Tab> {
-        vec![
-            tab("https://shop.test/list", false, &[("https://shop.test", "list")]),
-            tab("https://shop.test/cart", true, &[("https://shop.test", "cart")]),
-            tab("https://news.test/", false, &[("https://news.test", "reader")]),
-        ]
-    }
-
-    fn handed(origins: &[&str]) -> BTreeSet<StorageKey> {
-        origins.iter().map(|origin| StorageKey::first_party(origin)).collect()
-    }
-
-    /// Each tab: where, whether in front, and its tokens.
-    fn told(tabs: &[Tab]) -> Vec<String> {
-        let token = |entries: &Entries| entries.0[&Text::from("token")].to_lossy();
-        let areas = |tab: &Tab| tab.session_storage.values().map(token).collect::<Vec<_>>();
-        let front = |tab: &Tab| if tab.active { "*" } else { "" };
-        tabs.iter().map(|tab| format!("{}{} {:?}", front(tab), tab.url, areas(tab))).collect()
-    }
-
-    #[test]
-    fn a_tab_takes_the_place_of_the_sessions_own_and_the_others_stay() {
-        let open = vec![
-            tab("https://shop.test/paid", false, &[("https://shop.test", "new")]),
-            tab("https://shop.test/more", false, &[]),
-            tab("https://shop.test/help", true, &[]),
-            tab("about:blank", false, &[]),
-        ];
-        let handed_over = handed(&["https://shop.test"]);
-        let after = TabsAfter { tabs: open, handed_over, were_opened: false };
-        let (tabs, _) = merged(before(), after, None);
-        assert_eq!(
-            told(&tabs),
-            [
-                "https://shop.test/more []",
-                "https://shop.test/paid [\"new\"]",
-                "https://news.test/ [\"reader\"]",
-                "*https://shop.test/help []",
-            ]
-        );
-    }
-
-    #[test]
-    fn what_was_handed_over_and_is_nowhere_any_more_is_gone() {
-        let after = TabsAfter {
-            tabs: vec![tab("https://news.test/world", true, &[])],
-            handed_over: handed(&["https://shop.test"]),
-            were_opened: false,
-        };
-        let (tabs, _) = merged(before(), after, None);
-        assert_eq!(
-            told(&tabs),
-            [
-                "https://shop.test/list []",
-                "https://shop.test/cart []",
-                "*https://news.test/world [\"reader\"]",
-            ]
-        );
-        // Where nothing is known of what was open, nothing is given up.
-        let after =
-            TabsAfter { handed_over: handed(&["https://shop.test"]), ..TabsAfter::default() };
-        assert_eq!(merged(before(), after, None).0, before());
-    }
-
-    #[test]
-    fn tabs_that_were_opened_there_are_what_is_open_there() {
-        let open = vec![tab("https://news.test/world", true, &[])];
-        let after =
-            TabsAfter { tabs: open.clone(), handed_over: BTreeSet::new(), were_opened: true };
-        assert_eq!(merged(before(), after, None).0, open);
-    }
-
-    #[test]
-    fn nothing_comes_of_sites_that_were_not_handed_in() {
-        let sites: BTreeSet<Site> = [Site::of_host("shop.test")].into();
-        let areas = [("https://shop.test", "new"), ("https://bank.test", "planted")];
-        let open = vec![
-            tab("https://bank.test/", true, &[("https://bank.test", "planted")]),
-            tab("https://shop.test/a", false, &areas),
-            tab("https://news.test/a", false, &[("https://news.test", "new")]),
-        ];
-        let after = TabsAfter { tabs: open, handed_over: BTreeSet::new(), were_opened: true };
-        let (tabs, foreign) = merged(before(), after, Some(&sites));
-        assert_eq!(told(&tabs), ["https://shop.test/a [\"new\"]", "https://news.test/a []"]);
-        let foreign: Vec<_> = foreign.iter().map(|one| (one.kind, &*one.place)).collect();
-        assert_eq!(
-            foreign,
-            [
-                (ItemKind::Tab, "https://bank.test/"),
-                (ItemKind::SessionStorage, "https://bank.test/"),
-                (ItemKind::SessionStorage, "https://news.test/"),
-            ]
-        );
-    }
-}
+mod tests;

@@ -9,7 +9,7 @@ use axum::routing::get;
 use baton_api::sandbox::{CreateSandbox, ExecEnd, SandboxView};
 use baton_playground::Site;
 use baton_playground::tools::Npm;
-use baton_session::receipt::{ItemKind, Outcome};
+use baton_session::receipt::{ItemKind, Outcome, ReceiptItem};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -94,10 +94,17 @@ async fn tabs(scene: &Scene) -> Vec<String> {
     all.as_array().unwrap().iter().map(told).collect()
 }
 
-async fn end(scene: &Scene, sandbox: &SandboxView) {
+/// Ends a sandbox, and tells whose sessionStorage tabs keep that were not there, of sites that gave up what was.
+async fn named(scene: &Scene, sandbox: &SandboxView) -> Vec<String> {
     let ended = scene.end(sandbox).await.browser_session.unwrap();
     assert_eq!((ended.shrunk, ended.reason), (false, None));
-    assert!(ended.left_out.items.is_empty(), "{:#?}", ended.left_out);
+    let items = ended.left_out.items;
+    assert!(items.iter().all(|item| item.kind == ItemKind::SessionStorage), "{items:#?}");
+    items.into_iter().map(|item| item.place).collect()
+}
+
+async fn end(scene: &Scene, sandbox: &SandboxView) {
+    assert_eq!(named(scene, sandbox).await, [""; 0]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -109,9 +116,7 @@ async fn an_agent_is_signed_in_once_and_signs_out_for_good() {
     let receipt = &sandbox.browser_session.as_ref().unwrap().receipt;
     assert!(!receipt.has_losses(), "{receipt:#?}");
     let waits = |kind| {
-        let is_one = |item: &&baton_session::receipt::ReceiptItem| {
-            item.kind == kind && item.outcome == Outcome::Pending
-        };
+        let is_one = |item: &&ReceiptItem| item.kind == kind && item.outcome == Outcome::Pending;
         receipt.items.iter().filter(is_one).count()
     };
     assert_eq!((waits(ItemKind::Tab), waits(ItemKind::SessionStorage)), (2, 2));
@@ -133,9 +138,11 @@ async fn an_agent_is_signed_in_once_and_signs_out_for_good() {
     let again = format!("$AB close >&2 && {}", title("other"));
     assert_eq!(scene.says(&sandbox, &again).await, "nobody", "nor in the next browser");
     scene.says(&sandbox, "$AB close >&2").await;
-    end(&scene, &sandbox).await;
+    // The other tab never was there: it is as it was, and its owner is told that it is.
+    assert_eq!(named(&scene, &sandbox).await, [url]);
     let kept = tabs(&scene).await;
-    assert!(kept.iter().all(|tab| !tab.contains("Ada") && !tab.contains("Bob")), "{kept:?}");
+    assert!(kept.iter().all(|tab| !tab.contains("Ada")), "{kept:?}");
+    assert!(kept.contains(&"/list [[\"user\",\"Bob\"]]".to_owned()), "{kept:?}");
     assert!(kept.contains(&"*/other".to_owned()), "{kept:?}");
     scene.strike().await;
 }
@@ -173,15 +180,15 @@ async fn what_a_program_leaves_in_its_pages_is_in_the_session() {
         said.push(await title(page, 'paid'));";
     assert_eq!(scene.says(&first, &playwright(walk, &scene)).await, "about:blank Ada nobody Ada");
     end(&scene, &first).await;
-    let entries = "[[\"step\",\"2\"],[\"user\",\"Ada\"]]";
+    let (ada, bob) = ("[[\"step\",\"2\"],[\"user\",\"Ada\"]]", "[[\"user\",\"Bob\"]]");
     let mut kept = tabs(&scene).await;
     for tab in &mut kept {
         *tab = tab.replace('*', "");
     }
     kept.sort();
-    assert_eq!(kept, ["/more".to_owned(), format!("/paid {entries}")]);
+    assert_eq!(kept, [format!("/list {bob}"), "/more".to_owned(), format!("/paid {ada}")]);
 
-    // However fast a page signs out, and even before anything else.
+    // However fast a page signs out, and even before anything else: it is the only one that was handed anything.
     let second = sandbox(&scene).await;
     let walk = "const [page] = context.pages();
         const said = [await title(page, 'out')];
@@ -191,9 +198,10 @@ async fn what_a_program_leaves_in_its_pages_is_in_the_session() {
         said.push(await title(await context.newPage(), 'cart'));";
     let said = scene.says(&second, &playwright(walk, &scene)).await;
     assert_eq!(said, "about:blank nobody nobody nobody");
-    end(&scene, &second).await;
+    assert_eq!(named(&scene, &second).await, [scene.url()]);
     let kept = tabs(&scene).await;
-    assert!(kept.iter().all(|tab| !tab.contains("Ada")), "{kept:?}");
+    let still = kept.iter().filter(|tab| tab.contains("Ada") || tab.contains("Bob"));
+    assert_eq!(still.count(), 1, "{kept:?}");
     scene.strike().await;
 }
 
@@ -303,7 +311,8 @@ async fn a_login_in_a_frame_of_another_site_goes_in_and_comes_back() {
     end(&scene, &first).await;
     let mut back = kept().await;
     back.sort();
-    assert_eq!(back, ["[[\"step\",\"paid\"],[\"user\",\"Ada\"]]", "null"]);
+    let bob = "[[\"user\",\"Bob\"]]";
+    assert_eq!(back, ["[[\"step\",\"paid\"],[\"user\",\"Ada\"]]", bob]);
 
     let second = sandbox(&scene).await;
     assert_eq!(scene.says(&second, &at("cart")).await, "Ada paid");
@@ -312,7 +321,9 @@ async fn a_login_in_a_frame_of_another_site_goes_in_and_comes_back() {
     scene.says(&second, "$AB close >&2").await;
     assert_eq!(scene.says(&second, &at("cart")).await, "nobody", "nor in the next browser");
     scene.says(&second, "$AB close >&2").await;
-    end(&scene, &second).await;
-    assert!(kept().await.iter().all(|tab| !tab.contains("Ada")));
+    assert_eq!(named(&scene, &second).await, [key.as_str()]);
+    let kept = kept().await;
+    assert!(kept.iter().all(|tab| !tab.contains("Ada")), "{kept:?}");
+    assert!(kept.contains(&bob.to_owned()), "{kept:?}");
     scene.strike().await;
 }

@@ -46,8 +46,8 @@ fn the_first_page_gets_what_the_tab_in_front_had_and_no_other_gets_any() {
     later.put_back(news);
     assert!(HandOver::of(&tabs(), &notes).claim(&page("https://news.test/"), None).is_some());
     let found = HandedOver::read(&std::fs::read_to_string(&notes).unwrap());
-    let keys: Vec<_> = found.keys.iter().map(StorageKey::as_str).collect();
-    assert_eq!((keys, found.tabs), (vec!["https://news.test/", SHOP], false));
+    let areas: Vec<_> = found.areas.iter().map(|(tab, key)| (*tab, key.as_str())).collect();
+    assert_eq!((areas, found.tabs), (vec![(1, SHOP), (2, "https://news.test/")], false));
 }
 
 #[test]
@@ -75,12 +75,14 @@ fn what_the_page_of_one_tab_has_no_later_browser_gets_because_that_of_another_ne
     assert!(first.claim(&page("https://shop.test/cart"), None).is_some());
     let list = first.claim(&page("https://shop.test/list"), None).unwrap();
     first.put_back(list);
-    let keys = || HandedOver::read(&std::fs::read_to_string(&notes).unwrap()).keys;
-    assert!(keys().contains(&StorageKey::new(SHOP)), "the other page has it");
+    let areas = || HandedOver::read(&std::fs::read_to_string(&notes).unwrap()).areas;
+    let shop = |tab: usize| (tab, StorageKey::new(SHOP));
+    assert_eq!(areas(), BTreeSet::from([shop(1)]), "the other page has it");
     let again = first.claim(&page("https://shop.test/list"), None);
     assert_eq!(token(again.clone()).as_deref(), Some("list"));
+    assert_eq!(areas(), BTreeSet::from([shop(0), shop(1)]));
     first.put_back(again.unwrap());
-    assert!(keys().contains(&StorageKey::new(SHOP)));
+    assert_eq!(areas(), BTreeSet::from([shop(1)]));
     // Whoever signed out in the one tab is not signed in again by what the other one had.
     assert_eq!(first.claim(&page(SHOP), Some(1)), None);
 }

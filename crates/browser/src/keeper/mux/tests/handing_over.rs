@@ -355,7 +355,7 @@ fn a_frame_that_is_refused_for_ever_fills_no_notes() {
     assert_eq!(handed, 17);
     let notes = std::fs::read_to_string(notes.path().join("handed")).unwrap();
     assert!(notes.len() < 4 << 10, "{}", notes.len());
-    assert!(HandedOver::read(&notes).keys.is_empty(), "no document had it, so it is not gone");
+    assert!(HandedOver::read(&notes).areas.is_empty(), "no document had it, so it is not gone");
 }
 
 #[test]
@@ -418,7 +418,7 @@ fn a_page_that_a_worker_answers_stands_still_until_it_has_its_own_and_the_next_o
     let said: Vec<_> = story.sent.iter().map(|frame| frame["method"].clone()).collect();
     assert_eq!(said, [RESUME, "Debugger.disable", "Debugger.disable"]);
     let handed = HandedOver::read(&std::fs::read_to_string(notes.path().join("handed")).unwrap());
-    assert!(handed.keys.contains(&StorageKey::new(SHOP)));
+    assert!(handed.has(&StorageKey::new(SHOP)));
     // It signs out and comes again before its debugger is gone.
     story.sent.clear();
     story.shows("P", "PAGE", SHOP);
@@ -458,7 +458,7 @@ fn what_a_page_that_stands_still_does_not_get_is_the_next_ones() {
     let (mut story, notes) = Story::with_storage_at_a_worker();
     let handed = || {
         let notes = std::fs::read_to_string(notes.path().join("handed")).unwrap();
-        HandedOver::read(&notes).keys
+        HandedOver::read(&notes).areas
     };
     let stop = |story: &mut Story, session: &str, page: &str| {
         story.shows(session, page, SHOP);
