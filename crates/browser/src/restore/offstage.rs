@@ -25,10 +25,16 @@ use futures_util::stream;
 use futures_util::stream::StreamExt;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// How long one look at what a key holds may take: at its databases, its caches, its files.
 const LOOK_LIMIT: Duration = Duration::from_secs(30);
+/// The most that is read of all keys together, in bytes of JSON, besides what looks that are under way find more. What
+/// one look may find, its page bounds (`script/limits.js`).
+pub const MOST_READ: usize = 256 << 20;
+
+const NO_ROOM: &str = "there was no room for it beside what was read of others";
 
 /// Fills what only pages make into the profile of the browser behind `link`, which is ended by the caller.
 pub async fn fill(link: KeeperLink, pages: Pages) -> Result<Receipt, RestoreError> {
@@ -70,13 +76,16 @@ impl Kinds {
 /// Reads the databases, caches, files and service workers of these keys in the profile of the browser behind
 /// `link`, which is ended by the caller. What they held before is known: the scripts of a worker are taken
 /// from there. What of a key cannot be read has a line each, and is in the state as it was before; so has what no
-/// script can read.
+/// script can read, and what is beyond `most` bytes, which is [`MOST_READ`] where nobody tries it out.
 pub async fn read(
     link: KeeperLink,
     known: BTreeMap<StorageKey, (OriginState, Kinds)>,
+    most: usize,
 ) -> Result<(Pages, Receipt), RestoreError> {
     let stage = Stage::start(link).await?;
-    let reads = known.into_iter().map(|(key, (known, kinds))| read_key(&stage, key, known, kinds));
+    let room = Allowance::of(most);
+    let read = |(key, (known, kinds))| read_key(&stage, &room, key, known, kinds);
+    let reads = known.into_iter().map(read);
     let reads: Vec<_> = reads.collect();
     let reads: Vec<_> = stream::iter(reads).buffered(PAGES_AT_ONCE).collect().await;
     let mut receipt = Receipt::default();
@@ -88,15 +97,36 @@ pub async fn read(
     Ok((origins, receipt))
 }
 
+/// How much may still be read of all keys together.
+#[derive(Debug)]
+struct Allowance(AtomicUsize);
+
+impl Allowance {
+    fn of(most: usize) -> Self {
+        Self(AtomicUsize::new(most))
+    }
+
+    /// How many bytes; none when that is not one.
+    fn left(&self) -> Option<usize> {
+        Some(self.0.load(Ordering::Relaxed)).filter(|left| *left > 0)
+    }
+
+    fn spend(&self, bytes: usize) {
+        let left = self.0.load(Ordering::Relaxed);
+        self.0.store(left.saturating_sub(bytes), Ordering::Relaxed);
+    }
+}
+
 async fn read_key(
     stage: &Stage,
+    room: &Allowance,
     key: StorageKey,
     known: OriginState,
     kinds: Kinds,
 ) -> (StorageKey, OriginState, Receipt) {
     let origins = [(key.clone(), known.clone())].into();
     let mirror = Mirror::new(State { origins, ..State::default() });
-    let mut read = KeyRead { key: &key, kinds, mirror, unread: Receipt::default() };
+    let mut read = KeyRead { key: &key, kinds, room, mirror, unread: Receipt::default() };
     let (origin, unread) = match read.whole(stage).await {
         Ok(()) => (read.mirror.origin(&key).clone(), read.unread),
         // What came before the page ended may not fit together.
@@ -112,6 +142,7 @@ async fn read_key(
 struct KeyRead<'a> {
     key: &'a StorageKey,
     kinds: Kinds,
+    room: &'a Allowance,
     /// What it holds, as far as that is known.
     mirror: Mirror,
     unread: Receipt,
@@ -139,16 +170,27 @@ impl KeyRead<'_> {
         Ok(())
     }
 
+    /// How many bytes may be read of a kind; none where there is no room any more, which is said.
+    fn room_for(&mut self, kind: ItemKind) -> Option<usize> {
+        let left = self.room.left();
+        if left.is_none() {
+            self.leave(kind, self.key.to_string(), NO_ROOM);
+        }
+        left
+    }
+
     async fn databases(&mut self, page: &Page) -> Result<(), VisitError> {
+        let Some(room) = self.room_for(ItemKind::IndexedDb) else { return Ok(()) };
         let argument = json!({
             "origin": page.origin,
             "wantLocal": false,
             "wantSession": false,
-            "wantDatabases": { "all": true, "named": [], "known": [] },
+            "wantDatabases": { "all": true, "named": [], "known": [], "room": room },
         });
-        let script = Script::Collect;
-        let mut found: CollectedDatabases =
-            script::run(&page.session, &page.world, script, &argument, LOOK_LIMIT).await?;
+        let (session, world, script) = (&page.session, &page.world, Script::Collect);
+        let (mut found, bytes): (CollectedDatabases, usize) =
+            script::run_counted(session, world, script, &argument, LOOK_LIMIT).await?;
+        self.room.spend(bytes);
         for database in &mut found.databases {
             script::read_generators(&page.session, self.key, database).await?;
         }
@@ -175,8 +217,9 @@ impl KeyRead<'_> {
     }
 
     async fn caches(&mut self, page: &Page) -> Result<(), ScriptError> {
-        let wanted = json!({ "all": true, "named": [], "known": [] });
-        let found = page.collect_stored(json!({ "wantCaches": wanted })).await?;
+        let Some(room) = self.room_for(ItemKind::Cache) else { return Ok(()) };
+        let wanted = json!({ "all": true, "named": [], "known": [], "room": room });
+        let found = page.collect_stored(json!({ "wantCaches": wanted }), self.room).await?;
         // A page that may not list them, as where there is no TLS, has none.
         if let Some(Caches { names: Some(names), caches }) = found.caches {
             self.mirror.set_caches(self.key, caches, &names);
@@ -186,7 +229,9 @@ impl KeyRead<'_> {
     }
 
     async fn files(&mut self, page: &Page) -> Result<(), ScriptError> {
-        let found = page.collect_stored(json!({ "wantFiles": { "known": null } })).await?;
+        let Some(room) = self.room_for(ItemKind::Files) else { return Ok(()) };
+        let wanted = json!({ "known": null, "room": room });
+        let found = page.collect_stored(json!({ "wantFiles": wanted }), self.room).await?;
         if let Some(CollectedFiles { look, files: Some(files) }) = found.files {
             let unread: Vec<_> =
                 found.failures.iter().map(|failure| failure.name.to_lossy()).collect();
@@ -198,7 +243,10 @@ impl KeyRead<'_> {
 
     /// What a worker runs, no page can see: its scripts are those that are known of it.
     async fn workers(&mut self, page: &Page) -> Result<(), ScriptError> {
-        let found = page.collect_stored(json!({ "wantWorkers": true })).await?;
+        if self.room_for(ItemKind::ServiceWorker).is_none() {
+            return Ok(());
+        }
+        let found = page.collect_stored(json!({ "wantWorkers": true }), self.room).await?;
         if let Some(workers) = found.workers {
             self.mirror.set_registrations(self.key, workers);
         }
@@ -226,9 +274,16 @@ impl KeyRead<'_> {
 }
 
 impl Page {
-    async fn collect_stored(&self, mut wanted: Value) -> Result<CollectedStored, ScriptError> {
+    async fn collect_stored(
+        &self,
+        mut wanted: Value,
+        room: &Allowance,
+    ) -> Result<CollectedStored, ScriptError> {
         wanted["origin"] = json!(self.origin);
-        let script = Script::CollectStored;
-        script::run(&self.session, &self.world, script, &wanted, LOOK_LIMIT).await
+        let (session, world, script) = (&self.session, &self.world, Script::CollectStored);
+        let (found, bytes) =
+            script::run_counted(session, world, script, &wanted, LOOK_LIMIT).await?;
+        room.spend(bytes);
+        Ok(found)
     }
 }

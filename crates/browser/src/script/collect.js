@@ -18,7 +18,7 @@ async function collect({ origin, wantLocal, wantSession, wantDatabases }) {
 
   const areas = { local: null, session: null };
   const result = { ...areas, databases: [], names: null, unlisted: null, failures: [] };
-  const collectDatabases = async ({ all, named, known }) => {
+  const collectDatabases = async ({ all, named, known, room }) => {
     const listed = await indexedDB.databases().catch((error) => {
       // A page that may have none says so. What fails in passing is asked again.
       if (!limits.isRefusal(error)) result.unlisted = String(error).toWellFormed();
@@ -27,7 +27,7 @@ async function collect({ origin, wantLocal, wantSession, wantDatabases }) {
     result.names = listed && listed.map(({ name }) => baton.encodeText(name));
     const isNamed = (name) => named.some((one) => baton.decodeText(one) === name);
     const asKnown = (name) => known.find((one) => baton.decodeText(one.name) === name);
-    const budget = { left: limits.BUDGET, of: "databases" };
+    const budget = limits.budget("databases", room);
     const collectOne = async ({ name, version }) => {
       try {
         const before = all || isNamed(name) ? undefined : asKnown(name);

@@ -8,7 +8,7 @@ async function collectStored({ origin, wantCaches, wantFiles, wantWorkers }) {
     failures.push({ name, reason, lasting: error instanceof limits.TooLarge });
   };
 
-  const collectCaches = async ({ all, named, known }) => {
+  const collectCaches = async ({ all, named, known, room }) => {
     const result = { names: null, caches: [] };
     const names = await limits.within(cacheStorage.names()).catch((error) => {
       // A page that may have none says so. What is late, or fails in passing, is asked again.
@@ -19,7 +19,7 @@ async function collectStored({ origin, wantCaches, wantFiles, wantWorkers }) {
     result.names = names.map(baton.encodeText);
     const isNamed = (name) => named.some((one) => baton.decodeText(one) === name);
     const asKnown = (name) => known.find((one) => baton.decodeText(one.name) === name);
-    const budget = { left: limits.BUDGET, of: "caches" };
+    const budget = limits.budget("caches", room);
     for (const name of names) {
       try {
         const before = all || isNamed(name) ? undefined : asKnown(name);
@@ -34,12 +34,12 @@ async function collectStored({ origin, wantCaches, wantFiles, wantWorkers }) {
     return result;
   };
 
-  const collectFiles = async ({ known }) => {
+  const collectFiles = async ({ known, room }) => {
     try {
       const found = await limits.within(fileSystem.list());
       const look = await fileSystem.look(found).catch(() => null);
       if (look !== null && look === known) return { look, files: null };
-      const budget = { left: limits.BUDGET, of: "files" };
+      const budget = limits.budget("files", room);
       const fail = (path, error) => failed(path.join("/"), error);
       return { look, files: await fileSystem.read(found, budget, fail) };
     } catch (error) {

@@ -4,6 +4,8 @@ const limits = (() => {
   // at once: three bytes each, for what the browser takes and what we take in one message.
   const LARGEST = 30_000_000;
   const BUDGET = 60_000_000;
+  // What one look may read; less where the looks of many pages together have a bound.
+  const budget = (of, room = BUDGET) => ({ left: Math.min(BUDGET, room), of });
   class TooLarge extends Error {}
   const spend = (budget, characters, sum) => {
     budget.left -= characters;
@@ -53,5 +55,5 @@ const limits = (() => {
     return baton.bytesToBase64(new Uint8Array(await new Blob(chunks).arrayBuffer()));
   };
 
-  return { LARGEST, BUDGET, TooLarge, spend, within, isRefusal, expect, readBytes };
+  return { LARGEST, budget, TooLarge, spend, within, isRefusal, expect, readBytes };
 })();

@@ -173,6 +173,17 @@ pub(crate) async fn run<A: Serialize, R: DeserializeOwned>(
     argument: &A,
     limit: Duration,
 ) -> Result<R, ScriptError> {
+    run_counted(session, world, script, argument, limit).await.map(|(returned, _)| returned)
+}
+
+/// The same, with how many bytes that has.
+pub(crate) async fn run_counted<A: Serialize, R: DeserializeOwned>(
+    session: &CdpSession,
+    world: &World,
+    script: Script,
+    argument: &A,
+    limit: Duration,
+) -> Result<(R, usize), ScriptError> {
     let mut params = json!({
         "functionDeclaration": script.source(),
         "arguments": [{ "value": argument }],
@@ -190,7 +201,8 @@ pub(crate) async fn run<A: Serialize, R: DeserializeOwned>(
         return Err(ScriptError::Threw(exception_text(exception)));
     }
     let text = answer["result"]["value"].as_str().unwrap_or_default();
-    serde_json::from_str(text).map_err(|error| ScriptError::Shape(error.to_string()))
+    let returned = serde_json::from_str(text);
+    Ok((returned.map_err(|error| ScriptError::Shape(error.to_string()))?, text.len()))
 }
 
 fn exception_text(exception: &Value) -> String {

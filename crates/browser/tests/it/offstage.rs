@@ -39,6 +39,11 @@ async fn filled(pages: Pages, profile: &Path) -> StoreArchive {
 
 /// What comes back of a profile that was handed out and not used.
 async fn read_back(folders: &PageFolders, known: Pages) -> (Pages, Receipt) {
+    read_within(folders, known, offstage::MOST_READ).await
+}
+
+/// The same, where no more than so many bytes are read.
+async fn read_within(folders: &PageFolders, known: Pages, most: usize) -> (Pages, Receipt) {
     let running = start(folders.profile(), Environment::default()).await;
     let kinds = |key: &StorageKey| offstage::Kinds::without(key, folders);
     let known = known.into_iter().map(|(key, origin)| {
@@ -46,7 +51,7 @@ async fn read_back(folders: &PageFolders, known: Pages) -> (Pages, Receipt) {
         (key, (origin, kinds))
     });
     let link = running.connect(Role::Node).await;
-    let (origins, unread) = offstage::read(link, known.collect()).await.unwrap();
+    let (origins, unread) = offstage::read(link, known.collect(), most).await.unwrap();
     keeper::close(&running.connect(Role::Node).await.connection).await.unwrap();
     running.joined().await;
     (origins, unread)
@@ -110,4 +115,14 @@ async fn what_only_pages_make_goes_out_and_comes_back() {
     let mut back = State { origins, ..State::default() };
     back.normalize();
     assert_eq!(back.origins, wanted, "{key} was known, and the rest is there");
+
+    // What is more than is read of all together is as it was known, and named.
+    let folders = unpacked("narrow");
+    let (origins, unread) = read_within(&folders, wanted.clone(), 1).await;
+    let mut back = State { origins, ..State::default() };
+    back.normalize();
+    assert_eq!(back.origins, wanted);
+    let reasons = unread.items.iter().filter_map(|item| item.reason.as_deref());
+    let no_room = reasons.filter(|why| why.contains("there was no room"));
+    assert!(no_room.count() > wanted.len(), "{unread:#?}");
 }

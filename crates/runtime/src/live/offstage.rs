@@ -14,7 +14,7 @@ use baton_browser::profile::compile::StoreArchive;
 use baton_browser::profile::packed::PageFolders;
 use baton_browser::profile::raw;
 use baton_browser::restore::RestoreError;
-use baton_browser::restore::offstage::{Kinds, fill, read};
+use baton_browser::restore::offstage::{Kinds, MOST_READ, fill, read};
 use baton_session::state::OriginState;
 use baton_session::{Pages, Receipt, SessionId, StorageKey};
 use jiff::Timestamp;
@@ -71,7 +71,7 @@ impl BrowserSupervisor {
         scratch: &Path,
     ) -> Result<(Pages, Receipt), LiveError> {
         let folder = tempfile::tempdir_in(scratch).map_err(LiveError::file(scratch))?;
-        self.run_offstage(&folder, folders.profile(), |link| read(link, known)).await
+        self.run_offstage(&folder, folders.profile(), |link| read(link, known, MOST_READ)).await
     }
 
     async fn run_offstage<T, F>(
