@@ -213,6 +213,8 @@ impl<'a> HandedIn<'a> {
     fn settle(&self, key: &StorageKey, origin: &mut OriginState, found: OriginState) -> Receipt {
         let OriginState { mut databases, mut caches, files, service_workers, .. } = found;
         let mut lost = Receipt::default();
+        let raw = std::mem::take(&mut origin.raw);
+        let before_raw = if raw.is_empty() { Vec::new() } else { origin.databases.clone() };
         let is_one = |one: &Database, other: &Database| one.name == other.name;
         let was_in = |one: &Database| self.has(ItemKind::IndexedDb, &key.place_of(&one.name));
         for now in &mut databases {
@@ -251,8 +253,10 @@ impl<'a> HandedIn<'a> {
         if self.has(ItemKind::Files, key.as_str()) || !files.is_empty() {
             origin.files = files;
         }
-        // The folders of another instant.
-        origin.raw.clear();
+        // They are of another instant: what a page can read is written over it, wherever they are used.
+        if unlent::needs_folders(&before_raw, &origin.databases) {
+            origin.raw = raw;
+        }
         lost
     }
 }

@@ -48,6 +48,17 @@ pub(super) fn leave_unreadable_responses(cache: &mut Cache) -> bool {
     !cache.entries.is_empty()
 }
 
+/// Whether the browser's own folders of databases, as they were before, are needed still: they hold a value that no script
+/// can read of one that is there, and nobody else has it. All that they hold must be there in the same form: a database
+/// that was deleted, as by who signs out, would be back with them.
+pub(super) fn needs_folders(before: &[Database], now: &[Database]) -> bool {
+    let same = |one: &Database| {
+        now.iter().find(|now| now.name == one.name).filter(|now| has_same_form(one, now))
+    };
+    before.iter().all(|one| same(one).is_some())
+        && before.iter().any(|one| one.lost() > 0 && same(one).is_some_and(|now| now.lost() > 0))
+}
+
 fn is_unreadable(record: &Record) -> bool {
     record.value.losses().next().is_some()
 }

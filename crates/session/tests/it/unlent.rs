@@ -2,7 +2,7 @@
 
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::state::OriginState;
-use baton_session::stored::{CacheEntry, CachedResponse};
+use baton_session::stored::{CacheEntry, CachedResponse, FileContent, FileEntry};
 use baton_session::write_back::{After, Before, TakeBack, WrittenBack, written_back};
 use baton_session::{
     Cache, Cookie, Database, Pages, Part, PartKind, PartRef, Receipt, State, StorageKey, parts,
@@ -175,4 +175,33 @@ fn what_cannot_be_read_any_more_was_handed_in_all_the_same() {
     assert_eq!(kinds(kept), [PartKind::Database]);
     let kept = written_back(before, after, &Receipt::default(), TakeBack::Lent);
     assert_eq!(kinds(kept), [PartKind::LocalStorage, PartKind::Database]);
+}
+
+#[test]
+fn folders_that_alone_have_what_no_script_can_read_stay_as_long_as_their_databases_do() {
+    // Of a session that was imported with them and that no browser here had.
+    let path = ["https_app.test_0.indexeddb.leveldb", "CURRENT"].map(str::to_owned).to_vec();
+    let raw = vec![FileEntry { path, content: FileContent::File { bytes: String::new() } }];
+    let named = |name: &str, database: Database| Database { name: name.into(), ..database };
+    let vault = database(1, &[("a", text("1")), ("b", sealed())]);
+    let tokens = named("tokens", database(1, &[("a", text("1"))]));
+    let before = || OriginState {
+        databases: vec![tokens.clone(), vault.clone()],
+        raw: raw.clone(),
+        ..OriginState::default()
+    };
+    let place =
+        |name: &str| ReceiptItem::restored(ItemKind::IndexedDb, key().place_of(&name.into()));
+    let whole = Receipt::from_iter([place("tokens"), place("vault")]);
+    let raw_after = |databases: Vec<Database>| {
+        let after = OriginState { databases, ..OriginState::default() };
+        back(before(), after, &whole).state.origins[&key()].raw.clone()
+    };
+    let renewed = database(1, &[("a", text("new")), ("b", sealed())]);
+    assert_eq!(raw_after(vec![tokens.clone(), renewed]), raw);
+    // They would bring back what was deleted there, and none of them is of use to a database of another form.
+    assert_eq!(raw_after(vec![vault.clone()]), []);
+    assert_eq!(raw_after(vec![tokens.clone(), database(1, &[("a", text("1"))])]), []);
+    let upgraded = database(2, &[("a", text("1")), ("b", sealed())]);
+    assert_eq!(raw_after(vec![tokens.clone(), upgraded]), []);
 }
