@@ -63,7 +63,35 @@ fn leads_here(address: IpAddr) -> io::Result<bool> {
     Ok(socket.local_addr()?.ip() == address)
 }
 
-/// Whether an address is one of the internet (RFC 6890 lists the others).
+/// The networks of version 4 that are none of the internet, each with how many bits its addresses share: to each machine
+/// its own, its network's, or its cloud's. A cloud may answer its machines at an address that looks public; those of
+/// others are among these (Alibaba's 100.100.100.200, Oracle's 192.0.0.192).
+pub const NOT_PUBLIC: [(Ipv4Addr, u8); 16] = [
+    // This machine, private networks, and links (IANA's registry of special addresses, RFC 6890).
+    (Ipv4Addr::new(0, 0, 0, 0), 8),
+    (Ipv4Addr::new(10, 0, 0, 0), 8),
+    (Ipv4Addr::new(127, 0, 0, 0), 8),
+    (Ipv4Addr::new(169, 254, 0, 0), 16),
+    (Ipv4Addr::new(172, 16, 0, 0), 12),
+    (Ipv4Addr::new(192, 168, 0, 0), 16),
+    // Behind the routers of providers, for protocols, for documents, and for benchmarks (there as well).
+    (Ipv4Addr::new(100, 64, 0, 0), 10),
+    (Ipv4Addr::new(192, 0, 0, 0), 24),
+    (Ipv4Addr::new(192, 0, 2, 0), 24),
+    (Ipv4Addr::new(198, 18, 0, 0), 15),
+    (Ipv4Addr::new(198, 51, 100, 0), 24),
+    (Ipv4Addr::new(203, 0, 113, 0), 24),
+    // To many machines at once, and not given to anybody (there as well).
+    (Ipv4Addr::new(224, 0, 0, 0), 3),
+    // The host of a machine of Azure, which tells it what it is and gives it its secrets (Microsoft, "What is IP address
+    // 168.63.129.16?").
+    (Ipv4Addr::new(168, 63, 129, 16), 32),
+    // Services of IBM Cloud for its own machines (IBM, VPC API: reserved address ranges).
+    (Ipv4Addr::new(161, 26, 0, 0), 16),
+    (Ipv4Addr::new(166, 8, 0, 0), 14),
+];
+
+/// Whether an address is one of the internet: of version 4, whether it is in none of [`NOT_PUBLIC`].
 pub fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => is_public_v4(address),
@@ -72,19 +100,9 @@ pub fn is_public(address: IpAddr) -> bool {
 }
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
-    let [a, b, c, _] = address.octets();
-    !(address.is_loopback()
-        || address.is_private()
-        || address.is_link_local()
-        || address.is_broadcast()
-        || address.is_documentation()
-        || address.is_multicast()
-        || a == 0
-        || a >= 240
-        // Behind the routers of providers, for protocols, and for benchmarks.
-        || a == 100 && (64..128).contains(&b)
-        || a == 192 && b == 0 && c == 0
-        || a == 198 && (18..20).contains(&b))
+    let is_in =
+        |(network, bits): &(Ipv4Addr, u8)| is_within((*network).into(), *bits, address.into());
+    !NOT_PUBLIC.iter().any(is_in)
 }
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
@@ -119,7 +137,7 @@ mod tests {
     use std::cell::OnceCell;
     use std::collections::BTreeSet;
     use std::io;
-    use std::net::IpAddr;
+    use std::net::{IpAddr, Ipv4Addr};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// An address of the internet, which nobody here has.
@@ -152,6 +170,43 @@ mod tests {
             assert_eq!(elsewhere.has(address), address.to_string() != OTHER, "{address}");
         }
         assert_eq!(ASKED.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn each_network_of_version_4_that_is_none_of_the_internet_ends_where_it_does() {
+        for (first, last) in [
+            ("0.0.0.0", "0.255.255.255"),
+            ("10.0.0.0", "10.255.255.255"),
+            ("100.64.0.0", "100.127.255.255"),
+            ("127.0.0.0", "127.255.255.255"),
+            ("161.26.0.0", "161.26.255.255"),
+            ("166.8.0.0", "166.11.255.255"),
+            ("168.63.129.16", "168.63.129.16"),
+            ("169.254.0.0", "169.254.255.255"),
+            ("172.16.0.0", "172.31.255.255"),
+            ("192.0.0.0", "192.0.0.255"),
+            ("192.0.2.0", "192.0.2.255"),
+            ("192.168.0.0", "192.168.255.255"),
+            ("198.18.0.0", "198.19.255.255"),
+            ("198.51.100.0", "198.51.100.255"),
+            ("203.0.113.0", "203.0.113.255"),
+            ("224.0.0.0", "255.255.255.255"),
+        ] {
+            let [first, last] =
+                [first, last].map(|text| u32::from(text.parse::<Ipv4Addr>().unwrap()));
+            let is_of_the_internet = |address: u32| is_public(Ipv4Addr::from(address).into());
+            for inside in [first, first.midpoint(last), last] {
+                assert!(!is_of_the_internet(inside), "{}", Ipv4Addr::from(inside));
+            }
+            for beside in [first.checked_sub(1), last.checked_add(1)].into_iter().flatten() {
+                assert!(is_of_the_internet(beside), "{}", Ipv4Addr::from(beside));
+            }
+        }
+        // Where clouds answer their machines.
+        for address in ["169.254.169.254", "100.100.100.200", "192.0.0.192", "::ffff:168.63.129.16"]
+        {
+            assert!(!is_public(address.parse().unwrap()), "{address}");
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ mod stream;
 mod tunnel;
 mod upstream;
 
-pub use addresses::{Elsewhere, is_public, is_within};
+pub use addresses::{Elsewhere, NOT_PUBLIC, is_public, is_within};
 pub use blocking::blocking;
 pub use exit::ExitError;
 pub use fence::{Fence, Others, Refusal};

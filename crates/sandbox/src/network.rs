@@ -1,7 +1,8 @@
 //! What a sandbox may reach.
 //!
 //! Refused by default is whatever the internet at large cannot reach either: private networks, this
-//! machine, the addresses at which clouds answer their own machines (RFC 6890, RFC 3927).
+//! machine, the addresses at which clouds answer their own machines (RFC 6890, RFC 3927, and what
+//! `baton_egress` has besides).
 
 use ipnet::Ipv4Net;
 use std::fmt;

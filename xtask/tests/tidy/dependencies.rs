@@ -22,7 +22,8 @@ const DIRECTIONS: [(&str, &[&str]); 27] = [
     ("federation", &[]),
     ("confine", &[]),
     ("egress", &[]),
-    ("sandbox", &["confine"]),
+    // What is none of the internet is the same for browsers and for sandboxes.
+    ("sandbox", &["confine", "egress"]),
     // It carries profiles, too, so it stands above both.
     ("backup", &["session", "store", "browser"]),
     // It knows no doors, and of other nodes what it asks of them.

@@ -4,6 +4,7 @@
 use super::{Tools, drain, timed_out};
 use crate::network::{Allowed, Destination, HOST, Network};
 use crate::provider::SandboxError;
+use baton_egress::NOT_PUBLIC;
 use nix::ifaddrs::getifaddrs;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -15,11 +16,6 @@ use tokio::process::{Child, ChildStdin, Command};
 
 /// Where slirp4netns answers questions about names.
 pub(super) const NAMES: &str = "10.0.2.3";
-
-/// What the internet at large does not reach (IANA's registry of special addresses, RFC 6890).
-const NOT_PUBLIC: &str = "0.0.0.0/8, 10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 169.254.0.0/16, \
-    172.16.0.0/12, 192.0.0.0/24, 192.0.2.0/24, 192.168.0.0/16, 198.18.0.0/15, 198.51.100.0/24, \
-    203.0.113.0/24, 224.0.0.0/3";
 
 /// The rules for a sandbox. A refusal comes at once, so that nothing in it waits.
 ///
@@ -36,7 +32,8 @@ pub(super) fn rules(network: &Network, own: &BTreeSet<Ipv4Addr>) -> String {
     if is_public {
         let own: Vec<String> = own.iter().map(ToString::to_string).collect();
         let own = Some(own.join(", ")).filter(|own| !own.is_empty());
-        let refused = [NOT_PUBLIC.to_owned()].into_iter().chain(own);
+        let others = NOT_PUBLIC.map(|(network, bits)| format!("{network}/{bits}"));
+        let refused = [others.join(", ")].into_iter().chain(own);
         lines.extend(refused.map(|addresses| {
             format!("ip daddr {{ {addresses} }} reject with icmp type admin-prohibited")
         }));
@@ -162,7 +159,21 @@ async fn says_ready(output: &mut (impl AsyncRead + Unpin)) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{READY, SAID, says_ready};
+    use super::{READY, SAID, rules, says_ready};
+    use crate::network::Network;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_sandbox_of_the_internet_is_refused_what_is_none_of_it() {
+        let own = BTreeSet::from(["11.7.0.1".parse().unwrap()]);
+        let all = rules(&Network::Public(Vec::new()), &own);
+        let refused: Vec<&str> = all.lines().filter(|line| line.contains("ip daddr {")).collect();
+        let [others, own] = refused[..] else { panic!("{all}") };
+        assert!(own.contains("{ 11.7.0.1 } reject"), "{own}");
+        for one in ["10.0.0.0/8", "169.254.0.0/16", "168.63.129.16/32", "224.0.0.0/3"] {
+            assert!(others.contains(one), "{others}");
+        }
+    }
 
     #[tokio::test]
     async fn ready_is_what_says_so_and_no_other_word() {
