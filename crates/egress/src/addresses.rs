@@ -68,7 +68,7 @@ fn leads_here(address: IpAddr) -> io::Result<bool> {
 /// others are among these (Alibaba's 100.100.100.200, Oracle's 192.0.0.192).
 pub const NOT_PUBLIC: [(Ipv4Addr, u8); 16] = [
     // This machine, private networks, and links (IANA's registry of special addresses, RFC 6890).
-    (Ipv4Addr::new(0, 0, 0, 0), 8),
+    (Ipv4Addr::UNSPECIFIED, 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
     (Ipv4Addr::new(127, 0, 0, 0), 8),
     (Ipv4Addr::new(169, 254, 0, 0), 16),

@@ -122,12 +122,29 @@ impl Part {
     pub fn key(&self) -> Option<StorageKey> {
         key_of(self.kind, &self.name)
     }
+
+    /// Of which site it is; none when it is of no single one.
+    pub fn site(&self) -> Option<Site> {
+        site_of(self.kind, &self.name)
+    }
 }
 
 impl PartRef {
     /// Of which storage key it is; none when it is of none, or its name says nothing.
     pub fn key(&self) -> Option<StorageKey> {
         key_of(self.kind, &self.name)
+    }
+
+    /// Of which site it is; none when it is of no single one.
+    pub fn site(&self) -> Option<Site> {
+        site_of(self.kind, &self.name)
+    }
+}
+
+fn site_of(kind: PartKind, name: &str) -> Option<Site> {
+    match kind {
+        PartKind::Cookies => Some(Site::of_host(name)),
+        _ => key_of(kind, name).map(|key| key.site()),
     }
 }
 
@@ -138,14 +155,6 @@ fn key_of(kind: PartKind, name: &str) -> Option<StorageKey> {
             Some(StorageKey::new(name))
         }
         _ => None,
-    }
-
-    /// Of which site it is; none when it is of no single one.
-    pub fn site(&self) -> Option<Site> {
-        match self.kind {
-            PartKind::Cookies => Some(Site::of_host(&self.name)),
-            _ => self.key().map(|key| key.site()),
-        }
     }
 }
 

@@ -133,7 +133,7 @@ fn in_turn(parts: Vec<Part>) -> Vec<Part> {
     let mut of_keys: BTreeMap<(Option<Site>, Option<StorageKey>), usize> = BTreeMap::new();
     let mut ranked: Vec<(Option<Site>, usize, Part)> = Vec::with_capacity(parts.len());
     for part in parts {
-        let (site, key) = (site(&part), part.key());
+        let (site, key) = (part.site(), part.key());
         let rank = of_keys.entry((site.clone(), key)).or_default();
         ranked.push((site, *rank, part));
         *rank += 1;
@@ -156,14 +156,6 @@ fn in_turn(parts: Vec<Part>) -> Vec<Part> {
     // And those of one turn in that of their sites.
     turns.sort_by_key(|(turn, _)| *turn);
     turns.into_iter().map(|(_, part)| part).collect()
-}
-
-/// The site of a part; none where it is of none.
-fn site(part: &Part) -> Option<Site> {
-    match part.kind {
-        PartKind::Cookies => Some(Site::of_host(&part.name)),
-        _ => part.key().map(|key| key.site()),
-    }
 }
 
 /// Takes out cookies of sites that have more than one part holds: of those that were not there before, the largest.

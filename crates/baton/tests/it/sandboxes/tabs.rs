@@ -120,8 +120,8 @@ async fn an_agent_is_signed_in_once_and_signs_out_for_good() {
         receipt.items.iter().filter(is_one).count()
     };
     assert_eq!((waits(ItemKind::Tab), waits(ItemKind::SessionStorage)), (2, 2));
-    let named = scene.says(&sandbox, "echo \"$BATON_TABS\"").await;
-    assert_eq!(named, format!("{url}list\n{url}cart"));
+    let opened = scene.says(&sandbox, "echo \"$BATON_TABS\"").await;
+    assert_eq!(opened, format!("{url}list\n{url}cart"));
 
     let title = |path: &str| {
         format!(
