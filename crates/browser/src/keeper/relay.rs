@@ -4,7 +4,7 @@
 //! nothing, loses its connection; the browser does not notice. While a person drives, what acts is answered
 //! here and reaches no browser (`turn` says what that is).
 
-use super::turn::{Turn, refusal};
+use super::turn::{ClientSetup, Turn, refusal};
 use crate::cdp::{FRAME_LIMIT, FrameReader, FrameWriter, Transport};
 use futures_util::stream::{SplitSink, SplitStream, unfold};
 use futures_util::{SinkExt, Stream, StreamExt};
@@ -176,6 +176,7 @@ async fn to_keeper<S>(
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
+    let mut set_up = ClientSetup::default();
     loop {
         let text = match timeout(silence, messages.next()).await {
             Ok(Some(Ok(Message::Text(text)))) => text,
@@ -188,7 +189,7 @@ where
         if text.as_bytes().contains(&0) {
             return NO_CDP;
         }
-        let refused = refusal(&gate.turn.borrow(), text.as_bytes());
+        let refused = refusal(&gate.turn.borrow(), &mut set_up, text.as_bytes());
         if let Some(refused) = refused {
             match timeout(SEND_LIMIT, gate.refuse.send(refused)).await {
                 Ok(Ok(())) => continue,

@@ -4,12 +4,14 @@
 //! they are given back. Until then each call that acts is answered with who drives; those that read, and those
 //! that let a page go on which waits for this client, pass. A script may do anything, so it is one that acts,
 //! unless the browser itself sees to it that it changes nothing (`throwOnSideEffect`). What a client has switched on
-//! before, it goes on with: requests that it holds and scripts that it has stopped wait for nobody else.
+//! before, it goes on with: requests that it holds and scripts that it has stopped wait for nobody else, and what it
+//! sets up in each target it sets up in those that come meanwhile, too.
 //!
 //! It keeps agents and people out of each other's way, and is no wall: what is not listed passes.
 
 use crate::cdp::{Envelope, quoted};
 use serde::Deserialize;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Who drives, for a client.
@@ -26,6 +28,53 @@ const REFUSED: i64 = -32000;
 
 /// It adds a script for the documents that come, and may run it at once in the one that is there.
 const ADDS_SCRIPT: &str = "Page.addScriptToEvaluateOnNewDocument";
+
+/// What clients call in each target that they come to, before it goes on: Puppeteer and Playwright where requests are
+/// intercepted, or scripts are added for all documents. One that is refused there has no such target, and may end.
+const SETS_UP: [&str; 2] = ["Fetch.enable", ADDS_SCRIPT];
+
+/// Within so many bytes a call says its method, in all clients that are known.
+const HEAD: usize = 128;
+/// How many sessions of targets are remembered of a client. In further ones nothing is set up in a person's turn.
+const MOST_SET_UP: usize = 4096;
+
+/// What a client has set up so far, and where.
+#[derive(Debug, Default)]
+pub(super) struct ClientSetup {
+    done: HashSet<(&'static str, Option<Box<str>>)>,
+    /// What it set up while the turn was its own.
+    used: [bool; SETS_UP.len()],
+}
+
+impl ClientSetup {
+    /// Remembers a call of a client whose turn it is. Nearly all of them are others, and cost a look at their begin.
+    fn note(&mut self, call: &[u8]) {
+        let head = &call[..call.len().min(HEAD)];
+        let names =
+            |method: &&str| head.windows(method.len()).any(|part| part == method.as_bytes());
+        if !SETS_UP.iter().any(names) {
+            return;
+        }
+        let Ok(call) = Envelope::parse(call) else { return };
+        let Some(at) = SETS_UP.iter().position(|method| call.method.as_deref() == Some(*method))
+        else {
+            return;
+        };
+        self.used[at] = true;
+        self.remember(SETS_UP[at], call.session.as_deref());
+    }
+
+    /// Whether a call sets up, in a target that came since a person drives, what the client has in its others.
+    fn goes_on(&mut self, method: &str, session: Option<&str>) -> bool {
+        let Some(at) = SETS_UP.iter().position(|one| *one == method) else { return false };
+        self.used[at] && session.is_some() && self.remember(SETS_UP[at], session)
+    }
+
+    /// Whether it is new.
+    fn remember(&mut self, method: &'static str, session: Option<&str>) -> bool {
+        self.done.len() < MOST_SET_UP && self.done.insert((method, session.map(Box::from)))
+    }
+}
 
 /// Methods that act; a name that ends with a dot is a whole domain, one that ends with a star all that begin so.
 const ACTS: &[&str] = &[
@@ -141,12 +190,18 @@ fn is_harmless(method: &str, call: &Envelope<'_>) -> bool {
 }
 
 /// What a client hears instead of its call; none when that goes on.
-pub(super) fn refusal(turn: &Turn, call: &[u8]) -> Option<Vec<u8>> {
-    let Turn::Of(person) = turn else { return None };
+pub(super) fn refusal(turn: &Turn, set_up: &mut ClientSetup, call: &[u8]) -> Option<Vec<u8>> {
+    let Turn::Of(person) = turn else {
+        set_up.note(call);
+        return None;
+    };
     // What is no call, the keeper judges.
     let call = Envelope::parse(call).ok()?;
     let (id, method) = (call.id?, call.method.as_deref()?);
     if !acts(method) || is_harmless(method, &call) {
+        return None;
+    }
+    if set_up.goes_on(method, call.session.as_deref()) {
         return None;
     }
     let is_script = matches!(method, "Runtime.evaluate" | "Runtime.callFunctionOn");
@@ -208,12 +263,13 @@ mod tests {
     fn a_refusal_says_who_drives_and_answers_the_call() {
         let person = Turn::Of("ada".into());
         let call = br#"{"id":7,"method":"Runtime.evaluate","params":{"expression":"1"}}"#;
-        let refused = refusal(&person, call).map(|answer| String::from_utf8(answer).unwrap());
+        let refused = refusal(&person, &mut ClientSetup::default(), call)
+            .map(|answer| String::from_utf8(answer).unwrap());
         insta::assert_snapshot!(refused.unwrap(), @r#"{"id":7,"error":{"code":-32000,"message":"Runtime.evaluate: ada has taken over and drives this session until it is given back; calls that read go on; a script with throwOnSideEffect reads"}}"#);
-        assert_eq!(refusal(&Turn::Own, call), None);
+        assert_eq!(refusal(&Turn::Own, &mut ClientSetup::default(), call), None);
         let reads = br#"{"id":7,"method":"Runtime.evaluate","params":{"throwOnSideEffect":true}}"#;
-        assert_eq!(refusal(&person, reads), None);
-        assert_eq!(refusal(&person, b"no call"), None);
+        assert_eq!(refusal(&person, &mut ClientSetup::default(), reads), None);
+        assert_eq!(refusal(&person, &mut ClientSetup::default(), b"no call"), None);
     }
 
     #[test]
@@ -221,7 +277,7 @@ mod tests {
         let person = Turn::Of("ada".into());
         let adds = |params: &str| {
             let call = format!("{{\"id\":7,\"method\":\"{ADDS_SCRIPT}\",\"params\":{params}}}");
-            refusal(&person, call.as_bytes()).is_some()
+            refusal(&person, &mut ClientSetup::default(), call.as_bytes()).is_some()
         };
         assert!(!adds(r#"{"source":"1"}"#));
         assert!(!adds(r#"{"source":"1","runImmediately":false}"#));
@@ -229,5 +285,29 @@ mod tests {
         let twice = r#"{"source":"1","runImmediately":false,"runImmediately":true}"#;
         assert!(adds(twice), "the browser takes the second one");
         assert!(adds(r#"{"source":"1","throwOnSideEffect":true,"runImmediately":true}"#));
+    }
+
+    #[test]
+    fn what_a_client_sets_up_in_all_its_targets_it_sets_up_in_new_ones_too() {
+        let (person, mut set_up) = (Turn::Of("ada".into()), ClientSetup::default());
+        let call = |method: &str, session: &str, params: &str| {
+            format!(
+                "{{\"id\":7,\"method\":\"{method}\",\"params\":{params},\"sessionId\":\"{session}\"}}"
+            )
+        };
+        let fetch = |session| call("Fetch.enable", session, "{}");
+        let script =
+            |session| call(ADDS_SCRIPT, session, r#"{"source":"1","runImmediately":true}"#);
+        let mut refuses =
+            |turn: &Turn, call: String| refusal(turn, &mut set_up, call.as_bytes()).is_some();
+        assert!(refuses(&person, fetch("popup")), "it never did, so it begins to");
+        assert!(!refuses(&Turn::Own, fetch("tab")));
+        assert!(refuses(&person, fetch("tab")), "in a tab that was there it begins anew");
+        assert!(!refuses(&person, fetch("popup")));
+        assert!(refuses(&person, fetch("popup")), "once is enough");
+        assert!(refuses(&person, script("popup")), "another habit");
+        assert!(!refuses(&Turn::Own, script("tab")));
+        assert!(refuses(&person, script("tab")));
+        assert!(!refuses(&person, script("popup")));
     }
 }
