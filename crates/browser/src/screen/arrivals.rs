@@ -3,19 +3,24 @@
 //!
 //! The one idea: browser and node are on one machine, so its clock says what was first. A picture that was not surely
 //! taken since its tab is where it is, is late, and another one is asked for: a page that stands still would send none
-//! by itself.
+//! by itself. A browser that was attached may be on another machine, whose clock is another one: what comes after it was
+//! asked again and again for seconds is of where the tab is.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How far the browser's clock may be ahead of the node's, in seconds: they are one, read in other ways.
 const AHEAD: f64 = 1.0;
+/// How often a picture is asked for until any is taken. It is asked for at the pump's pace, so that is some seconds, in
+/// which none is on its way any more that was taken before.
+const MOST_ASKED: u32 = 8;
 
 /// When tabs came where they are, and of which there is no picture of that yet.
 #[derive(Debug, Default)]
 pub(super) struct Arrivals {
-    /// When it was heard that a tab is somewhere else. Of a tab that never was, no picture is late.
-    since: HashMap<u32, SystemTime>,
+    /// When it was heard that a tab is somewhere else, and how often a picture of that was asked for. Of a tab that never
+    /// was, no picture is late.
+    since: HashMap<u32, (SystemTime, u32)>,
     /// The tabs of which a picture has to be asked for once more.
     wanted: BTreeSet<u32>,
 }
@@ -23,18 +28,18 @@ pub(super) struct Arrivals {
 impl Arrivals {
     /// A tab is somewhere else now.
     pub(super) fn moved(&mut self, tab: u32, now: SystemTime) {
-        self.since.insert(tab, now);
+        self.since.insert(tab, (now, 0));
         self.wanted.insert(tab);
     }
 
     /// Whether a picture was surely taken where its tab is. `taken` is when, in seconds since 1970, if the browser
     /// says so.
     pub(super) fn shows(&mut self, tab: u32, taken: Option<f64>, now: SystemTime) -> bool {
-        let Some(since) = self.since.get_mut(&tab) else { return true };
+        let Some((since, asked)) = self.since.get_mut(&tab) else { return true };
         // A clock that was set back would make all pictures late until it has caught up.
         *since = now.min(*since);
         let there = seconds(*since)..=seconds(now) + AHEAD;
-        let is_there = taken.is_some_and(|taken| there.contains(&taken));
+        let is_there = *asked >= MOST_ASKED || taken.is_some_and(|taken| there.contains(&taken));
         if is_there {
             self.wanted.remove(&tab);
         } else {
@@ -45,6 +50,11 @@ impl Arrivals {
 
     /// The tabs of which a picture has to be asked for once more, each for what has come so far.
     pub(super) fn take_wanted(&mut self) -> BTreeSet<u32> {
+        for tab in &self.wanted {
+            if let Some((_, asked)) = self.since.get_mut(tab) {
+                *asked = asked.saturating_add(1);
+            }
+        }
         std::mem::take(&mut self.wanted)
     }
 
@@ -111,6 +121,22 @@ mod tests {
         // And on: a picture from before is older than ever.
         assert!(!arrivals.shows(1, Some(taken(99.9)), at(5000.0)));
         assert!(arrivals.shows(1, Some(taken(5000.0)), at(5000.0)));
+    }
+
+    #[test]
+    fn a_browser_whose_clock_is_another_one_is_shown_after_some_seconds() {
+        for skew in [-60.0, 60.0] {
+            let mut arrivals = Arrivals::default();
+            arrivals.moved(1, at(0.0));
+            let mut asked = 0;
+            while !arrivals.shows(1, Some(taken(skew)), at(0.1)) {
+                assert_eq!(arrivals.take_wanted(), BTreeSet::from([1]));
+                asked += 1;
+            }
+            assert_eq!(asked, MOST_ASKED);
+            arrivals.moved(1, at(9.0));
+            assert!(!arrivals.shows(1, Some(taken(skew)), at(9.1)), "somewhere else again");
+        }
     }
 
     #[test]
