@@ -22,6 +22,10 @@ export type KeyUse = 'sent' | 'composed' | 'pasted' | 'leaves'
 /** The key that leaves the picture, as it leaves a part of a window elsewhere. */
 export const LEAVES = 'F6'
 
+/** The numbers of V and Insert, which stay what they are where a keyboard writes no Latin letters. */
+const V = 86
+const INSERT = 45
+
 /** What is done with a key: input methods, dead keys and the keyboards of phones make text of it, and what is pasted
  * comes as text. */
 export function useOf(event: Held & { key: string; isComposing: boolean; keyCode?: number }): KeyUse {
@@ -29,8 +33,8 @@ export function useOf(event: Held & { key: string; isComposing: boolean; keyCode
   if (event.isComposing || event.keyCode === 229 || ['Dead', 'Process', 'Unidentified', 'Compose'].includes(event.key))
     return 'composed'
   const command = event.ctrlKey !== event.metaKey && !event.altKey
-  if (command && event.key.toLowerCase() === 'v') return 'pasted'
-  if (event.shiftKey && event.key === 'Insert') return 'pasted'
+  if (command && (event.key.toLowerCase() === 'v' || event.keyCode === V)) return 'pasted'
+  if (event.shiftKey && (event.key === 'Insert' || event.keyCode === INSERT)) return 'pasted'
   return 'sent'
 }
 

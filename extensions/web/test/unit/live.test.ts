@@ -43,6 +43,12 @@ test('keys go to the page, to an input method, to the clipboard, or out', () => 
   assert.equal(key('v', { ctrlKey: true }), 'pasted')
   assert.equal(key('V', { metaKey: true, shiftKey: true }), 'pasted')
   assert.equal(key('c', { ctrlKey: true }), 'sent')
+  assert.equal(key('м', { ctrlKey: true, keyCode: 86 }), 'pasted', 'the V of a Russian keyboard')
+  assert.equal(key('ω', { metaKey: true, keyCode: 86 }), 'pasted')
+  assert.equal(key('Insert', { shiftKey: true }), 'pasted')
+  assert.equal(key('Unknown', { shiftKey: true, keyCode: 45 }), 'pasted')
+  assert.equal(key('м', { keyCode: 86 }), 'sent', 'a letter')
+  assert.equal(key('м', { ctrlKey: true, altKey: true, keyCode: 86 }), 'sent')
   assert.equal(modifiers({ ...none, altKey: true, shiftKey: true }), 9)
 })
 
