@@ -44,14 +44,14 @@ pub(super) struct Looks {
 }
 
 impl Looks {
-    /// Of the session that is handed in, wherever it comes from: nothing of an environment that no session of
-    /// ours could have.
+    /// Of the session that is handed in, wherever it comes from: nothing of a field that no session of ours could
+    /// have.
     pub(super) fn of(environment: &Environment, tabs: &[Tab]) -> Self {
         let tabs = HandedTabs::of(tabs);
-        if check::environment(environment).is_err() {
+        let Some(environment) = possible(environment) else {
             return Self { needs_wrapper: !tabs.is_empty(), tabs, ..Self::default() };
-        }
-        let is_unknown = environment.names_a_browser() && !can_be_said(environment);
+        };
+        let is_unknown = environment.names_a_browser() && !can_be_said(&environment);
         let said = Environment {
             user_agent: environment.user_agent.clone().filter(|_| !is_unknown),
             locale: environment.locale.clone(),
@@ -161,6 +161,22 @@ impl Looks {
     }
 }
 
+/// An environment without the fields that no session of ours could have, such as one that an earlier version stored.
+/// The way out, which no browser is told, is not looked at here; none where nothing can be said.
+fn possible(environment: &Environment) -> Option<Environment> {
+    let mut possible = Environment { egress: None, ..environment.clone() };
+    let mut left_out = Receipt::default();
+    if let Err(error) = check::environment_of_file(&mut possible, &mut left_out) {
+        tracing::warn!(%error, "a browser in a sandbox is told nothing of its session's environment");
+        return None;
+    }
+    for ReceiptItem { place, reason, .. } in &left_out.items {
+        let reason = reason.as_deref();
+        tracing::warn!(field = %place, reason, "a browser in a sandbox is not told a field of its session");
+    }
+    Some(possible)
+}
+
 /// Whether a browser can be what the user agent says, with all that goes with it.
 fn can_be_said(environment: &Environment) -> bool {
     let has_hints = |identity: &Identity| identity.metadata.is_some();
@@ -176,6 +192,7 @@ fn folder(workspace: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use baton_session::egress::Egress;
     use baton_session::identity::ColorScheme;
     use baton_session::state::Geolocation;
 
@@ -298,6 +315,22 @@ mod tests {
         for environment in [processors, place] {
             assert!(Looks::of(&environment, &[]).needs_wrapper, "{environment:?}");
         }
+    }
+
+    #[test]
+    fn a_field_that_makes_no_sense_takes_no_other_with_it() {
+        let edge = format!("{MAC} Edg/147.0.0.0");
+        let environment = Environment {
+            user_agent: Some(edge.clone()),
+            identity: Identity::of_user_agent(MAC),
+            timezone: Some("Asia/Tokyo".to_owned()),
+            egress: Some(Egress { only: vec!["a.test".to_owned()], ..Egress::default() }),
+            ..Environment::default()
+        };
+        let looks = Looks::of(&environment, &[]);
+        assert_eq!((looks.said.user_agent, looks.said.identity), (Some(edge), None));
+        assert_eq!(looks.timezone.as_deref(), Some("Asia/Tokyo"));
+        assert!(looks.needs_wrapper && looks.warning.is_none());
     }
 
     #[test]
