@@ -5,7 +5,7 @@ use crate::live::LiveError;
 use baton_api::{Invalid, OpenSession, SharedFolder};
 use baton_browser::keeper::{BadEgress, EgressSpec, KnownProxies, NotProxyUrl};
 use baton_session::certificate::MAX_CERTIFICATES;
-use baton_session::egress::Egress;
+use baton_session::egress::{Egress, ProxyCredentials};
 use baton_session::identity::{BrowserName, Contradiction};
 use baton_session::permission::MAX_PERMISSIONS;
 use baton_session::receipt::{ItemKind, ReceiptItem};
@@ -24,6 +24,10 @@ const MAX_FOLDERS: usize = 20;
 const MAX_DESCRIPTION: usize = 1000;
 /// The longest text of the environment, in characters.
 const MAX_TEXT: usize = 500;
+/// Who comes to a proxy.
+const CREDENTIALS: &str = "environment.egress.credentials";
+const WHO_COMES: &str =
+    "a user without a colon and a password, each 1 to 255 bytes without control characters";
 
 /// Whether a session can be opened like this.
 pub(super) fn open(request: &OpenSession) -> Result<(), RuntimeError> {
@@ -109,9 +113,15 @@ pub(super) fn cdp_address(url: &Url) -> Result<(), RuntimeError> {
     invalid("cdp_url", "an address of this machine such as http://127.0.0.1:9222", found)
 }
 
-/// Whether a session can have this environment.
-pub fn environment(environment: &Environment) -> Result<(), RuntimeError> {
-    FIELDS.iter().try_for_each(|field| (field.check)(environment)).map_err(RuntimeError::from)
+/// Whether a session can be asked for with this environment.
+fn environment(environment: &Environment) -> Result<(), RuntimeError> {
+    FIELDS.iter().try_for_each(|field| (field.check)(environment))?;
+    // Only a node that gives a part of a session leaves out who comes to its proxy.
+    let credentials = environment.egress.as_ref().and_then(|egress| egress.credentials.as_ref());
+    if credentials.is_some_and(ProxyCredentials::are_left_out) {
+        return invalid(CREDENTIALS, WHO_COMES, "neither");
+    }
+    Ok(())
 }
 
 /// Takes out of the environment in a file what no session can have, each field with a line in `left_out`.
@@ -260,16 +270,11 @@ fn egress(egress: &Egress) -> Result<(), Invalid> {
             "a proxy without a user and a password, which other processes would see",
             "some in it",
         ),
-        Err(BadEgress::Credentials(_)) => invalid(
-            "environment.egress.credentials",
-            "a user without a colon and a password, each 1 to 255 bytes without control characters",
-            "others",
-        ),
-        Err(BadEgress::NoProxy) => invalid(
-            "environment.egress.credentials",
-            "credentials beside the address of a proxy",
-            "no such address",
-        ),
+        Err(BadEgress::Credentials(_)) => invalid(CREDENTIALS, WHO_COMES, "others"),
+        Err(BadEgress::NoProxy) => {
+            let expected = "credentials beside the address of a proxy";
+            invalid(CREDENTIALS, expected, "no such address")
+        }
         Err(BadEgress::Proxy(_) | BadEgress::Machine(_) | BadEgress::Login { .. }) => {
             let found = format!("{:?}", egress.proxy.as_deref().unwrap_or_default());
             invalid(
@@ -325,4 +330,32 @@ fn invalid<T, E: From<Invalid>>(
     found: impl Display,
 ) -> Result<T, E> {
     Err(Invalid { field, expected, found: found.to_string() }.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_comes_to_a_proxy_is_left_out_by_nodes_and_by_nobody_who_asks() {
+        let egress = |user: &str, password: &str| Environment {
+            egress: Some(Egress {
+                proxy: Some("http://proxy.example.org:3128".to_owned()),
+                credentials: Some(ProxyCredentials {
+                    user: user.to_owned(),
+                    password: password.to_owned(),
+                }),
+                ..Egress::default()
+            }),
+            ..Environment::default()
+        };
+        environment(&egress("ada", "secret")).unwrap();
+        for (user, password) in [("", ""), ("ada", ""), ("", "secret")] {
+            let refused = environment(&egress(user, password)).unwrap_err().to_string();
+            assert!(refused.contains(CREDENTIALS), "{refused}");
+        }
+        let mut given = egress("", "");
+        environment_of_file(&mut given, &mut Receipt::default()).unwrap();
+        assert_eq!(given, egress("", ""), "it waits for the settings of this node");
+    }
 }
