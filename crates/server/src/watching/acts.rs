@@ -14,6 +14,7 @@ use baton_session::{AgentName, Lifecycle, Session};
 use baton_store::StoreError;
 use futures_util::future::BoxFuture;
 use std::sync::Arc;
+use tracing::Instrument;
 
 /// What became of an act.
 pub(super) enum Done {
@@ -127,17 +128,11 @@ pub(super) fn with_tab(
             let note = note.with("name", session.name.to_string()).with("allow", allow);
             Box::pin(async move {
                 let control = control.map_err(|refused| refused.detail)?;
-                let asked = control.permission(question).ok_or_else(over)?;
-                let setting = if allow { Setting::Allow } else { Setting::Deny };
-                let note = note.with("origin", asked.origin.clone());
-                let note = note.with("wishes", asked.names.clone());
-                let decided = context.supervisor.decide(session.id, asked, setting).await;
-                if decided.is_ok() {
-                    control.settle(question);
-                }
-                let decided = decided.map_err(RuntimeError::from);
-                let noted = note.end(&context.store, decided).await;
-                noted.map_err(|error| error.to_string())
+                // Nobody may wait for it any more once it has begun, and what was decided is in the log all the same.
+                let tasks = context.tasks.clone();
+                let permitted = permit(context, session, control, question, allow, note);
+                let ended = tasks.spawn(permitted.in_current_span()).await;
+                ended.unwrap_or_else(|stopping| Err(stopping.to_string()))
             })
         }
         ViewerMessage::OpenTab { url } => {
@@ -169,6 +164,26 @@ pub(super) fn with_tab(
         let refused = act.await.err();
         Done::Tab(refused.map(|detail| LiveRefusal { what: what.to_owned(), detail }))
     }))
+}
+
+/// Decides what sites may that a page asks about, and notes that it was decided.
+async fn permit(
+    context: Context,
+    session: Session,
+    control: TabControl,
+    question: u64,
+    allow: bool,
+    note: Note,
+) -> Result<(), String> {
+    let asked = control.permission(question).ok_or_else(over)?;
+    let setting = if allow { Setting::Allow } else { Setting::Deny };
+    let note = note.with("origin", asked.origin.clone()).with("wishes", asked.names.clone());
+    let decided = context.supervisor.decide(session.id, asked, setting).await;
+    if decided.is_ok() {
+        control.settle(question);
+    }
+    let noted = note.end(&context.store, decided.map_err(RuntimeError::from)).await;
+    noted.map_err(|error| error.to_string())
 }
 
 fn on<F>(

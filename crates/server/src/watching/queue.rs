@@ -18,7 +18,8 @@ use std::time::Duration;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-/// How long what has begun in tabs may take until the session is given back; nothing of it is gone on with then.
+/// How long what has begun in tabs may take until the session is given back; nothing of it is gone on with then, but
+/// for what is also to be noted.
 const ACT_LIMIT: Duration = Duration::from_secs(3);
 
 /// An act that begins only as long as it may.
