@@ -7,7 +7,9 @@ use crate::context::Context;
 use crate::error::NodeError;
 use crate::ingress::{Peer, Refusal};
 use crate::newcomers;
-use crate::page::{PageCode, PageFile, PageHalves, PageKey, PagePlace, file, no_cookie, security};
+use crate::page::{
+    PageCode, PageFile, PageHalves, PageKey, PagePlace, RedeemedCode, file, no_cookie, security,
+};
 use axum::extract::{FromRequest, Path, Request, State};
 use axum::http::header::{
     ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, SET_COOKIE, VARY,
@@ -119,7 +121,7 @@ pub(super) async fn sign_in(
     let redeemed = redeemed.transpose().map_err(|found| NodeError::BadPageCode { found })?;
     // A key that is made for a person stays because they have a page.
     let _turn = context.pages.turn().await;
-    let (secret_hash, person, provider) = match redeemed {
+    let (secret_hash, person, provider) = match redeemed.as_ref().map(RedeemedCode::stands_for) {
         None => (key_of(&parts.headers).map_err(NodeError::from)?.hash(), None, None),
         Some(PageCode::Key(key)) => (key.secret_hash, key.person, None),
         Some(PageCode::Person(person)) => {
@@ -141,7 +143,12 @@ pub(super) async fn sign_in(
     }
     refund(&parts, &context);
     // It counts as any request with this key does: each one writes, and a page too many ends another one.
-    count(&context, &key.id)?;
+    if let Err(too_many) = count(&context, &key.id) {
+        if let Some(redeemed) = redeemed {
+            context.page_codes.put_back(redeemed);
+        }
+        return Err(too_many.into());
+    }
     let note = Note::new(&Actor::key(&key), &key.owner, Action::SignIn, &key.id);
     let note = match provider {
         Some((issuer, subject)) => note.with("issuer", issuer).with("subject", subject),

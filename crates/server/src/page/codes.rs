@@ -29,6 +29,7 @@ const CODES_OF_ONE: usize = 20;
 const MOST_REFUSALS: usize = 256;
 
 /// What a code stands for.
+#[derive(Clone)]
 pub(crate) enum PageCode {
     /// A key that signs the page in.
     Key(PageKey),
@@ -78,6 +79,19 @@ impl NewCode {
     }
 }
 
+/// A code that was redeemed, until it is clear that it is used up.
+pub(crate) struct RedeemedCode {
+    code: PageHash,
+    kept: KeptCode,
+}
+
+impl RedeemedCode {
+    /// What it stands for.
+    pub(crate) fn stands_for(&self) -> PageCode {
+        self.kept.stands_for.clone()
+    }
+}
+
 /// A code that was given out.
 struct KeptCode {
     stands_for: PageCode,
@@ -123,9 +137,13 @@ impl PageCodes {
         Ok(NewCode { code, limit: CODE_LIMIT, half })
     }
 
-    /// What a code stands for, the one time that it counts, in the browser whose request has these headers; else what
-    /// was found in the place of one that counts.
-    pub(crate) fn redeem(&self, code: &str, headers: &HeaderMap) -> Result<PageCode, &'static str> {
+    /// A code, the one time that it counts, in the browser whose request has these headers; else what was found in the
+    /// place of one that counts.
+    pub(crate) fn redeem(
+        &self,
+        code: &str,
+        headers: &HeaderMap,
+    ) -> Result<RedeemedCode, &'static str> {
         let shown = code.get(..TAG_LENGTH).and_then(|tag| cookies(headers, tag).next()).map(hash);
         let codes = &mut lock(&self.codes);
         let code = hash(code);
@@ -134,7 +152,13 @@ impl PageCodes {
             return Err("one with which another browser came back");
         }
         let found = codes.remove(&code).filter(|kept| !kept.until.is_over());
-        Ok(found.ok_or("one that does not count, or no longer")?.stands_for)
+        let kept = found.ok_or("one that does not count, or no longer")?;
+        Ok(RedeemedCode { code, kept })
+    }
+
+    /// Has a code count once more, for as long as it would have: nothing came of it.
+    pub(crate) fn put_back(&self, RedeemedCode { code, kept }: RedeemedCode) {
+        lock(&self.codes).insert(code, kept);
     }
 }
 
@@ -180,7 +204,11 @@ mod tests {
         let new = codes.create(key("a")).unwrap();
         assert_eq!(new.cookie(true), None, "no browser is there when it is made");
         let redeem = || codes.redeem(new.code.expose_secret(), &HeaderMap::new());
-        assert!(redeem().unwrap().is_of_the_same(&key("a")));
+        let redeemed = redeem().unwrap();
+        assert!(redeemed.stands_for().is_of_the_same(&key("a")));
+        assert!(redeem().is_err());
+        codes.put_back(redeemed);
+        assert!(redeem().is_ok(), "nothing came of it before");
         assert_eq!(redeem().err(), Some("one that does not count, or no longer"));
         for _ in 0..CODES_OF_ONE {
             codes.create(key("a")).unwrap();

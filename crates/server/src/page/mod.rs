@@ -14,7 +14,7 @@ mod place;
 mod sessions;
 mod shared;
 
-pub(crate) use codes::{PageCode, PageCodes};
+pub(crate) use codes::{PageCode, PageCodes, RedeemedCode};
 pub(crate) use departures::{CALLBACK, DEPARTURE_LIMIT, Departures, no_departure};
 pub(crate) use files::{PageFile, file, security};
 pub(crate) use halves::{

@@ -189,7 +189,8 @@ async fn signing_in_again_and_again_counts_as_other_requests_of_its_key_do() {
     config.rates = RateLimits { requests_per_minute: 4, ..RateLimits::default() };
     let node = folder.start_with(config).await;
     // To ask for an address is a request itself.
-    let host = host(&node.admin().open_page().await.unwrap());
+    let ticket = node.admin().open_page().await.unwrap();
+    let host = host(&ticket);
     let sign_in = async || {
         let call = node.admin_request(Method::POST, "/page/session").header("host", &host);
         call.json(&json!({})).send().await.unwrap()
@@ -200,6 +201,10 @@ async fn signing_in_again_and_again_counts_as_other_requests_of_its_key_do() {
     let refused = sign_in().await;
     assert!(refused.headers().contains_key("retry-after"));
     insta::assert_snapshot!(one_line(&problem(refused).await), @"429 too_many_requests: expected at most 4 requests with one key a minute, found more");
+    for _ in 0..2 {
+        let refused = redeem(&node, &ticket).await;
+        assert_eq!(refused.status(), 429, "a code that is refused so still counts");
+    }
     node.stop().await;
 }
 
