@@ -172,8 +172,6 @@ pub enum KeyOutcome {
     Sent,
     /// It has no such tab.
     NoTab,
-    /// As many are down as may be, so this one could not be let go.
-    TooMany,
 }
 
 /// What fingers did.
@@ -209,7 +207,7 @@ pub struct Hand {
     at: Point,
     /// The bits of the buttons that are down.
     buttons: u8,
-    /// The keys that are down.
+    /// The keys that are down, in the order in which they went down.
     keys: Vec<Key>,
     touches: bool,
 }
@@ -278,13 +276,19 @@ impl Hand {
         MouseButton::ALL.into_iter().find(|button| self.buttons & button.bit() != 0)
     }
 
-    /// Presses a key, or lets it up. None goes down that could not be let go when the hand leaves.
+    /// Presses a key, or lets it up. None goes down that could not be let go when the hand leaves: where as many are
+    /// down as may be, the first of them comes up. Some never do by themselves: macOS tells a browser of no key that
+    /// comes up while Meta is down.
     pub fn key(&mut self, tab: u32, key: Key) -> KeyOutcome {
         self.enter(tab);
         let same = self.keys.iter().position(|held| held.is_same(&key));
         let is_new = same.is_none() && key.event != KeyEvent::Up;
         if is_new && self.keys.len() >= MOST_KEYS {
-            return KeyOutcome::TooMany;
+            let up = Key { event: KeyEvent::Up, modifiers: 0, ..self.keys[0].clone() };
+            if !self.post(tab, "Input.dispatchKeyEvent", up.params()) {
+                return KeyOutcome::NoTab;
+            }
+            self.keys.remove(0);
         }
         if !self.post(tab, "Input.dispatchKeyEvent", key.params()) {
             return KeyOutcome::NoTab;

@@ -19,8 +19,6 @@ pub(super) enum Given {
     NoTab,
     /// It says something that no hand does.
     Nonsense,
-    /// As many keys are down as may be.
-    TooMany,
     /// It is about something else.
     NoInput,
 }
@@ -56,11 +54,7 @@ pub(super) fn give(hand: &mut Hand, message: &ViewerMessage) -> Given {
                 location: key.location,
                 modifiers: key.modifiers & 0xf,
             };
-            match hand.key(key.tab, pressed) {
-                KeyOutcome::Sent => true,
-                KeyOutcome::NoTab => false,
-                KeyOutcome::TooMany => return Given::TooMany,
-            }
+            hand.key(key.tab, pressed) == KeyOutcome::Sent
         }
         ViewerMessage::Text { tab, text } => hand.insert(*tab, text),
         ViewerMessage::Compose { tab, text } => hand.compose(*tab, text),

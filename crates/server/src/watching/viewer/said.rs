@@ -114,10 +114,6 @@ impl Visit {
                               the page has buttons of its own that go back and forward";
                 self.refuse_seldom(what, detail.to_owned());
             }
-            Given::TooMany => {
-                let detail = "expected at most 32 keys that are down at once, found one more";
-                self.refuse_seldom(what, detail.to_owned());
-            }
             Given::NoInput => self.act(message),
         }
     }
