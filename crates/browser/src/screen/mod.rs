@@ -36,6 +36,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
+use tokio::time::interval;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// How many may look at one screen at once.
@@ -46,6 +47,12 @@ const TABS: usize = 256;
 const SIDE: (u32, u32) = (160, 2560);
 /// The steps in which sides are asked for, in pixels: each other size begins the pictures anew.
 const STEP: u32 = 160;
+
+/// What Chromium answers for a page that is not in its place yet (`content/browser/devtools/protocol/page_handler.cc`).
+const SWAPPING: &str = "Not attached to an active page";
+/// How long until such a page is asked again, and how often.
+const SWAP_PAUSE: Duration = Duration::from_millis(100);
+const SWAP_TRIES: usize = 30;
 
 /// A picture of a tab.
 #[derive(Debug, Clone, PartialEq)]
@@ -410,11 +417,24 @@ impl TabControl {
                 return Ok(());
             };
             if may(&TabAddress::of(url)) {
-                let params = json!({ "entryId": id });
-                return self.session.call("Page.navigateToHistoryEntry", params).await.map(drop);
+                return self.go_to_entry(id).await;
             }
             if by == 0 {
                 return Ok(());
+            }
+        }
+    }
+
+    /// Goes to an entry of its history. A page that just takes the place of another one does not yet: it is asked again.
+    async fn go_to_entry(&self, id: i64) -> Result<(), CdpError> {
+        let (mut pauses, mut tries) = (interval(SWAP_PAUSE), 0..SWAP_TRIES);
+        loop {
+            pauses.tick().await;
+            let params = json!({ "entryId": id });
+            match self.session.call("Page.navigateToHistoryEntry", params).await {
+                Err(CdpError::Protocol { message, .. })
+                    if message.contains(SWAPPING) && tries.next().is_some() => {}
+                answered => return answered.map(drop),
             }
         }
     }
