@@ -19,6 +19,9 @@ use std::io::ErrorKind;
 use std::time::Duration;
 use std::{fmt, io};
 
+const NAME_IT: &str = "give one with --name";
+const WHOLE: &str = "correct that there: a session with a way out of its own is taken with all of its environment, or not at all";
+
 /// Why an operation on a session was not done.
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
@@ -143,16 +146,10 @@ pub enum RuntimeError {
         reason: String,
     },
     /// The session in a file has a way out to the network, and an environment that no session can have.
-    #[error(
-        "in the file, {0}\n\
-         correct that there: a session with a way out of its own (environment.egress) is taken with all of its \
-         environment, or not at all"
-    )]
+    #[error("in the file, {0}\n{WHOLE}")]
     BadEnvironment(Invalid),
     /// Neither the file nor its sender names the session.
-    #[error(
-        "expected a name for the session, found none in the file that fits\ngive one with --name"
-    )]
+    #[error("expected a name for the session, found none in the file that fits\n{NAME_IT}")]
     NoName,
     /// The folders of a browser that runs are not read, and only a session file holds them.
     #[error(

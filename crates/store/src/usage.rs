@@ -44,7 +44,7 @@ impl Store {
 
     /// What an owner has.
     pub async fn usage(&self, owner: &Owner) -> Result<Usage, StoreError> {
-        let mut connection = self.pool().acquire().await?;
+        let mut connection = self.pool().patient().acquire().await?;
         Ok(Usage {
             sessions: count_sessions(&mut connection, owner, None).await?,
             browsers: count_browsers(&mut connection, owner, None, None).await?,
@@ -104,6 +104,8 @@ impl Store {
         {
             return Ok(bytes);
         }
+        // It looks at each part of an owner.
+        connection.be_patient();
         let bytes = count_bytes(connection, owner).await?;
         let mut counted = self.counted_bytes();
         if counted.len() >= REMEMBERED {

@@ -48,7 +48,6 @@ const LITTLE: [(&str, &str); 19] = [
     ("crates/server/src/http/forward/mod.rs", "return serde_json::from_slice(body)"),
     ("crates/server/src/http/forward/browsers.rs", "code_in"),
     ("crates/server/src/http/forward/guests.rs", "mark(&parts"),
-    ("crates/server/src/http/forward/pages.rs", "mark(&parts"),
     // What a client asks of a tab came in one message, which has an end.
     ("crates/server/src/everywhere.rs", "json::bytes(filters)"),
     // A short body; a long one is given away.

@@ -3,7 +3,7 @@
 //! The one idea: whose page it is, is read from the whole address, once, when it is heard. What people are shown of it
 //! is cut, and nothing is judged by that: what a part of an address leads to is another place.
 
-use super::events::tidy;
+use super::texts::tidy;
 use url::Url;
 
 /// How long the address is that people are shown, in characters.

@@ -2,8 +2,10 @@
 //!
 //! Texts of pages are cut and freed of control characters here, so that nobody behind this has to.
 
+use super::address::TabAddress;
 use super::asking::Whose;
-use super::{Chooser, PageDialog, TabAddress};
+use super::texts::tidy;
+use super::{Chooser, PageDialog};
 use crate::cdp::CdpSessionId;
 use crate::targets::TargetInfo;
 use serde::Deserialize;
@@ -16,16 +18,6 @@ const MESSAGE: usize = 2000;
 /// Reads what is needed of an event; none when it has another form.
 pub(super) fn read<'a, T: Deserialize<'a>>(params: &'a RawValue) -> Option<T> {
     serde_json::from_str(params.get()).ok()
-}
-
-/// A text of a page for people: without control characters and what turns the direction of others, and no
-/// longer than that.
-pub(super) fn tidy(text: &str, most: usize) -> String {
-    let is_harmless = |letter: &char| {
-        !letter.is_control()
-            && !matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
-    };
-    text.chars().filter(is_harmless).take(most).collect()
 }
 
 /// A side in CSS pixels; 0 for what is none.

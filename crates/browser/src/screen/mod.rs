@@ -6,20 +6,23 @@
 //! and the browser is told at once that it may send the next one, for a picture that it left out while it
 //! waited would never come. Rooms: `pump` hears what the browser says, `events` reads it, `address` says whose page a
 //! tab shows, `arrivals` which pictures were taken there, `input` writes what a person does, `asking` holds what pages
-//! wish for until a person has answered, `choosers` finds out who asks for files, [`pace`] says how good a picture the
+//! wish for until a person has answered, `choosers` finds out who asks for files, `control` sends a tab somewhere, [`pace`] says how good a picture the
 //! line of a viewer takes.
 
 mod address;
 mod arrivals;
 mod asking;
 mod choosers;
+mod control;
 mod events;
 mod input;
 pub mod pace;
 mod pump;
+mod texts;
 
 pub use address::TabAddress;
 pub use asking::PermissionQuestion;
+pub use control::TabControl;
 pub use input::{
     Hand, Key, KeyEvent, KeyOutcome, Mouse, MouseButton, MouseEvent, Point, Touch, TouchEvent,
 };
@@ -31,12 +34,10 @@ use asking::Asking;
 use pump::ScreenPump;
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
-use tokio::time::interval;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// How many may look at one screen at once.
@@ -47,12 +48,6 @@ const TABS: usize = 256;
 const SIDE: (u32, u32) = (160, 2560);
 /// The steps in which sides are asked for, in pixels: each other size begins the pictures anew.
 const STEP: u32 = 160;
-
-/// What Chromium answers for a page that is not in its place yet (`content/browser/devtools/protocol/page_handler.cc`).
-const SWAPPING: &str = "Not attached to an active page";
-/// How long until such a page is asked again, and how often.
-const SWAP_PAUSE: Duration = Duration::from_millis(100);
-const SWAP_TRIES: usize = 30;
 
 /// A picture of a tab.
 #[derive(Debug, Clone, PartialEq)]
@@ -360,140 +355,6 @@ impl Viewing {
     /// answered here.
     pub fn drive(&self, on: bool) {
         self.screen.asking.drive(self.viewer, on);
-    }
-}
-
-/// What a person does with a tab as a whole. Each answers within
-/// [`CALL_LIMIT`](crate::cdp::CALL_LIMIT).
-#[derive(Debug)]
-pub struct TabControl {
-    session: CdpSession,
-    tab: ScreenTab,
-    state: watch::Receiver<ScreenState>,
-    asking: Asking,
-}
-
-impl TabControl {
-    /// Goes to an address. Fails with the browser's words where that cannot be reached. Where the page asks whether it
-    /// may be left, nobody waits for what becomes of it: the browser answers once a person has.
-    pub async fn go(&self, url: &str) -> Result<(), CdpError> {
-        let method = "Page.navigate";
-        let (mut state, number) = (self.state.clone(), self.tab.number);
-        let asks = async move {
-            let asks = |state: &ScreenState| {
-                let dialog = state.tab(number).and_then(|tab| tab.dialog.as_ref());
-                dialog.is_some_and(|dialog| dialog.kind == "beforeunload")
-            };
-            state.wait_for(asks).await.is_ok()
-        };
-        let answer = tokio::select! {
-            biased;
-            answer = self.session.call(method, json!({ "url": url })) => answer?,
-            true = asks => return Ok(()),
-        };
-        match answer["errorText"].as_str() {
-            // It became a download, or the page was left for another one meanwhile.
-            None | Some("net::ERR_ABORTED") => Ok(()),
-            Some(error) => Err(CdpError::Protocol { method, code: 0, message: error.to_owned() }),
-        }
-    }
-
-    /// Goes back (-1) or forward (1) to the nearest page in its history whose address `may` be shown; where
-    /// there is none, it stays.
-    pub async fn step_among(
-        &self,
-        by: i64,
-        may: impl Fn(&TabAddress) -> bool,
-    ) -> Result<(), CdpError> {
-        let history = self.session.call("Page.getNavigationHistory", json!({})).await?;
-        let entries = history["entries"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let mut at = history["currentIndex"].as_i64().unwrap_or_default();
-        loop {
-            at += by.signum();
-            let Some(entry) = usize::try_from(at).ok().and_then(|at| entries.get(at)) else {
-                return Ok(());
-            };
-            let (Some(id), Some(url)) = (entry["id"].as_i64(), entry["url"].as_str()) else {
-                return Ok(());
-            };
-            if may(&TabAddress::of(url)) {
-                return self.go_to_entry(id).await;
-            }
-            if by == 0 {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Goes to an entry of its history. A page that just takes the place of another one does not yet: it is asked again.
-    async fn go_to_entry(&self, id: i64) -> Result<(), CdpError> {
-        let (mut pauses, mut tries) = (interval(SWAP_PAUSE), 0..SWAP_TRIES);
-        loop {
-            pauses.tick().await;
-            let params = json!({ "entryId": id });
-            match self.session.call("Page.navigateToHistoryEntry", params).await {
-                Err(CdpError::Protocol { message, .. })
-                    if message.contains(SWAPPING) && tries.next().is_some() => {}
-                answered => return answered.map(drop),
-            }
-        }
-    }
-
-    /// Loads its page anew.
-    pub async fn reload(&self) -> Result<(), CdpError> {
-        self.session.call("Page.reload", json!({})).await.map(drop)
-    }
-
-    /// Brings it to the front, which is what is drawn.
-    pub async fn bring_to_front(&self) -> Result<(), CdpError> {
-        self.session.call("Page.bringToFront", json!({})).await.map(drop)
-    }
-
-    /// Closes it.
-    pub async fn close(&self) -> Result<(), CdpError> {
-        crate::targets::close(&self.session.connection().browser(), &self.tab.target).await
-    }
-
-    /// The dialog of this number, if it stands.
-    pub fn dialog(&self, number: u64) -> Option<&PageDialog> {
-        self.tab.dialog.as_ref().filter(|dialog| dialog.number == number)
-    }
-
-    /// The question for files of this number, if it stands.
-    pub fn chooser(&self, number: u64) -> Option<&Chooser> {
-        self.tab.chooser.as_ref().filter(|chooser| chooser.number == number)
-    }
-
-    /// Answers its dialog.
-    pub async fn answer(&self, accept: bool, text: Option<&str>) -> Result<(), CdpError> {
-        let mut params = json!({ "accept": accept });
-        if let Some(text) = text {
-            params["promptText"] = text.into();
-        }
-        self.session.call("Page.handleJavaScriptDialog", params).await.map(drop)
-    }
-
-    /// The question of this number, if it stands.
-    pub fn permission(&self, number: u64) -> Option<&PermissionQuestion> {
-        self.tab.permission.as_ref().filter(|question| question.number == number)
-    }
-
-    /// Lets a page go on that waits for the answer to a question. Where nothing was decided before, the browser
-    /// refuses.
-    pub fn settle(&self, number: u64) {
-        self.asking.settle(self.tab.number, number);
-    }
-
-    /// Gives the files at these paths to the element that asks for some. Where the browser says that it cannot, the
-    /// question is over, too: nobody could answer it.
-    pub async fn choose(&self, chooser: &Chooser, files: &[PathBuf]) -> Result<(), CdpError> {
-        let params = json!({ "files": files, "backendNodeId": chooser.element });
-        let session = self.session.connection().session(chooser.session.clone());
-        let given = session.call("DOM.setFileInputFiles", params).await.map(drop);
-        if matches!(given, Ok(()) | Err(CdpError::Protocol { .. })) {
-            self.asking.chosen(self.tab.number, chooser.number);
-        }
-        given
     }
 }
 

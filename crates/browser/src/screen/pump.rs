@@ -5,14 +5,15 @@
 //!
 //! A message that holds no JPEG, or one that is too large, is counted and drawn for nobody.
 
+use super::address::TabAddress;
 use super::arrivals::Arrivals;
 use super::asking::{Asking, DocumentWish, Whose};
 use super::choosers::Choosers;
 use super::events::{
     Cast, Changed, ChooserOpened, FrameDetached, Navigated, Opening, TITLE, Visibility, read, side,
-    tidy,
 };
-use super::{ScreenFrame, ScreenState, ScreenTab, Sessions, TABS, TabAddress, Wish};
+use super::texts::tidy;
+use super::{ScreenFrame, ScreenState, ScreenTab, Sessions, TABS, Wish};
 use crate::cdp::{CdpError, CdpSessionId, Connection, Event, Events};
 use crate::targets::{AttachedToTarget, Contexts, DetachedFromTarget, TargetInfo, all};
 use base64::Engine;

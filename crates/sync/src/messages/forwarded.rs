@@ -22,8 +22,9 @@ use sha2::{Digest, Sha256};
 /// In whose name a request is passed on.
 pub const BATON_CALLER: HeaderName = HeaderName::from_static("baton-caller");
 
-/// A request goes at once, and both nodes reckon by the clock of one database.
-const FORWARD: Purpose = Purpose { tag: "baton-forward", lifetime: 30 };
+/// A request goes at once, and both nodes reckon by the clock of one database. Nodes that signed no body said
+/// `baton-forward`: neither does what the other passes on, whose answer it would not believe.
+const FORWARD: Purpose = Purpose { tag: "baton-forward-2", lifetime: 30 };
 
 /// Headers that say what a body is: covered when they are there, and so nobody can add one or take it away.
 const OF_BODY: [HeaderName; 3] = [CONTENT_TYPE, CONTENT_ENCODING, CONTENT_DIGEST];
