@@ -19,6 +19,7 @@ use std::io::ErrorKind;
 use std::time::Duration;
 use std::{fmt, io};
 
+const DEEP: &str = "expected a deep export in the format session, of one without a running browser";
 const NAME_IT: &str = "give one with --name";
 const WHOLE: &str = "correct that there: a session with a way out of its own is taken with all of its environment, or not at all";
 
@@ -152,10 +153,7 @@ pub enum RuntimeError {
     #[error("expected a name for the session, found none in the file that fits\n{NAME_IT}")]
     NoName,
     /// The folders of a browser that runs are not read, and only a session file holds them.
-    #[error(
-        "expected a deep export in the format session, of a session without a running browser\n\
-         close session {name} first"
-    )]
+    #[error("{DEEP}\nclose session {name} first")]
     NotDeep {
         /// Which session.
         name: SessionName,
