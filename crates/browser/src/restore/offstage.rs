@@ -76,7 +76,9 @@ impl Kinds {
 /// Reads the databases, caches, files and service workers of these keys in the profile of the browser behind
 /// `link`, which is ended by the caller. What they held before is known: the scripts of a worker are taken
 /// from there. What of a key cannot be read has a line each, and is in the state as it was before; so has what no
-/// script can read, and what is beyond `most` bytes, which is [`MOST_READ`] where nobody tries it out.
+/// script can read, and what is beyond `most` bytes, which is [`MOST_READ`] where nobody tries it out. Of these each key
+/// has its share, and those that held something before have theirs first: what else came up in a profile takes nothing
+/// from them.
 pub async fn read(
     link: KeeperLink,
     known: BTreeMap<StorageKey, (OriginState, Kinds)>,
@@ -84,36 +86,81 @@ pub async fn read(
 ) -> Result<(Pages, Receipt), RestoreError> {
     let stage = Stage::start(link).await?;
     let room = Allowance::of(most);
-    let read = |(key, (known, kinds))| read_key(&stage, &room, key, known, kinds);
-    let reads = known.into_iter().map(read);
-    let reads: Vec<_> = reads.collect();
-    let reads: Vec<_> = stream::iter(reads).buffered(PAGES_AT_ONCE).collect().await;
     let mut receipt = Receipt::default();
     let mut origins = Pages::new();
-    for (key, origin, unread) in reads {
-        receipt.extend(unread);
-        origins.insert(key, origin);
+    for keys in in_order(known) {
+        room.share_among(keys.len());
+        let read = |(key, (known, kinds))| read_key(&stage, &room, key, known, kinds);
+        let reads = keys.into_iter().map(read);
+        let reads: Vec<_> = reads.collect();
+        let reads: Vec<_> = stream::iter(reads).buffered(PAGES_AT_ONCE).collect().await;
+        for (key, origin, unread) in reads {
+            receipt.extend(unread);
+            origins.insert(key, origin);
+        }
     }
     Ok((origins, receipt))
 }
 
-/// How much may still be read of all keys together.
+/// A key, what it held, and what of it is read.
+type Known = (StorageKey, (OriginState, Kinds));
+
+/// Which keys are read first, and which after them: those that held something, and the others.
+fn in_order(known: BTreeMap<StorageKey, (OriginState, Kinds)>) -> [Vec<Known>; 2] {
+    let (held, new) = known.into_iter().partition(|(_, (origin, _))| origin.has_pages());
+    [held, new]
+}
+
+/// How many bytes may still be read of all keys together. Used by one task alone.
 #[derive(Debug)]
-struct Allowance(AtomicUsize);
+struct Allowance {
+    left: AtomicUsize,
+    /// How many keys have no share yet.
+    waiting: AtomicUsize,
+}
 
 impl Allowance {
     fn of(most: usize) -> Self {
-        Self(AtomicUsize::new(most))
+        Self { left: AtomicUsize::new(most), waiting: AtomicUsize::new(0) }
     }
 
-    /// How many bytes; none when that is not one.
+    /// What is left is for so many keys.
+    fn share_among(&self, keys: usize) {
+        self.waiting.store(keys, Ordering::Relaxed);
+    }
+
+    /// Takes the share of one key: as much as there is for each that waits.
+    fn share(&self) -> Share<'_> {
+        let left = self.left.load(Ordering::Relaxed);
+        let waiting = self.waiting.load(Ordering::Relaxed);
+        let share = left / waiting.max(1);
+        self.left.store(left - share, Ordering::Relaxed);
+        self.waiting.store(waiting.saturating_sub(1), Ordering::Relaxed);
+        Share { of: self, left: share }
+    }
+}
+
+/// How many bytes may still be read of one key.
+#[derive(Debug)]
+struct Share<'a> {
+    of: &'a Allowance,
+    left: usize,
+}
+
+impl Share<'_> {
+    /// How many; none when that is not one.
     fn left(&self) -> Option<usize> {
-        Some(self.0.load(Ordering::Relaxed)).filter(|left| *left > 0)
+        Some(self.left).filter(|left| *left > 0)
     }
 
-    fn spend(&self, bytes: usize) {
-        let left = self.0.load(Ordering::Relaxed);
-        self.0.store(left.saturating_sub(bytes), Ordering::Relaxed);
+    fn spend(&mut self, bytes: usize) {
+        self.left = self.left.saturating_sub(bytes);
+    }
+
+    /// What the key did not need is for those that still wait.
+    fn give_back(self) {
+        let left = self.of.left.load(Ordering::Relaxed);
+        self.of.left.store(left + self.left, Ordering::Relaxed);
     }
 }
 
@@ -124,6 +171,7 @@ async fn read_key(
     known: OriginState,
     kinds: Kinds,
 ) -> (StorageKey, OriginState, Receipt) {
+    let room = room.share();
     let origins = [(key.clone(), known.clone())].into();
     let mirror = Mirror::new(State { origins, ..State::default() });
     let mut read = KeyRead { key: &key, kinds, room, mirror, unread: Receipt::default() };
@@ -135,6 +183,7 @@ async fn read_key(
             (known, Receipt::from_iter([item]))
         }
     };
+    read.room.give_back();
     (key, origin, unread)
 }
 
@@ -142,7 +191,7 @@ async fn read_key(
 struct KeyRead<'a> {
     key: &'a StorageKey,
     kinds: Kinds,
-    room: &'a Allowance,
+    room: Share<'a>,
     /// What it holds, as far as that is known.
     mirror: Mirror,
     unread: Receipt,
@@ -219,7 +268,7 @@ impl KeyRead<'_> {
     async fn caches(&mut self, page: &Page) -> Result<(), ScriptError> {
         let Some(room) = self.room_for(ItemKind::Cache) else { return Ok(()) };
         let wanted = json!({ "all": true, "named": [], "known": [], "room": room });
-        let found = page.collect_stored(json!({ "wantCaches": wanted }), self.room).await?;
+        let found = page.collect_stored(json!({ "wantCaches": wanted }), &mut self.room).await?;
         // A page that may not list them, as where there is no TLS, has none.
         if let Some(Caches { names: Some(names), caches }) = found.caches {
             self.mirror.set_caches(self.key, caches, &names);
@@ -231,7 +280,7 @@ impl KeyRead<'_> {
     async fn files(&mut self, page: &Page) -> Result<(), ScriptError> {
         let Some(room) = self.room_for(ItemKind::Files) else { return Ok(()) };
         let wanted = json!({ "known": null, "room": room });
-        let found = page.collect_stored(json!({ "wantFiles": wanted }), self.room).await?;
+        let found = page.collect_stored(json!({ "wantFiles": wanted }), &mut self.room).await?;
         if let Some(CollectedFiles { look, files: Some(files) }) = found.files {
             let unread: Vec<_> =
                 found.failures.iter().map(|failure| failure.name.to_lossy()).collect();
@@ -246,7 +295,7 @@ impl KeyRead<'_> {
         if self.room_for(ItemKind::ServiceWorker).is_none() {
             return Ok(());
         }
-        let found = page.collect_stored(json!({ "wantWorkers": true }), self.room).await?;
+        let found = page.collect_stored(json!({ "wantWorkers": true }), &mut self.room).await?;
         if let Some(workers) = found.workers {
             self.mirror.set_registrations(self.key, workers);
         }
@@ -277,7 +326,7 @@ impl Page {
     async fn collect_stored(
         &self,
         mut wanted: Value,
-        room: &Allowance,
+        room: &mut Share<'_>,
     ) -> Result<CollectedStored, ScriptError> {
         wanted["origin"] = json!(self.origin);
         let (session, world, script) = (&self.session, &self.world, Script::CollectStored);
@@ -285,5 +334,28 @@ impl Page {
             script::run_counted(session, world, script, &wanted, LOOK_LIMIT).await?;
         room.spend(bytes);
         Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Allowance;
+
+    #[test]
+    fn a_key_that_wants_all_leaves_the_others_their_share() {
+        let room = Allowance::of(100);
+        room.share_among(4);
+        let mut greedy = room.share();
+        assert_eq!(greedy.left(), Some(25));
+        greedy.spend(1000);
+        assert_eq!(greedy.left(), None);
+        greedy.give_back();
+        let mut modest = room.share();
+        assert_eq!(modest.left(), Some(25));
+        modest.spend(5);
+        modest.give_back();
+        // What that one did not need is for those that come after it.
+        let (third, fourth) = (room.share(), room.share());
+        assert_eq!((third.left(), fourth.left()), (Some(35), Some(35)));
     }
 }

@@ -8,10 +8,10 @@ use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile::{StoreArchive, Times};
 use baton_browser::profile::packed::{AtHand, Pack, PageFolders, unpack};
 use baton_browser::restore::offstage;
-use baton_session::receipt::Outcome;
+use baton_session::receipt::{ItemKind, Outcome, ReceiptItem};
 use baton_session::state::OriginState;
 use baton_session::{Environment, Pages, Receipt, State, StorageKey};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -125,4 +125,22 @@ async fn what_only_pages_make_goes_out_and_comes_back() {
     let reasons = unread.items.iter().filter_map(|item| item.reason.as_deref());
     let no_room = reasons.filter(|why| why.contains("there was no room"));
     assert!(no_room.count() > wanted.len(), "{unread:#?}");
+
+    // What held something before has the room, whatever sorts before it.
+    let folders = unpacked("greedy");
+    let (last, _) = wanted.last_key_value().unwrap();
+    let mut known: Pages = wanted.keys().map(|key| (key.clone(), OriginState::default())).collect();
+    known.insert(last.clone(), wanted[last].clone());
+    let (origins, unread) = read_within(&folders, known, 1).await;
+    let of_databases = |item: &&ReceiptItem| item.kind == ItemKind::IndexedDb;
+    let beside = |item: &&ReceiptItem| {
+        item.reason.as_deref().is_some_and(|why| why.contains("there was no room for it"))
+    };
+    let without = unread.items.iter().filter(of_databases).filter(beside);
+    let without: BTreeSet<_> = without.map(|item| item.place.clone()).collect();
+    let others = wanted.keys().filter(|key| *key != last);
+    assert_eq!(without, others.map(ToString::to_string).collect());
+    let mut back = State { origins, ..State::default() };
+    back.normalize();
+    assert_eq!(back.origins, BTreeMap::from([(last.clone(), wanted[last].clone())]));
 }
