@@ -19,8 +19,8 @@ use baton_browser::profile::packed::AtHand;
 use baton_session::login::SignIns;
 use baton_session::write_back::{Before, WrittenBack, lent};
 use baton_session::{
-    Environment, Holdings, Lifecycle, Part, PartKind, PartRef, Receipt, SandboxId, Session, Site,
-    SnapshotId, SnapshotReason, State, Term, parts,
+    Environment, Holdings, Lifecycle, Owner, Part, PartKind, PartRef, Receipt, SandboxId, Session,
+    Site, SnapshotId, SnapshotReason, State, Term, parts,
 };
 use baton_store::clock::{Anchor, uptime};
 use baton_store::{NewSnapshot, SealedParts, Snapshot, StoreError};
@@ -167,14 +167,25 @@ impl BrowserSupervisor {
             self.blocking(move || Ok::<_, LiveError>(draft(&state, &known, kept)))
         };
         let whole = checkout.parts.iter().filter(|part| !back.damaged.contains(part)).cloned();
-        let first = cut(whole.collect(), back.kept.clone(), state.clone()).await?;
+        let whole: Vec<PartRef> = whole.collect();
+        let first = cut(whole.clone(), back.kept.clone(), state.clone()).await?;
         match self.store_check_in(checkout, taken_at, shrunk, first).await {
+            // What is not there any more is stored anew, if the state has it; the rest stays.
             Err(StoreError::PartMissing { .. }) => {
-                let whole = cut(Vec::new(), Vec::new(), state).await?;
-                Ok(self.store_check_in(checkout, taken_at, shrunk, whole).await?)
+                let owner = &checkout.session.owner;
+                let whole = self.there(owner, whole).await?;
+                let kept = self.there(owner, back.kept.clone()).await?;
+                let second = cut(whole, kept, state).await?;
+                Ok(self.store_check_in(checkout, taken_at, shrunk, second).await?)
             }
             stored => Ok(stored?),
         }
+    }
+
+    /// Those of some parts that the database has, whether they can be read or not.
+    async fn there(&self, owner: &Owner, parts: Vec<PartRef>) -> Result<Vec<PartRef>, StoreError> {
+        let missing = self.store().missing_parts(owner, &parts).await?;
+        Ok(without(parts, &missing))
     }
 
     async fn store_check_in(
@@ -244,6 +255,13 @@ fn draft(state: &State, known: &[PartRef], kept: Vec<PartRef>) -> Draft {
     draft.carried.extend(known.into_iter().filter(|part| stays(part.kind)));
     draft.carried.extend(kept);
     draft
+}
+
+/// Some parts but for those that are missing, which are in the same order.
+fn without(parts: Vec<PartRef>, missing: &[PartRef]) -> Vec<PartRef> {
+    let mut missing = missing.iter().peekable();
+    let is_there = |part: &PartRef| missing.next_if(|one| *one == part).is_none();
+    parts.into_iter().filter(is_there).collect()
 }
 
 /// Why nothing was made.
@@ -361,3 +379,28 @@ fn step_back() {
 /// Elsewhere there are no sandboxes.
 #[cfg(not(target_os = "linux"))]
 fn step_back() {}
+
+#[cfg(test)]
+mod tests {
+    use super::{draft, without};
+    use baton_session::{Part, PartKind, PartRef, State};
+    use std::slice::from_ref;
+
+    fn part(kind: PartKind, name: &str) -> PartRef {
+        Part { kind, name: name.to_owned(), bytes: name.as_bytes().to_vec() }.reference()
+    }
+
+    #[test]
+    fn what_is_missing_takes_nothing_else_along() {
+        let picture = part(PartKind::Preview, "a");
+        let sign_ins = part(PartKind::SignIns, "");
+        let [lost, kept] = ["a.example", "b.example"].map(|name| part(PartKind::Cookies, name));
+        let all = || vec![lost.clone(), kept.clone()];
+        assert_eq!(without(all(), &[]), all());
+        assert!(without(all(), &all()).is_empty());
+        let left = without(all(), from_ref(&lost));
+        let draft = draft(&State::default(), &[picture.clone(), sign_ins.clone()], left);
+        let carries = |part: &PartRef| draft.carried.contains(part);
+        assert!(carries(&picture) && carries(&sign_ins) && carries(&kept) && !carries(&lost));
+    }
+}
