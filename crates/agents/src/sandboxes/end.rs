@@ -160,11 +160,7 @@ async fn check_in(
         checked_out.taken.get_or_try_init(|| settle_and_store(context, kept, checked_out)).await?;
     context.peers.release(context, &session.owner, session.id).await?;
     // Last of all: from here on another holder may have it, and run it.
-    match context.supervisor.check_in(&checked_out.checkout).await {
-        // One that is gone nobody can have.
-        Ok(()) | Err(LiveError::Store(StoreError::SessionNotFound { .. })) => {}
-        Err(error) => return Err(error.into()),
-    }
+    context.supervisor.check_in(&checked_out.checkout).await?;
     Ok(taken.clone())
 }
 

@@ -223,9 +223,13 @@ impl BrowserSupervisor {
         let moved =
             self.store().update_lifecycle(id, node, Lifecycle::Active, to, Timestamp::now());
         match moved.await {
-            // Another node took it, or another operation moved it: that counts.
+            // Another node took it, or another operation moved it: that counts. One that is gone nobody can have.
             Ok(_)
-            | Err(StoreError::LifecycleConflict { .. } | StoreError::HeldElsewhere { .. }) => {}
+            | Err(
+                StoreError::LifecycleConflict { .. }
+                | StoreError::HeldElsewhere { .. }
+                | StoreError::SessionNotFound { .. },
+            ) => {}
             Err(error) => return Err(error.into()),
         }
         hold.set_checked_out_to(None);
