@@ -35,7 +35,7 @@ const HEAVY: [&str; 22] = [
 ];
 
 /// Where it is little, and why: a file and what of its line says which.
-const LITTLE: [(&str, &str); 19] = [
+const LITTLE: [(&str, &str); 18] = [
     // Nobody waits yet: a node that starts, and one that does not run.
     ("crates/server/src/serve/mod.rs", "NodeLock::acquire"),
     ("crates/server/src/serve/mod.rs", "PageSessions::load"),
