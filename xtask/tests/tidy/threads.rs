@@ -35,7 +35,7 @@ const HEAVY: [&str; 22] = [
 ];
 
 /// Where it is little, and why: a file and what of its line says which.
-const LITTLE: [(&str, &str); 18] = [
+const LITTLE: [(&str, &str); 19] = [
     // Nobody waits yet: a node that starts, and one that does not run.
     ("crates/server/src/serve/mod.rs", "NodeLock::acquire"),
     ("crates/server/src/serve/mod.rs", "PageSessions::load"),
@@ -48,6 +48,7 @@ const LITTLE: [(&str, &str); 18] = [
     ("crates/server/src/http/forward/mod.rs", "return serde_json::from_slice(body)"),
     ("crates/server/src/http/forward/browsers.rs", "code_in"),
     ("crates/server/src/http/forward/guests.rs", "mark(&parts"),
+    ("crates/server/src/http/forward/pages.rs", "brought(&parts"),
     // What a client asks of a tab came in one message, which has an end.
     ("crates/server/src/everywhere.rs", "json::bytes(filters)"),
     // A short body; a long one is given away.
