@@ -142,7 +142,8 @@ fn size(entries: &Entries) -> usize {
     entries.0.iter().map(|(key, value)| (key.len() + value.len()) * 2).sum()
 }
 
-/// What a browser had open, by its profile, of those that it was given, and by the notes of its wrapper.
+/// What a browser had open, by its profile, of those that it was given, and by the notes of its wrapper. A profile that
+/// tells of no tab does not say that none was open.
 pub(super) fn after(
     tabs: Vec<Tab>,
     mut given: Vec<GivenTab>,
@@ -155,7 +156,7 @@ pub(super) fn after(
             one.handed.insert(key);
         }
     }
-    TabsAfter { tabs, given, were_opened }
+    TabsAfter { tabs: (!tabs.is_empty()).then_some(tabs), given, were_opened }
 }
 
 #[cfg(test)]
@@ -224,6 +225,13 @@ mod tests {
         let handed = [StorageKey::new("https://a.test/")].into();
         let given = GivenTab { position: 1, url: "https://a.test/".to_owned(), handed };
         assert_eq!((after.given, after.were_opened), (vec![given], true));
+    }
+
+    #[test]
+    fn a_profile_that_tells_of_no_tab_does_not_say_what_is_open() {
+        assert_eq!(after(Vec::new(), Vec::new(), None).tabs, None);
+        let open = vec![tab("https://logout.test/", true, "https://a.test/", 1)];
+        assert_eq!(after(open.clone(), Vec::new(), None).tabs, Some(open));
     }
 
     #[test]

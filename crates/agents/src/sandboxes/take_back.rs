@@ -299,8 +299,13 @@ fn read(folder: &Path) -> Result<(State, Receipt), Fault> {
         None => {}
     }
     let (mut state, mut left_out) = (found.state, found.left_out);
+    let tells_of_tabs = !state.tabs.is_empty();
     // Whatever ran there could write what it liked.
     left_out.extend(admit::admit(&mut state, Expiry(now)));
+    if !tells_of_tabs {
+        // A blank one stands for none now, which the browser need not have had open.
+        state.tabs.clear();
+    }
     Ok((state, left_out))
 }
 

@@ -9,7 +9,7 @@ use super::MOST_NAMED;
 use crate::receipt::{ItemKind, Receipt, ReceiptItem};
 use crate::storage::{Entries, Site, StorageKey};
 use crate::tab::Tab;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The most tabs that a session has of a browser elsewhere besides its own.
 const MOST_ADDED: usize = 100;
@@ -32,8 +32,8 @@ pub struct GivenTab {
 /// What a browser elsewhere has open.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TabsAfter {
-    /// In the order of its windows; none when it is not known.
-    pub tabs: Vec<Tab>,
+    /// In the order of its windows; `None` when it is not known.
+    pub tabs: Option<Vec<Tab>>,
     /// The session's tabs that it was given.
     pub given: Vec<GivenTab>,
     /// Whether those were opened there: then of them those that are not there any more were closed.
@@ -64,14 +64,23 @@ pub(super) fn merged(
 ) -> MergedTabs {
     let TabsAfter { tabs, given, were_opened } = after;
     let mut foreign = Vec::new();
+    let Some(tabs) = tabs else {
+        // What there was may be there still.
+        return MergedTabs { tabs: before, foreign, named: Receipt::default() };
+    };
     let shown: BTreeSet<Site> = before.iter().map(|tab| Site::of_origin(&tab.url)).collect();
-    let mut taken = Vec::new();
-    for mut tab in tabs.into_iter().filter(|tab| origin(&tab.url).is_some()) {
+    let is_taken = |site: &Site| sites.is_none_or(|sites| sites.contains(site));
+    let (mut taken, mut left) = (Vec::new(), Vec::new());
+    for mut tab in tabs {
         let site = Site::of_origin(&tab.url);
-        let is_taken = |site: &Site| sites.is_none_or(|sites| sites.contains(site));
-        if !is_taken(&site) && !shown.contains(&site) {
-            let place = tab.place();
-            foreign.push(Foreign { kind: ItemKind::Tab, place, site });
+        let is_web = origin(&tab.url).is_some();
+        if !is_web || !is_taken(&site) && !shown.contains(&site) {
+            if is_web {
+                let place = tab.place();
+                foreign.push(Foreign { kind: ItemKind::Tab, place, site });
+            }
+            tab.session_storage.retain(|key, _| is_taken(&key.site()));
+            left.push(tab);
             continue;
         }
         tab.session_storage.retain(|key, entries| {
@@ -86,8 +95,22 @@ pub(super) fn merged(
         });
         taken.push(tab);
     }
-    let (tabs, named) = joined(before, taken, &given, were_opened);
+    let (tabs, named) = joined(before, OpenTabs { taken, left }, &given, were_opened);
     MergedTabs { tabs, foreign, named }
+}
+
+/// The tabs that a browser elsewhere has open.
+struct OpenTabs {
+    /// Those that the session has from now on.
+    taken: Vec<Tab>,
+    /// Those that show nothing of its sites, with what they keep of these.
+    left: Vec<Tab>,
+}
+
+impl OpenTabs {
+    fn all(&self) -> impl Iterator<Item = &Tab> {
+        self.taken.iter().chain(&self.left)
+    }
 }
 
 /// A tab of the session, while those of a browser elsewhere take their places.
@@ -125,6 +148,21 @@ impl Place {
         }
     }
 
+    /// A tab there that shows nothing of the session's sites has what a page was handed of this one: it is that one, and
+    /// went elsewhere.
+    fn may_have_left(&self, tab: &Tab) -> bool {
+        !self.is_taken && self.handed.iter().any(|key| tab.session_storage.contains_key(key))
+    }
+
+    /// The tab that was here is elsewhere there, and keeps this.
+    fn take_kept(&mut self, kept: BTreeMap<StorageKey, Entries>) {
+        self.is_taken = true;
+        for (key, entries) in kept {
+            // What was not handed over is no page's there.
+            self.tab.session_storage.entry(key).or_insert(entries);
+        }
+    }
+
     /// Whether it was opened there, and closed. What was not handed over keeps it: its page never came.
     fn was_closed(&self) -> bool {
         let keeps_any = self.tab.session_storage.keys().any(StorageKey::is_reachable);
@@ -134,20 +172,17 @@ impl Place {
 
 fn joined(
     before: Vec<Tab>,
-    after: Vec<Tab>,
+    open: OpenTabs,
     given: &[GivenTab],
     were_opened: bool,
 ) -> (Vec<Tab>, Receipt) {
-    if after.is_empty() {
-        // Nothing is known of what was open: what there was may be there still.
-        return (before, Receipt::default());
-    }
     let mut places: Vec<Place> = before.into_iter().map(Place::of).collect();
     let handed = take_out(&mut places, given);
-    let mut named = kept(&places, &handed, &after);
-    let homes = find_all(&mut places, &after, were_opened);
+    let mut named = kept(&places, &handed, &open);
+    let OpenTabs { taken, left } = open;
+    let homes = find_all(&mut places, &taken, were_opened);
     let (mut front, mut added) = (None, 0);
-    for (tab, home) in after.into_iter().zip(homes) {
+    for (tab, home) in taken.into_iter().zip(homes) {
         let is_in_front = tab.active && front.is_none();
         let at = match home {
             Some(at) => {
@@ -166,13 +201,28 @@ fn joined(
         };
         front = front.or(is_in_front.then_some(at));
     }
+    for tab in left {
+        if let Some(place) = places.iter_mut().find(|place| place.may_have_left(&tab)) {
+            place.take_kept(tab.session_storage);
+        }
+    }
     if let Some(front) = front {
         for (at, place) in places.iter_mut().enumerate() {
             place.tab.active = at == front;
         }
     }
-    places.retain(|place| !were_opened || !place.was_closed());
+    if were_opened {
+        close(&mut places);
+    }
     (places.into_iter().map(|place| place.tab).collect(), named)
+}
+
+/// Takes away the tabs that were closed. A browser without a tab shows nothing: of all of them the one in front stays.
+fn close(places: &mut Vec<Place>) {
+    let in_front = || places.iter().position(|place| place.tab.active).unwrap_or_default();
+    let stays = places.iter().all(Place::was_closed).then(in_front);
+    let mut at = 0..;
+    places.retain(|place| at.next() == stays || !place.was_closed());
 }
 
 /// Takes out of the session's tabs what pages elsewhere were handed of it.
@@ -194,11 +244,11 @@ fn take_out(places: &mut [Place], given: &[GivenTab]) -> Vec<(StorageKey, Entrie
 }
 
 /// Names what tabs keep of keys of which something that was handed over is gone.
-fn kept(places: &[Place], handed: &[(StorageKey, Entries)], after: &[Tab]) -> Receipt {
+fn kept(places: &[Place], handed: &[(StorageKey, Entries)], open: &OpenTabs) -> Receipt {
     let is_gone = |(key, entries): &&(StorageKey, Entries)| {
         entries.0.iter().any(|(entry, value)| {
             let had = handed.iter().filter(|(of, all)| of == key && all.0.contains_key(entry));
-            let have = after.iter().filter_map(|tab| tab.session_storage.get(key)?.0.get(entry));
+            let have = open.all().filter_map(|tab| tab.session_storage.get(key)?.0.get(entry));
             let have: Vec<_> = have.collect();
             // One that was renewed is not gone.
             have.len() < had.count() && !have.contains(&value)

@@ -32,7 +32,7 @@ fn given(tabs: &[Tab], handed: &[usize]) -> Vec<GivenTab> {
 
 /// After a program there that has these tabs open, whose pages were handed what these of the session's have.
 fn programs(tabs: Vec<Tab>, handed: &[usize]) -> MergedTabs {
-    let after = TabsAfter { tabs, given: given(&before(), handed), were_opened: false };
+    let after = TabsAfter { tabs: Some(tabs), given: given(&before(), handed), were_opened: false };
     merged(before(), after, None)
 }
 
@@ -75,7 +75,7 @@ fn a_tab_takes_the_place_of_the_one_that_was_there_and_the_others_are_as_they_we
 fn a_tab_that_keeps_nothing_makes_room_for_any_of_its_site() {
     let before = vec![tab("https://shop.test/list", true, &[]), tab(NEWS, false, &[])];
     let open = vec![tab("https://shop.test/cart", true, &[(SHOP, "new")])];
-    let after = TabsAfter { tabs: open, given: given(&before, &[0, 1]), were_opened: false };
+    let after = TabsAfter { tabs: Some(open), given: given(&before, &[0, 1]), were_opened: false };
     let back = merged(before, after, None);
     assert_eq!(told(&back.tabs), ["*https://shop.test/cart [\"new\"]", "https://news.test []"]);
 }
@@ -93,8 +93,62 @@ fn what_was_handed_over_and_is_nowhere_any_more_is_gone_and_what_others_keep_is_
     );
     assert_eq!(places(&back.named), ["https://shop.test/"]);
     // Where nothing is known of what was open, nothing is given up.
-    let back = programs(Vec::new(), &[1]);
+    let unknown = TabsAfter { tabs: None, given: given(&before(), &[1]), were_opened: false };
+    let back = merged(before(), unknown, None);
     assert_eq!((back.tabs, places(&back.named)), (before(), vec![]));
+}
+
+/// A browser that was handed what the tab in the cart keeps, and has this tab open at its end, of no site that was lent.
+fn left_at(end: Tab, were_opened: bool) -> MergedTabs {
+    let sites: BTreeSet<Site> = [Site::of_host("shop.test"), Site::of_host("news.test")].into();
+    let after = TabsAfter { tabs: Some(vec![end]), given: given(&before(), &[1]), were_opened };
+    merged(before(), after, Some(&sites))
+}
+
+#[test]
+fn what_was_signed_out_stays_so_where_no_tab_of_the_session_is_open_at_the_end() {
+    for end in ["about:blank", "https://logout.test/bye"] {
+        let back = left_at(tab(end, true, &[]), false);
+        assert_eq!(
+            told(&back.tabs),
+            [
+                "https://shop.test/list [\"list\"]",
+                "*https://shop.test/cart []",
+                "https://news.test/ [\"reader\"]",
+            ],
+            "{end}"
+        );
+        assert_eq!(places(&back.named), ["https://shop.test/"], "{end}");
+    }
+    // What was opened there and is not open any more was closed, but for one: a session shows something.
+    let cart = || vec![tab("https://shop.test/cart", true, &[(SHOP, "cart")])];
+    let tabs = Some(vec![tab("about:blank", true, &[])]);
+    let after = TabsAfter { tabs, given: given(&cart(), &[0]), were_opened: true };
+    assert_eq!(told(&merged(cart(), after, None).tabs), ["*https://shop.test/cart []"]);
+    let back = left_at(tab("about:blank", true, &[]), true);
+    assert_eq!(
+        told(&back.tabs),
+        ["https://shop.test/list [\"list\"]", "https://news.test/ [\"reader\"]"]
+    );
+}
+
+#[test]
+fn a_tab_that_went_elsewhere_keeps_what_it_has_of_the_sites_that_were_handed_in() {
+    let areas = [(SHOP, "renewed"), ("https://bank.test", "planted")];
+    for were_opened in [false, true] {
+        let back = left_at(tab("https://bank.test/", true, &areas), were_opened);
+        assert_eq!(
+            told(&back.tabs),
+            [
+                "https://shop.test/list [\"list\"]",
+                "*https://shop.test/cart [\"renewed\"]",
+                "https://news.test/ [\"reader\"]",
+            ]
+        );
+        assert_eq!(places(&back.named), [""; 0]);
+        let foreign: Vec<_> = back.foreign.iter().map(|one| &*one.place).collect();
+        assert_eq!(foreign, ["https://bank.test/"]);
+    }
 }
 
 #[test]
@@ -102,7 +156,7 @@ fn an_entry_that_is_gone_of_two_is_gone_although_the_other_one_is_there() {
     let mut before = before();
     before.push(tab("https://shop.test/late", false, &[(SHOP, "late")]));
     let open = vec![tab("https://shop.test/list", true, &[(SHOP, "list")])];
-    let after = TabsAfter { tabs: open, given: given(&before, &[0, 1]), were_opened: false };
+    let after = TabsAfter { tabs: Some(open), given: given(&before, &[0, 1]), were_opened: false };
     let back = merged(before, after, None);
     let shops: Vec<String> =
         told(&back.tabs).into_iter().filter(|tab| tab.contains("shop")).collect();
@@ -120,7 +174,8 @@ fn an_entry_that_is_gone_of_two_is_gone_although_the_other_one_is_there() {
 #[test]
 fn of_tabs_that_were_opened_there_those_that_are_not_open_any_more_were_closed() {
     let open = vec![tab("https://news.test/", true, &[(NEWS, "new")])];
-    let after = TabsAfter { tabs: open, given: given(&before(), &[0, 1, 2]), were_opened: true };
+    let after =
+        TabsAfter { tabs: Some(open), given: given(&before(), &[0, 1, 2]), were_opened: true };
     let back = merged(before(), after, None);
     assert_eq!(told(&back.tabs), ["*https://news.test/ [\"new\"]"]);
     assert_eq!(places(&back.named), [""; 0]);
@@ -136,7 +191,7 @@ fn tabs_that_were_not_given_were_not_closed() {
     let mut given = given(&before(), &[1]);
     given.remove(2);
     given.remove(0);
-    let after = TabsAfter { tabs: open, given, were_opened: true };
+    let after = TabsAfter { tabs: Some(open), given, were_opened: true };
     let back = merged(before(), after, None);
     assert_eq!(
         told(&back.tabs),
@@ -152,7 +207,7 @@ fn tabs_that_were_not_given_were_not_closed() {
 #[test]
 fn what_was_too_much_to_go_along_and_what_no_page_came_for_stays_with_its_tab() {
     let open = vec![tab("https://shop.test/cart", true, &[])];
-    let after = TabsAfter { tabs: open, given: given(&before(), &[2]), were_opened: true };
+    let after = TabsAfter { tabs: Some(open), given: given(&before(), &[2]), were_opened: true };
     let back = merged(before(), after, None);
     assert_eq!(
         told(&back.tabs),
@@ -169,7 +224,8 @@ fn nothing_comes_of_sites_that_were_not_handed_in() {
         tab("https://shop.test/a", false, &areas),
         tab("https://news.test/a", false, &[(NEWS, "new")]),
     ];
-    let after = TabsAfter { tabs: open, given: given(&before(), &[0, 1, 2]), were_opened: true };
+    let after =
+        TabsAfter { tabs: Some(open), given: given(&before(), &[0, 1, 2]), were_opened: true };
     let MergedTabs { tabs, foreign, .. } = merged(before(), after, Some(&sites));
     assert_eq!(told(&tabs), ["https://shop.test/a [\"new\"]", "https://news.test/a []"]);
     let foreign: Vec<_> = foreign.iter().map(|one| (one.kind, &*one.place)).collect();
