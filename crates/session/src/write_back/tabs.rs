@@ -3,19 +3,21 @@
 //! The one idea: what that browser has open at its end is what there is of the sites that it shows. A tab takes the
 //! place of the session's own at the same origin, and one that has none is added; but what was never there is as it
 //! was: tabs that it was not given, and sessionStorage that no page of it was handed. What was handed over is where it
-//! went, or gone. Where it is gone, somebody may have signed out, so what other tabs keep of that site is named.
+//! went, or gone. Where it is gone, somebody may have signed out, so what other tabs keep of that site is named; where
+//! it has another value, so is what keeps the one that was handed over.
 
 use super::MOST_NAMED;
 use crate::receipt::{ItemKind, Receipt, ReceiptItem};
 use crate::storage::{Entries, Site, StorageKey};
 use crate::tab::Tab;
+use crate::text::Text;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most tabs that a session has of a browser elsewhere besides its own.
 const MOST_ADDED: usize = 100;
 
-const NOT_THERE: &str = "it is as before, for it was not there; of this site another tab was, which gave up what it kept: \
-                         where somebody signed out, this tab may be signed in still";
+const NOT_THERE: &str = "it is as before, for it was not there; of this site another tab was, which gave up or changed \
+                         what it kept: where somebody signed out, this tab may be signed in still";
 const TOO_MANY: &str = "expected at most 100 tabs besides the session's own";
 
 /// A tab of the session that a browser elsewhere was given.
@@ -243,7 +245,8 @@ fn take_out(places: &mut [Place], given: &[GivenTab]) -> Vec<(StorageKey, Entrie
     handed
 }
 
-/// Names what tabs keep of keys of which something that was handed over is gone.
+/// Names what tabs keep of keys of which something that was handed over is gone; and what has the very value that an
+/// entry had there, which is nowhere there any more: a page may sign out by an empty one.
 fn kept(places: &[Place], handed: &[(StorageKey, Entries)], open: &OpenTabs) -> Receipt {
     let is_gone = |(key, entries): &&(StorageKey, Entries)| {
         entries.0.iter().any(|(entry, value)| {
@@ -255,11 +258,25 @@ fn kept(places: &[Place], handed: &[(StorageKey, Entries)], open: &OpenTabs) -> 
         })
     };
     let gone: BTreeSet<&StorageKey> = handed.iter().filter(is_gone).map(|(key, _)| key).collect();
-    let all = places.iter().flat_map(|place| place.tab.session_storage.keys());
-    let all = all.filter(|key| gone.contains(key)).take(MOST_NAMED);
-    let line =
-        |key: &StorageKey| ReceiptItem::rejected(ItemKind::SessionStorage, key.as_str(), NOT_THERE);
-    all.map(line).collect()
+    let mut changed = BTreeSet::<(&StorageKey, &Text, &Text)>::new();
+    for (key, entries) in handed {
+        let entries = entries.0.iter().filter(|(_, value)| !value.is_empty());
+        changed.extend(entries.map(|(entry, value)| (key, entry, value)));
+    }
+    for (key, entries) in open.all().flat_map(|tab| &tab.session_storage) {
+        for (entry, value) in &entries.0 {
+            changed.remove(&(key, entry, value));
+        }
+    }
+    let all = places.iter().flat_map(|place| &place.tab.session_storage);
+    let is_old = |(key, entries): &(&StorageKey, &Entries)| {
+        let mut entries = entries.0.iter();
+        gone.contains(key) || entries.any(|(entry, value)| changed.contains(&(*key, entry, value)))
+    };
+    let line = |(key, _): (&StorageKey, &Entries)| {
+        ReceiptItem::rejected(ItemKind::SessionStorage, key.as_str(), NOT_THERE)
+    };
+    all.filter(is_old).take(MOST_NAMED).map(line).collect()
 }
 
 /// Where the session's tab is that each of the tabs there is. Those that keep something of their own are looked for first,

@@ -1,7 +1,6 @@
 //! What comes back of tabs: of those that were there, of what pages there were handed, and of all else.
 
 use super::*;
-use crate::text::Text;
 
 const SHOP: &str = "https://shop.test";
 const NEWS: &str = "https://news.test";
@@ -169,6 +168,30 @@ fn an_entry_that_is_gone_of_two_is_gone_although_the_other_one_is_there() {
         ]
     );
     assert_eq!(places(&back.named), ["https://shop.test/"]);
+}
+
+#[test]
+fn what_keeps_the_value_that_an_entry_had_before_it_was_changed_there_is_named() {
+    let before = vec![
+        tab("https://shop.test/list", false, &[(SHOP, "shared")]),
+        tab("https://shop.test/cart", true, &[(SHOP, "shared")]),
+        tab("https://shop.test/own", false, &[(SHOP, "own")]),
+    ];
+    let named = |open: Vec<Tab>| {
+        let given = given(&before, &[1]);
+        let after = TabsAfter { tabs: Some(open), given, were_opened: false };
+        let back = merged(before.clone(), after, None);
+        places(&back.named).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let cart = |token: &str| tab("https://shop.test/cart", true, &[(SHOP, token)]);
+    // It may be a sign-out as well as a new token: nobody knows but the site.
+    for token in ["", "null", "renewed"] {
+        assert_eq!(named(vec![cart(token)]), ["https://shop.test/"], "{token:?}");
+    }
+    // Where it is some tab's still, it was not given up.
+    assert_eq!(named(vec![cart("shared")]), [""; 0]);
+    let elsewhere = tab("https://shop.test/more", false, &[(SHOP, "shared")]);
+    assert_eq!(named(vec![cart("renewed"), elsewhere]), [""; 0]);
 }
 
 #[test]
