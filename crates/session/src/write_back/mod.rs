@@ -21,6 +21,7 @@ use crate::stored::{Cache, Database, Registration, no_script_reads};
 use crate::text::Text;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use unlent::Folders;
 
 /// The most items that are named which were not taken back.
 const MOST_NAMED: usize = 200;
@@ -140,7 +141,8 @@ pub fn written_back(
     left_out.extend(named);
     for (key, found) in pages {
         let origin = state.origins.entry(key.clone()).or_default();
-        left_out.extend(handed.settle(&key, origin, found));
+        let is_damaged = damaged.iter().any(|part| part.key().as_ref() == Some(&key));
+        left_out.extend(handed.settle(&key, origin, found, is_damaged));
     }
     state.normalize();
     WrittenBack { state, damaged, kept, left_out, left_sites: rest.sites }
@@ -208,9 +210,15 @@ impl<'a> HandedIn<'a> {
         }
     }
 
-    /// Takes what pages found of a key. What was not in the profile cannot have been deleted there. Says what of that
-    /// has no place any more.
-    fn settle(&self, key: &StorageKey, origin: &mut OriginState, found: OriginState) -> Receipt {
+    /// Takes what pages found of a key, of which a part may be damaged. What was not in the profile cannot have been
+    /// deleted there. Says what of that has no place any more.
+    fn settle(
+        &self,
+        key: &StorageKey,
+        origin: &mut OriginState,
+        found: OriginState,
+        is_damaged: bool,
+    ) -> Receipt {
         let OriginState { mut databases, mut caches, files, service_workers, .. } = found;
         let mut lost = Receipt::default();
         let raw = std::mem::take(&mut origin.raw);
@@ -254,8 +262,14 @@ impl<'a> HandedIn<'a> {
             origin.files = files;
         }
         // They are of another instant: what a page can read is written over it, wherever they are used.
-        if unlent::needs_folders(&before_raw, &origin.databases) {
-            origin.raw = raw;
+        if !raw.is_empty() {
+            match unlent::folders(&before_raw, &origin.databases, is_damaged) {
+                Folders::Stay => origin.raw = raw,
+                Folders::Go => {}
+                Folders::Lost(why) => {
+                    lost.push(ReceiptItem::not_portable(ItemKind::IndexedDb, key.to_string(), why));
+                }
+            }
         }
         lost
     }

@@ -48,15 +48,41 @@ pub(super) fn leave_unreadable_responses(cache: &mut Cache) -> bool {
     !cache.entries.is_empty()
 }
 
-/// Whether the browser's own folders of databases, as they were before, are needed still: they hold a value that no script
-/// can read of one that is there, and nobody else has it. All that they hold must be there in the same form: a database
-/// that was deleted, as by who signs out, would be back with them.
-pub(super) fn needs_folders(before: &[Database], now: &[Database]) -> bool {
-    let same = |one: &Database| {
-        now.iter().find(|now| now.name == one.name).filter(|now| has_same_form(one, now))
+const CHANGED: &str =
+    "what no script can read of it is lost, for its site changed its databases in the sandbox";
+const DAMAGED: &str = "what no script can read of it is lost, for part of it is damaged: \
+                       nobody can tell what its site changed in the sandbox";
+
+/// What becomes of the browser's own folders of databases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Folders {
+    /// They are needed still: they hold a value that no script can read of a database that is there, and nobody else has
+    /// it.
+    Stay,
+    /// All that they hold is elsewhere.
+    Go,
+    /// They go, and what only they hold with them, for this reason.
+    Lost(&'static str),
+}
+
+/// What becomes of the folders as they were before. They stay only where all is as it was, as far as anybody can tell:
+/// they would bring back a database that was deleted, as by who signs out, and an old key beside what its site signed
+/// with a new one.
+pub(super) fn folders(before: &[Database], now: &[Database], is_damaged: bool) -> Folders {
+    let is_as_before = |one: &Database| {
+        now.iter().any(|now| {
+            now.name == one.name && has_same_form(one, now) && has_same_records(one, now)
+        })
     };
-    before.iter().all(|one| same(one).is_some())
-        && before.iter().any(|one| one.lost() > 0 && same(one).is_some_and(|now| now.lost() > 0))
+    if is_damaged {
+        Folders::Lost(DAMAGED)
+    } else if before.iter().all(|one| one.lost() == 0) {
+        Folders::Go
+    } else if before.len() == now.len() && before.iter().all(is_as_before) {
+        Folders::Stay
+    } else {
+        Folders::Lost(CHANGED)
+    }
 }
 
 fn is_unreadable(record: &Record) -> bool {
@@ -74,6 +100,11 @@ fn has_same_form(one: &Database, other: &Database) -> bool {
     one.version == other.version
         && one.stores.len() == other.stores.len()
         && one.stores.iter().zip(&other.stores).all(is_same)
+}
+
+/// Whether stores of the same form hold the same, as far as scripts can read it.
+fn has_same_records(one: &Database, other: &Database) -> bool {
+    one.stores.iter().zip(&other.stores).all(|(one, other)| one.records == other.records)
 }
 
 /// The records that no script can read, of which the store has none with their key now, each with how many of its

@@ -178,7 +178,7 @@ fn what_cannot_be_read_any_more_was_handed_in_all_the_same() {
 }
 
 #[test]
-fn folders_that_alone_have_what_no_script_can_read_stay_as_long_as_their_databases_do() {
+fn folders_that_alone_have_what_no_script_can_read_stay_as_long_as_nothing_changes() {
     // Of a session that was imported with them and that no browser here had.
     let path = ["https_app.test_0.indexeddb.leveldb", "CURRENT"].map(str::to_owned).to_vec();
     let raw = vec![FileEntry { path, content: FileContent::File { bytes: String::new() } }];
@@ -193,15 +193,41 @@ fn folders_that_alone_have_what_no_script_can_read_stay_as_long_as_their_databas
     let place =
         |name: &str| ReceiptItem::restored(ItemKind::IndexedDb, key().place_of(&name.into()));
     let whole = Receipt::from_iter([place("tokens"), place("vault")]);
-    let raw_after = |databases: Vec<Database>| {
-        let after = OriginState { databases, ..OriginState::default() };
-        back(before(), after, &whole).state.origins[&key()].raw.clone()
+    let after = |databases: Vec<Database>, damaged: Vec<PartRef>| {
+        let state = State { origins: pages(before()), ..State::default() };
+        let origin = OriginState { databases, ..OriginState::default() };
+        let after = After { pages: pages(origin), ..After::default() };
+        let before = Before { damaged, ..state.into() };
+        let back = written_back(before, after, &whole, TakeBack::Lent);
+        let lines = back.left_out.items.into_iter().map(|item| {
+            assert_eq!((item.kind, &*item.place), (ItemKind::IndexedDb, "https://app.test/"));
+            item.reason.unwrap()
+        });
+        (back.state.origins[&key()].raw.clone(), lines.collect::<Vec<_>>())
     };
-    let renewed = database(1, &[("a", text("new")), ("b", sealed())]);
-    assert_eq!(raw_after(vec![tokens.clone(), renewed]), raw);
-    // They would bring back what was deleted there, and none of them is of use to a database of another form.
-    assert_eq!(raw_after(vec![vault.clone()]), []);
-    assert_eq!(raw_after(vec![tokens.clone(), database(1, &[("a", text("1"))])]), []);
-    let upgraded = database(2, &[("a", text("1")), ("b", sealed())]);
-    assert_eq!(raw_after(vec![tokens.clone(), upgraded]), []);
+    let all = || vec![vault.clone(), tokens.clone()];
+    assert_eq!(after(all(), vec![]), (raw.clone(), vec![]));
+    let changed =
+        "what no script can read of it is lost, for its site changed its databases in the sandbox";
+    let lost = |why: &str| (Vec::<FileEntry>::new(), vec![why.to_owned()]);
+    // They would bring back what was deleted there, and an old key beside what was signed with a new one; and none of
+    // them is of use to a database of another form.
+    for databases in [
+        vec![vault.clone()],
+        vec![tokens.clone(), database(1, &[("a", text("1"))])],
+        vec![tokens.clone(), database(1, &[("a", text("new")), ("b", sealed())])],
+        vec![tokens.clone(), database(2, &[("a", text("1")), ("b", sealed())])],
+        vec![named("tokens", database(1, &[("a", text("new"))])), vault.clone()],
+        vec![tokens.clone(), vault.clone(), named("more", database(1, &[]))],
+    ] {
+        assert_eq!(after(databases, vec![]), lost(changed));
+    }
+    // What cannot be read any more may have been deleted there.
+    let other = with_database(named("other", database(1, &[])));
+    let other = parts::split(&State { origins: pages(other), ..State::default() });
+    let is_database = |part: &&Part| part.kind == PartKind::Database;
+    let damaged = other.iter().filter(is_database).map(Part::reference).collect();
+    let damage = "what no script can read of it is lost, for part of it is damaged: nobody can tell \
+                  what its site changed in the sandbox";
+    assert_eq!(after(all(), damaged), lost(damage));
 }
