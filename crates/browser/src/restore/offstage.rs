@@ -34,6 +34,10 @@ const LOOK_LIMIT: Duration = Duration::from_secs(30);
 /// one look may find, its page bounds (`script/limits.js`).
 pub const MOST_READ: usize = 256 << 20;
 
+/// How many of these bytes are kept for each key that is not read yet, where there are so many: a token that was renewed
+/// is far smaller, and a site that holds much is read whole beside many others.
+const RESERVED: usize = 1 << 20;
+
 const NO_ROOM: &str = "there was no room for it beside what was read of others";
 
 /// Fills what only pages make into the profile of the browser behind `link`, which is ended by the caller.
@@ -76,9 +80,9 @@ impl Kinds {
 /// Reads the databases, caches, files and service workers of these keys in the profile of the browser behind
 /// `link`, which is ended by the caller. What they held before is known: the scripts of a worker are taken
 /// from there. What of a key cannot be read has a line each, and is in the state as it was before; so has what no
-/// script can read, and what is beyond `most` bytes, which is [`MOST_READ`] where nobody tries it out. Of these each key
-/// has its share, and those that held something before have theirs first: what else came up in a profile takes nothing
-/// from them.
+/// script can read, and what is beyond `most` bytes, which is [`MOST_READ`] where nobody tries it out. Of these some are
+/// kept for each key, and those that held something before come first: what else came up in a profile takes nothing from
+/// them.
 pub async fn read(
     link: KeeperLink,
     known: BTreeMap<StorageKey, (OriginState, Kinds)>,
@@ -115,7 +119,7 @@ fn in_order(known: BTreeMap<StorageKey, (OriginState, Kinds)>) -> [Vec<Known>; 2
 #[derive(Debug)]
 struct Allowance {
     left: AtomicUsize,
-    /// How many keys have no share yet.
+    /// How many keys are not read yet.
     waiting: AtomicUsize,
 }
 
@@ -129,38 +133,23 @@ impl Allowance {
         self.waiting.store(keys, Ordering::Relaxed);
     }
 
-    /// Takes the share of one key: as much as there is for each that waits.
-    fn share(&self) -> Share<'_> {
-        let left = self.left.load(Ordering::Relaxed);
+    /// One key is read now.
+    fn begin(&self) {
         let waiting = self.waiting.load(Ordering::Relaxed);
-        let share = left / waiting.max(1);
-        self.left.store(left - share, Ordering::Relaxed);
         self.waiting.store(waiting.saturating_sub(1), Ordering::Relaxed);
-        Share { of: self, left: share }
-    }
-}
-
-/// How many bytes may still be read of one key.
-#[derive(Debug)]
-struct Share<'a> {
-    of: &'a Allowance,
-    left: usize,
-}
-
-impl Share<'_> {
-    /// How many; none when that is not one.
-    fn left(&self) -> Option<usize> {
-        Some(self.left).filter(|left| *left > 0)
     }
 
-    fn spend(&mut self, bytes: usize) {
-        self.left = self.left.saturating_sub(bytes);
+    /// How many a key may have that is read now, besides what is kept for those that wait; none when that is not one.
+    fn room(&self) -> Option<usize> {
+        let (left, waiting) =
+            (self.left.load(Ordering::Relaxed), self.waiting.load(Ordering::Relaxed));
+        let kept = waiting * RESERVED.min(left / (waiting + 1));
+        Some(left - kept).filter(|room| *room > 0)
     }
 
-    /// What the key did not need is for those that still wait.
-    fn give_back(self) {
-        let left = self.of.left.load(Ordering::Relaxed);
-        self.of.left.store(left + self.left, Ordering::Relaxed);
+    fn spend(&self, bytes: usize) {
+        let left = self.left.load(Ordering::Relaxed);
+        self.left.store(left.saturating_sub(bytes), Ordering::Relaxed);
     }
 }
 
@@ -171,7 +160,7 @@ async fn read_key(
     known: OriginState,
     kinds: Kinds,
 ) -> (StorageKey, OriginState, Receipt) {
-    let room = room.share();
+    room.begin();
     let origins = [(key.clone(), known.clone())].into();
     let mirror = Mirror::new(State { origins, ..State::default() });
     let mut read = KeyRead { key: &key, kinds, room, mirror, unread: Receipt::default() };
@@ -183,7 +172,6 @@ async fn read_key(
             (known, Receipt::from_iter([item]))
         }
     };
-    read.room.give_back();
     (key, origin, unread)
 }
 
@@ -191,7 +179,7 @@ async fn read_key(
 struct KeyRead<'a> {
     key: &'a StorageKey,
     kinds: Kinds,
-    room: Share<'a>,
+    room: &'a Allowance,
     /// What it holds, as far as that is known.
     mirror: Mirror,
     unread: Receipt,
@@ -221,7 +209,7 @@ impl KeyRead<'_> {
 
     /// How many bytes may be read of a kind; none where there is no room any more, which is said.
     fn room_for(&mut self, kind: ItemKind) -> Option<usize> {
-        let left = self.room.left();
+        let left = self.room.room();
         if left.is_none() {
             self.leave(kind, self.key.to_string(), NO_ROOM);
         }
@@ -268,7 +256,7 @@ impl KeyRead<'_> {
     async fn caches(&mut self, page: &Page) -> Result<(), ScriptError> {
         let Some(room) = self.room_for(ItemKind::Cache) else { return Ok(()) };
         let wanted = json!({ "all": true, "named": [], "known": [], "room": room });
-        let found = page.collect_stored(json!({ "wantCaches": wanted }), &mut self.room).await?;
+        let found = page.collect_stored(json!({ "wantCaches": wanted }), self.room).await?;
         // A page that may not list them, as where there is no TLS, has none.
         if let Some(Caches { names: Some(names), caches }) = found.caches {
             self.mirror.set_caches(self.key, caches, &names);
@@ -280,7 +268,7 @@ impl KeyRead<'_> {
     async fn files(&mut self, page: &Page) -> Result<(), ScriptError> {
         let Some(room) = self.room_for(ItemKind::Files) else { return Ok(()) };
         let wanted = json!({ "known": null, "room": room });
-        let found = page.collect_stored(json!({ "wantFiles": wanted }), &mut self.room).await?;
+        let found = page.collect_stored(json!({ "wantFiles": wanted }), self.room).await?;
         if let Some(CollectedFiles { look, files: Some(files) }) = found.files {
             let unread: Vec<_> =
                 found.failures.iter().map(|failure| failure.name.to_lossy()).collect();
@@ -295,7 +283,7 @@ impl KeyRead<'_> {
         if self.room_for(ItemKind::ServiceWorker).is_none() {
             return Ok(());
         }
-        let found = page.collect_stored(json!({ "wantWorkers": true }), &mut self.room).await?;
+        let found = page.collect_stored(json!({ "wantWorkers": true }), self.room).await?;
         if let Some(workers) = found.workers {
             self.mirror.set_registrations(self.key, workers);
         }
@@ -326,7 +314,7 @@ impl Page {
     async fn collect_stored(
         &self,
         mut wanted: Value,
-        room: &mut Share<'_>,
+        room: &Allowance,
     ) -> Result<CollectedStored, ScriptError> {
         wanted["origin"] = json!(self.origin);
         let (session, world, script) = (&self.session, &self.world, Script::CollectStored);
@@ -342,20 +330,25 @@ mod tests {
     use super::Allowance;
 
     #[test]
-    fn a_key_that_wants_all_leaves_the_others_their_share() {
+    fn a_key_that_wants_all_leaves_something_to_those_that_wait() {
+        const MIB: usize = 1 << 20;
+        let room = Allowance::of(100 * MIB);
+        room.share_among(4);
+        room.begin();
+        assert_eq!(room.room(), Some(97 * MIB));
+        // One look may find more than that by what its page says.
+        room.spend(97 * MIB);
+        assert_eq!(room.room(), None);
+        room.begin();
+        assert_eq!(room.room(), Some(MIB));
+        room.spend(5);
+        // What that one does not need is for those that come after it.
+        room.begin();
+        assert_eq!(room.room(), Some(2 * MIB - 5));
+        // Where little is left, all have as much of it.
         let room = Allowance::of(100);
         room.share_among(4);
-        let mut greedy = room.share();
-        assert_eq!(greedy.left(), Some(25));
-        greedy.spend(1000);
-        assert_eq!(greedy.left(), None);
-        greedy.give_back();
-        let mut modest = room.share();
-        assert_eq!(modest.left(), Some(25));
-        modest.spend(5);
-        modest.give_back();
-        // What that one did not need is for those that come after it.
-        let (third, fourth) = (room.share(), room.share());
-        assert_eq!((third.left(), fourth.left()), (Some(35), Some(35)));
+        room.begin();
+        assert_eq!(room.room(), Some(25));
     }
 }
