@@ -4,7 +4,7 @@ use super::address::TabAddress;
 use super::asking::{Asking, PermissionQuestion};
 use super::{Chooser, PageDialog, ScreenState, ScreenTab};
 use crate::cdp::{CdpError, CdpSession};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -58,7 +58,7 @@ impl TabControl {
         by: i64,
         may: impl Fn(&TabAddress) -> bool,
     ) -> Result<(), CdpError> {
-        let history = self.session.call("Page.getNavigationHistory", json!({})).await?;
+        let history = self.call_in_place("Page.getNavigationHistory", json!({})).await?;
         let entries = history["entries"].as_array().map(Vec::as_slice).unwrap_or_default();
         let mut at = history["currentIndex"].as_i64().unwrap_or_default();
         loop {
@@ -70,7 +70,8 @@ impl TabControl {
                 return Ok(());
             };
             if may(&TabAddress::of(url)) {
-                return self.go_to_entry(id).await;
+                let method = "Page.navigateToHistoryEntry";
+                return self.call_in_place(method, json!({ "entryId": id })).await.map(drop);
             }
             if by == 0 {
                 return Ok(());
@@ -78,16 +79,15 @@ impl TabControl {
         }
     }
 
-    /// Goes to an entry of its history. A page that just takes the place of another one does not yet: it is asked again.
-    async fn go_to_entry(&self, id: i64) -> Result<(), CdpError> {
+    /// Calls about its history. A page that just takes the place of another one does not answer yet: it is asked again.
+    async fn call_in_place(&self, method: &'static str, params: Value) -> Result<Value, CdpError> {
         let (mut pauses, mut tries) = (interval(SWAP_PAUSE), 0..SWAP_TRIES);
         loop {
             pauses.tick().await;
-            let params = json!({ "entryId": id });
-            match self.session.call("Page.navigateToHistoryEntry", params).await {
+            match self.session.call(method, params.clone()).await {
                 Err(CdpError::Protocol { message, .. })
                     if message.contains(SWAPPING) && tries.next().is_some() => {}
-                answered => return answered.map(drop),
+                answered => return answered,
             }
         }
     }

@@ -65,12 +65,31 @@ struct PageHandOver {
     /// The script, once it is there, by the session on which it was said.
     scripts: HashMap<String, Option<String>>,
     /// Whether the document that it is for is shown.
-    is_shown: bool,
+    shown: IsShown,
     /// The session on which a frame is asked which storage it has.
     asked: Option<String>,
     is_leaving: bool,
     /// The documents that wait until the script is gone.
     next: VecDeque<HeldDocument>,
+}
+
+/// Whether a document is shown to which something is handed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum IsShown {
+    No,
+    /// It was shown before the browser answered that the script is there: a tab that was just opened has no process that
+    /// could answer until it shows something, and runs the script then.
+    Unanswered,
+    Yes,
+}
+
+impl IsShown {
+    /// What was shown before it was answered may have had it: no other gets it.
+    fn settle(&mut self) {
+        if *self == Self::Unanswered {
+            *self = Self::Yes;
+        }
+    }
 }
 
 /// A document that was answered, and the session that holds it.
@@ -203,7 +222,7 @@ impl Mux {
             page,
             held: Some(paused),
             scripts: HashMap::new(),
-            is_shown: false,
+            shown: IsShown::No,
             asked: None,
             is_leaving: false,
             next: VecDeque::new(),
@@ -278,23 +297,27 @@ impl Mux {
         match added_script(envelope.result) {
             Some(identifier) if step.scripts.contains_key(session) => {
                 step.scripts.insert(session.to_owned(), Some(identifier));
+                step.shown.settle();
             }
             _ => {
                 step.scripts.remove(session);
             }
         }
+        let is_over = step.shown != IsShown::No && !step.is_framed && !step.is_leaving;
         let is_none = step.scripts.is_empty();
         let is_leaving = step.is_leaving;
         let held = step.held.take_if(|held| held.session == session);
         if let Some(held) = held {
             // What a frame may have had is handed to no other, unless it turns out to have no storage at all.
-            step.is_shown |= step.is_framed && !is_none && !is_leaving;
+            if step.is_framed && !is_none && !is_leaving {
+                step.shown = IsShown::Yes;
+            }
             self.continue_document(session, &held.document.id);
         }
         if is_leaving {
             self.remove_script(frame, session);
             self.end_if_left(frame);
-        } else if is_none {
+        } else if is_none || is_over {
             self.leave_step(frame);
         }
     }
@@ -313,14 +336,20 @@ impl Mux {
         if has_script && !step.is_leaving && frame.url.starts_with(ERROR_PAGE) {
             // That is of no origin, so the script put nothing there: the document that was meant never came to be. One
             // that is shown behind another one, whose step is leaving, says nothing about that one.
-            step.is_shown = false;
+            step.shown = IsShown::No;
             self.leave_step(&frame.id);
             return;
         }
-        if !has_script || !step.area.is_of(&frame.url) {
+        if !step.area.is_of(&frame.url) {
             return;
         }
-        step.is_shown = true;
+        if !has_script {
+            if !step.is_framed && step.scripts.contains_key(session) {
+                step.shown = IsShown::Unanswered;
+            }
+            return;
+        }
+        step.shown = IsShown::Yes;
         if step.is_framed {
             step.asked = Some(session.to_owned());
             let params = mux::object("frameId", &frame.id);
@@ -352,7 +381,8 @@ impl Mux {
         let Some(step) = self.storage.steps.get_mut(frame) else { return };
         step.asked = None;
         let refused = envelope.error.map(CallFailure::parse);
-        step.is_shown = refused.is_none_or(|failure| !failure.message.contains("opaque"));
+        let has_storage = refused.is_none_or(|failure| !failure.message.contains("opaque"));
+        step.shown = if has_storage { IsShown::Yes } else { IsShown::No };
         self.end_if_left(frame);
     }
 
@@ -406,7 +436,7 @@ impl Mux {
             return;
         }
         let Some(step) = self.storage.steps.remove(frame) else { return };
-        if !step.is_shown {
+        if step.shown != IsShown::Yes {
             self.storage.hand_over.put_back(step.area);
         }
         for HeldDocument { session, document } in step.next {
@@ -421,6 +451,8 @@ impl Mux {
         let mut ended = Vec::new();
         for (frame, step) in &mut self.storage.steps {
             let had_script = step.scripts.remove(session).is_some();
+            // It ended before it was answered, and may have had it: no other gets it.
+            step.shown.settle();
             let was_asked = step.asked.take_if(|asked| asked == session).is_some();
             step.held.take_if(|held| held.session == session);
             step.next.retain(|one| one.session != session);

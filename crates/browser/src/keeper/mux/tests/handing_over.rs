@@ -171,6 +171,30 @@ fn a_page_that_does_not_answer_holds_its_document_for_a_while_only() {
 }
 
 #[test]
+fn a_page_that_answers_once_it_is_shown_has_had_its_own() {
+    let (mut story, notes) = Story::with_storage();
+    let handed = || {
+        let notes = std::fs::read_to_string(notes.path().join("handed")).unwrap();
+        HandedOver::read(&notes).areas.len()
+    };
+    for (session, page, url) in [("P", "PAGE", SHOP), ("Q", "OTHER", "https://news.test/")] {
+        story.answered(session, "1", url, 200);
+        let actions = story.mux.lose_patience();
+        story.note(actions);
+        story.shows(session, page, url);
+    }
+    story.reply_to(ADD, &json!({"identifier": "7"}));
+    story.reply_to(REMOVE, &json!({}));
+    assert_eq!(handed(), 2);
+    // One answered, and the other never does. Neither is there for a next browser.
+    for session in ["P", "Q"] {
+        let params = json!({"sessionId": session});
+        story.browser(json!({"method": "Target.detachedFromTarget", "params": params}));
+    }
+    assert_eq!(handed(), 2);
+}
+
+#[test]
 fn a_context_of_a_client_and_a_frame_of_a_page_get_nothing() {
     let (mut story, _notes) = Story::with_storage();
     story.join(1, Role::Client);
