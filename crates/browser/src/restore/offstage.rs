@@ -121,15 +121,20 @@ struct Allowance {
     left: AtomicUsize,
     /// How many keys are not read yet.
     waiting: AtomicUsize,
+    /// What is kept for each of them.
+    kept: AtomicUsize,
 }
 
 impl Allowance {
     fn of(most: usize) -> Self {
-        Self { left: AtomicUsize::new(most), waiting: AtomicUsize::new(0) }
+        let none = || AtomicUsize::new(0);
+        Self { left: AtomicUsize::new(most), waiting: none(), kept: none() }
     }
 
     /// What is left is for so many keys.
     fn share_among(&self, keys: usize) {
+        let left = self.left.load(Ordering::Relaxed);
+        self.kept.store(RESERVED.min(left / keys.max(1)), Ordering::Relaxed);
         self.waiting.store(keys, Ordering::Relaxed);
     }
 
@@ -141,10 +146,8 @@ impl Allowance {
 
     /// How many a key may have that is read now, besides what is kept for those that wait; none when that is not one.
     fn room(&self) -> Option<usize> {
-        let (left, waiting) =
-            (self.left.load(Ordering::Relaxed), self.waiting.load(Ordering::Relaxed));
-        let kept = waiting * RESERVED.min(left / (waiting + 1));
-        Some(left - kept).filter(|room| *room > 0)
+        let kept = self.waiting.load(Ordering::Relaxed) * self.kept.load(Ordering::Relaxed);
+        Some(self.left.load(Ordering::Relaxed).saturating_sub(kept)).filter(|room| *room > 0)
     }
 
     fn spend(&self, bytes: usize) {

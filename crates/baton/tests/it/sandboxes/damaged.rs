@@ -105,10 +105,15 @@ async fn what_is_damaged_while_a_sandbox_has_the_session_takes_nothing_from_it()
     let only = ["shop.example"];
     let mut state = scene.state();
     state["environment"] = json!({"egress": {"only": only}});
+    let origin = &mut state["origins"][0];
+    origin["storageKey"] = scene.url().into();
+    origin.as_object_mut().unwrap().remove("origin");
     let mut named = Vec::new();
     for at in 0.. {
         let name = format!("shop-{at}");
-        scene.session_of(&name, &state).await;
+        // Other files have no list of hosts.
+        let id = format!("0190aaaa-0000-7000-8000-{at:012}");
+        scene.session_of(&name, &json!({"id": id, "name": name, "state": state})).await;
         let snapshot = scene.client().fetch_session(&name).await.unwrap().snapshot.unwrap().id;
         let parts = database.parts_of(&snapshot.to_string());
         let Some(part) = parts.get(at) else { break };

@@ -1,5 +1,7 @@
 //! How sessionStorage is handed over to pages: before their first script, and once.
 
+mod unanswered;
+
 use super::*;
 use crate::keeper::hand_over::HandedOver;
 use baton_session::{StorageKey, Tab};
@@ -157,41 +159,6 @@ fn what_a_page_never_showed_is_there_for_the_next_one() {
     story.browser(json!({"method": "Target.detachedFromTarget", "params": {"sessionId": "Q"}}));
     story.answered("P", "4", "https://shop.test/", 200);
     assert!(story.was_asked(ADD));
-}
-
-#[test]
-fn a_page_that_does_not_answer_holds_its_document_for_a_while_only() {
-    let (mut story, _notes) = Story::with_storage();
-    story.answered("P", "1", "https://shop.test/", 200);
-    assert!(story.mux.has_waiting_calls());
-    let actions = story.mux.lose_patience();
-    story.note(actions);
-    assert_eq!(story.gone_on(), ["1"]);
-    assert!(!story.mux.has_waiting_calls());
-}
-
-#[test]
-fn a_page_that_answers_once_it_is_shown_has_had_its_own() {
-    let (mut story, notes) = Story::with_storage();
-    let handed = || {
-        let notes = std::fs::read_to_string(notes.path().join("handed")).unwrap();
-        HandedOver::read(&notes).areas.len()
-    };
-    for (session, page, url) in [("P", "PAGE", SHOP), ("Q", "OTHER", "https://news.test/")] {
-        story.answered(session, "1", url, 200);
-        let actions = story.mux.lose_patience();
-        story.note(actions);
-        story.shows(session, page, url);
-    }
-    story.reply_to(ADD, &json!({"identifier": "7"}));
-    story.reply_to(REMOVE, &json!({}));
-    assert_eq!(handed(), 2);
-    // One answered, and the other never does. Neither is there for a next browser.
-    for session in ["P", "Q"] {
-        let params = json!({"sessionId": session});
-        story.browser(json!({"method": "Target.detachedFromTarget", "params": params}));
-    }
-    assert_eq!(handed(), 2);
 }
 
 #[test]
