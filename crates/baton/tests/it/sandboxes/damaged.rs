@@ -107,6 +107,7 @@ async fn what_is_damaged_while_a_sandbox_has_the_session_takes_nothing_from_it()
     state["environment"] = json!({"egress": {"only": only}});
     let origin = &mut state["origins"][0];
     origin["storageKey"] = scene.url().into();
+    origin["localStorage"] = json!([["token", "t0k3n"]]);
     origin.as_object_mut().unwrap().remove("origin");
     let mut named = Vec::new();
     for at in 0.. {
