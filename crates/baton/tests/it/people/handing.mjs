@@ -58,7 +58,7 @@ async function looks(page) {
   await page.keyboard.press('Escape')
   await dialogOf(page).waitFor({ state: 'detached' })
   await focused(opener(page))
-  await page.keyboard.press('Enter')
+  await opener(page).press('Enter')
   await focused(to(page))
   await dialogOf(page).getByRole('button', { name: 'Cancel' }).focus()
   await page.keyboard.press('Enter')
