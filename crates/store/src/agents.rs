@@ -5,7 +5,7 @@
 //! back, in the same row and with the same change, so that it is known whatever became of the node.
 
 use crate::error::StoreError;
-use crate::lent::Lent;
+use crate::pooled::PooledConnection;
 use crate::row::{instant, refuse_nul};
 use crate::store::Store;
 use baton_session::{AgentName, NodeId, Owner, SessionId};
@@ -142,7 +142,10 @@ impl Store {
     }
 }
 
-async fn fetch(connection: &mut Lent, session: SessionId) -> Result<Option<Driver>, StoreError> {
+async fn fetch(
+    connection: &mut PooledConnection,
+    session: SessionId,
+) -> Result<Option<Driver>, StoreError> {
     let row = sqlx::query(
         "select agent, fence, since, reason, gives_back_to from session_agents where session = $1",
     )

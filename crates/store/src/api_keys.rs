@@ -4,7 +4,7 @@
 //! Among them are the local keys: those of the owner `local` that the data folders of nodes hold.
 
 use crate::error::StoreError;
-use crate::lent::Lent;
+use crate::pooled::PooledConnection;
 use crate::row::{instant, is_taken, maybe_instant, maybe_word, page, refuse_nul, word};
 use crate::store::Store;
 use baton_session::scope::UnknownScope;
@@ -260,7 +260,7 @@ impl Store {
 /// Revokes the local key of a node, and notes that, within a transaction: the data folder that holds it may still be
 /// somewhere.
 pub(crate) async fn revoke_local_key_of(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     node: NodeId,
     at: Timestamp,
 ) -> Result<(), StoreError> {
@@ -387,7 +387,7 @@ impl Store {
     }
 }
 
-async fn insert_entry(connection: &mut Lent, entry: &AuditEntry) -> sqlx::Result<()> {
+async fn insert_entry(connection: &mut PooledConnection, entry: &AuditEntry) -> sqlx::Result<()> {
     let query = sqlx::query(
         "insert into audit (id, at, owner, actor, action, subject, outcome, detail)
          values ($1, $2, $3, $4, $5, $6, $7, $8)",

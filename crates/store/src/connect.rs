@@ -2,7 +2,7 @@
 
 use crate::config::Engine;
 use crate::error::{SOMEWHERE, StoreError};
-use crate::lent::{BEAT_WAIT, Pool, WAIT};
+use crate::pooled::{BEAT_WAIT, Pool, WAIT};
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::{AnyConnection, ConnectOptions, Connection};
 use std::time::Duration;

@@ -3,7 +3,7 @@
 //! Who has them is the node for all others, so they are sealed as what a browser held is.
 
 use crate::error::StoreError;
-use crate::lent::Lent;
+use crate::pooled::PooledConnection;
 use crate::row::{is_taken, refuse_nul, word};
 use crate::seal::{Seal, SealError};
 use crate::store::Store;
@@ -129,7 +129,7 @@ impl Store {
 }
 
 /// Gives all that belongs to a node to its new id.
-async fn rename(connection: &mut Lent, from: NodeId, to: NodeId) -> sqlx::Result<()> {
+async fn rename(connection: &mut PooledConnection, from: NodeId, to: NodeId) -> sqlx::Result<()> {
     for sql in [
         // Whose list shows where its sessions are.
         "insert into list_changes (owner, slot, changes)

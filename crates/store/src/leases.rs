@@ -9,7 +9,7 @@
 //! have, no lease and no running browser.
 
 use crate::error::StoreError;
-use crate::lent::Lent;
+use crate::pooled::PooledConnection;
 use crate::quotas::Counted;
 use crate::row::word;
 use crate::store::Store;
@@ -164,7 +164,7 @@ impl Store {
 
 /// Gives the lease of a session back, if `node` holds it.
 pub(crate) async fn release(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     session: SessionId,
     node: NodeId,
 ) -> Result<(), StoreError> {
@@ -194,7 +194,7 @@ impl Store {
 /// Whether a term runs, and runs until the transaction ends: the row is taken, so that on PostgreSQL no node
 /// ends the term in between.
 pub(crate) async fn is_current(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     session: SessionId,
     term: Term,
 ) -> Result<bool, StoreError> {

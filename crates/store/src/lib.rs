@@ -7,7 +7,7 @@
 //! PostgreSQL; only the schema (`migrations/`), the settings and the locks know the engine.
 //!
 //! Rooms: `store` is what is open, and has the verbs of all others; `config` and `master_key` say
-//! what to open; `open` opens it through `connect`, and `lent` lends its connections; `copy` and `outside` copy
+//! what to open; `open` opens it through `connect`, and `pooled` gives out its connections; `copy` and `outside` copy
 //! it and look at it while others use it, `transfer` carries its rows from one engine to the other;
 //! `sealed_file` seals what leaves the data folder; `seal` compresses and encrypts; `write` begins what
 //! changes something; `blocking` takes long work off the async threads; `row` translates rows and what an engine says;
@@ -30,7 +30,6 @@ mod error;
 mod identities;
 mod invitations;
 mod leases;
-mod lent;
 mod master_key;
 mod open;
 mod outside;
@@ -40,6 +39,7 @@ mod parts;
 mod peers;
 mod pins;
 pub mod plain;
+mod pooled;
 mod quotas;
 mod receipts;
 mod row;

@@ -10,8 +10,8 @@
 use crate::blocking::blocking;
 use crate::config::Limits;
 use crate::error::StoreError;
-use crate::lent::Lent;
 use crate::parts::{collect_named, corrupt, missing, present};
+use crate::pooled::PooledConnection;
 use crate::row::word;
 use crate::seal::{PartIds, Seal, pack, unpack};
 use crate::store::Store;
@@ -261,7 +261,7 @@ impl Store {
 /// Ends the staging of a session's parts, and removes those that no snapshot names; whether that were
 /// all of them. The caller holds the owner's lock.
 pub(crate) async fn unstage(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     owner: &Owner,
     session: SessionId,
 ) -> Result<bool, StoreError> {
@@ -284,7 +284,7 @@ pub(crate) async fn unstage(
 
 /// One that is there already is written again: it may be damaged.
 async fn insert_part(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     owner: &Owner,
     part: Checked,
 ) -> Result<(), StoreError> {
@@ -301,7 +301,7 @@ async fn insert_part(
 }
 
 async fn stage(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     owner: &Owner,
     session: SessionId,
     part: &str,
@@ -321,7 +321,7 @@ async fn stage(
 }
 
 /// The bytes of an owner's parts that wait, those that a snapshot names already left out.
-async fn staged_bytes(connection: &mut Lent, owner: &Owner) -> Result<u64, StoreError> {
+async fn staged_bytes(connection: &mut PooledConnection, owner: &Owner) -> Result<u64, StoreError> {
     let found: i64 = sqlx::query_scalar(
         "select coalesce(sum(length(sealed)), 0) from parts
          where owner = $1 and id in (select part from staged_parts where owner = $1)

@@ -6,7 +6,7 @@
 
 use crate::cluster::now;
 use crate::error::StoreError;
-use crate::lent::Lent;
+use crate::pooled::PooledConnection;
 use crate::row::{CHUNK, instant, maybe_instant, places, refuse_nul, word};
 use crate::store::Store;
 use crate::write::{Write, lock};
@@ -267,7 +267,7 @@ async fn make_room(
 const UNBOUNDED: i64 = i64::MAX;
 
 async fn insert(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     cluster: &str,
     page: &SignedInPage,
 ) -> Result<(), StoreError> {

@@ -7,7 +7,7 @@
 
 use crate::blocking::blocking;
 use crate::error::StoreError;
-use crate::lent::Lent;
+use crate::pooled::PooledConnection;
 use crate::row::{CHUNK, places, word};
 use crate::seal::Seal;
 use crate::store::Store;
@@ -95,7 +95,7 @@ impl Store {
 
 /// Which of these ids at rest the database has.
 pub(crate) async fn present(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     ids: &[&String],
 ) -> Result<BTreeSet<String>, StoreError> {
     let mut found = BTreeSet::new();
@@ -227,7 +227,7 @@ impl Store {
 /// Removes those of `parts` that nothing names any more; the caller holds the owner's lock. Returns
 /// whether that were all of them: what is more than a batch is left to others.
 pub(crate) async fn collect_named(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     parts: &[String],
 ) -> Result<bool, StoreError> {
     let batch = &parts[..parts.len().min(COLLECTED_AT_ONCE)];

@@ -2,7 +2,7 @@
 
 use crate::blocking::blocking;
 use crate::error::{SOMEWHERE, StoreError};
-use crate::lent::Lent;
+use crate::pooled::PooledConnection;
 use crate::store::Store;
 use baton_session::{Receipt, SessionId, SnapshotId};
 use jiff::Timestamp;
@@ -77,7 +77,7 @@ impl Store {
 
 /// The ordinal of the session's next receipt.
 async fn next_ordinal(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     session: SessionId,
     snapshot: SnapshotId,
 ) -> Result<i64, StoreError> {

@@ -8,8 +8,8 @@
 
 use crate::config::{Engine, Limits};
 use crate::error::{SOMEWHERE, StoreError};
-use crate::lent::Pool;
 use crate::pins::Pins;
+use crate::pooled::Pool;
 use crate::quotas::{CountedBytes, Quotas};
 use crate::seal::Seal;
 use baton_session::{Owner, SessionId};

@@ -6,7 +6,7 @@
 
 use crate::cluster::now;
 use crate::error::StoreError;
-use crate::lent::Lent;
+use crate::pooled::PooledConnection;
 use crate::quotas::{Counted, Quota, Quotas, Usage};
 use crate::store::Store;
 use crate::write::Write;
@@ -57,7 +57,7 @@ impl Store {
     /// [to take](Self::write_to_take) it, or one that adds parts.
     pub(crate) async fn expect_place_for_session(
         &self,
-        connection: &mut Lent,
+        connection: &mut PooledConnection,
         owner: &Owner,
     ) -> Result<(), StoreError> {
         let quota = self.quota(owner);
@@ -73,7 +73,7 @@ impl Store {
     /// Refuses to hold a session of an owner of which as many are held as may be. One that is held has its place.
     pub(crate) async fn expect_place_for_browser(
         &self,
-        connection: &mut Lent,
+        connection: &mut PooledConnection,
         owner: &Owner,
         session: SessionId,
     ) -> Result<(), StoreError> {
@@ -97,7 +97,11 @@ impl Store {
     }
 
     /// How many bytes an owner has, or had a moment ago.
-    async fn bytes_of(&self, connection: &mut Lent, owner: &Owner) -> Result<u64, StoreError> {
+    async fn bytes_of(
+        &self,
+        connection: &mut PooledConnection,
+        owner: &Owner,
+    ) -> Result<u64, StoreError> {
         let known = self.counted_bytes().get(owner).copied();
         if let Some((at, bytes)) = known
             && at.elapsed() < BELIEVED
@@ -165,7 +169,7 @@ impl Store {
     /// Those of a node that fell silent are gone with it.
     async fn count_sandboxes(
         &self,
-        connection: &mut Lent,
+        connection: &mut PooledConnection,
         owner: &Owner,
     ) -> Result<u64, StoreError> {
         let sql = format!(
@@ -181,7 +185,7 @@ impl Store {
 }
 
 async fn count_sessions(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     owner: &Owner,
     enough: Option<u64>,
 ) -> Result<u64, StoreError> {
@@ -190,7 +194,7 @@ async fn count_sessions(
 }
 
 async fn count_browsers(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     owner: &Owner,
     enough: Option<u64>,
     without: Option<SessionId>,
@@ -200,7 +204,7 @@ async fn count_browsers(
     Ok(number(found.fetch_one(connection).await?))
 }
 
-async fn count_bytes(connection: &mut Lent, owner: &Owner) -> Result<u64, StoreError> {
+async fn count_bytes(connection: &mut PooledConnection, owner: &Owner) -> Result<u64, StoreError> {
     Ok(number(sqlx::query_scalar(BYTES).bind(owner.as_str()).fetch_one(connection).await?))
 }
 

@@ -7,7 +7,7 @@
 
 use crate::config::Engine;
 use crate::error::StoreError;
-use crate::lent::{Lent, Pool};
+use crate::pooled::{Pool, PooledConnection};
 use crate::sessions;
 use crate::store::{Changes, Store, TURN_LIMIT, Turn, too_long};
 use baton_session::{Owner, SessionId};
@@ -18,7 +18,7 @@ use tokio::time::{Instant, timeout_at};
 
 /// A transaction that may write. Dropped without `commit`, it changes nothing.
 pub(crate) struct Write {
-    connection: Lent,
+    connection: PooledConnection,
     committed: bool,
     /// The session that it changes, and where that is sent.
     changed: Option<SessionId>,
@@ -31,7 +31,7 @@ pub(crate) struct Write {
 }
 
 impl Write {
-    pub(crate) fn connection(&mut self) -> &mut Lent {
+    pub(crate) fn connection(&mut self) -> &mut PooledConnection {
         &mut self.connection
     }
 

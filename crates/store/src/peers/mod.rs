@@ -7,7 +7,7 @@
 mod acks;
 
 use crate::error::StoreError;
-use crate::lent::Lent;
+use crate::pooled::PooledConnection;
 use crate::row::{
     MATCHES_MAX, behind_prefix, instant, is_taken, maybe_instant, maybe_word, parse_prefix,
     refuse_nul, word,
@@ -205,7 +205,7 @@ impl Store {
     }
 }
 
-async fn is_registered(connection: &mut Lent, peer: &Peer) -> Result<bool, StoreError> {
+async fn is_registered(connection: &mut PooledConnection, peer: &Peer) -> Result<bool, StoreError> {
     let row = sqlx::query("select node from peers where owner = $1 and node = $2")
         .bind(peer.owner.as_str())
         .bind(peer.node.to_string())
@@ -215,7 +215,7 @@ async fn is_registered(connection: &mut Lent, peer: &Peer) -> Result<bool, Store
 }
 
 /// Refuses a name or an API key that another peer of the owner has.
-async fn refuse_taken(connection: &mut Lent, peer: &Peer) -> Result<(), StoreError> {
+async fn refuse_taken(connection: &mut PooledConnection, peer: &Peer) -> Result<(), StoreError> {
     let row = sqlx::query(
         "select name from peers where owner = $1 and node <> $2 and (name = $3 or api_key = $4)
          order by case when name = $3 then 0 else 1 end limit 1",

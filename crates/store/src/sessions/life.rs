@@ -3,7 +3,7 @@
 
 use crate::error::StoreError;
 use crate::leases;
-use crate::lent::Lent;
+use crate::pooled::PooledConnection;
 use crate::row::{is_taken, refuse_nul, word};
 use crate::sessions::{fetch_row, not_found};
 use crate::store::Store;
@@ -202,7 +202,7 @@ impl Store {
 /// Deletes the row of a session, with all that hangs on it; false when there is none. Refuses one that
 /// is active with `LifecycleConflict`.
 pub(crate) async fn delete(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     owner: &Owner,
     id: SessionId,
 ) -> Result<bool, StoreError> {

@@ -9,7 +9,7 @@ mod life;
 pub(crate) use life::delete;
 
 use crate::error::StoreError;
-use crate::lent::Lent;
+use crate::pooled::PooledConnection;
 use crate::quotas::Counted;
 use crate::row::{
     MATCHES_MAX, behind_prefix, flag, instant, is_taken, page, parse_prefix, refuse_nul, word,
@@ -51,7 +51,10 @@ fn decode_all(rows: &[AnyRow]) -> Result<Vec<Session>, StoreError> {
 }
 
 /// The row of a session, of whatever owner and node.
-pub(crate) async fn fetch_row(connection: &mut Lent, id: SessionId) -> Result<Session, StoreError> {
+pub(crate) async fn fetch_row(
+    connection: &mut PooledConnection,
+    id: SessionId,
+) -> Result<Session, StoreError> {
     let row = sqlx::query(select!("where id = $1"))
         .bind(id.to_string())
         .fetch_optional(connection)
@@ -77,7 +80,7 @@ impl Store {
 /// Adds the row of a session, if its owner may have one more.
 pub(crate) async fn insert(
     store: &Store,
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     session: &Session,
 ) -> Result<(), StoreError> {
     refuse_nul("a description", &session.description)?;
@@ -307,7 +310,7 @@ impl Store {
 /// Counts a change of an owner's list, which is of this session. The last digit of its id says in which row, so that
 /// of sixteen who write at once for one owner most wait for nobody.
 pub(crate) async fn count_list_change(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     owner: &Owner,
     session: SessionId,
 ) -> Result<(), StoreError> {

@@ -5,7 +5,7 @@
 
 use super::{CommitShared, RevisionContent};
 use crate::error::StoreError;
-use crate::lent::Lent;
+use crate::pooled::PooledConnection;
 use crate::row::{CHUNK, places};
 use crate::snapshots::{Draft, Snapshot};
 use crate::store::Store;
@@ -102,7 +102,7 @@ impl Store {
 /// Notes which snapshot holds a revision. Fails with `SnapshotNotFound` when the session has no such
 /// snapshot.
 pub(super) async fn name(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     commit: &CommitShared<'_>,
     revision: RevisionId,
     snapshot: SnapshotId,
@@ -141,7 +141,7 @@ pub(super) async fn name(
 /// Releases revisions, saves the snapshots of the others, and forgets the oldest that were released:
 /// all but the newest few, and the one that the local state comes from.
 pub(super) async fn release(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     commit: &CommitShared<'_>,
 ) -> Result<(), StoreError> {
     for chunk in commit.released.chunks(CHUNK) {
@@ -177,7 +177,10 @@ pub(super) async fn release(
 }
 
 /// A snapshot is saved while a revision that is not released has it.
-async fn settle_saved(connection: &mut Lent, commit: &CommitShared<'_>) -> Result<(), StoreError> {
+async fn settle_saved(
+    connection: &mut PooledConnection,
+    commit: &CommitShared<'_>,
+) -> Result<(), StoreError> {
     for sql in [
         "update snapshots set saved = 0 where saved = 1 and id in (
              select snapshot from revision_snapshots

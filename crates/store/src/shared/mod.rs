@@ -10,7 +10,7 @@ mod contents;
 
 use crate::blocking::blocking;
 use crate::error::StoreError;
-use crate::lent::Lent;
+use crate::pooled::PooledConnection;
 use crate::row::word;
 use crate::seal::Seal;
 use crate::snapshots::{NewSnapshot, Pruned};
@@ -294,7 +294,10 @@ impl Store {
 }
 
 /// Counts up the owner's generation.
-async fn advance(connection: &mut Lent, owner: &Owner) -> Result<Generation, StoreError> {
+async fn advance(
+    connection: &mut PooledConnection,
+    owner: &Owner,
+) -> Result<Generation, StoreError> {
     let generation = sqlx::query_scalar(
         "insert into sync_owners (owner, generation) values ($1, 1)
          on conflict (owner) do update set generation = sync_owners.generation + 1
@@ -308,7 +311,7 @@ async fn advance(connection: &mut Lent, owner: &Owner) -> Result<Generation, Sto
 
 /// Writes the row, if it is still the one that was read.
 async fn set(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     commit: &CommitShared<'_>,
     blobs: &Blobs,
     generation: Generation,
@@ -341,7 +344,7 @@ async fn set(
 }
 
 async fn store_contents(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     commit: &CommitShared<'_>,
     prepared: &mut [(RevisionId, Prepared)],
     seal: &Seal,
@@ -357,7 +360,7 @@ async fn store_contents(
 
 /// Lets the oldest snapshots go, as the newest of those that were stored asks.
 async fn prune(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     prepared: &[(RevisionId, Prepared)],
 ) -> Result<Pruned, StoreError> {
     let mut pruned = Pruned::default();

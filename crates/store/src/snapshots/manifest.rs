@@ -7,7 +7,7 @@
 
 use crate::config::MANIFEST_MAX;
 use crate::error::StoreError;
-use crate::lent::Lent;
+use crate::pooled::PooledConnection;
 use crate::seal::{PartIds, Seal, SealError};
 use crate::store::Store;
 use baton_session::{Owner, PartHash, PartKind, PartRef, SessionId, SnapshotId, json};
@@ -278,7 +278,7 @@ impl Store {
 
 /// Stores a list, unless it is there.
 pub(super) async fn insert_list(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     owner: &Owner,
     list: &List,
 ) -> Result<(), StoreError> {

@@ -14,9 +14,9 @@ pub(crate) use prune::Pruned;
 use crate::blocking::blocking;
 use crate::config::Limits;
 use crate::error::StoreError;
-use crate::lent::Lent;
 use crate::parts::present;
 use crate::pins::Pins;
+use crate::pooled::PooledConnection;
 use crate::seal::{Seal, SealError};
 use crate::store::Store;
 use crate::{leases, sessions};
@@ -312,7 +312,7 @@ impl Store {
 
 /// Writes a draft, and leaves the older snapshots as they are. The caller holds the owner's lock.
 pub(crate) async fn insert(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     draft: &mut Draft,
     seal: &Seal,
 ) -> Result<(), StoreError> {
@@ -328,7 +328,10 @@ pub(crate) async fn insert(
 
 /// Lets the oldest snapshots go, as the draft that was written asks. Who does not hold the session
 /// any more lets nothing of it go.
-pub(crate) async fn prune_with(connection: &mut Lent, draft: &Draft) -> Result<Pruned, StoreError> {
+pub(crate) async fn prune_with(
+    connection: &mut PooledConnection,
+    draft: &Draft,
+) -> Result<Pruned, StoreError> {
     match draft.keep.filter(|_| !draft.snapshot.sibling) {
         Some(keep) => {
             let session = draft.snapshot.session;
@@ -339,7 +342,7 @@ pub(crate) async fn prune_with(connection: &mut Lent, draft: &Draft) -> Result<P
 }
 
 async fn expect_session(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     owner: &Owner,
     id: SessionId,
 ) -> Result<(), StoreError> {
@@ -355,7 +358,7 @@ async fn expect_session(
 }
 
 /// Whether another term than that of the writer runs by now.
-async fn is_late(connection: &mut Lent, draft: &Draft) -> Result<bool, StoreError> {
+async fn is_late(connection: &mut PooledConnection, draft: &Draft) -> Result<bool, StoreError> {
     let Some(term) = draft.term else { return Ok(false) };
     Ok(!leases::is_current(connection, draft.snapshot.session, term).await?)
 }
@@ -363,7 +366,7 @@ async fn is_late(connection: &mut Lent, draft: &Draft) -> Result<bool, StoreErro
 /// Adds the parts that are not there, and replaces those that are damaged. One that was there when
 /// the draft was made may have been collected since: it is sealed now.
 async fn insert_parts(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     draft: &mut Draft,
     seal: &Seal,
 ) -> Result<(), StoreError> {
@@ -390,7 +393,10 @@ async fn insert_parts(
 }
 
 /// Returns its ordinal: one more than the newest of its session has.
-async fn insert_snapshot(connection: &mut Lent, draft: &Draft) -> Result<i64, StoreError> {
+async fn insert_snapshot(
+    connection: &mut PooledConnection,
+    draft: &Draft,
+) -> Result<i64, StoreError> {
     let snapshot = &draft.snapshot;
     let ordinal = sqlx::query_scalar(
         "insert into snapshots

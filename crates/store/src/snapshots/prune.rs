@@ -6,9 +6,9 @@
 //! and none for what was carried over.
 
 use crate::error::StoreError;
-use crate::lent::Lent;
 use crate::parts::collect_named;
 use crate::pins::PinnedSnapshot;
+use crate::pooled::PooledConnection;
 use crate::row::{CHUNK, places, word};
 use crate::snapshots::Draft;
 use crate::store::Store;
@@ -76,7 +76,7 @@ impl Store {
 /// Prunes within a transaction that does something else as well: when it fails, that goes on as if it had not
 /// been tried.
 pub(super) async fn try_prune(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     session: SessionId,
     keep: u32,
     pinned: &[SnapshotId],
@@ -98,7 +98,11 @@ pub(super) async fn try_prune(
 }
 
 /// Whether a session has more snapshots than that.
-async fn is_over(connection: &mut Lent, session: SessionId, keep: u32) -> Result<bool, StoreError> {
+async fn is_over(
+    connection: &mut PooledConnection,
+    session: SessionId,
+    keep: u32,
+) -> Result<bool, StoreError> {
     let row = sqlx::query("select count(*) as found from snapshots where session = $1")
         .bind(session.to_string())
         .fetch_one(connection)
@@ -107,7 +111,7 @@ async fn is_over(connection: &mut Lent, session: SessionId, keep: u32) -> Result
 }
 
 async fn prune(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     session: SessionId,
     keep: u32,
     pinned: &[SnapshotId],
@@ -155,7 +159,7 @@ async fn prune(
 /// Notes what the snapshot with this ordinal names, the newest of its session: the spans of what it
 /// no longer names end with the snapshot before it.
 pub(super) async fn extend_spans(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     draft: &Draft,
     ordinal: i64,
 ) -> Result<(), StoreError> {
@@ -170,7 +174,10 @@ pub(super) async fn extend_spans(
 
 /// Removes the spans of a session in which no snapshot is left, and returns the parts in them: those
 /// that may have lost their last name.
-async fn prune_spans(connection: &mut Lent, session: SessionId) -> Result<Vec<String>, StoreError> {
+async fn prune_spans(
+    connection: &mut PooledConnection,
+    session: SessionId,
+) -> Result<Vec<String>, StoreError> {
     let parts = sqlx::query_scalar(
         "delete from part_spans where session = $1 and until is not null and not exists (
              select 1 from snapshots where snapshots.session = part_spans.session
@@ -186,7 +193,7 @@ async fn prune_spans(connection: &mut Lent, session: SessionId) -> Result<Vec<St
 
 /// The parts that the newest snapshot names, by place.
 async fn fetch_open(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     session: SessionId,
 ) -> Result<BTreeMap<String, String>, StoreError> {
     let sql = "select place, part from part_spans where session = $1 and until is null";
@@ -195,7 +202,7 @@ async fn fetch_open(
 }
 
 async fn end_spans(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     session: SessionId,
     ended: &[&String],
     until: i64,
@@ -215,7 +222,7 @@ async fn end_spans(
 }
 
 async fn begin_spans(
-    connection: &mut Lent,
+    connection: &mut PooledConnection,
     session: SessionId,
     begun: &[(&String, &String)],
     since: i64,

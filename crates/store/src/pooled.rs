@@ -1,4 +1,4 @@
-//! Connections of an open database, each lent for a while: no wait for the server is without an end.
+//! Connections of an open database, each taken from a pool for a while: no wait for the server is without an end.
 //!
 //! The one idea: a server that loses power, or that a cut cable takes away, says nothing, and the system gives its
 //! connections up after a quarter of an hour, or never where nothing was on its way to it. So each step of a statement is
@@ -43,9 +43,13 @@ impl Pool {
         Self { pool: self.pool.clone(), wait: self.wait.map(|_| PATIENCE) }
     }
 
-    /// Lends a connection, once one is free, within the limit of the pool.
-    pub(crate) async fn acquire(&self) -> sqlx::Result<Lent> {
-        Ok(Lent { connection: self.pool.acquire().await?, wait: self.wait, is_over: false })
+    /// Takes a connection, once one is free, within the limit of the pool.
+    pub(crate) async fn acquire(&self) -> sqlx::Result<PooledConnection> {
+        Ok(PooledConnection {
+            connection: self.pool.acquire().await?,
+            wait: self.wait,
+            is_over: false,
+        })
     }
 
     /// Closes every connection, after the work under way on them.
@@ -54,9 +58,9 @@ impl Pool {
     }
 }
 
-/// A connection that is lent until this is dropped.
+/// A connection of the pool until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Lent {
+pub(crate) struct PooledConnection {
     connection: PoolConnection<Any>,
     /// How long a step of a statement is waited for.
     wait: Option<Duration>,
@@ -67,7 +71,7 @@ pub(crate) struct Lent {
 /// What a statement brings, one after the other: rows, and at its end how many it changed.
 type Step = Either<AnyQueryResult, AnyRow>;
 
-impl Lent {
+impl PooledConnection {
     /// Closes it when it is given back.
     pub(crate) fn close_on_drop(&mut self) {
         self.is_over = true;
@@ -99,7 +103,7 @@ impl Lent {
     }
 }
 
-impl Drop for Lent {
+impl Drop for PooledConnection {
     /// Gives it back. One whose other end is gone would else have its place until the system gives it up: it is asked
     /// whether it is at rest, and waits for the answer.
     fn drop(&mut self) {
@@ -143,7 +147,7 @@ fn steps<'e>(
         .boxed()
 }
 
-impl<'c> Executor<'c> for &'c mut Lent {
+impl<'c> Executor<'c> for &'c mut PooledConnection {
     type Database = Any;
 
     fn fetch_many<'e, 'q: 'e, E>(self, query: E) -> BoxStream<'e, sqlx::Result<Step>>
@@ -159,7 +163,7 @@ impl<'c> Executor<'c> for &'c mut Lent {
         'c: 'e,
         E: 'q + Execute<'q, Any>,
     {
-        let Lent { connection, wait, is_over } = self;
+        let PooledConnection { connection, wait, is_over } = self;
         let connection: &mut AnyConnection = connection;
         Box::pin(within(*wait, is_over, connection.fetch_optional(query)))
     }
@@ -172,7 +176,7 @@ impl<'c> Executor<'c> for &'c mut Lent {
     where
         'c: 'e,
     {
-        let Lent { connection, wait, is_over } = self;
+        let PooledConnection { connection, wait, is_over } = self;
         let connection: &mut AnyConnection = connection;
         Box::pin(within(*wait, is_over, connection.prepare_with(sql, parameters)))
     }
@@ -247,9 +251,9 @@ mod tests {
         let url: DatabaseUrl = baton_postgres::create_database().unwrap().parse().unwrap();
         let pool = AnyPoolOptions::new().connect_with(url.options().unwrap()).await.unwrap();
         let pool = Pool::new(pool, Some(Duration::from_secs(2)));
-        let mut lent = pool.patient().acquire().await.unwrap();
-        sqlx::query("select pg_sleep(3)").execute(&mut lent).await.unwrap();
-        drop(lent);
+        let mut connection = pool.patient().acquire().await.unwrap();
+        sqlx::query("select pg_sleep(3)").execute(&mut connection).await.unwrap();
+        drop(connection);
         pool.close().await;
     }
 }
