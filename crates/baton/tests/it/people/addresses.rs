@@ -2,7 +2,7 @@
 //! named, and all of it again once the tab is back; and of the address of a page without a title the host alone.
 
 use super::driving::mouse;
-use super::guests::{Guest, Scene, refusal, secret};
+use super::guests::{Scene, refusal};
 use super::{LIMIT, Viewer};
 use crate::test_nodes;
 use baton_api::live::{MouseKind, ViewerMessage};
@@ -26,10 +26,7 @@ fn to(address: &str) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_long_address_that_begins_as_one_of_the_site_shows_no_other_site() {
     let scene = Scene::set(test_nodes::test_node().await).await;
-    let ask = scene.ask().await;
-    let mut guest = Guest::at(&scene, &ask);
-    guest.open(&secret(&ask)).await;
-    let mut ada = guest.watch().await;
+    let mut ada = scene.visit().await;
     let tab = ada.tab().await;
     let page = scene.page().await;
     // What is before the `@` is a name and a password. A part of it alone would lead to the bank.
@@ -62,10 +59,7 @@ async fn a_long_address_that_begins_as_one_of_the_site_shows_no_other_site() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_that_stands_still_is_shown_each_time_that_its_tab_is_back() {
     let scene = Scene::set(test_nodes::test_node().await).await;
-    let ask = scene.ask().await;
-    let mut guest = Guest::at(&scene, &ask);
-    guest.open(&secret(&ask)).await;
-    let mut ada = guest.watch().await;
+    let mut ada = scene.visit().await;
     let tab = ada.tab().await;
     let page = scene.page().await;
     let still = scene.site.url_on("bank", "/still").unwrap();
@@ -88,10 +82,7 @@ async fn a_page_that_stands_still_is_shown_each_time_that_its_tab_is_back() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_without_a_title_tells_a_guest_no_path() {
     let scene = Scene::set(test_nodes::test_node().await).await;
-    let ask = scene.ask().await;
-    let mut guest = Guest::at(&scene, &ask);
-    guest.open(&secret(&ask)).await;
-    let mut ada = guest.watch().await;
+    let mut ada = scene.visit().await;
     ada.until("a page", |viewer| title(viewer) == Some("The <b>bank</b>")).await;
     let page = scene.page().await;
     let untitled = scene.site.url_on("bank", "/untitled?token=secret").unwrap();

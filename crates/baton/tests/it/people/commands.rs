@@ -130,10 +130,7 @@ async fn keys_of_a_guest_are_for_the_page_and_not_for_its_browser() {
     let page = scene.page().await;
     let next = scene.site.url_on("bank", "/?next").unwrap();
     let _behind = surround(&page, &scene.socket(), &next).await;
-    let ask = scene.ask().await;
-    let mut guest = Guest::at(&scene, &ask);
-    guest.open(&secret(&ask)).await;
-    let mut ada = guest.watch().await;
+    let mut ada = scene.visit().await;
     let tab = ada.tab().await;
     press_all(&mut ada, tab, &page).await;
     drop((ada, page));

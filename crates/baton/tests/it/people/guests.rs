@@ -77,6 +77,14 @@ impl Scene {
         self.test_node.client().unwrap().clone().as_agent(kimi)
     }
 
+    /// What a guest sees who opened the link of an ask, and drives.
+    pub(super) async fn visit(&self) -> Viewer {
+        let ask = self.ask().await;
+        let mut guest = Guest::at(self, &ask);
+        guest.open(&secret(&ask)).await;
+        guest.watch().await
+    }
+
     pub(super) async fn ask(&self) -> CreatedAsk {
         self.client().ask_person("shop", &wanted("sign in")).await.unwrap()
     }

@@ -108,10 +108,7 @@ async fn a_tab_that_a_guest_opens_is_none_of_theirs_and_their_own_stays() {
     let scene = Scene::set(test_nodes::test_node().await).await;
     let own = scene.page().await;
     assert!(own.evaluate::<bool>(LINKS).await.unwrap());
-    let ask = scene.ask().await;
-    let mut guest = Guest::at(&scene, &ask);
-    guest.open(&secret(&ask)).await;
-    let mut ada = guest.watch().await;
+    let mut ada = scene.visit().await;
     let tab = ada.tab().await;
     ada.until("the tab", |ada| ada.tabs.as_ref().is_some_and(|tabs| tabs.tabs.len() == 1)).await;
     for (count, y, modifiers) in [(2, 240.0, 2), (3, 300.0, 0)] {

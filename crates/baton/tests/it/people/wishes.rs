@@ -1,7 +1,7 @@
 //! What sites wish for and a person allows: seen by all who watch, answered by who drives, and a guest is asked at the
 //! sites of their ask only.
 
-use super::guests::{self, Guest, secret};
+use super::guests;
 use super::{LIMIT, Scene, Viewer};
 use crate::test_nodes;
 use baton_api::ListAudit;
@@ -73,10 +73,7 @@ async fn what_who_drives_allows_is_kept_and_comes_back_with_the_session() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_guest_is_asked_at_the_sites_of_their_ask_only() {
     let scene = guests::Scene::set(test_nodes::test_node().await).await;
-    let ask = scene.ask().await;
-    let mut guest = Guest::at(&scene, &ask);
-    guest.open(&secret(&ask)).await;
-    let mut ada = guest.watch().await;
+    let mut ada = scene.visit().await;
     let tab = ada.tab().await;
     let page = scene.page().await;
     // A frame of somebody else is refused at once, and nothing of it is told.
