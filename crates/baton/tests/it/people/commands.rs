@@ -5,7 +5,7 @@ use super::driving::press;
 use super::guests::{self, Guest, refusal, secret};
 use super::{LIMIT, Scene, Viewer};
 use crate::test_nodes;
-use baton_api::live::{LiveKey, LiveMouse, MouseKind, ViewerMessage};
+use baton_api::live::{LiveKey, LiveMouse, LiveTab, LiveTabs, MouseKind, ViewerMessage};
 use baton_playground::Page;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -60,7 +60,7 @@ async fn surround(page: &Page, socket: &Path, next: &Url) -> Page {
     drop(closed.session().call("Page.close", json!({})).await);
     let is_closed = async { while tabs(page).await.len() > 1 {} };
     timeout(LIMIT, is_closed).await.expect("one tab");
-    let behind = Page::open(socket, next.as_str()).await.unwrap();
+    let behind = Page::open(socket, &format!("{next}&behind")).await.unwrap();
     page.session().call("Page.bringToFront", json!({})).await.unwrap();
     behind.wait_for("document.visibilityState === 'hidden'").await.unwrap();
     behind
@@ -107,11 +107,13 @@ async fn keys_of_who_drives_are_for_the_page_and_not_for_its_browser() {
     let _behind = surround(&page, &socket, &scene.site.url("/?next").unwrap()).await;
     let mut ada = scene.watch(scene.client()).await;
     ada.until("the tab in front", |viewer| {
-        let front = viewer.tabs.as_ref().and_then(|tabs| tabs.front);
-        front.is_some() && viewer.picture.as_ref().map(|(header, _)| header.tab) == front
+        let Some(LiveTabs { front: Some(front), tabs, .. }) = &viewer.tabs else { return false };
+        let shown = viewer.picture.as_ref().map(|(header, _)| header.tab);
+        let is_it = |tab: &LiveTab| tab.number == *front && tab.url.as_str().ends_with("?next");
+        shown == Some(*front) && tabs.iter().any(is_it)
     })
     .await;
-    let tab = ada.tab().await;
+    let tab = ada.tabs.as_ref().and_then(|tabs| tabs.front).unwrap();
     ada.take_over("ada").await;
     press_all(&mut ada, tab, &page).await;
     // Why a button did nothing is said.

@@ -51,9 +51,12 @@ impl Mux {
         self.send(Some(page), "Page.addScriptToEvaluateOnNewDocument", &source, call);
     }
 
-    /// The browser answered whether the script is there at which a page stops.
+    /// The browser answered whether the script is there at which a page stops. Where it is not, nothing stops.
     pub(super) fn stop_set(&mut self, page: &str, envelope: &Envelope<'_>) {
-        let Some(identifier) = added_script(envelope.result) else { return };
+        let Some(identifier) = added_script(envelope.result) else {
+            self.lose_stop(page);
+            return;
+        };
         match self.storage.stopping.get_mut(page) {
             Some(stopping) => stopping.script = Some(identifier),
             None => self.remove_stop(page, &identifier),
@@ -61,10 +64,10 @@ impl Mux {
     }
 
     /// Whether a page will stop before this document runs a script. A browser may ask the network beside a worker, and
-    /// show what the worker answers: so what the network answered is not what is waited for.
+    /// show what the worker answers: so what the network answered is not what is waited for. A page has its script as
+    /// soon as it is said, long before a process that only begins could answer.
     pub(super) fn will_stop(&self, page: &str, place: &DocumentPlace) -> bool {
-        let stopping = self.storage.stopping.get(page);
-        stopping.is_some_and(|stopping| stopping.script.is_some())
+        self.storage.stopping.contains_key(page)
             && !place.is_framed()
             && place.is_at(&self.storage.hand_over.worker_origins())
     }

@@ -445,6 +445,28 @@ fn pages_stop_at_the_sites_of_workers_alone_and_no_more_once_all_is_handed_over(
 }
 
 #[test]
+fn a_page_that_only_begins_stops_as_well_whatever_the_network_answers_meanwhile() {
+    let (mut story, _notes) = Story::with_storage_at_a_worker();
+    story.browser(attached("R", "THIRD", true));
+    story.sent.clear();
+    story.answered_in("R", "THIRD", "1", "https://shop.test/inbox", 200);
+    assert_eq!((story.gone_on(), story.was_asked(ADD)), (vec!["1".to_owned()], false));
+    story.shows("R", "THIRD", "https://shop.test/inbox");
+    story.stands_still("R", "stopR");
+    let fill = story.asked(FILL);
+    assert!(fill["params"]["expression"].as_str().unwrap().contains(r#"["user","Ada"]"#));
+    // One at which the browser sets no script does not stop: it is given its own as where no worker is.
+    let (mut story, _notes) = Story::with_storage_at_a_worker();
+    story.browser(attached("R", "THIRD", true));
+    let error = json!({"code": -32000, "message": "Not attached to an active page"});
+    let added = story.asked(ADD)["id"].clone();
+    story.browser(json!({"id": added, "sessionId": "R", "error": error}));
+    story.sent.clear();
+    story.answered_in("R", "THIRD", "1", "https://shop.test/inbox", 200);
+    assert!(story.was_asked(ADD) && story.gone_on().is_empty());
+}
+
+#[test]
 fn what_a_page_that_stands_still_does_not_get_is_the_next_ones() {
     let (mut story, notes) = Story::with_storage_at_a_worker();
     let handed = || {
