@@ -35,6 +35,8 @@ async fn start_as(spec: &Value, folder: &Path, words: &[&str]) -> (Child, String
     let mut command = Command::new(cargo_bin!("baton"));
     command.arg("browser-wrapper").arg(path).args(["--", "--headless=new", "--no-sandbox"]);
     command.arg(format!("--user-data-dir={}", folder.join("profile").display())).args(words);
+    // What it shows first by itself is elsewhere.
+    command.arg("about:blank");
     let mut child = command.stderr(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let said = async {
@@ -55,8 +57,7 @@ async fn start_as(spec: &Value, folder: &Path, words: &[&str]) -> (Child, String
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn its_port_is_that_of_a_browser_and_no_page_of_the_web_comes_in() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut child, url) =
-        start(folder.path(), &["--remote-debugging-port=0", "about:blank"]).await;
+    let (mut child, url) = start(folder.path(), &["--remote-debugging-port=0"]).await;
     let note = std::fs::read_to_string(folder.path().join("profile/DevToolsActivePort")).unwrap();
     let (port, path) = note.split_once('\n').unwrap();
     assert_eq!(url, format!("ws://127.0.0.1:{port}{path}"));

@@ -245,7 +245,7 @@ impl Mux {
         if child.waits && child.holders.is_empty() {
             child.waits = false;
             let own = child.own.clone();
-            self.send(Some(&own), RUN, "{}", Call::LetGo(own.clone()));
+            self.let_run(&own);
         }
     }
 

@@ -176,8 +176,8 @@ enum Call {
     Anchor,
     /// `Browser.getVersion`.
     Version,
-    /// `Runtime.runIfWaitingForDebugger` on a session of the keeper's own.
-    LetGo(String),
+    /// The last of what a target is told that is prepared, on this session of the keeper's own.
+    Prepared(String),
     /// A client's session `under` is to hear of this target; the number is that of the answer that waits.
     Relay { under: String, target: String, answer: Option<u64> },
     /// The script that hands sessionStorage over to a frame, on this session of the keeper's own.

@@ -216,7 +216,7 @@ impl Mux {
                     self.close_target(&target);
                 }
             }
-            Some(Call::LetGo(session)) => self.let_go_answered(&session, envelope),
+            Some(Call::Prepared(session)) => self.prepared_answered(&session, envelope),
             Some(Call::Relay { under, target, answer }) => {
                 self.relay_answered(&under, &target, answer, envelope);
             }

@@ -20,6 +20,8 @@ const ALL: &str = r#"{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":
 const INSIDE: &str = r#"{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,"filter":[{"type":"iframe"},{"type":"worker"},{"exclude":true}]}"#;
 const LET_GO: &str = r#"{"autoAttach":false,"waitForDebuggerOnStart":false,"flatten":true}"#;
 pub(super) const RUN: &str = "Runtime.runIfWaitingForDebugger";
+/// What a page answers that has a process, whatever it does, and that changes nothing.
+const LAST: &str = "Runtime.getIsolateId";
 
 /// What the keeper knows of what it prepares.
 #[derive(Debug, Default)]
@@ -36,8 +38,14 @@ pub(super) struct Preparing {
 struct Prepared {
     target: String,
     kind: TargetKind,
-    /// Whether it may still wait for us.
-    waits: bool,
+    /// How many answers are still to come of those after which what it was told holds, wherever it goes.
+    unanswered: usize,
+}
+
+impl Prepared {
+    fn is_answered(&self) -> bool {
+        self.unanswered == 0
+    }
 }
 
 impl Preparing {
@@ -46,10 +54,11 @@ impl Preparing {
         self.bound.remove(target);
     }
 
-    /// Its session, when it waits no more.
+    /// Its session, once what it was told holds.
     fn session_of(&self, target: &str) -> Option<String> {
         let mut all = self.prepared.iter();
-        all.find(|(_, one)| one.target == target && !one.waits).map(|(session, _)| session.clone())
+        all.find(|(_, one)| one.target == target && one.is_answered())
+            .map(|(session, _)| session.clone())
     }
 }
 
@@ -77,8 +86,9 @@ impl Mux {
 
     /// Whether this is a page for which the keeper has an identity or storage, and to which it was not answered yet.
     pub(super) fn is_preparing_page(&self, target: &str) -> bool {
-        let is_it =
-            |one: &Prepared| one.target == target && one.kind == TargetKind::Page && one.waits;
+        let is_it = |one: &Prepared| {
+            one.target == target && one.kind == TargetKind::Page && !one.is_answered()
+        };
         let is_prepared = self.reaches_inside() || self.has_storage();
         is_prepared && self.own.preparing.prepared.values().any(is_it)
     }
@@ -146,6 +156,7 @@ impl Mux {
             if is_new {
                 self.send_own(Some(&session), "Target.setAutoAttach", INSIDE);
             }
+            self.ask_whether_prepared(&session, kind);
         }
     }
 
@@ -185,7 +196,7 @@ impl Mux {
         let preparing = &mut self.own.preparing;
         let inside_of = parent.and_then(|parent| preparing.prepared.get(parent));
         let inside_of = inside_of.map(|parent| parent.target.clone());
-        let one = Prepared { target: target.to_owned(), kind, waits: params.waiting };
+        let one = Prepared { target: target.to_owned(), kind, unanswered: 0 };
         preparing.prepared.insert(child.to_owned(), one);
         self.prepare(child, kind);
         if kind == TargetKind::Page {
@@ -202,7 +213,9 @@ impl Mux {
         if let Some(parent) = inside_of {
             self.came_inside(child, target, &info.kind, &parent, params.waiting);
         } else if params.waiting {
-            self.send(Some(child), RUN, "{}", Call::LetGo(child.to_owned()));
+            self.let_run(child);
+        } else {
+            self.ask_whether_prepared(child, kind);
         }
         self.send_off(target);
     }
@@ -217,13 +230,33 @@ impl Mux {
         }
     }
 
-    pub(super) fn let_go_answered(&mut self, session: &str, envelope: &Envelope<'_>) {
-        // What could not be let go was lost, and that is told in its own time.
-        if envelope.error.is_none()
-            && let Some(one) = self.own.preparing.prepared.get_mut(session)
-        {
-            one.waits = false;
-            let target = one.target.clone();
+    /// A target that waits for the keeper goes on.
+    pub(super) fn let_run(&mut self, session: &str) {
+        self.send_last(session, RUN);
+    }
+
+    /// A page that does not wait for the keeper is asked something of no consequence: calls are answered in their order,
+    /// so once this one is, what was said before holds.
+    fn ask_whether_prepared(&mut self, session: &str, kind: TargetKind) {
+        if kind == TargetKind::Page {
+            self.send_last(session, LAST);
+        }
+    }
+
+    /// Says something after which what was said before holds, once it is answered.
+    fn send_last(&mut self, session: &str, method: &'static str) {
+        if let Some(one) = self.own.preparing.prepared.get_mut(session) {
+            one.unanswered += 1;
+        }
+        self.send(Some(session), method, "{}", Call::Prepared(session.to_owned()));
+    }
+
+    pub(super) fn prepared_answered(&mut self, session: &str, envelope: &Envelope<'_>) {
+        let Some(one) = self.own.preparing.prepared.get_mut(session) else { return };
+        one.unanswered = one.unanswered.saturating_sub(1);
+        let target = one.target.clone();
+        // What could not be said was lost, and that is told in its own time.
+        if envelope.error.is_none() {
             self.send_off(&target);
         }
     }

@@ -3,7 +3,8 @@
 //! What a session has said takes effect in another process only once it is answered there, and a page that goes
 //! to a site moves to one. So a call that sends a page somewhere waits until the keeper was answered, which takes
 //! milliseconds, with all that its client says on the same session after it; never longer than the caller has
-//! patience.
+//! patience. That is so for a page that waits for its debugger, and for one that is there already: the first one of a
+//! browser has a process that only begins.
 
 use super::{ClientId, HELD, HELD_BYTES, Mux};
 use crate::cdp::Envelope;

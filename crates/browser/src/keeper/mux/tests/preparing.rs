@@ -4,6 +4,7 @@ use super::*;
 use crate::keeper::prelude::TargetKind;
 
 const RUN: &str = "Runtime.runIfWaitingForDebugger";
+const LAST: &str = "Runtime.getIsolateId";
 
 /// What an identity needs, in short.
 fn identity() -> Vec<PreludeCall> {
@@ -56,7 +57,12 @@ impl Story {
 
     /// The browser let a target go.
     fn run(&mut self, session: &str) {
-        let is_it = |frame: &Value| frame["method"] == RUN && frame["sessionId"] == session;
+        self.answer(session, RUN);
+    }
+
+    /// The browser answered what it was asked last in these words.
+    fn answer(&mut self, session: &str, method: &str) {
+        let is_it = |frame: &Value| frame["method"] == method && frame["sessionId"] == session;
         let at = self.sent.iter().rposition(is_it).unwrap();
         let id = self.sent.remove(at)["id"].clone();
         self.browser(json!({"id": id, "sessionId": session, "result": {}}));
@@ -272,6 +278,22 @@ fn a_page_is_sent_nowhere_before_it_is_prepared() {
     assert_eq!(story.said("C"), ["Page.enable"]);
     story.run("P");
     assert_eq!(story.said("C"), ["Page.navigate", "Page.getFrameTree"]);
+
+    // So is one that is there already, as the first one of a browser is, and one that is told something else.
+    story.browser(attached_to("page", "N", "NEW", false));
+    story.browser(on("R1", attached("E", "NEW", false)));
+    let go = |id: u64| json!({"id": id, "sessionId": "E", "method": "Page.navigate", "params": {}});
+    story.client(1, go(5));
+    assert_eq!(story.said("E"), [""; 0]);
+    story.answer("N", LAST);
+    assert_eq!(story.said("E"), ["Page.navigate"]);
+    let other = identity().split_off(1);
+    let actions = story.mux.change_prelude(other);
+    story.note(actions);
+    story.client(1, go(6));
+    assert_eq!(story.said("E"), [""; 0]);
+    story.answer("N", LAST);
+    assert_eq!(story.said("E"), ["Page.navigate"]);
 
     // Whoever waits too long goes on.
     story.browser(attached_to("page", "Q", "OTHER", true));
