@@ -386,8 +386,7 @@ impl ScreenPump {
         if width == 0 || height == 0 {
             return self.bad_frame();
         }
-        let shown = self.state.borrow().tab(tab).map(|tab| tab.addresses().map(TabAddress::clone));
-        let Some(addresses) = shown else { return };
+        let Some(addresses) = self.addresses_of_drawn(tab) else { return };
         let is_of_them = self.arrivals.shows(tab, metadata.timestamp, SystemTime::now());
         self.sequence += 1;
         let scale = metadata.page_scale_factor;
@@ -395,11 +394,19 @@ impl ScreenPump {
         let frame =
             ScreenFrame { sequence, tab, width, height, scale, jpeg, addresses, is_of_them };
         self.frames.send_replace(Some(Arc::new(frame)));
-        // It is drawn, whatever was said of it before.
         if self.state.borrow().front != Some(tab) {
             self.state.send_modify(|state| state.front = Some(tab));
             self.cast(tab);
         }
+    }
+
+    /// Where a tab is of which there is a picture; none once it is behind another one: such a picture comes late, and
+    /// who acts on it would act on a tab that nobody sees. The browser says whether a tab is drawn before it sends any.
+    fn addresses_of_drawn(&self, number: u32) -> Option<[TabAddress; 2]> {
+        let state = self.state.borrow();
+        let tab = state.tab(number)?;
+        let is_behind = !tab.is_visible && state.tabs.iter().any(|tab| tab.is_visible);
+        (!is_behind).then(|| tab.addresses().map(TabAddress::clone))
     }
 
     fn bad_frame(&self) {

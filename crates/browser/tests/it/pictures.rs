@@ -303,6 +303,40 @@ async fn a_viewer_that_wants_another_size_all_the_time_begins_few_casts_and_none
 }
 
 #[tokio::test]
+async fn a_picture_of_a_tab_that_is_behind_by_now_is_shown_to_nobody() {
+    let (played, screen) = Played::start().await;
+    let viewing = screen.join().unwrap();
+    played.attach("shop").await;
+    played.attach_as("R", "U", "bank").await;
+    let picture_of = |session: &'static str, last: u8| {
+        let params = picture(&[0xff, 0xd8, 0xff, last]);
+        played.send(json!({
+            "method": "Page.screencastFrame", "sessionId": session, "params": params,
+        }))
+    };
+    let tabs = until(&viewing, |state| state.tabs.len() == 2).await.tabs;
+    let [shop, bank] = [&tabs[0], &tabs[1]];
+    // The bank is opened in front, and then the shop is: what the bank was drawn as comes after that.
+    played.draw("S", false).await;
+    played.draw("R", true).await;
+    picture_of("R", 1).await;
+    assert_eq!(shown(&viewing, 1).await.tab, bank.number);
+    played.draw("S", true).await;
+    picture_of("S", 2).await;
+    played.draw("R", false).await;
+    picture_of("R", 3).await;
+    picture_of("S", 4).await;
+    let last = shown(&viewing, 3).await;
+    assert_eq!((last.tab, last.jpeg[3]), (shop.number, 4), "no third one is between");
+    until(&viewing, |state| state.front == Some(shop.number)).await;
+    // Where no tab is said to be in front, it is the one of which there is a picture.
+    played.draw("S", false).await;
+    picture_of("R", 5).await;
+    assert_eq!(shown(&viewing, 4).await.tab, bank.number);
+    until(&viewing, |state| state.front == Some(bank.number)).await;
+}
+
+#[tokio::test]
 async fn who_leads_a_tab_elsewhere_does_not_wait_while_its_page_asks_whether_it_may_be_left() {
     let (played, screen) = Played::start().await;
     let viewing = screen.join().unwrap();
