@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { baton, browser, button, calm, DESKTOP, enter, everywhere, saw, shot, visitor } from './visitor.mjs'
+import { baton, button, calm, DESKTOP, enter, everywhere, saw, shot, tell, visitor } from './visitor.mjs'
 
 const { DATA } = process.env
 const made = baton('keys', 'create', '--name', 'lure', '--owner', 'mallory', '--scope', 'read')
@@ -87,7 +87,7 @@ async function wanted(page) {
   saw('somebody else who is wanted, and nobody asked after a sign-out')
 }
 
-try {
+await tell(async () => {
   await nobody()
   const page = await visitor({ viewport: DESKTOP })
   await enter(page)
@@ -95,7 +95,4 @@ try {
   await sameTab(page)
   await wanted(page)
   await calm(page)
-} finally {
-  await browser.close()
-}
-process.exit(0)
+})

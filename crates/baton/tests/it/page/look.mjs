@@ -6,7 +6,6 @@ import {
   accessible,
   askTest,
   baton,
-  browser,
   button,
   calm,
   DESKTOP,
@@ -18,6 +17,7 @@ import {
   PHONE,
   saw,
   shot,
+  tell,
   to,
   toEndOf,
   visitor,
@@ -443,7 +443,7 @@ async function many() {
   saw('a tab that is gone')
 }
 
-try {
+await tell(async () => {
   baton('open', SITE, `${SITE}back`, '--name', 'stall')
   await withoutScope()
   const page = await visitor({ viewport: DESKTOP })
@@ -459,7 +459,4 @@ try {
   await calm(page)
   await byKeys()
   await many()
-} finally {
-  await browser.close()
-}
-process.exit(0)
+})

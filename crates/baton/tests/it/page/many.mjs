@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { accessible, baton, browser, button, calm, DESKTOP, enter, focused, saw, toEndOf, visitor } from './visitor.mjs'
+import { accessible, baton, button, calm, DESKTOP, enter, focused, saw, tell, toEndOf, visitor } from './visitor.mjs'
 
 const { DATA, SITE } = process.env
 const TOTAL = 10_000
@@ -181,13 +181,10 @@ async function manySandboxes() {
   saw('ten thousand sandboxes')
 }
 
-try {
+await tell(async () => {
   begins()
   await many()
   await muchOfOne()
   await muchThatChanged()
   await manySandboxes()
-} finally {
-  await browser.close()
-}
-process.exit(0)
+})

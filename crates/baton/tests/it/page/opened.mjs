@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { accessible, baton, browser, calm, DESKTOP, enter, fits, PHONE, saw, shot, toEndOf, visitor } from './visitor.mjs'
+import { accessible, baton, calm, DESKTOP, enter, fits, PHONE, saw, shot, tell, toEndOf, visitor } from './visitor.mjs'
 
 const { DATA, SITE } = process.env
 const badge = (page, word) => page.locator('.head .badge', { hasText: word })
@@ -126,7 +126,7 @@ async function deletes(page) {
   saw('a session that is deleted')
 }
 
-try {
+await tell(async () => {
   const page = await visitor({ viewport: DESKTOP })
   await enter(page)
   await leaves(page)
@@ -136,7 +136,4 @@ try {
   await longHistory()
   await deletes(page)
   await calm(page)
-} finally {
-  await browser.close()
-}
-process.exit(0)
+})

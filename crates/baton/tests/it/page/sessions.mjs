@@ -7,7 +7,6 @@ import {
   accessible,
   askTest,
   baton,
-  browser,
   calm,
   DESKTOP,
   enter,
@@ -18,6 +17,7 @@ import {
   PHONE,
   saw,
   shot,
+  tell,
   toEndOf,
   visitor,
 } from './visitor.mjs'
@@ -414,7 +414,7 @@ async function pictures() {
   saw('both sizes, light and dark')
 }
 
-try {
+await tell(async () => {
   const page = await firstVisit()
   await captureCloseResume(page, 'on a desktop')
   await compare(page)
@@ -430,7 +430,4 @@ try {
   page.foreign.splice(0)
   await calm(page)
   await signOut(page)
-} finally {
-  await browser.close()
-}
-process.exit(0)
+})

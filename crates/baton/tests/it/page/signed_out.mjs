@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { askTest, browser, button, calm, DESKTOP, enter, everywhere, saw, shot, visitor } from './visitor.mjs'
+import { askTest, button, calm, DESKTOP, enter, everywhere, saw, shot, tell, visitor } from './visitor.mjs'
 
 const { DATA } = process.env
 const nodesUrl = () => JSON.parse(readFileSync(`${DATA}/node.json`, 'utf8')).url
@@ -60,13 +60,10 @@ async function unheard(page) {
   saw('a node that did not hear of it, which is said')
 }
 
-try {
+await tell(async () => {
   const page = await visitor({ viewport: DESKTOP })
   await confirmed(page)
   await unnoted(page)
   await unheard(page)
   await calm(page)
-} finally {
-  await browser.close()
-}
-process.exit(0)
+})

@@ -28,6 +28,22 @@ export const baton = (...words) => execFileSync(BATON, ['--data', DATA, ...words
 export const saw = (what) => console.log(`saw: ${what}`)
 export const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
 
+/** Tells a story to its end. Where a step does not hold, what each page shows then is said as well. */
+export async function tell(story) {
+  try {
+    await story()
+  } catch (error) {
+    for (const page of browser.contexts().flatMap((context) => context.pages())) {
+      const text = await page.locator('body').innerText({ timeout: 5_000 }).catch(String)
+      console.error(`${page.url().split('#')[0]} shows:\n${text.slice(0, 4_000)}\n`)
+    }
+    throw error
+  } finally {
+    await browser.close()
+  }
+  process.exit(0)
+}
+
 /** A page of a context of its own, which notes what its policy refused and which other hosts were asked. */
 export async function visitor(how = {}) {
   const context = await browser.newContext(how)

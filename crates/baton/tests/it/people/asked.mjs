@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import { accessible, browser, calm, clickAt, DESKTOP, fits, PHONE, saw, shot, tapAt, visitor } from './visitor.mjs'
+import { accessible, calm, clickAt, DESKTOP, fits, PHONE, saw, shot, tapAt, tell, visitor } from './visitor.mjs'
 
 const { LINK, SIZE } = process.env
 const isPhone = SIZE === 'phone'
@@ -107,14 +107,11 @@ async function done(page) {
 
 const page = await visitor(screen)
 page.home = new URL(LINK).host
-try {
+await tell(async () => {
   await invited(page)
   await framed()
   await opens(page)
   await signsIn(page)
   await strays(page)
   await done(page)
-} finally {
-  await browser.close()
-}
-process.exit(0)
+})

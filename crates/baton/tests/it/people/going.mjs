@@ -2,7 +2,23 @@
 // tabs, writes with an input method and with a phone's keyboard, turns the wheel and drags.
 
 import assert from 'node:assert/strict'
-import { accessible, askTest, baton, browser, calm, clickAt, DESKTOP, enter, fits, focused, PHONE, placeOf, saw, shot, visitor } from './visitor.mjs'
+import {
+  accessible,
+  askTest,
+  baton,
+  calm,
+  clickAt,
+  DESKTOP,
+  enter,
+  fits,
+  focused,
+  PHONE,
+  placeOf,
+  saw,
+  shot,
+  tell,
+  visitor,
+} from './visitor.mjs'
 
 const { SITE } = process.env
 const live = (page) => page.getByRole('region', { name: 'Live', exact: true })
@@ -194,7 +210,7 @@ async function isTakenFrom(page) {
   saw('somebody else who drives, and nothing of what was written')
 }
 
-try {
+await tell(async () => {
   const page = await visitor({ viewport: DESKTOP })
   await begins(page)
   await addresses(page)
@@ -205,7 +221,4 @@ try {
   await drags(page)
   await isTakenFrom(page)
   await calm(page)
-} finally {
-  await browser.close()
-}
-process.exit(0)
+})

@@ -1,7 +1,7 @@
 // A guest with a keyboard alone: opens a link, signs in in the picture, leaves that and is done; declines another link;
 // and cannot do what a third one is for.
 
-import { askTest, browser, button, calm, DESKTOP, focused, saw, to, visitor } from './visitor.mjs'
+import { askTest, button, calm, DESKTOP, focused, saw, tell, to, visitor } from './visitor.mjs'
 
 const keys = (page) => page.locator('textarea.keys')
 const titled = (page, title) => page.getByRole('img', { name: `Live picture of ${title}`, exact: true }).waitFor()
@@ -89,11 +89,8 @@ async function cannot() {
   saw('a third one, for what cannot be done')
 }
 
-try {
+await tell(async () => {
   await isDone()
   await declines()
   await cannot()
-} finally {
-  await browser.close()
-}
-process.exit(0)
+})

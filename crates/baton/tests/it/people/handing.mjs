@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { accessible, baton, browser, calm, DESKTOP, enter, enterWithKey, fits, focused, PHONE, saw, shot, visitor } from './visitor.mjs'
+import { accessible, baton, calm, DESKTOP, enter, enterWithKey, fits, focused, PHONE, saw, shot, tell, visitor } from './visitor.mjs'
 
 const { DATA } = process.env
 const opener = (page) => page.getByRole('button', { name: 'Hand over…', exact: true })
@@ -279,7 +279,7 @@ async function onAPhone() {
   saw('handed over on a phone')
 }
 
-try {
+await tell(async () => {
   // Another session with an agent, which needs no browser for that.
   const file = join(DATA, 'till.json')
   writeFileSync(file, JSON.stringify({ cookies: [], origins: [] }))
@@ -297,7 +297,4 @@ try {
   await fromTheList(page)
   await calm(page)
   await onAPhone()
-} finally {
-  await browser.close()
-}
-process.exit(0)
+})

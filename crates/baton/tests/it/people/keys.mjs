@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { baton, browser, button, calm, DESKTOP, focused, has, saw, to, visitor } from './visitor.mjs'
+import { baton, button, calm, DESKTOP, focused, has, saw, tell, to, visitor } from './visitor.mjs'
 
 const { SITE } = process.env
 const SCOPES = ['read', 'drive', 'watch', 'reveal']
@@ -249,7 +249,7 @@ async function signsOut(page) {
   saw('signed out, and at the key again')
 }
 
-try {
+await tell(async () => {
   // Two pictures of it, to choose from.
   baton('sessions', 'capture', 'shop')
   baton('sessions', 'close', 'shop')
@@ -265,7 +265,4 @@ try {
   await imports(page, file)
   await signsOut(page)
   await calm(page)
-} finally {
-  await browser.close()
-}
-process.exit(0)
+})

@@ -7,7 +7,6 @@ import {
   accessible,
   askTest,
   baton,
-  browser,
   calm,
   clickAt,
   DESKTOP,
@@ -19,6 +18,7 @@ import {
   PHONE,
   saw,
   shot,
+  tell,
   visitor as someone,
 } from './visitor.mjs'
 
@@ -253,7 +253,7 @@ async function phone() {
   saw('a picture that goes dark with its key')
 }
 
-try {
+await tell(async () => {
   const page = await visitor(DESKTOP)
   await takeOver(page)
   await question(page)
@@ -266,7 +266,4 @@ try {
   await dies(page)
   await calm(page)
   await phone()
-} finally {
-  await browser.close()
-}
-process.exit(0)
+})

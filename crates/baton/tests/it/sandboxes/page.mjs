@@ -5,7 +5,6 @@ import {
   accessible,
   askTest,
   baton,
-  browser,
   button,
   calm,
   DESKTOP,
@@ -19,6 +18,7 @@ import {
   PHONE,
   saw,
   shot,
+  tell,
   to,
   visitor,
 } from './visitor.mjs'
@@ -232,7 +232,7 @@ async function others(id) {
   await reader.context().close()
 }
 
-try {
+await tell(async () => {
   const page = await visitor({ viewport: DESKTOP })
   page.on('websocket', (line) => (page.line = line))
   await enter(page)
@@ -251,7 +251,4 @@ try {
   assert.match(await told(page), /^1001 the (sandbox|display) has ended$/)
   saw('a sandbox that ends takes its display along')
   await calm(page)
-} finally {
-  await browser.close()
-}
-process.exit(0)
+})
