@@ -2614,7 +2614,7 @@ export interface paths {
                     state?: components["schemas"]["Lifecycle"];
                     /** @description Only those after this one: the `next` of the page before. */
                     after?: components["schemas"]["SessionId"];
-                    /** @description How many at most: 1 to 200, 50 when left out. */
+                    /** @description How many at most: 1 to 1000, 50 when left out. */
                     limit?: number;
                 };
                 header?: never;

@@ -224,7 +224,7 @@ pub struct ListSessions {
     /// Only those after this one: the `next` of the page before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<SessionId>,
-    /// How many at most: 1 to 200, 50 when left out.
+    /// How many at most: 1 to 1000, 50 when left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }

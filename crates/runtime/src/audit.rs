@@ -7,7 +7,7 @@
 
 use crate::error::RuntimeError;
 use crate::here::Runtime;
-use crate::request::{self, Actor, Caller};
+use crate::request::{self, Actor, Caller, PageBound};
 use baton_api::{Answers, AuditList, AuditView, ErrorCode, ListAudit, Scope};
 use baton_session::receipt::ItemKind;
 use baton_session::{AuditOutcome, Owner, Receipt};
@@ -368,7 +368,7 @@ pub async fn list(
     caller: &Caller,
     query: ListAudit,
 ) -> Result<AuditList, RuntimeError> {
-    let limit = request::limit(query.limit)?;
+    let limit = PageBound::USUAL.size(query.limit)?;
     let owner = match query.owner {
         named if caller.scopes.contains(&Scope::Admin) => named,
         Some(foreign) if foreign != caller.owner => {

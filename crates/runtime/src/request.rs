@@ -135,17 +135,29 @@ impl From<Session> for Reference<'_> {
 
 /// The size of a page when none is asked for.
 const DEFAULT_LIMIT: u32 = 50;
-/// The largest page.
-const MAX_LIMIT: u32 = 200;
 
-/// The size of a page that is asked for.
-pub(crate) fn limit(asked: Option<u32>) -> Result<u32, RuntimeError> {
-    let limit = asked.unwrap_or(DEFAULT_LIMIT);
-    if (1..=MAX_LIMIT).contains(&limit) {
-        return Ok(limit);
+/// How long a page of a list may be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PageBound {
+    most: u32,
+    expected: &'static str,
+}
+
+impl PageBound {
+    /// Of lists whose items are read one by one.
+    pub(crate) const USUAL: Self = Self { most: 200, expected: "a number from 1 to 200" };
+    /// Of the list of sessions, whose items are short: whoever shows it shows it whole.
+    pub(crate) const OF_SESSIONS: Self = Self { most: 1000, expected: "a number from 1 to 1000" };
+
+    /// The size of a page that is asked for.
+    pub(crate) fn size(self, asked: Option<u32>) -> Result<u32, RuntimeError> {
+        let size = asked.unwrap_or(DEFAULT_LIMIT);
+        if (1..=self.most).contains(&size) {
+            return Ok(size);
+        }
+        let expected = self.expected;
+        Err(Invalid { field: "limit", expected, found: size.to_string() }.into())
     }
-    let expected = "a number from 1 to 200";
-    Err(Invalid { field: "limit", expected, found: limit.to_string() }.into())
 }
 
 /// The page, and the id after which the next one begins, when there is one. A caller that fetches one more

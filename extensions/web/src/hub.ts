@@ -20,7 +20,9 @@ export type Link =
   | { is: 'lost'; why: Failure; nextTry: number }
 
 /** How many sessions a question asks for: the most that a node answers. */
-const PAGE = 200
+const PAGE = 1000
+/** A list that is no longer than this is asked for at once, whatever it takes. */
+const SHORT = 200
 /** How many sessions are kept. */
 const MOST_SESSIONS = 20_000
 /** How long changes that come together are waited for. */
@@ -272,8 +274,7 @@ class Gatherer {
     const begun = performance.now()
     const items = await listSessions(this.node, this.signal)
     const took = performance.now() - begun
-    // A list of one answer is asked for at once.
-    this.rest = items.length <= PAGE ? TOGETHER_MS : Math.min(Math.max(TOGETHER_MS, took), LONGEST_REST_MS)
+    this.rest = items.length <= SHORT ? TOGETHER_MS : Math.min(Math.max(TOGETHER_MS, took), LONGEST_REST_MS)
     if (!this.signal.aborted) sessions.value = items
   }
 

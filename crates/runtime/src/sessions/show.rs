@@ -7,7 +7,7 @@ use crate::here::Runtime;
 use crate::latest::{Latest, last_good, latest};
 use crate::life::Started;
 use crate::live::LiveError;
-use crate::request;
+use crate::request::{self, PageBound};
 use baton_api::sandbox::Login;
 use baton_api::{
     CompareSnapshots, DiffView, DriverView, History, ListHistory, ListSessions, LoginList,
@@ -173,7 +173,7 @@ pub async fn list(
     owner: &Owner,
     query: ListSessions,
 ) -> Result<SessionList, RuntimeError> {
-    let limit = request::limit(query.limit)?;
+    let limit = PageBound::OF_SESSIONS.size(query.limit)?;
     // One more than asked for tells whether there is another page.
     let found = context.store.list_sessions(owner, query.state, query.after, limit + 1).await?;
     let (found, next) = request::cut(found, limit, |session| session.id);
@@ -216,7 +216,7 @@ pub async fn history(
     reference: &str,
     query: ListHistory,
 ) -> Result<History, RuntimeError> {
-    let limit = request::limit(query.limit)?;
+    let limit = PageBound::USUAL.size(query.limit)?;
     let session = context.find(owner, reference).await?;
     // One more than asked for tells whether there is another page.
     let mut found = context.store.list_history(session.id, query.after, limit + 1).await?;

@@ -127,7 +127,7 @@ async fn addresses_and_methods_that_do_not_exist_say_so() {
     405 method_not_allowed: /sessions has no method PUT
     405 method_not_allowed: /sessions/nope/capture has no method GET
     415 unsupported_media_type: expected request with `Content-Type: application/json`
-    422 invalid_request: expected limit to be a number from 1 to 200, found 0
+    422 invalid_request: expected limit to be a number from 1 to 1000, found 0
     422 invalid_request: in the query, state: unknown variant `asleep`, expected one of `active`, `recoverable`, `stale`, `failed`, `closed`
     422 invalid_request: in the query, sort: unknown field `sort`, expected one of `state`, `after`, `limit`
     422 invalid_request: invalid URL: Invalid UTF-8 in `id`
