@@ -17,8 +17,7 @@ pub async fn start(
     let mut node = TestNode::build(baton)?
         .with("BATON_MASTER_KEY", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
         .with("BATON_DATABASE_URL", database)
-        .with("BATON_NODE_NAME", name)
-        .with("BATON_REQUESTS_PER_MINUTE", "1000000");
+        .with("BATON_NODE_NAME", name);
     // The first start finds a port, at which the node is asked from then on.
     node.start_node().await?;
     node.keep_address()?;

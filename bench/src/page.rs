@@ -52,9 +52,7 @@ struct Openings {
 
 /// Opens the page once for the node's memory, and then again and again for the time.
 pub async fn measure(baton: &Path) -> Result<Section> {
-    // Nobody opens the page as often as this.
-    let test_node = TestNode::build(baton)?.with("BATON_REQUESTS_PER_MINUTE", "1000000");
-    let mut test_node = thousand::fill(test_node, SESSIONS).await?;
+    let mut test_node = thousand::fill(TestNode::build(baton)?, SESSIONS).await?;
     test_node.start_node().await?;
     let node = test_node.node_pid()?;
     let browser = PersonsBrowser::start()?;

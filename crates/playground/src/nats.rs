@@ -3,7 +3,6 @@
 //!
 //! The one idea: it keeps its port. Who was connected finds it again where it was, after it was killed.
 
-use crate::victims;
 use anyhow::{Context as _, Result, bail};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -105,12 +104,12 @@ impl Nats {
 
     /// Stops it with SIGSTOP: every connection stands, and nothing comes.
     pub fn freeze(&self) -> Result<()> {
-        victims::freeze(self.pid()?)
+        Ok(baton_testing::freeze(self.pid()?)?)
     }
 
     /// Lets it go on.
     pub fn wake(&self) -> Result<()> {
-        victims::wake(self.pid()?)
+        Ok(baton_testing::wake(self.pid()?)?)
     }
 
     fn pid(&self) -> Result<u32> {

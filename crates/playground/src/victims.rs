@@ -55,16 +55,6 @@ pub fn tell_to_read_again(pid: u32) -> Result<()> {
     kill_process(known(pid)?, Signal::HUP).with_context(|| format!("could not reach process {pid}"))
 }
 
-/// Stops a process where it stands (SIGSTOP); [`wake`] lets it go on.
-pub fn freeze(pid: u32) -> Result<()> {
-    kill_process(known(pid)?, Signal::STOP).with_context(|| format!("could not stop process {pid}"))
-}
-
-/// Lets a process go on that was frozen (SIGCONT).
-pub fn wake(pid: u32) -> Result<()> {
-    kill_process(known(pid)?, Signal::CONT).with_context(|| format!("could not wake process {pid}"))
-}
-
 /// Whether a process holds a file, or a part of one, for itself alone, as SQLite does while it writes
 /// (`proc_locks(5)`: number, kind, mode, access, process).
 pub fn holds_a_file(pid: u32) -> Result<bool> {

@@ -119,7 +119,7 @@ impl TestNodes {
     }
 
     fn freeze(&self, pid: u32) -> bool {
-        let frozen = victims::freeze(pid).is_ok();
+        let frozen = baton_testing::freeze(pid).is_ok();
         if frozen {
             self.frozen().push(pid);
         }
@@ -198,7 +198,7 @@ impl Stage for TestNodes {
     fn thaw(&self) {
         for pid in self.frozen().drain(..) {
             // It may have been killed.
-            let _ = victims::wake(pid);
+            let _ = baton_testing::wake(pid);
         }
     }
 

@@ -138,7 +138,7 @@ fn our_crates_depend_downwards_only() {
             findings.push(format!("{}: no direction is laid down for {package}", manifest.path));
             continue;
         };
-        let is_a_test = package == "walk";
+        let is_a_test = ["walk", "playground"].contains(&package);
         if !is_a_test && dependencies(&manifest, Scope::Normal).contains(FOR_TESTS) {
             findings.push(format!("{package} must depend on {FOR_TESTS} for its tests alone"));
         }

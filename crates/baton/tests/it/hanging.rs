@@ -7,7 +7,7 @@ use crate::login::log_in;
 use crate::mcp::agent;
 use crate::test_nodes::test_node;
 use crate::two_nodes::{Story, baton, introduce, said, with_key};
-use baton_playground::{McpClient, TestNode, victims};
+use baton_playground::{McpClient, TestNode};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -113,7 +113,7 @@ async fn peers_that_hang_cost_no_command_more_than_three_seconds() {
     };
     let (free, ()) = timed(resumes()).await;
     for node in [&story.cloud, &third] {
-        victims::freeze(node.node_pid().unwrap()).unwrap();
+        baton_testing::freeze(node.node_pid().unwrap()).unwrap();
     }
 
     let names = before.iter().map(|(_, took)| *took);
@@ -141,7 +141,7 @@ async fn peers_that_hang_cost_no_command_more_than_three_seconds() {
     costs("baton sessions resume bank, and close", free, resumes).await;
 
     for node in [&story.cloud, &third] {
-        victims::wake(node.node_pid().unwrap()).unwrap();
+        baton_testing::wake(node.node_pid().unwrap()).unwrap();
     }
     let got = said(&baton(here, &shop).success());
     assert_eq!(got["handed"]["how"], "handed_over", "{got}");

@@ -294,11 +294,11 @@ async fn a_node_that_was_frozen_does_not_disturb_its_successor() {
     street.left().client().unwrap().capture_session("shop").await.unwrap();
     let (holders, node) =
         (street.left().holders(id).await.unwrap(), street.left().node_pid().unwrap());
-    victims::freeze(node).unwrap();
+    baton_testing::freeze(node).unwrap();
     victims::wait_for_the_end(&holders, END_LIMIT).await.unwrap();
     street.take_over().await;
     let snapshots = street.right().client().unwrap().capture_session("shop").await.unwrap();
-    victims::wake(node).unwrap();
+    baton_testing::wake(node).unwrap();
     // It looks at what it held, and finds that it holds it no more.
     let error = street.left().client().unwrap().capture_session("shop").await.unwrap_err();
     assert_eq!(code(&error), ErrorCode::Conflict, "{error}");
@@ -333,7 +333,7 @@ async fn a_keeper_that_hangs_costs_its_own_session_only() {
     street.left().client().unwrap().capture_session("bank").await.unwrap();
     let (holders, [(_, keeper), _]) =
         (street.left().holders(bank).await.unwrap(), street.left().holders(hangs).await.unwrap());
-    victims::freeze(keeper).unwrap();
+    baton_testing::freeze(keeper).unwrap();
     // Each of these took longer than a lease lasts.
     let given_up = "a keeper was not told that its session is held";
     let twice = async || street.left().log().matches(given_up).count() > 1;
@@ -342,6 +342,6 @@ async fn a_keeper_that_hangs_costs_its_own_session_only() {
     let error = street.right().client().unwrap().resume_session("bank").await.unwrap_err();
     assert_eq!(code(&error), ErrorCode::Conflict, "{error}");
     street.left().client().unwrap().capture_session("bank").await.unwrap();
-    victims::wake(keeper).unwrap();
+    baton_testing::wake(keeper).unwrap();
     street.clear().await;
 }

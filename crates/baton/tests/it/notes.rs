@@ -6,7 +6,7 @@ use axum::routing::get;
 use baton_api::OpenSession;
 use baton_playground::{Page, Site, TestNode};
 use baton_session::{Lifecycle, SessionId};
-use rustix::process::{Pid, Signal, kill_process};
+use baton_testing::{freeze, wake};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -94,13 +94,12 @@ impl Notes {
 }
 
 /// A process that does not run and does not die; it goes on when this is dropped.
-pub struct Paused(Pid);
+pub struct Paused(u32);
 
 impl Paused {
     /// Pauses a process (SIGSTOP).
     pub fn new(pid: u32) -> Self {
-        let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
-        kill_process(pid, Signal::STOP).unwrap();
+        freeze(pid).unwrap();
         Self(pid)
     }
 }
@@ -108,7 +107,7 @@ impl Paused {
 impl Drop for Paused {
     fn drop(&mut self) {
         // It may have been killed meanwhile.
-        let _ = kill_process(self.0, Signal::CONT);
+        let _ = wake(self.0);
     }
 }
 

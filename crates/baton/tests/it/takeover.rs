@@ -46,17 +46,17 @@ async fn a_session_never_has_two_holders() {
 /// Freezes a node. One that stands still in the middle of a write keeps SQLite's lock until it goes
 /// on, and nobody can take over before: it is woken, and frozen a little later.
 async fn freeze(pid: u32) {
-    victims::freeze(pid).unwrap();
+    baton_testing::freeze(pid).unwrap();
     while victims::holds_a_file(pid).unwrap() {
-        victims::wake(pid).unwrap();
+        baton_testing::wake(pid).unwrap();
         sleep(Duration::from_millis(20)).await;
-        victims::freeze(pid).unwrap();
+        baton_testing::freeze(pid).unwrap();
     }
 }
 
 async fn come_back(test_node: &mut TestNode, frozen: bool) {
     if frozen {
-        victims::wake(test_node.node_pid().unwrap()).unwrap();
+        baton_testing::wake(test_node.node_pid().unwrap()).unwrap();
     } else {
         test_node.start_node().await.unwrap();
     }

@@ -6,6 +6,7 @@ use baton_browser::keeper::{
     self, BootInstant, BrowserSpec, KeeperError, KeeperLink, KeeperSpec, Role,
 };
 use baton_browser::launch::{self, LockState};
+use baton_testing::freeze;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use std::path::Path;
@@ -88,8 +89,7 @@ async fn stopped() -> (Kept, KeeperLink, KeeperLink) {
     let kept = Kept::new().await;
     let node = kept.connect(Role::Node).await;
     let client = kept.connect(Role::Client).await;
-    let pid = Pid::from_raw(i32::try_from(kept.ready.browser_pid.unwrap()).unwrap()).unwrap();
-    kill_process(pid, Signal::STOP).unwrap();
+    freeze(kept.ready.browser_pid.unwrap()).unwrap();
     for _ in 0..1000 {
         let page = "x".repeat(4096);
         client.connection.browser().post("Browser.getVersion", json!({ "of": page }));

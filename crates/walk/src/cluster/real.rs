@@ -108,7 +108,7 @@ impl Machines for RealMachines {
 
     fn freeze_node(&self, at: usize) {
         if let Ok(pid) = self.nodes[at].node_pid()
-            && victims::freeze(pid).is_ok()
+            && baton_testing::freeze(pid).is_ok()
         {
             self.frozen().push(pid);
         }
@@ -117,7 +117,7 @@ impl Machines for RealMachines {
     fn thaw(&self) {
         for pid in self.frozen().drain(..) {
             // It may have been killed.
-            let _ = victims::wake(pid);
+            let _ = baton_testing::wake(pid);
         }
     }
 

@@ -6,7 +6,6 @@ use super::{code, home, id, start_with};
 use crate::cdp::Tool;
 use crate::notes::{LIMIT, eventually};
 use baton_api::{Client, ErrorCode, FileText, ImportSession, ListHistory, OpenCdp};
-use baton_playground::victims;
 use baton_session::Lifecycle;
 use tokio::time::timeout;
 
@@ -77,10 +76,10 @@ async fn a_connection_through_another_node_ends_when_its_own_stands_still() {
     let tool = Tool::connect(&access.cdp_url).await;
     assert_eq!(tool.evaluate("document.title").await, "nobody");
     let node = own.node_pid().unwrap();
-    victims::freeze(node).unwrap();
+    baton_testing::freeze(node).unwrap();
     // No byte comes from there, and none says that it is over.
     timeout(LIMIT, tool.connection.closed()).await.unwrap();
-    victims::wake(node).unwrap();
+    baton_testing::wake(node).unwrap();
     own.clear().await.unwrap();
     other.clear().await.unwrap();
 }

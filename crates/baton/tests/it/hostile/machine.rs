@@ -12,7 +12,7 @@ use axum::routing::{get, post};
 use baton_api::{Client, CreateKey, OpenCdp, OpenSession, Scope};
 use baton_browser::cdp::{self, CdpSession, Connection, Event, Events, Transport};
 use baton_browser::keeper::{self, Role};
-use baton_playground::{Site, TestNode, victims};
+use baton_playground::{Site, TestNode};
 use baton_session::{Confinement, SessionId};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -142,7 +142,7 @@ impl Machine {
     /// From here on it is the node that asks, to whom nothing is refused: what holds now are the rules of
     /// the kernel alone. The node itself stands still, so that it does not come back for its place.
     pub(super) async fn come_as_the_node(&mut self) {
-        victims::freeze(self.test_node.node_pid().unwrap()).unwrap();
+        baton_testing::freeze(self.test_node.node_pid().unwrap()).unwrap();
         let link = keeper::connect(&self.test_node.keeper_socket(self.id), Role::Node).await;
         let link = link.unwrap();
         self.connection = link.connection;

@@ -3,7 +3,8 @@
 use super::{LIMIT, Scene, Viewer};
 use baton_api::live::{LiveMouse, MouseKind, ViewerMessage};
 use baton_api::{ErrorCode, ListAudit, Scope};
-use baton_playground::victims::{freeze, kill, wake};
+use baton_playground::victims::kill;
+use baton_testing::{freeze, wake};
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Error;
