@@ -205,7 +205,7 @@ async fn a_person_whose_line_falls_silent_in_a_drag_lets_go_and_nobody_waits_for
     };
     bea.until("that ada drives", |viewer| drives(viewer, "ada")).await;
     assert!(!page.evaluate::<bool>("seen.includes('mouseup')").await.unwrap(), "it is down");
-    // Her line is open, but nobody reads what comes, nor answers.
+    ada.fall_silent();
     let before = bea.pictures;
     bea.hear_during(page.wait_for("seen.includes('mouseup')")).await.unwrap();
     assert!(bea.pictures > before + 10, "pictures all the time: {}", bea.pictures - before);

@@ -36,15 +36,19 @@ use baton_api::picture::PictureHeader;
 use baton_api::{Client, CreateKey, Scope};
 use baton_playground::{Site, TestNode};
 use baton_session::SessionId;
+use futures_util::stream::SplitSink;
 use futures_util::{SinkExt, StreamExt};
 use secrecy::SecretString;
+use std::os::fd::AsFd;
 use std::pin::pin;
 use std::time::Duration;
 use tokio::net::TcpStream;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
-use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::{self, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 use url::Url;
 
@@ -111,9 +115,16 @@ impl Scene {
     }
 }
 
-/// Who watches.
+type Line = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+/// Who watches. Their line is read all the time, as a browser reads it, also while they do something else: who does not
+/// is taken for gone.
 pub(crate) struct Viewer {
-    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    says: SplitSink<Line, Message>,
+    /// Below the messages: bytes.
+    below: std::net::TcpStream,
+    heard: UnboundedReceiver<tungstenite::Result<Message>>,
+    reading: JoinSet<()>,
     tabs: Option<LiveTabs>,
     driver: Option<LiveDriver>,
     pace: Option<LivePace>,
@@ -127,9 +138,24 @@ pub(crate) struct Viewer {
 impl Viewer {
     pub(crate) async fn connect(url: &Url) -> Self {
         let request = url.as_str().into_client_request().unwrap();
-        let (socket, _) = tokio_tungstenite::connect_async(request).await.unwrap();
+        let (line, _) = tokio_tungstenite::connect_async(request).await.unwrap();
+        let MaybeTlsStream::Plain(below) = line.get_ref() else { panic!("a line without TLS") };
+        let below = std::net::TcpStream::from(below.as_fd().try_clone_to_owned().unwrap());
+        let (says, mut comes) = line.split();
+        let (hears, heard) = unbounded_channel();
+        let mut reading = JoinSet::new();
+        reading.spawn(async move {
+            while let Some(message) = comes.next().await {
+                if hears.send(message).is_err() {
+                    break;
+                }
+            }
+        });
         Self {
-            socket,
+            says,
+            below,
+            heard,
+            reading,
             tabs: None,
             driver: None,
             pace: None,
@@ -141,9 +167,14 @@ impl Viewer {
         }
     }
 
+    /// From here on nobody reads what comes, nor answers; the line stays open.
+    fn fall_silent(&mut self) {
+        self.reading.abort_all();
+    }
+
     pub(crate) async fn say(&mut self, message: &ViewerMessage) {
         let text = serde_json::to_string(message).unwrap();
-        self.socket.send(Message::text(text)).await.unwrap();
+        self.says.send(Message::text(text)).await.unwrap();
     }
 
     /// Hears one message, and says of a picture that it was drawn.
@@ -158,7 +189,7 @@ impl Viewer {
 
     /// Hears one message, and says nothing.
     async fn hear_alone(&mut self) {
-        match self.socket.next().await {
+        match self.heard.recv().await {
             Some(Ok(Message::Text(text))) => match serde_json::from_str(&text).unwrap() {
                 LiveMessage::Tabs(tabs) => (self.tabs, self.is_gone) = (Some(tabs), false),
                 LiveMessage::Driver(driver) => self.driver = Some(driver),
@@ -191,7 +222,7 @@ impl Viewer {
         assert!(heard.is_ok(), "expected {what}, found {found:?}");
     }
 
-    /// Hears what comes for as long as something else is done: who does not hear is taken for gone.
+    /// Hears what comes for as long as something else is done, so that pictures go on.
     pub(crate) async fn hear_during<T>(&mut self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         loop {

@@ -8,9 +8,9 @@ use axum::routing::get;
 use baton_api::live::ViewerMessage;
 use baton_api::{Client, ListAudit, PassSession};
 use baton_playground::Site;
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 
 /// Gives the session to kimi.
@@ -129,7 +129,7 @@ async fn what_is_said_with_a_farewell_is_not_done_in_the_turn_of_another() {
     let tab = ada.tab().await;
     ada.take_over("ada").await;
     let go = ViewerMessage::Go { tab, url: elsewhere.url("/").unwrap().to_string() };
-    ada.socket.get_mut().write_all(&last_words(&go)).await.unwrap();
+    ada.below.write_all(&last_words(&go)).unwrap();
     let client = scene.client();
     // The end of a visit is noted once all is over that was under way in it.
     let left = async {
