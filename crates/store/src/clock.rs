@@ -43,18 +43,18 @@ impl Anchor {
 }
 
 /// When something is over, by the clock on the wall and by one that nobody sets, whichever says so first. Both go on
-/// while the machine sleeps, where timers stand still.
-#[derive(Debug, Clone, Copy)]
+/// while the machine sleeps, where timers stand still. Which of two is the earlier one says the clock that nobody sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline {
-    at: Timestamp,
     up: Duration,
+    at: Timestamp,
 }
 
 impl Deadline {
     /// So long from now.
     pub fn after(left: Duration) -> Self {
         let at = now().saturating_add(left).unwrap_or(Timestamp::MAX);
-        Self { at, up: uptime().saturating_add(left) }
+        Self { up: uptime().saturating_add(left), at }
     }
 
     /// How long it is until then; nothing once it is over.
@@ -108,5 +108,8 @@ mod tests {
         Deadline::after(Duration::from_millis(5)).wait().await;
         let for_ever = Deadline::after(Duration::MAX);
         assert!(!for_ever.is_over());
+        // However long it takes to look at them, and whoever sets the clock on the wall meanwhile.
+        let later = Deadline { at: now() - hour, ..Deadline::after(hour) };
+        assert!(soon < later && later < for_ever);
     }
 }

@@ -165,7 +165,7 @@ impl PageCodes {
 /// Anybody can be refused, so refusals take no more room than this.
 fn make_room(codes: &mut HashMap<PageHash, KeptCode>) {
     let refusals = codes.iter().filter(|(_, kept)| matches!(kept.stands_for, PageCode::Refused(_)));
-    let oldest = refusals.clone().min_by_key(|(_, kept)| kept.until.left()).map(|(hash, _)| *hash);
+    let oldest = refusals.clone().min_by_key(|(_, kept)| kept.until).map(|(hash, _)| *hash);
     if refusals.count() >= MOST_REFUSALS
         && let Some(oldest) = oldest
     {

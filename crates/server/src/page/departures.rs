@@ -50,7 +50,7 @@ impl Departures {
         away.retain(|_, one| !one.until.is_over());
         let of_address = away.iter().filter(|(_, one)| address.is_some() && one.address == address);
         if of_address.clone().count() >= MOST_OF_AN_ADDRESS {
-            let first = of_address.min_by_key(|(_, one)| one.until.left()).map(|(state, _)| *state);
+            let first = of_address.min_by_key(|(_, one)| one.until).map(|(state, _)| *state);
             first.and_then(|first| away.remove(&first));
         }
         if away.len() >= MOST {
