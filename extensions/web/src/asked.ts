@@ -1,10 +1,11 @@
 // What is asked for only while it is shown: a few at a time, kept while it counts, and forgotten when there is much.
 
-import { effect, type Signal, signal } from '@preact/signals'
+import { computed, effect, type Signal, signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
-import { heard, node } from './hub.ts'
+import { pause } from '../../shared/pause.ts'
+import { heard, node, writes } from './hub.ts'
 import { ask, type Schemas } from './node/client.ts'
-import type { Failure } from './node/failure.ts'
+import { type Failure, failureOf } from './node/failure.ts'
 
 /** What was asked for: before the answer, what was known before. */
 export interface Asked<T> {
@@ -17,6 +18,8 @@ export interface Asked<T> {
 const AT_ONCE = 6
 /** How many answers are kept of a kind. */
 const MOST_KEPT = 400
+/** How long it rests before it asks again for what may only not have come just then, each time. */
+const RESTS_MS = [1_000, 2_000, 4_000, 8_000, 16_000]
 
 let running = 0
 const waiting: (() => void)[] = []
@@ -59,14 +62,20 @@ export class Answers<T> {
   /** The answer for a key, asked for while it is shown. */
   use(key: string | undefined, stamp: () => string): Signal<Asked<T>> {
     const asked = useMemo(() => (key === undefined ? signal<Asked<T>>(NOTHING) : this.find(key)), [key])
+    // What is drawn anew may know of another stamp.
+    const latest = useSignal(stamp)
+    useEffect(() => {
+      latest.value = stamp
+    })
     useEffect(() => {
       if (key === undefined) return
       let stop = new AbortController()
+      const wanted = computed(() => latest.value())
       const dispose = effect(() => {
-        const wanted = stamp()
+        const wants = wanted.value
         stop.abort()
         stop = new AbortController()
-        void this.fetch(key, wanted, stop.signal)
+        void this.fetch(key, wants, stop.signal)
       })
       return () => {
         dispose()
@@ -122,7 +131,7 @@ export class Answers<T> {
     if (entry === undefined || entry.stamp === stamp) return
     asked.value = { ...asked.peek(), busy: true }
     try {
-      const value = await turn(signal, () => this.request(key, signal))
+      const value = await this.patiently(key, signal)
       const before = asked.peek().value
       entry.stamp = stamp
       asked.value = { value, failure: undefined, busy: false }
@@ -136,11 +145,28 @@ export class Answers<T> {
       asked.value = { ...asked.peek(), failure: heard(error), busy: false }
     }
   }
+
+  /** Asks, and again where it may only not have come just then. */
+  private async patiently(key: string, signal: AbortSignal): Promise<T> {
+    for (const rest of RESTS_MS) {
+      try {
+        return await turn(signal, () => this.request(key, signal))
+      } catch (error) {
+        if (signal.aborted || !failureOf(error).mayPass) throw error
+      }
+      await pause(rest, signal)
+    }
+    return turn(signal, () => this.request(key, signal))
+  }
 }
 
 const NOTHING: Asked<never> = { value: undefined, failure: undefined, busy: false }
 
 const path = (id: string) => ({ params: { path: { id } } })
+
+/** What of a session has to be asked for again once it is another one. */
+export const stampOf = (id: string, session: Schemas['SessionSummary'] | undefined): string =>
+  `${session?.updated_at} ${session?.state} ${session?.agent?.agent} ${writes.stamp(id)}`
 
 /** Sessions in full. */
 export const views = new Answers<Schemas['SessionView']>((id, signal) =>

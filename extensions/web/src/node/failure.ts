@@ -14,6 +14,8 @@ export class Failure extends Error {
     message: string,
     readonly hint: string | undefined = undefined,
     readonly code: string | undefined = undefined,
+    /** Whether the same may be done a little later. */
+    readonly mayPass = kind === 'unreachable',
   ) {
     super(message)
     this.name = 'Failure'
@@ -32,7 +34,8 @@ export function refusal(status: number, body: unknown): Failure {
   const problem = readProblem(body)
   if (problem === undefined) return new Failure('unreachable', `something else answered in the node's place (status ${status})`)
   const { detail, title, hint, code } = problem
-  return new Failure(status === 401 ? 'refused' : 'node', detail || title, hint ?? undefined, code)
+  const kind = status === 401 ? 'refused' : 'node'
+  return new Failure(kind, detail || title, hint ?? undefined, code, status === 429 || status >= 500)
 }
 
 /** Whatever was thrown, as a failure. */

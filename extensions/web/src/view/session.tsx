@@ -3,11 +3,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { age, size } from '../../../shared/amounts.ts'
 import { capture, close, dismiss, doing, exportAs, getFile, outcomes, putFile, remove, resume, type Verb } from '../acts.ts'
-import { files, logins, views } from '../asked.ts'
-import { may, now, sessions, writes } from '../hub.ts'
+import { files, logins, stampOf, views } from '../asked.ts'
+import { may, now, sessions } from '../hub.ts'
 import type { Schemas } from '../node/client.ts'
 import { count, host } from '../words/amounts.ts'
-import { holder, lasts } from '../words/sessions.ts'
+import { captured, holder, lasts } from '../words/sessions.ts'
 import { HandOverDialog } from './hand-over.tsx'
 import { Strip } from './history.tsx'
 import { LiveView } from './live.tsx'
@@ -20,11 +20,9 @@ type View = Schemas['SessionView']
 
 /** The view. */
 export function Session({ id }: { id: string }) {
-  const summary = sessions.value?.find((one) => one.id === id)
-  const stamp = () => {
-    const one = sessions.value?.find((one) => one.id === id)
-    return `${one?.updated_at} ${one?.state} ${writes.stamp(id)}`
-  }
+  const find = () => sessions.value?.find((one) => one.id === id)
+  const stamp = () => stampOf(id, find())
+  const summary = find()
   const asked = views.use(id, stamp).value
   const view = asked.value
   if (view === undefined || (summary === undefined && sessions.value !== undefined && asked.failure !== undefined))
@@ -85,7 +83,7 @@ function Head({ view }: { view: View }) {
         {view.description !== '' && <p class="line">{view.description}</p>}
         <p class="facts">
           <span>opened {age(view.created_at, now.value)}</span>
-          <span>{view.snapshot == null ? 'not captured yet' : `captured ${age(view.snapshot.taken_at, now.value)}`}</span>
+          <span>{captured(view, now.value)}</span>
           {view.snapshot != null && <span>{size(view.snapshot.bytes)}</span>}
           {who !== undefined && <span class="who">{who}</span>}
           {view.headed && <span>shows a window</span>}

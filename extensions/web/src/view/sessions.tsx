@@ -2,14 +2,13 @@
 
 import { computed, signal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
-import { age } from '../../../shared/amounts.ts'
 import { capture, close, doing, importText, notice, outcomes, resume, type Verb } from '../acts.ts'
-import { logins, views } from '../asked.ts'
-import { heard, may, now, sessions, writes } from '../hub.ts'
+import { logins, stampOf, views } from '../asked.ts'
+import { heard, may, now, sessions } from '../hub.ts'
 import type { Schemas } from '../node/client.ts'
 import { sessionAddress } from '../route.ts'
 import { count, host } from '../words/amounts.ts'
-import { found, grouped, holder, lasts, STATES, type State } from '../words/sessions.ts'
+import { captured, found, grouped, holder, lasts, STATES, type State } from '../words/sessions.ts'
 import { HandOverDialog } from './hand-over.tsx'
 import { OpenDialog } from './open.tsx'
 import { Badge, Button, Elapsed, Icon, Picture, sentence } from './parts.tsx'
@@ -152,17 +151,12 @@ function ImportButton() {
   )
 }
 
-/** What of a session that is known has to be asked for again once it is another one. */
-const stampOf =
-  ({ id, updated_at, state }: Summary) =>
-  () =>
-    `${updated_at} ${state} ${writes.stamp(id)}`
-
 /** One session of the list. */
 function Row({ session, onHandOver }: { session: Summary; onHandOver: () => void }) {
   const { id, name } = session
-  const stamp = stampOf(session)
-  const view = views.use(id, stamp).value.value
+  const stamp = () => stampOf(id, session)
+  const asked = views.use(id, stamp).value
+  const view = asked.value
   const tab = view?.tabs.find((one) => one.active) ?? view?.tabs[0]
   const who = view === undefined ? undefined : holder(view)
   const outcome = outcomes.value.get(id)
@@ -186,7 +180,8 @@ function Row({ session, onHandOver }: { session: Summary; onHandOver: () => void
               {outcome.verb} failed: why
             </a>
           )}
-          <span>{view?.snapshot == null ? 'not captured yet' : `captured ${age(view.snapshot.taken_at, now.value)}`}</span>
+          {view !== undefined && <span>{captured(view, now.value)}</span>}
+          {view === undefined && asked.failure !== undefined && <span class="over">{asked.failure.message}</span>}
           {who !== undefined && <span class="who">{who}</span>}
           <Logins id={id} stamp={stamp} />
         </p>
@@ -217,7 +212,7 @@ function Logins({ id, stamp }: { id: string; stamp: () => string }) {
 
 /** The window that hands one of the list over. It stands beside the list, which takes the arrow keys of what is in it. */
 function HandOver({ session, onClose }: { session: Summary; onClose: () => void }) {
-  const view = views.use(session.id, stampOf(session)).value.value
+  const view = views.use(session.id, () => stampOf(session.id, session)).value.value
   return view === undefined ? null : <HandOverDialog view={view} onClose={onClose} />
 }
 

@@ -1,6 +1,6 @@
 // What is said of a session: where it stands, who has it, where it is signed in and for how long.
 
-import { until } from '../../../shared/amounts.ts'
+import { age, until } from '../../../shared/amounts.ts'
 import type { Schemas } from '../node/client.ts'
 
 export type State = Schemas['Lifecycle']
@@ -28,6 +28,11 @@ export function found<T extends { name: string; description: string }>(sessions:
   const wanted = text.trim().toLocaleLowerCase()
   if (wanted === '') return sessions
   return sessions.filter((one) => `${one.name}\n${one.description}`.toLocaleLowerCase().includes(wanted))
+}
+
+/** How long ago a session was captured. */
+export function captured({ snapshot }: Schemas['SessionView'], now: number): string {
+  return snapshot == null ? 'not captured yet' : `captured ${age(snapshot.taken_at, now)}`
 }
 
 /** Who has a session now; nothing where that is nobody but this node. */

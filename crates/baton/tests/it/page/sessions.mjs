@@ -296,6 +296,27 @@ async function unseen(page) {
   saw('silence while nobody looks')
 }
 
+/** What does not come just then is asked for again, and nothing is said of it meanwhile; so is what is another one. */
+async function late() {
+  const page = await visitor({ viewport: DESKTOP })
+  let asked = 0
+  const problem = { code: 'busy', title: 'Busy', detail: 'the node has too much to do', status: 503 }
+  const busy = { status: 503, contentType: 'application/problem+json', body: JSON.stringify(problem) }
+  await page.route(/\/sessions\/[0-9a-f-]{36}$/, (route) => (asked++ < 2 ? route.fulfill(busy) : route.continue()))
+  await enter(page)
+  await rowOf(page, 'shop').waitFor()
+  assert.equal(await page.getByText('not captured yet').count(), 0)
+  await rowOf(page, 'shop').getByText(/^captured /).waitFor()
+  assert.ok(asked > 2, `${asked}`)
+  const who = rowOf(page, 'shop').locator('.who')
+  baton('sessions', 'pass', 'shop', '--to', 'kimi', '--reason', 'its turn')
+  await who.getByText('driven by kimi').waitFor()
+  baton('sessions', 'pass', 'shop', '--to', 'nobody', '--as', 'kimi')
+  await who.waitFor({ state: 'detached' })
+  await page.context().close()
+  saw('what came late, and who drives now')
+}
+
 /** Somebody looks, and nothing happens: nothing is asked, however long. Its clock is turned by hand. */
 async function idle() {
   baton('sessions', 'close', 'shop')
@@ -422,6 +443,7 @@ await tell(async () => {
   await files(page)
   await strangers(page)
   await unseen(page)
+  await late()
   await idle()
   await keys(page)
   await pictures()

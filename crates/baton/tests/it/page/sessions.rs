@@ -39,6 +39,7 @@ async fn a_person_sees_sessions_and_brings_one_back() {
     files put and fetched, a session exported, and imported by a drop
     nothing that another port of this host could use
     silence while nobody looks
+    what came late, and who drives now
     silence while nothing happens, for hours
     the way by keys alone
     both sizes, light and dark
