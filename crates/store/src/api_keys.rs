@@ -365,7 +365,7 @@ impl Store {
         }
     }
 
-    /// Up to `limit` (at most 1000) entries, newest first: those of one owner, or of all, that were
+    /// Up to `limit` (at most 1001) entries, newest first: those of one owner, or of all, that were
     /// made before `after`, if given.
     pub async fn list_audit(
         &self,

@@ -14,8 +14,9 @@ use sqlx::sqlite::SqliteError;
 use std::fmt::Write;
 use std::str::FromStr;
 
-/// The most rows that one list answers, whatever was asked for.
-const PAGE_MAX: u32 = 1000;
+/// The most rows that one list answers, whatever was asked for: a page of the longest, and the one by which it is known
+/// that there is another page.
+const PAGE_MAX: u32 = 1001;
 
 /// How many values one statement takes. PostgreSQL and SQLite both allow many times more.
 pub(crate) const CHUNK: usize = 500;

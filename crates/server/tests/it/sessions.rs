@@ -187,6 +187,24 @@ async fn a_list_comes_in_pages_newest_first() {
 }
 
 #[tokio::test]
+async fn the_longest_page_says_that_there_is_another_one() {
+    let folder = Folder::new();
+    let store = folder.store().await;
+    for number in 0..1001 {
+        folder.seed(&store, "local", &format!("s{number}")).await;
+    }
+    store.close().await;
+    let node = folder.start().await;
+    let mut query = ListSessions { limit: Some(1000), ..ListSessions::default() };
+    let first = node.admin().list_sessions(&query).await.unwrap();
+    assert_eq!((first.items.len(), first.next), (1000, first.items.last().map(|last| last.id)));
+    query.after = first.next;
+    let second = node.admin().list_sessions(&query).await.unwrap();
+    assert_eq!((second.items.len(), second.next), (1, None));
+    node.stop().await;
+}
+
+#[tokio::test]
 async fn an_id_prefix_that_fits_several_is_ambiguous() {
     let folder = Folder::new();
     let store = folder.store().await;

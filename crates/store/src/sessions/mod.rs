@@ -213,7 +213,7 @@ const PAGE_IN_STATE: &str =
 const BEHIND_ALL: &str = "g";
 
 impl Store {
-    /// Up to `limit` (at most 1000) of the owner's sessions, newest first: those older than
+    /// Up to `limit` (at most 1001) of the owner's sessions, newest first: those older than
     /// `after`, if given, and in the state `lifecycle`, if given.
     pub async fn list_sessions(
         &self,
@@ -254,7 +254,7 @@ impl Store {
         decode_all(&rows)
     }
 
-    /// Up to `limit` (at most 1000) sessions of a node whose leases were ended because it had fallen silent, at this
+    /// Up to `limit` (at most 1001) sessions of a node whose leases were ended because it had fallen silent, at this
     /// time or later, and that nobody brought back: the term in which they were captured last is over, and nobody
     /// opened another one in which they were.
     pub async fn list_lapsed_sessions(
@@ -274,7 +274,7 @@ impl Store {
         decode_all(&query.bind(page(limit)).fetch_all(self.pool()).await?)
     }
 
-    /// Up to `limit` (at most 1000) sessions of a node that are not active, of whatever owner, the one
+    /// Up to `limit` (at most 1001) sessions of a node that are not active, of whatever owner, the one
     /// that changed last first.
     pub async fn list_resting_sessions(
         &self,

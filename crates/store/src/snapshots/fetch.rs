@@ -243,7 +243,7 @@ fn unknown(reference: &str) -> StoreError {
 }
 
 impl Store {
-    /// Up to `limit` (at most 1000) snapshots of a session, newest first: those stored before
+    /// Up to `limit` (at most 1001) snapshots of a session, newest first: those stored before
     /// `after`, if given (`SnapshotNotFound` when it is none of them). One whose list of parts
     /// cannot be read is left out, with a warning in the log.
     pub async fn list_snapshots(
