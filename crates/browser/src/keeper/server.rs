@@ -8,6 +8,7 @@
 use super::beats::{Lapse, UNHELD};
 use super::browser::Browser;
 use super::client::{Connected, GreetedClient, Input};
+use super::mux::waiting::WaitingKind;
 use super::mux::{Action, ClientId, Mux};
 use super::prelude::PreludeCall;
 use super::protocol::{KeeperAnswer, KeeperError, Role, Welcome};
@@ -26,7 +27,7 @@ const START_LIMIT: Duration = Duration::from_secs(25);
 const CLOSE_LIMIT: Duration = Duration::from_secs(10);
 /// How long the last frames to clients may take when the keeper ends.
 const FAREWELL_LIMIT: Duration = Duration::from_secs(2);
-/// How long calls of clients wait for a page that is being prepared.
+/// How long calls of clients wait for a page that is being prepared, and documents for what is handed over to them.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How many frames wait for the loop, and how many for the browser.
 const QUEUE: usize = 256;
@@ -56,8 +57,28 @@ pub(super) struct Server {
     end: Option<End>,
     /// When the browser has to be gone.
     lapse: Lapse,
-    /// When calls of clients that wait go on at the latest.
-    patience: Option<Instant>,
+    patience: Patience,
+}
+
+/// When what waits goes on at the latest.
+#[derive(Default)]
+struct Patience {
+    calls: Option<Instant>,
+    documents: Option<Instant>,
+}
+
+impl Patience {
+    fn with(&mut self, kind: WaitingKind) -> &mut Option<Instant> {
+        match kind {
+            WaitingKind::Calls => &mut self.calls,
+            WaitingKind::Documents => &mut self.documents,
+        }
+    }
+
+    /// When it is lost next.
+    fn end(&self) -> Option<Instant> {
+        [self.calls, self.documents].into_iter().flatten().min()
+    }
 }
 
 impl Server {
@@ -80,7 +101,7 @@ impl Server {
             started: None,
             end: None,
             lapse: Lapse::default(),
-            patience: None,
+            patience: Patience::default(),
         }
     }
 
@@ -123,10 +144,7 @@ impl Server {
                 () = self.lapse.reached() => {
                     return Err(KeeperError::Browser { found: UNHELD.to_owned() });
                 }
-                () = at(self.patience) => {
-                    let actions = self.mux.lose_patience();
-                    self.apply(actions);
-                }
+                () = at(self.patience.end()) => self.lose_patience(),
                 () = self.outbox.pass_on() => {}
                 status = browser.ended() => {
                     return Err(KeeperError::Browser { found: browser.obituary(&status).await });
@@ -168,10 +186,7 @@ impl Server {
                     tracing::warn!("no node holds the session any more: killing its browser");
                     self.end = Some(End::Kill);
                 }
-                () = at(self.patience) => {
-                    let actions = self.mux.lose_patience();
-                    self.apply(actions);
-                }
+                () = at(self.patience.end()) => self.lose_patience(),
                 () = self.outbox.pass_on() => {}
                 () = at(dead) => {
                     tracing::error!("the browser has not read its calls for {STALL_LIMIT:?}: killing it");
@@ -235,10 +250,21 @@ impl Server {
         false
     }
 
+    fn lose_patience(&mut self) {
+        let now = Instant::now();
+        for kind in WaitingKind::ALL {
+            if self.patience.with(kind).take_if(|end| *end <= now).is_some() {
+                let actions = self.mux.lose_patience(kind);
+                self.apply(actions);
+            }
+        }
+    }
+
     fn apply(&mut self, actions: Vec<Action>) {
-        let patience = || Instant::now() + PATIENCE;
-        self.patience =
-            self.mux.has_waiting_calls().then(|| self.patience.unwrap_or_else(patience));
+        for kind in WaitingKind::ALL {
+            let end = self.patience.with(kind);
+            *end = self.mux.waits(kind).then(|| end.unwrap_or_else(|| Instant::now() + PATIENCE));
+        }
         let mut actions = VecDeque::from(actions);
         while let Some(action) = actions.pop_front() {
             match action {

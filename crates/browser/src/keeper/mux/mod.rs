@@ -19,7 +19,7 @@ mod own_pages;
 mod page_storage;
 mod passing;
 mod prepare;
-mod waiting;
+pub(in crate::keeper) mod waiting;
 mod worker_pages;
 
 pub(super) use guard::BrowserFolders;

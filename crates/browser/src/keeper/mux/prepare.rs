@@ -93,6 +93,14 @@ impl Mux {
         is_prepared && self.own.preparing.prepared.values().any(is_it)
     }
 
+    /// What the page of a client's session was told may not hold yet, and is waited for no more.
+    pub(super) fn wait_no_more(&mut self, session: Option<&str>) {
+        let route = session.and_then(|session| self.sessions.get(session));
+        let Some(target) = route.and_then(|route| route.target.clone()) else { return };
+        let all = self.own.preparing.prepared.values_mut();
+        all.filter(|one| one.target == target).for_each(|one| one.unanswered = 0);
+    }
+
     /// Whether the keeper is attached to frames and workers as well.
     pub(super) fn reaches_inside(&self) -> bool {
         self.prepares_inside() || self.hands_over_to_frames()

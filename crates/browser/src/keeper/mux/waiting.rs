@@ -13,6 +13,19 @@ use std::collections::VecDeque;
 /// What sends a page somewhere.
 const GOES: [&str; 3] = ["Page.navigate", "Page.navigateToHistoryEntry", "Page.reload"];
 
+/// What waits, each kind for as long as there is patience with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::keeper) enum WaitingKind {
+    /// Of clients, for pages that are being prepared.
+    Calls,
+    /// Of pages, for what is handed over to them.
+    Documents,
+}
+
+impl WaitingKind {
+    pub(in crate::keeper) const ALL: [Self; 2] = [Self::Calls, Self::Documents];
+}
+
 /// Calls, in the order in which they came.
 #[derive(Debug, Default)]
 pub(super) struct WaitingCalls {
@@ -69,15 +82,20 @@ impl Mux {
         }
     }
 
-    /// Whether any call waits, or a document.
-    pub(in crate::keeper) fn has_waiting_calls(&self) -> bool {
-        !self.waiting.calls.is_empty() || self.holds_documents()
+    /// Whether anything of this kind waits.
+    pub(in crate::keeper) fn waits(&self, kind: WaitingKind) -> bool {
+        match kind {
+            WaitingKind::Calls => !self.waiting.calls.is_empty(),
+            WaitingKind::Documents => self.holds_documents(),
+        }
     }
 
-    /// What waits goes on, whatever starts.
-    pub(in crate::keeper) fn lose_patience(&mut self) -> Vec<super::Action> {
-        self.let_documents_go();
-        self.go_on(true);
+    /// What waits of this kind goes on, whatever starts.
+    pub(in crate::keeper) fn lose_patience(&mut self, kind: WaitingKind) -> Vec<super::Action> {
+        match kind {
+            WaitingKind::Calls => self.go_on(true),
+            WaitingKind::Documents => self.let_documents_go(),
+        }
         self.take_actions()
     }
 
@@ -89,11 +107,16 @@ impl Mux {
             else {
                 continue;
             };
-            if !at_any_rate && self.comes_too_early(client, session.as_deref(), &method) {
+            let is_early = self.comes_too_early(client, session.as_deref(), &method);
+            if is_early && !at_any_rate {
                 self.keep_waiting(client, session.as_deref(), &frame);
-            } else {
-                self.call(client, id, &method, session.as_deref(), params);
+                continue;
             }
+            if is_early {
+                // One that hangs is waited for once.
+                self.wait_no_more(session.as_deref());
+            }
+            self.call(client, id, &method, session.as_deref(), params);
         }
     }
 }

@@ -64,8 +64,8 @@ impl Mux {
     }
 
     /// Whether a page will stop before this document runs a script. A browser may ask the network beside a worker, and
-    /// show what the worker answers: so what the network answered is not what is waited for. A page has its script as
-    /// soon as it is said, long before a process that only begins could answer.
+    /// show what the worker answers: so what the network answered is not what is waited for. A page has its script
+    /// once it is said, as a rule long before a process that only begins answers; one that has it not keeps what waits.
     pub(super) fn will_stop(&self, page: &str, place: &DocumentPlace) -> bool {
         self.storage.stopping.contains_key(page)
             && !place.is_framed()

@@ -4,6 +4,7 @@ mod unanswered;
 
 use super::*;
 use crate::keeper::hand_over::HandedOver;
+use crate::keeper::mux::waiting::WaitingKind;
 use baton_session::{StorageKey, Tab};
 use tempfile::TempDir;
 
@@ -491,10 +492,10 @@ fn what_a_page_that_stands_still_does_not_get_is_the_next_ones() {
     // One that does not answer goes on, and what it may have had is nobody else's.
     let fill = stop(&mut story, "P", "PAGE");
     story.sent.clear();
-    assert!(story.mux.has_waiting_calls());
-    let actions = story.mux.lose_patience();
+    assert!(story.mux.waits(WaitingKind::Documents));
+    let actions = story.mux.lose_patience(WaitingKind::Documents);
     story.note(actions);
-    assert!(story.was_asked(RESUME) && !story.mux.has_waiting_calls());
+    assert!(story.was_asked(RESUME) && !story.mux.waits(WaitingKind::Documents));
     story.browser(json!({"id": fill, "sessionId": "P", "result": {}}));
     assert_eq!(handed().len(), 1);
 }

@@ -1,6 +1,7 @@
 //! How targets are prepared, and what clients have to wait for meanwhile.
 
 use super::*;
+use crate::keeper::mux::waiting::WaitingKind;
 use crate::keeper::prelude::TargetKind;
 
 const RUN: &str = "Runtime.runIfWaitingForDebugger";
@@ -299,9 +300,11 @@ fn a_page_is_sent_nowhere_before_it_is_prepared() {
     story.browser(attached_to("page", "Q", "OTHER", true));
     story.browser(on("R1", attached("D", "OTHER", false)));
     story.client(1, json!({"id": 4, "sessionId": "D", "method": "Page.reload", "params": {}}));
-    assert!(story.mux.has_waiting_calls());
-    let actions = story.mux.lose_patience();
+    assert!(story.mux.waits(WaitingKind::Calls));
+    let actions = story.mux.lose_patience(WaitingKind::Calls);
     story.note(actions);
     assert_eq!(story.said("D"), ["Page.reload"]);
-    assert!(!story.mux.has_waiting_calls());
+    assert!(!story.mux.waits(WaitingKind::Calls));
+    story.client(1, json!({"id": 7, "sessionId": "D", "method": "Page.reload", "params": {}}));
+    assert_eq!(story.said("D"), ["Page.reload"], "once, and not each time");
 }

@@ -6,11 +6,11 @@ use super::*;
 fn a_page_that_does_not_answer_holds_its_document_for_a_while_only() {
     let (mut story, _notes) = Story::with_storage();
     story.answered("P", "1", "https://shop.test/", 200);
-    assert!(story.mux.has_waiting_calls());
-    let actions = story.mux.lose_patience();
+    assert!(story.mux.waits(WaitingKind::Documents));
+    let actions = story.mux.lose_patience(WaitingKind::Documents);
     story.note(actions);
     assert_eq!(story.gone_on(), ["1"]);
-    assert!(!story.mux.has_waiting_calls());
+    assert!(!story.mux.waits(WaitingKind::Documents));
 }
 
 #[test]
@@ -22,7 +22,7 @@ fn a_page_that_answers_once_it_is_shown_has_had_its_own() {
     };
     for (session, page, url) in [("P", "PAGE", SHOP), ("Q", "OTHER", "https://news.test/")] {
         story.answered(session, "1", url, 200);
-        let actions = story.mux.lose_patience();
+        let actions = story.mux.lose_patience(WaitingKind::Documents);
         story.note(actions);
         story.shows(session, page, url);
     }
