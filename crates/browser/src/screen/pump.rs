@@ -58,6 +58,8 @@ pub(super) struct ScreenPump {
     wanted: Option<Wish>,
     /// The tabs that were asked for pictures, by their numbers, and for which.
     casts: HashMap<u32, Wish>,
+    /// Whether something that the browser said did not come.
+    has_missed: bool,
     asking: Asking,
     /// Wishes of pages, while it is found out whose they are.
     told: FuturesUnordered<BoxFuture<'static, (DocumentWish, Option<Whose>)>>,
@@ -92,6 +94,7 @@ impl ScreenPump {
             wishes,
             wanted: None,
             casts,
+            has_missed: false,
             asking,
             told: FuturesUnordered::new(),
             choosers: Choosers::default(),
@@ -138,6 +141,11 @@ impl ScreenPump {
                     for tab in self.arrivals.take_wanted() {
                         self.cast_anew(tab);
                     }
+                    if std::mem::take(&mut self.has_missed) {
+                        // Each cast says anew whether its tab is drawn.
+                        let tabs: Vec<u32> = self.sessions.lock().keys().copied().collect();
+                        tabs.into_iter().for_each(|tab| self.cast_anew(tab));
+                    }
                 }
             }
         }
@@ -149,8 +157,11 @@ impl ScreenPump {
     }
 
     fn handle_event(&mut self, event: Event) {
-        // What is missing are pictures: who comes and goes is never dropped.
-        let Event::Message { session, method, params } = event else { return };
+        // What is missing are pictures, and which tab is drawn: who comes and goes is never dropped.
+        let Event::Message { session, method, params } = event else {
+            self.has_missed = true;
+            return;
+        };
         if let Some(session) = &session {
             self.framed(session, &method, &params);
         }
@@ -177,6 +188,7 @@ impl ScreenPump {
             }
             ("Inspector.targetReloadedAfterCrash", Some(tab)) => {
                 self.change(tab, |tab| tab.has_crashed = false);
+                self.cast_anew(tab);
             }
             _ => {}
         }
