@@ -55,6 +55,7 @@ export class Answers<T> {
     private readonly request: (key: string, signal: AbortSignal) => Promise<T>,
     private readonly forget: (value: T) => void = () => undefined,
     private readonly most = MOST_KEPT,
+    private readonly rests: readonly number[] = RESTS_MS,
   ) {
     ALL.push(this as Answers<unknown>)
   }
@@ -131,7 +132,9 @@ export class Answers<T> {
     if (entry === undefined || entry.stamp === stamp) return
     asked.value = { ...asked.peek(), busy: true }
     try {
-      const value = await this.patiently(key, signal)
+      const value = await this.patiently(key, signal, (failure) => {
+        asked.value = { ...asked.peek(), failure }
+      })
       const before = asked.peek().value
       entry.stamp = stamp
       asked.value = { value, failure: undefined, busy: false }
@@ -146,13 +149,15 @@ export class Answers<T> {
     }
   }
 
-  /** Asks, and again where it may only not have come just then. */
-  private async patiently(key: string, signal: AbortSignal): Promise<T> {
-    for (const rest of RESTS_MS) {
+  /** Asks, and again where it may only not have come just then and somebody looks. */
+  private async patiently(key: string, signal: AbortSignal, tell: (failure: Failure) => void): Promise<T> {
+    for (const rest of this.rests) {
       try {
         return await turn(signal, () => this.request(key, signal))
       } catch (error) {
-        if (signal.aborted || !failureOf(error).mayPass) throw error
+        const failure = failureOf(error)
+        if (signal.aborted || document.hidden || !failure.mayPass) throw error
+        tell(failure)
       }
       await pause(rest, signal)
     }
@@ -213,6 +218,7 @@ export const diffs = new Answers<Schemas['DiffView']>(
   },
   undefined,
   DIFFS_MOST,
+  [],
 )
 
 /** A picture is a PNG of this size at most, in bytes. */

@@ -29,20 +29,31 @@ export function unconfirmed(why: Failure): Failure {
   return new Failure(why.kind, message, hint, why.code)
 }
 
+/** What is answered to what may be answered a little later. */
+const PASSING = [429, 502, 503, 504]
+
 /** What a node answered that is no success. */
 export function refusal(status: number, body: unknown): Failure {
   const problem = readProblem(body)
-  if (problem === undefined) return new Failure('unreachable', `something else answered in the node's place (status ${status})`)
+  const passes = PASSING.includes(status)
+  if (problem === undefined)
+    return new Failure(
+      'unreachable',
+      `something else answered in the node's place (status ${status})`,
+      undefined,
+      undefined,
+      passes,
+    )
   const { detail, title, hint, code } = problem
   const kind = status === 401 ? 'refused' : 'node'
-  return new Failure(kind, detail || title, hint ?? undefined, code, status === 429 || status >= 500)
+  return new Failure(kind, detail || title, hint ?? undefined, code, passes)
 }
 
 /** Whatever was thrown, as a failure. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error
   if (error instanceof DOMException && error.name === 'TimeoutError')
-    return new Failure('unreachable', 'the node did not answer in time')
+    return new Failure('unreachable', 'the node did not answer in time', undefined, undefined, false)
   if (error instanceof TypeError || error instanceof DOMException) return new Failure('unreachable', 'the node does not answer')
   return new Failure('node', error instanceof Error ? error.message : String(error))
 }
