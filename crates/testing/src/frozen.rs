@@ -20,6 +20,7 @@ pub fn freeze(pid: u32) -> io::Result<()> {
     let end = Instant::now() + LIMIT;
     while !stands_still(pid)? {
         if Instant::now() >= end {
+            wake(pid)?;
             let why = format!("expected process {pid} to stand still within {LIMIT:?}");
             return Err(io::Error::new(io::ErrorKind::TimedOut, why));
         }
@@ -63,12 +64,12 @@ mod tests {
     #[test]
     fn a_process_stands_still_once_it_is_frozen_and_goes_on_once_it_is_woken() {
         let mut busy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
-        freeze(busy.id()).unwrap();
-        assert!(stands_still(busy.id()).unwrap());
-        wake(busy.id()).unwrap();
-        while stands_still(busy.id()).unwrap() {}
+        let frozen = freeze(busy.id()).and_then(|()| stands_still(busy.id()));
+        let woken = wake(busy.id());
+        while woken.is_ok() && stands_still(busy.id()).unwrap_or_default() {}
         busy.kill().unwrap();
         busy.wait().unwrap();
+        assert!(frozen.unwrap() && woken.is_ok());
         assert!(freeze(0).is_err());
     }
 }

@@ -22,7 +22,9 @@ document.cookie = 'session_id=4f1c88ab20e14f0f9d; Max-Age=604800; SameSite=Lax'<
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_sees_sessions_and_brings_one_back() {
     let site = Site::start(Router::new().route("/", get(|| async { Html(SHOP) }))).await.unwrap();
-    let mut test_node = test_nodes::test_node().await;
+    // As often as anybody may ask, a page does not.
+    let test_node = test_nodes::build().with("BATON_REQUESTS_PER_MINUTE", "6000");
+    let mut test_node = test_nodes::start(test_node).await;
     test_node.keep_address().unwrap();
     let address = site.url("/").unwrap();
     let seen = telling::tell(include_str!("sessions.mjs"), &mut test_node, &address).await;

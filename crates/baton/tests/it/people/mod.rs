@@ -173,8 +173,12 @@ impl Viewer {
     }
 
     pub(crate) async fn say(&mut self, message: &ViewerMessage) {
+        self.send(message).await.unwrap();
+    }
+
+    async fn send(&mut self, message: &ViewerMessage) -> tungstenite::Result<()> {
         let text = serde_json::to_string(message).unwrap();
-        self.says.send(Message::text(text)).await.unwrap();
+        self.says.send(Message::text(text)).await
     }
 
     /// Hears one message, and says of a picture that it was drawn.
@@ -183,7 +187,8 @@ impl Viewer {
         self.hear_alone().await;
         if let Some((header, _)) = self.picture.as_ref().filter(|_| self.pictures > before) {
             let number = header.number;
-            self.say(&ViewerMessage::Drawn { number }).await;
+            // The line may have ended behind it, which is heard next.
+            let _ = self.send(&ViewerMessage::Drawn { number }).await;
         }
     }
 

@@ -143,6 +143,7 @@ async fn a_viewer_that_reads_nothing_costs_nobody_anything() {
     viewer.hear_during(counted).await.expect("what it missed is counted");
     let pace = silent.pace.unwrap();
     assert!(pace.dropped > 0 && pace.sent < 5, "it has one at a time: {pace:?}");
+    silent.fall_silent();
     viewer.until("pictures all the time", |viewer| viewer.pictures > 100).await;
     drop((silent, viewer));
     scene.strike().await;
