@@ -144,7 +144,9 @@ impl ScreenPump {
                     if std::mem::take(&mut self.has_missed) {
                         // Each cast says anew whether its tab is drawn.
                         let tabs: Vec<u32> = self.sessions.lock().keys().copied().collect();
-                        tabs.into_iter().for_each(|tab| self.cast_anew(tab));
+                        for tab in tabs {
+                            self.cast_anew(tab);
+                        }
                     }
                 }
             }
