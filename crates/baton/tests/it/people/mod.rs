@@ -142,11 +142,11 @@ impl Viewer {
         let MaybeTlsStream::Plain(below) = line.get_ref() else { panic!("a line without TLS") };
         let below = std::net::TcpStream::from(below.as_fd().try_clone_to_owned().unwrap());
         let (says, mut comes) = line.split();
-        let (hears, heard) = unbounded_channel();
+        let (line_said, heard) = unbounded_channel();
         let mut reading = JoinSet::new();
         reading.spawn(async move {
             while let Some(message) = comes.next().await {
-                if hears.send(message).is_err() {
+                if line_said.send(message).is_err() {
                     break;
                 }
             }
