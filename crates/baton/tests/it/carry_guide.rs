@@ -201,9 +201,10 @@ async fn follow(sections: [&str; 3]) {
     assert_eq!(reader.shows("server").0, "closed");
     assert_eq!((reader.browsers("laptop"), reader.browsers("server")), (1, 0));
     if sections == SHORT {
-        // All of it went over the wire, and whoever listened there has nothing of it.
+        // All of it went over the wire, and whoever listened there has nothing of it. Words of a few letters would be
+        // found in what is sealed as well, by chance.
         assert!(wire.len() > 10_000, "found {} bytes", wire.len());
-        for secret in [&reader.invitation, ADA, "signed in", "sid"] {
+        for secret in [&reader.invitation, ADA, "signed in", "HTTP/1.1"] {
             assert!(!wire.holds(secret), "{secret} was on the wire");
         }
     }
