@@ -210,15 +210,16 @@ async function follow(): Promise<void> {
   if (node === undefined || document.hidden) return
   try {
     const how = { parseAs: 'stream', signal, params: { query: { snapshots: true } } } as const
-    const [view, stream] = await Promise.all([
-      ask(node.api.GET('/page/session', { signal })),
-      ask<unknown>(node.streams.GET('/events', how)),
-    ])
-    if (signal.aborted) return
-    me.value = view
-    keepOwner(view.owner)
+    const asked = ask(node.api.GET('/page/session', { signal })).then((view) => {
+      if (signal.aborted) return
+      me.value = view
+      keepOwner(view.owner)
+    })
+    // What changes while the list is on its way is heard of, so it is asked for once the page listens.
+    const listened = ask<unknown>(node.streams.GET('/events', how))
     const gatherer = new Gatherer(node, signal)
-    await gatherer.now()
+    const gathered = listened.then(() => gatherer.now())
+    const [stream] = await Promise.all([listened, asked, gathered])
     if (signal.aborted) return
     pause = FIRST_PAUSE_MS
     batch(() => {

@@ -57,6 +57,12 @@ export function Sessions() {
   const height = useRowHeight()
   if (all === undefined) return <main aria-busy="true" />
   const handed = all.find(({ id }) => id === hands)
+  let above = 0
+  const listed = grouped(shown.value).map((group) => {
+    const begins = above
+    above += group.items.length * height
+    return { ...group, begins }
+  })
   return (
     <main class={dragged ? 'sessions takes' : 'sessions'}>
       <div class="title">
@@ -71,7 +77,7 @@ export function Sessions() {
         </div>
       </div>
       {all.length === 0 ? <Empty /> : <Filters all={all.length} />}
-      {grouped(shown.value).map(({ state, word, items }) => (
+      {listed.map(({ state, word, items, begins }) => (
         <section key={state} aria-labelledby={`of-${state}`}>
           <h2 id={`of-${state}`}>
             {word} <span class="number">{items.length.toLocaleString('en')}</span>
@@ -81,6 +87,7 @@ export function Sessions() {
             keyOf={(one) => one.id}
             row={(one) => <Row session={one} onHandOver={() => setHands(one.id)} />}
             size={height}
+            above={begins}
             label={`${word} sessions`}
           />
         </section>

@@ -11,15 +11,20 @@ interface Props<T> {
   /** How high a row is, or how wide where the list lies on its side, in pixels. */
   size: number
   label: string
+  /** How much of the page is above it at least, in pixels: of what begins below the screen nothing is drawn at first. */
+  above?: number
   /** Lies on its side, and moves in itself. */
   sideways?: boolean
   class?: string
 }
 
 /** The list. Arrow keys, Home and End lead from row to row, whether they are in the page or not. */
-export function Windowed<T>({ items, keyOf, row, size, label, sideways = false, class: name = '' }: Props<T>) {
+export function Windowed<T>({ items, keyOf, row, size, label, above, sideways = false, class: name = '' }: Props<T>) {
   const list = useRef<HTMLUListElement>(null)
-  const [[first, end], setSight] = useState<[number, number]>([0, Math.min(items.length, 12)])
+  // What is seen is drawn first, and what is made ahead once that stands there.
+  const [[first, end], setSight] = useState<[number, number]>(() =>
+    above === undefined ? [0, Math.min(items.length, 12)] : inSight(items.length, size, -above, innerHeight, 0),
+  )
   const [focused, setFocused] = useState<string | undefined>(undefined)
   const wants = useRef<number | undefined>(undefined)
 
