@@ -27,8 +27,9 @@ const START_LIMIT: Duration = Duration::from_secs(25);
 const CLOSE_LIMIT: Duration = Duration::from_secs(10);
 /// How long the last frames to clients may take when the keeper ends.
 const FAREWELL_LIMIT: Duration = Duration::from_secs(2);
-/// How long calls of clients wait for a page that is being prepared, and documents for what is handed over to them.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long calls of clients wait for a page that is being prepared, and documents for what is handed over to them. It
+/// takes milliseconds, and on a machine that has much to do seconds: who goes on too early is not signed in.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// How many frames wait for the loop, and how many for the browser.
 const QUEUE: usize = 256;
 
