@@ -24,15 +24,13 @@ pub(crate) const POSTGRES_CONNECTIONS: u32 = 8;
 pub(crate) const POSTGRES_WRITERS: usize = 4;
 
 /// `full` syncs the log at every commit: acknowledged means on disk. The size limit cuts a log that
-/// once grew large. A connection keeps at most half a mebibyte of pages for itself, not two: the system keeps them all
-/// for every connection, and a node that was asked for a long list once stays as small as it was.
+/// once grew large.
 const SQLITE_SETTINGS: &str = "
     pragma busy_timeout = 5000;
     pragma journal_mode = wal;
     pragma synchronous = full;
     pragma foreign_keys = on;
-    pragma journal_size_limit = 67108864;
-    pragma cache_size = -512";
+    pragma journal_size_limit = 67108864";
 
 /// A server may acknowledge before it has written; we do not let it. No wait is without a limit, and
 /// neither is a transaction whose node is frozen or cut off: the server ends it, for it may hold what
@@ -159,13 +157,7 @@ mod tests {
         let path = folder.path().join("baton.db");
         find_or_create(&path).unwrap();
         let mut connection = tuned(DatabaseUrl::Sqlite(path)).await;
-        let settings = [
-            ("synchronous", 2),
-            ("foreign_keys", 1),
-            ("busy_timeout", 5000),
-            // In KiB, where it is below zero.
-            ("cache_size", -512),
-        ];
+        let settings = [("synchronous", 2), ("foreign_keys", 1), ("busy_timeout", 5000)];
         for (name, value) in settings {
             let sql = sqlx::AssertSqlSafe(format!("pragma {name}"));
             let found: i64 = sqlx::query_scalar(sql).fetch_one(&mut connection).await.unwrap();

@@ -46,9 +46,8 @@ fn decode(row: &AnyRow) -> Result<Session, StoreError> {
     })
 }
 
-/// Each row goes as its session comes.
-fn decode_all(rows: Vec<AnyRow>) -> Result<Vec<Session>, StoreError> {
-    rows.into_iter().map(|row| decode(&row)).collect()
+fn decode_all(rows: &[AnyRow]) -> Result<Vec<Session>, StoreError> {
+    rows.iter().map(decode).collect()
 }
 
 /// The row of a session, of whatever owner and node.
@@ -200,7 +199,7 @@ impl Store {
                 .bind(MATCHES_MAX)
                 .fetch_all(self.pool())
                 .await?;
-        decode_all(rows)
+        decode_all(&rows)
     }
 }
 
@@ -230,7 +229,7 @@ impl Store {
             query = query.bind(lifecycle.as_str());
         }
         let rows = query.fetch_all(self.pool()).await?;
-        decode_all(rows)
+        decode_all(&rows)
     }
 
     /// Every active session of a node, of whatever owner, oldest first.
@@ -239,7 +238,7 @@ impl Store {
             .bind(node.to_string())
             .fetch_all(self.pool())
             .await?;
-        decode_all(rows)
+        decode_all(&rows)
     }
 
     /// Every session that a node holds, of whatever owner, oldest first: those that are active, and those that it was
@@ -252,7 +251,7 @@ impl Store {
              ) order by id"
         );
         let rows = sqlx::query(sql).bind(node.to_string()).fetch_all(self.pool()).await?;
-        decode_all(rows)
+        decode_all(&rows)
     }
 
     /// Up to `limit` (at most 1001) sessions of a node whose leases were ended because it had fallen silent, at this
@@ -272,7 +271,7 @@ impl Store {
              ) order by id limit $3"
         );
         let query = sqlx::query(sql).bind(node.to_string()).bind(since.as_millisecond());
-        decode_all(query.bind(page(limit)).fetch_all(self.pool()).await?)
+        decode_all(&query.bind(page(limit)).fetch_all(self.pool()).await?)
     }
 
     /// Up to `limit` (at most 1001) sessions of a node that are not active, of whatever owner, the one
@@ -286,7 +285,7 @@ impl Store {
             "where node = $1 and lifecycle <> 'active' order by updated_at desc, id desc limit $2"
         );
         let query = sqlx::query(sql).bind(node.to_string()).bind(page(limit));
-        decode_all(query.fetch_all(self.pool()).await?)
+        decode_all(&query.fetch_all(self.pool()).await?)
     }
 }
 
