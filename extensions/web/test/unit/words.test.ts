@@ -87,6 +87,10 @@ test('of ten thousand rows those are in the page that are in sight', () => {
   assert.deepEqual(inSight(10_000, 100, 999_999, 800), [9993, 10_000])
   assert.deepEqual(inSight(10_000, 100, -50_000, 800), [0, 0])
   assert.deepEqual(inSight(0, 100, 0, 800), [0, 0])
+  // At first what is seen alone, also of a list that begins further below, or below the screen.
+  assert.deepEqual(inSight(10_000, 100, 0, 800, 0), [0, 8])
+  assert.deepEqual(inSight(10_000, 100, -350, 800, 0), [0, 5])
+  assert.deepEqual(inSight(10_000, 100, -900, 800, 0), [0, 0])
 })
 
 test('a guest is told how long it lasts, and how it ended', () => {
