@@ -5,6 +5,7 @@
 //! waited for so long and no longer, here, where all statements of an open database come by. A connection that kept
 //! silent for that long is never used again, for what it was asked may still be answered.
 
+use crate::error::StoreError;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{StreamExt, TryStreamExt};
@@ -52,6 +53,28 @@ impl Pool {
         })
     }
 
+    /// What the rows of a statement say, each read as it comes, so that a long list is not there twice.
+    pub(crate) async fn read_all<'q, E, T>(
+        &self,
+        query: E,
+        read: impl Fn(&AnyRow) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError>
+    where
+        E: 'q + Execute<'q, Any>,
+    {
+        let mut found = Ok(Vec::new());
+        let take = |step: Step| {
+            if let (Ok(all), Either::Right(row)) = (&mut found, step) {
+                match read(&row) {
+                    Ok(one) => all.push(one),
+                    Err(error) => found = Err(error),
+                }
+            }
+        };
+        self.acquire().await?.each(query, take).await?;
+        found
+    }
+
     /// Closes every connection, after the work under way on them.
     pub(crate) async fn close(&self) {
         self.pool.close().await;
@@ -92,14 +115,23 @@ impl PooledConnection {
     where
         E: 'q + Execute<'q, Any>,
     {
+        let mut all = Vec::new();
+        self.each(query, |step| all.push(step)).await?;
+        Ok(all)
+    }
+
+    /// Takes each thing that a statement brings as it comes, to the end of the statement.
+    async fn each<'q, E>(&mut self, query: E, mut take: impl FnMut(Step)) -> sqlx::Result<()>
+    where
+        E: 'q + Execute<'q, Any>,
+    {
         let Self { connection, wait, is_over } = self;
         let connection: &mut AnyConnection = connection;
         let mut steps = connection.fetch_many(query);
-        let mut all = Vec::new();
         while let Some(step) = within(*wait, is_over, steps.try_next()).await? {
-            all.push(step);
+            take(step);
         }
-        Ok(all)
+        Ok(())
     }
 }
 
@@ -217,7 +249,6 @@ impl<'p> Executor<'p> for &'p Pool {
 mod tests {
     use super::*;
     use crate::config::DatabaseUrl;
-    use crate::error::StoreError;
     use sqlx::any::AnyPoolOptions;
 
     /// The process of the server that answers.

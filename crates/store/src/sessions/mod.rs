@@ -46,10 +46,6 @@ fn decode(row: &AnyRow) -> Result<Session, StoreError> {
     })
 }
 
-fn decode_all(rows: &[AnyRow]) -> Result<Vec<Session>, StoreError> {
-    rows.iter().map(decode).collect()
-}
-
 /// The row of a session, of whatever owner and node.
 pub(crate) async fn fetch_row(
     connection: &mut PooledConnection,
@@ -191,15 +187,10 @@ impl Store {
         owner: &Owner,
         prefix: &str,
     ) -> Result<Vec<Session>, StoreError> {
-        let rows =
-            sqlx::query(select!("where owner = $1 and id >= $2 and id < $3 order by id limit $4"))
-                .bind(owner.as_str())
-                .bind(prefix)
-                .bind(behind_prefix(prefix))
-                .bind(MATCHES_MAX)
-                .fetch_all(self.pool())
-                .await?;
-        decode_all(&rows)
+        let sql = select!("where owner = $1 and id >= $2 and id < $3 order by id limit $4");
+        let query = sqlx::query(sql).bind(owner.as_str()).bind(prefix);
+        let query = query.bind(behind_prefix(prefix)).bind(MATCHES_MAX);
+        self.pool().read_all(query, decode).await
     }
 }
 
@@ -228,17 +219,13 @@ impl Store {
         if let Some(lifecycle) = lifecycle {
             query = query.bind(lifecycle.as_str());
         }
-        let rows = query.fetch_all(self.pool()).await?;
-        decode_all(&rows)
+        self.pool().read_all(query, decode).await
     }
 
     /// Every active session of a node, of whatever owner, oldest first.
     pub async fn list_active_sessions(&self, node: NodeId) -> Result<Vec<Session>, StoreError> {
-        let rows = sqlx::query(select!("where node = $1 and lifecycle = 'active' order by id"))
-            .bind(node.to_string())
-            .fetch_all(self.pool())
-            .await?;
-        decode_all(&rows)
+        let sql = select!("where node = $1 and lifecycle = 'active' order by id");
+        self.pool().read_all(sqlx::query(sql).bind(node.to_string()), decode).await
     }
 
     /// Every session that a node holds, of whatever owner, oldest first: those that are active, and those that it was
@@ -250,8 +237,7 @@ impl Store {
                  union select session from leases where node is not null and node = $1
              ) order by id"
         );
-        let rows = sqlx::query(sql).bind(node.to_string()).fetch_all(self.pool()).await?;
-        decode_all(&rows)
+        self.pool().read_all(sqlx::query(sql).bind(node.to_string()), decode).await
     }
 
     /// Up to `limit` (at most 1001) sessions of a node whose leases were ended because it had fallen silent, at this
@@ -271,7 +257,7 @@ impl Store {
              ) order by id limit $3"
         );
         let query = sqlx::query(sql).bind(node.to_string()).bind(since.as_millisecond());
-        decode_all(&query.bind(page(limit)).fetch_all(self.pool()).await?)
+        self.pool().read_all(query.bind(page(limit)), decode).await
     }
 
     /// Up to `limit` (at most 1001) sessions of a node that are not active, of whatever owner, the one
@@ -285,7 +271,7 @@ impl Store {
             "where node = $1 and lifecycle <> 'active' order by updated_at desc, id desc limit $2"
         );
         let query = sqlx::query(sql).bind(node.to_string()).bind(page(limit));
-        decode_all(&query.fetch_all(self.pool()).await?)
+        self.pool().read_all(query, decode).await
     }
 }
 
