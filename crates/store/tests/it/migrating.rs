@@ -209,8 +209,11 @@ async fn a_process_killed_while_it_migrates_leaves_a_database_that_opens() {
         assert!([1, 18].contains(&version), "all steps or none");
         died_before_the_end += usize::from(version == 1);
         let store = open(&path).await.unwrap();
-        let listed = store.list_sessions(&Owner::local(), None, None, 1_000).await.unwrap();
-        assert_eq!(listed.len(), 1_000, "round {round}: the rows are there");
+        let page =
+            async |after| store.list_sessions(&Owner::local(), None, after, 1_000).await.unwrap();
+        let newer = page(None).await;
+        let older = page(newer.last().map(|session| session.id)).await;
+        assert_eq!((newer.len(), older.len()), (1_000, 1_000), "round {round}: all rows are there");
         store.close().await;
     }
     assert!(died_before_the_end > 0, "some of {rounds}");
